@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +20,8 @@ PREFIX = "lattice-"
 LOWEST = -100.0
 #: Arcs that may take the place of those of one lattice that have no words.
 MOST = 1_000_000
+#: From, to, word and values of an arc.
+_Arc: TypeAlias = tuple[int, int, str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +115,7 @@ def lattice_lines(
     return LatticeLines(words, np.array(sizes, np.int64), name, begins, ends, table, names)
 
 
-def joined_paths(arcs, last):
+def joined_paths(arcs: list[_Arc], last: int) -> list[_Arc]:
     """Return arcs (begin, end, word, values) without those that have no word, in the decoder's order.
 
     A path of words in the one is a path in the other, once, with the same sum of values.
@@ -122,8 +125,9 @@ def joined_paths(arcs, last):
     return _trimmed(arcs, last)
 
 
-def _without_epsilons(arcs, last):
-    silent, real = {}, {}
+def _without_epsilons(arcs: list[_Arc], last: int) -> tuple[list[_Arc], int]:
+    silent: dict[int, list[tuple[int, str, Any]]] = {}
+    real: dict[int, list[tuple[int, str, Any]]] = {}
     for begin, end, word, values in arcs:
         (silent if word == EPSILON else real).setdefault(begin, []).append((end, word, values))
     ways = {}  # from a node by arcs without words to the last node, or to one where an arc with a word begins
@@ -145,7 +149,7 @@ def _without_epsilons(arcs, last):
     return made, 1 + last
 
 
-def _trimmed(arcs, last):
+def _trimmed(arcs: list[_Arc], last: int) -> list[_Arc]:
     """Return the arcs that are on paths from 0 to the last node, nodes renumbered."""
     arcs = sorted(arcs, key=lambda arc: arc[1::-1])
     reached = {0}

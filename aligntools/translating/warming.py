@@ -9,6 +9,7 @@ from aligntools.formats.opening import files
 from aligntools.formats.text.bitext import read_bitext
 from aligntools.formats.translation import kernels_rules
 from aligntools.formats.translation.arpa import write_arpa
+from aligntools.formats.translation.grammar import GrammarRules
 from aligntools.formats.translation.grammar_files import read_grammar
 from aligntools.formats.translation.grammar_text import write_text
 from aligntools.formats.translation.plf import EPSILON, Arc, WordLattice
@@ -22,13 +23,15 @@ from aligntools.translating.lattices import PREFIX, lattice_lines
 from aligntools.translating.lm import kernels_lm, language_model
 from aligntools.translating.lm.counting import Sorter, count
 from aligntools.translating.lm.kneser_ney import estimate
-from aligntools.translating.settings import ExtractionSettings, TuningSettings
+from aligntools.translating.lm.language_model import NgramModel
+from aligntools.translating.settings import ExtractionSettings, FeatureSet, TuningSettings
 from aligntools.translating.text import Lines
 from aligntools.translating.tuning import tuning
 from aligntools.translating.tuning.imputation import impute
 from aligntools.translating.tuning.imputed_lattices import automata
 from aligntools.translating.tuning.tuning_sets import tuning_set
 from aligntools.translating.tuning.weights import default_weights
+from aligntools.words.vocabulary import Vocabulary
 
 _SOURCE = ("x y z", "y z", "u x", "z y x u")
 _TARGET = ("a b c", "b c", "d a", "c b a d")
@@ -61,11 +64,18 @@ def warm(folder: Path, pool: Pool) -> None:
     lattices.forest(lattices.encode_text(lattice_lines([WordLattice(arcs)], 1)), pool)
     part = tuning_set(system, source_text, [target_text], pool=pool)
     for how in (
-        {"loss": "corpus"}, {"loss": "sentence"}, {"loss": "linear"}, {"forest": True, "temperature": 0.1},
-        {"forest": True, "loss": "linear"}, {"method": "mert"}, {"method": "likelihood"},
-        {"method": "mira"}, {"method": "mira", "loss": "sentence"}, {"method": "perceptron"},
+        {"loss": "corpus"},
+        {"loss": "sentence"},
+        {"loss": "linear"},
+        {"forest": True, "temperature": 0.1},
+        {"forest": True, "loss": "linear"},
+        {"method": "mert"},
+        {"method": "likelihood"},
+        {"method": "mira"},
+        {"method": "mira", "loss": "sentence"},
+        {"method": "perceptron"},
         {"method": "likelihood", "forest": True, "oracle": True},
-    ):  # fmt: skip
+    ):
         settings = TuningSettings(rounds=1, n_best=5, iterations=2, restarts=1, **how)
         tuning.tune([part], system.weights, settings, pool=pool)
     automata(system.with_settings(full_states=True).forest(system.encode_text(source_text), pool), system.weights)
@@ -76,31 +86,34 @@ def warm(folder: Path, pool: Pool) -> None:
     bleu.statistics(*target_side, [target_side])
 
 
-def _language_model(text, path, pool):
+def _language_model(text: str, path: str, pool: Pool) -> NgramModel:
     store = ArrayStore(1 << 20)
     counts = count([text], 3, store)
-    model = estimate(counts, store, pool, (0,))
-    write_arpa(path, model.vocabulary, model.counts, model.blocks())
+    estimated = estimate(counts, store, pool, (0,))
+    write_arpa(path, estimated.vocabulary, estimated.counts, estimated.blocks())
     model = language_model.load(path)
     for _ in language_model.score_text(model, text, pool):
         pass
     return model
 
 
-def _grammar(source, target, path):
+def _grammar(source: str, target: str, path: str) -> GrammarRules:
     text = read_bitext(source, target, lowercase=False)
+    words = text.source_vocabulary
+    assert isinstance(words, Vocabulary)
     lengths = text.source.lengths()
     places = np.concatenate([np.arange(n, dtype=np.int32) for n in lengths])
     links = Links(np.stack([places, places], 1), text.source.offsets)
-    for style, features in (("hiero", "cdec"), ("moses", "full"), ("hiero", "full")):
+    styles: tuple[tuple[str, FeatureSet], ...] = (("hiero", "cdec"), ("moses", "full"), ("hiero", "full"))
+    for style, features in styles:
         settings = ExtractionSettings(features=features)
         rules = extraction.Extraction(text, links, settings, max_memory=1 << 20, threads=1)
         write_text(path, rules.parts(), style)
-        grammar = read_grammar(path, only_for=(text.source, text.source_vocabulary), span=10)
+        grammar = read_grammar(path, only_for=(text.source, words), span=10)
     return grammar
 
 
-def _what_large_texts_use(grammar):
+def _what_large_texts_use(grammar: GrammarRules) -> None:
     """Compile what is used where tables grow, and where what is sorted comes in several runs."""
     trie.build_trie(np.arange(3001, dtype=np.int64), np.arange(1, 3001, dtype=np.int32))
     grammar.subset(np.arange(len(grammar))[::-1]).canonical()

@@ -1,14 +1,15 @@
 """A translation system: a grammar, a language model and weights; sentences in, translations or hypergraphs out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.formats.translation.grammar import GrammarRules
-from aligntools.ground.parallel import balanced_blocks, over
+from aligntools.ground.parallel import Pool, balanced_blocks, over
 from aligntools.translating.decoding import forced, kernels_forest, kernels_state
 from aligntools.translating.decoding import kernels_decoder as kernels
 from aligntools.translating.decoding.kernels_tables import (
@@ -27,6 +28,7 @@ from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, jo
 from aligntools.translating.grammar.trie import Trie, build_trie
 from aligntools.translating.lattices import LatticeLines
 from aligntools.translating.lm.kernels_lm import END
+from aligntools.translating.lm.language_model import NgramModel
 from aligntools.translating.settings import DecoderSettings
 from aligntools.translating.text import Lines
 
@@ -39,6 +41,7 @@ PASSED, UNARY, BINARY, GOAL = -1, -2, -3, -4
 #: Words after which a sentence is cut for its best translation: memory grows with the length.
 LONGEST = 600
 _BLOCKS = 64
+_Found = TypeVar("_Found")
 
 
 @dataclass(eq=False)
@@ -102,7 +105,7 @@ class _Prepared:
         except IndexError:
             return Workspace(self.order)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"workspaces": []}
 
 
@@ -130,22 +133,29 @@ class System:
     """
 
     def __init__(
-        self, grammar: GrammarRules, lm, weights, settings: DecoderSettings | None = None, arc_features=()
+        self,
+        grammar: GrammarRules,
+        lm: NgramModel | None,
+        weights: Sequence[float] | np.ndarray | Mapping[str, float],
+        settings: DecoderSettings | None = None,
+        arc_features: Sequence[str] = (),
     ) -> None:
         self.grammar, self.lm, self.settings = grammar, lm, settings or DecoderSettings()
         self.features, self.arc_features = [*feature_names(grammar), *arc_features], tuple(arc_features)
         self._prepared = _prepare(grammar, lm)
         self._weigh(weights)
 
-    def with_weights(self, weights):
+    def with_weights(self, weights: Sequence[float] | np.ndarray | Mapping[str, float]) -> "System":
         """Return the same system with other weights; what does not depend on them is shared."""
         return self._other(self.settings, weights)
 
-    def with_settings(self, **settings):
+    def with_settings(self, **settings: Any) -> "System":
         """Return the same system with some `DecoderSettings` changed."""
         return self._other(replace(self.settings, **settings), None)
 
-    def _other(self, settings, weights):
+    def _other(
+        self, settings: DecoderSettings, weights: Sequence[float] | np.ndarray | Mapping[str, float] | None
+    ) -> "System":
         other = object.__new__(System)
         other.__dict__.update(self.__dict__)
         other.settings = settings
@@ -161,7 +171,7 @@ class System:
         other._weigh(np.concatenate([self.weights[:plain], np.array(list(weights.values()), np.float64)]))
         return other
 
-    def _weigh(self, weights):
+    def _weigh(self, weights: Sequence[float] | np.ndarray | Mapping[str, float]) -> None:
         if isinstance(weights, dict):
             weights = [weights[name] for name in self.features]
         self.weights = np.array(weights, np.float64)
@@ -179,7 +189,7 @@ class System:
         self._tables = p.tables._replace(ordered=order, scores=scores)
         self._lm_weights = np.array([used[0], used[at + 7]])
 
-    def encode(self, words, offsets) -> Sentences:
+    def encode(self, words: Sequence[bytes], offsets: np.ndarray) -> Sentences:
         """Number the words of sentences.
 
         Parameters
@@ -216,7 +226,7 @@ class System:
             values=text.values,
         )  # fmt: skip
 
-    def encode_target(self, words, sentences) -> np.ndarray:
+    def encode_target(self, words: Sequence[bytes], sentences: Sentences) -> np.ndarray:
         """Number words of the target side, references for instance, as translations of ``sentences`` are numbered.
 
         Words that are neither in the vocabulary nor in ``sentences.extra`` get numbers past both.
@@ -231,12 +241,12 @@ class System:
             ids[k] = beyond.setdefault(words[k], len(self.grammar.target_vocabulary) + len(beyond))
         return ids
 
-    def names(self, sentences) -> Callable[[Any], list[bytes]]:
+    def names(self, sentences: Sentences) -> Callable[[Any], list[bytes]]:
         """Return a function that gives the words (bytes) of target ids of translations of ``sentences``."""
         vocabulary = self.grammar.target_vocabulary
         blob, starts, size = vocabulary.blob, vocabulary.starts, len(vocabulary)
 
-        def name(ids):
+        def name(ids: npt.ArrayLike) -> list[bytes]:
             return [
                 blob[starts[t] : starts[t + 1]].tobytes() if t < size else sentences.extra[t - size]
                 for t in np.asarray(ids).tolist()
@@ -244,7 +254,7 @@ class System:
 
         return name
 
-    def translate(self, sentences, pool=None) -> Translations:
+    def translate(self, sentences: Sentences, pool: Pool | None = None) -> Translations:
         """Find the best translation of each sentence.
 
         Ties go to the derivation found first; the result does not depend on the number of threads. A sentence of more
@@ -257,7 +267,7 @@ class System:
         """
         lm_ids = self._lm_ids(sentences)
 
-        def best(workspace, begin, end):
+        def best(workspace: Workspace, begin: int, end: int) -> tuple[np.ndarray, float]:
             words, score = [np.zeros(0, np.int32)], 0.0
             longest = max(end - begin, 1) if isinstance(sentences, Lattices) else LONGEST
             for a in range(begin, end, longest):
@@ -273,7 +283,7 @@ class System:
         tokens = np.concatenate([np.zeros(0, np.int32), *(w for w, _ in found)])
         return Translations(tokens, ends, np.array([s for _, s in found], np.float64))
 
-    def forest(self, sentences, pool=None) -> Hypergraph:
+    def forest(self, sentences: Sentences, pool: Pool | None = None) -> Hypergraph:
         """Find the hypergraph of each sentence: all derivations that the search kept.
 
         Its features are local: the language model's is what a hyperedge adds. Rules below 0 are `PASSED`, `UNARY`,
@@ -287,7 +297,7 @@ class System:
         """
         lm_ids = self._lm_ids(sentences)
 
-        def hypergraph(workspace, begin, end):
+        def hypergraph(workspace: Workspace, begin: int, end: int) -> Hypergraph:
             if begin == end:
                 return _blank()
             part = slice(begin, end)
@@ -296,7 +306,9 @@ class System:
 
         return join(self._each(hypergraph, sentences, pool))
 
-    def forced(self, sentences, words, offsets, pool=None) -> Hypergraph:
+    def forced(
+        self, sentences: Sentences, words: np.ndarray, offsets: np.ndarray, pool: Pool | None = None
+    ) -> Hypergraph:
         """Find all derivations of given translations; nothing is pruned.
 
         Parameters
@@ -316,7 +328,7 @@ class System:
             prepared.index = forced.RuleIndex.of(self.grammar)
         model, index = prepared.model._replace(ids=lm_ids), prepared.index
 
-        def hypergraph(workspace, begin, end):
+        def hypergraph(workspace: Workspace, begin: int, end: int) -> Hypergraph:
             if begin == end:
                 return _blank()
             k, part = int(np.searchsorted(sentences.offsets, begin, "right")) - 1, slice(begin, end)
@@ -328,7 +340,7 @@ class System:
 
         return join(self._each(hypergraph, sentences, pool))
 
-    def derivation_features(self, sentences, pool=None) -> list[list[tuple[int, float]]]:
+    def derivation_features(self, sentences: Sentences, pool: Pool | None = None) -> list[list[tuple[int, float]]]:
         """Return the features of each sentence's best derivation: numbers, ascending, and values that are not 0."""
         forest = self.with_settings(full_states=False).forest(sentences, pool)
         found = best(forest, edge_scores(forest, self.weights, pool=pool), len(self.features), pool)
@@ -336,11 +348,14 @@ class System:
         ids, values = found.feature_ids.tolist(), found.feature_values.tolist()
         return [list(zip(ids[a:b], values[a:b], strict=True)) for a, b in pairwise(starts)]
 
-    def _each(self, function, sentences, pool):
+    def _each(
+        self, function: Callable[[Workspace, int, int], _Found], sentences: Sentences, pool: Pool | None
+    ) -> list[_Found]:
         """Return what ``function(workspace, begin, end)`` makes of each sentence's words."""
-        offsets, found = sentences.offsets, [None] * len(sentences)
+        offsets: np.ndarray = sentences.offsets
+        found: dict[int, _Found] = {}
 
-        def work(block):
+        def work(block: tuple[int, int]) -> None:
             workspace = self._prepared.take_workspace()
             for k in range(*block):
                 found[k] = function(workspace, int(offsets[k]), int(offsets[k + 1]))
@@ -348,16 +363,16 @@ class System:
 
         blocks = balanced_blocks(np.diff(offsets) + 1, _BLOCKS)
         over(pool, work, blocks)
-        return found
+        return [found[k] for k in range(len(sentences))]
 
-    def _lm_ids(self, sentences):
+    def _lm_ids(self, sentences: Sentences) -> np.ndarray:
         """Return the language model's ids of target ids, those past the vocabulary included."""
         ids = self._prepared.model.ids
         if self.lm is None:
             return np.zeros(len(ids) + len(sentences.extra), np.int32)
         return np.concatenate([ids, self.lm.lookup(sentences.extra).astype(np.int32)])
 
-    def _decode(self, workspace, sentences, part, lm_ids, keep):
+    def _decode(self, workspace: Workspace, sentences: Sentences, part: slice, lm_ids: np.ndarray, keep: bool) -> int:
         """Fill the workspace with a sentence's hypotheses; return the goal."""
         s, w = self.settings, workspace
         words, passed = sentences.tokens[part], sentences.passed[part]
@@ -376,10 +391,10 @@ class System:
                 w.hypotheses, w.counts,
             )  # fmt: skip
             if status >= 0:
-                return status
+                return int(status)
             w.enlarge(status)
 
-    def _best(self, workspace, goal, passed):
+    def _best(self, workspace: Workspace, goal: int, passed: np.ndarray) -> np.ndarray:
         tables, size = self._tables, 4 * len(passed) + 64
         while True:
             out, stack = np.empty(size, np.int32), np.empty((size, 2), np.int64)
@@ -391,7 +406,9 @@ class System:
                 return out[:count]
             size *= 2
 
-    def _forest(self, workspace, goal, sentences, part, lm_ids):
+    def _forest(
+        self, workspace: Workspace, goal: int, sentences: Sentences, part: slice, lm_ids: np.ndarray
+    ) -> Hypergraph:
         tables, features, hypotheses = self._tables, self._prepared.features, workspace.hypotheses
         passed = sentences.passed[part]
         n_nodes, n_edges = workspace.counts[:2].tolist()
@@ -425,7 +442,7 @@ class System:
         return with_arc_features(found, in_order, workspace, sentences.values[part], len(self.features))
 
 
-def _blank():
+def _blank() -> Hypergraph:
     """Return the hypergraph of a sentence without words."""
     nothing, at = np.zeros(0, np.int32), np.zeros(1, np.int64)
     return Hypergraph(
@@ -434,7 +451,7 @@ def _blank():
     )  # fmt: skip
 
 
-def _prepare(grammar, lm) -> _Prepared:
+def _prepare(grammar: GrammarRules, lm: NgramModel | None) -> _Prepared:
     n_rules = len(grammar.target_offsets) - 1
     trie = build_trie(grammar.source_offsets, grammar.source)
     nodes = np.zeros((len(trie), 4), np.int32)

@@ -45,16 +45,23 @@ class RuleIndex:
         sides = np.array(grammar.source_offsets, np.int64), np.array(grammar.source, np.int32)
         return cls(*sides, np.argsort(key, kind="stable").astype(np.int32), starts, alone)
 
-    def starting_with(self, words) -> np.ndarray:
+    def starting_with(self, words: np.ndarray) -> np.ndarray:
         """Return the rules that begin with one of these words, or with none."""
         keys = np.unique(np.append(words, 0))
         return np.concatenate([self.rules[self.starts[k] : self.starts[k + 1]] for k in keys.tolist()])
 
 
 def derive(
-    words, passed, given, workspace: Workspace, index: RuleIndex, rules: RuleTables, model: ModelTables,
-    span_limit: int, pass_known: bool,
-) -> int | None:  # fmt: skip
+    words: np.ndarray,
+    passed: np.ndarray,
+    given: np.ndarray,
+    workspace: Workspace,
+    index: RuleIndex,
+    rules: RuleTables,
+    model: ModelTables,
+    span_limit: int,
+    pass_known: bool,
+) -> int | None:
     """Fill the workspace with all derivations of a translation; return the goal, or None where there is none."""
     if not len(given) or (given >= len(model.ids)).any():
         return None

@@ -7,8 +7,9 @@ import numpy as np
 from aligntools.ground import memory
 from aligntools.translating.decoding import kernels_lattice as kernels
 from aligntools.translating.decoding.kernels_decoder import KEEP_EDGES, SPAN_LIMIT, WHOLE_STATES
-from aligntools.translating.decoding.kernels_tables import Arcs
+from aligntools.translating.decoding.kernels_tables import Arcs, ModelTables, RuleTables
 from aligntools.translating.decoding.sentences import Sentences
+from aligntools.translating.decoding.workspace import Workspace
 from aligntools.translating.forest.candidates import offsets_of
 from aligntools.translating.forest.hypergraph import Hypergraph
 
@@ -30,7 +31,7 @@ class Lattices(Sentences):
     ends: np.ndarray
     values: np.ndarray
 
-    def part(self, begin, end):
+    def part(self, begin: int, end: int) -> "Lattices":
         """Return the lattices ``begin..end`` by themselves, with the same ``extra``."""
         a, b = self.offsets[begin], self.offsets[end]
         return replace(
@@ -39,7 +40,16 @@ class Lattices(Sentences):
         )  # fmt: skip
 
 
-def decode_lattice(lattices, part, scores, settings, lm_weights, tables, model, workspace):
+def decode_lattice(
+    lattices: Lattices,
+    part: slice,
+    scores: np.ndarray,
+    settings: np.ndarray,
+    lm_weights: np.ndarray,
+    tables: RuleTables,
+    model: ModelTables,
+    workspace: Workspace,
+) -> int:
     """Fill the workspace with the hypotheses of the lattice of some arcs; return the goal.
 
     Parameters
@@ -68,11 +78,13 @@ def decode_lattice(lattices, part, scores, settings, lm_weights, tables, model, 
             w.paths, w.hypotheses, w.counts,
         )  # fmt: skip
         if status >= 0:
-            return status
+            return int(status)
         w.enlarge(status)
 
 
-def with_arc_features(forest: Hypergraph, edges, workspace, values, features) -> Hypergraph:
+def with_arc_features(
+    forest: Hypergraph, edges: np.ndarray, workspace: Workspace, values: np.ndarray, features: int
+) -> Hypergraph:
     """Add the features of arcs to those of a lattice's hyperedges.
 
     Parameters

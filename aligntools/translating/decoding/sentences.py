@@ -26,10 +26,10 @@ class Sentences:
     passed: np.ndarray
     extra: list[bytes]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def part(self, begin, end):
+    def part(self, begin: int, end: int) -> "Sentences":
         """Return the sentences ``begin..end`` by themselves, with the same ``extra``."""
         a, b = self.offsets[begin], self.offsets[end]
         return Sentences(self.tokens[a:b], self.offsets[begin : end + 1] - a, self.passed[a:b], self.extra)

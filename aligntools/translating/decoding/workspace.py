@@ -29,7 +29,7 @@ class Workspace:
     counts : int64 [4]
     """
 
-    def __init__(self, order):
+    def __init__(self, order: int) -> None:
         self._order = order
         self._whole = False
         self._sizes = {kernels.NO_ACTIVE: 1 << 13, kernels.NO_CUBES: 1 << 12, kernels.NO_ITEMS: 1 << 12,
@@ -43,7 +43,7 @@ class Workspace:
         for what in self._sizes:
             self._make(what)
 
-    def fit_lattice(self, nodes, cells, whole, keep):
+    def fit_lattice(self, nodes: int, cells: int, whole: bool, keep: bool) -> None:
         """Make room for a lattice of so many nodes and cells of X."""
         if not self._lattices:
             self._lattices = True
@@ -53,7 +53,7 @@ class Workspace:
             self.paths = self.paths._replace(ends=np.empty((2 * nodes, 2), np.int64))
         self.fit(cells + nodes + 1, nodes, whole, keep)
 
-    def fit(self, cells, span, whole, keep):
+    def fit(self, cells: int, span: int, whole: bool, keep: bool) -> None:
         """Make room for a sentence's cells, for states that are whole or not, and for hyperedges."""
         if cells > len(self.chart.cells):
             self.chart = self.chart._replace(cells=np.empty((2 * cells, 2), np.int32))
@@ -68,7 +68,7 @@ class Workspace:
             self._make(kernels.NO_ITEMS)
             self._make(kernels.NO_NODES)
 
-    def enlarge(self, what):
+    def enlarge(self, what: int) -> None:
         """Make the arrays that were too small twice as large.
 
         Raises
@@ -82,13 +82,13 @@ class Workspace:
         self._sizes[what] *= 2
         self._make(what)
 
-    def _states(self, size):
+    def _states(self, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Return empty arrays for states and the numbers that go with them."""
         context = self._order - 1
         width = 2 + 2 * context + 9 * self._whole
         return np.empty((size, width), np.int32), np.empty((size, max(1, 2 * context)), np.float32)
 
-    def _make(self, what):
+    def _make(self, what: int) -> None:
         size = self._sizes[what]
         if what == kernels.NO_ACTIVE:
             active, gaps = np.empty((size, 3), np.int32), np.empty((size, 3), np.int32)

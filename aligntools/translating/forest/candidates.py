@@ -3,9 +3,11 @@
 A list of candidates is a hypergraph too, of one node a sentence.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.translating.forest import kernels_hypergraph as kernels
 from aligntools.translating.forest.hypergraph import Hypergraph
@@ -33,7 +35,7 @@ class CandidateLists:
     feature_values: np.ndarray
     scores: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.offsets) - 1
 
     @property
@@ -45,25 +47,26 @@ class CandidateLists:
         """Return everything as arrays, for a file."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
-    def dense(self, features) -> np.ndarray:
+    def dense(self, features: int) -> np.ndarray:
         """Return the feature vectors [candidates, features; float64]."""
         out = np.zeros((self.count, features))
         out[np.repeat(np.arange(self.count), np.diff(self.feature_offsets)), self.feature_ids] = self.feature_values
         return out
 
-    def take(self, rows, offsets) -> "CandidateLists":
+    def take(self, rows: npt.ArrayLike, offsets: npt.ArrayLike) -> "CandidateLists":
         """Return these candidates in this order, sentences beginning at ``offsets``."""
+        rows = np.asarray(rows, np.int64)
         word_offsets, words = rows_of(self.word_offsets, rows, self.words)
         feature_offsets, ids, values = rows_of(self.feature_offsets, rows, self.feature_ids, self.feature_values)
         offsets = np.asarray(offsets, np.int64)
         return CandidateLists(offsets, word_offsets, words, feature_offsets, ids, values, self.scores[rows])
 
-    def sentences(self, which) -> "CandidateLists":
+    def sentences(self, which: npt.ArrayLike) -> "CandidateLists":
         """Return the candidates of these sentences, in this order."""
         offsets, rows = rows_of(self.offsets, np.asarray(which, np.int64), np.arange(self.count))
         return self.take(rows, offsets)
 
-    def keys(self, grain=1e-4) -> np.ndarray:
+    def keys(self, grain: float = 1e-4) -> np.ndarray:
         """Return hashes [candidates, uint64] of words and features, the latter rounded to multiples of ``grain``."""
         keys = np.zeros(self.count, np.uint64)
         kernels.string_keys(
@@ -122,19 +125,19 @@ class CandidateLists:
         )
 
 
-def offsets_of(counts) -> np.ndarray:
+def offsets_of(counts: Sequence[int] | np.ndarray) -> np.ndarray:
     """Return where each of several runs of these lengths begins, and where the last ends [lengths + 1, int64]."""
     out = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=out[1:])
     return out
 
 
-def join_offsets(parts) -> np.ndarray:
+def join_offsets(parts: Iterable[np.ndarray]) -> np.ndarray:
     """Return the offsets of arrays that are joined."""
     return offsets_of(np.concatenate([np.diff(p) for p in parts]))
 
 
-def rows_of(offsets, rows, *arrays):
+def rows_of(offsets: np.ndarray, rows: npt.ArrayLike, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return new offsets and, of each array, the entries of the rows."""
     rows = np.asarray(rows, np.int64)
     sizes = np.diff(offsets)[rows]

@@ -1,12 +1,15 @@
 """Single derivations of hypergraphs: the best, the k best, samples."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import kernels_hypergraph as kernels
 from aligntools.translating.forest import kernels_kbest
 from aligntools.translating.forest.candidates import CandidateLists, join_offsets, offsets_of
-from aligntools.translating.forest.hypergraph import run_blocks
+from aligntools.translating.forest.hypergraph import Hypergraph, run_blocks
 from aligntools.translating.forest.kernels_kbest import ScoredForest, SearchTables
 from aligntools.translating.forest.semirings import inside
 
@@ -14,7 +17,7 @@ from aligntools.translating.forest.semirings import inside
 MOST_ROWS = 1 << 23
 
 
-def best(hypergraph, scores, features, pool: Pool | None = None) -> CandidateLists:
+def best(hypergraph: Hypergraph, scores: np.ndarray, features: int, pool: Pool | None = None) -> CandidateLists:
     """Find the best derivation of each sentence.
 
     Parameters
@@ -27,7 +30,9 @@ def best(hypergraph, scores, features, pool: Pool | None = None) -> CandidateLis
     return _derivations(hypergraph, scores, features, lambda work, s: work.best(s), pool)
 
 
-def k_best(hypergraph, scores, features, k, distinct=True, pool: Pool | None = None) -> CandidateLists:
+def k_best(
+    hypergraph: Hypergraph, scores: np.ndarray, features: int, k: int, distinct: bool = True, pool: Pool | None = None
+) -> CandidateLists:
     """Find the k best derivations of each sentence, best first (Huang & Chiang 2005, algorithm 3).
 
     Parameters
@@ -43,7 +48,9 @@ def k_best(hypergraph, scores, features, k, distinct=True, pool: Pool | None = N
     return _derivations(hypergraph, scores, features, lambda work, s: work.k_best(s, k, distinct), pool)
 
 
-def samples(hypergraph, scores, features, count, seed, pool: Pool | None = None) -> CandidateLists:
+def samples(
+    hypergraph: Hypergraph, scores: np.ndarray, features: int, count: int, seed: int, pool: Pool | None = None
+) -> CandidateLists:
     """Draw derivations, each independently in proportion to the exponential of its score.
 
     Parameters
@@ -62,7 +69,7 @@ def samples(hypergraph, scores, features, count, seed, pool: Pool | None = None)
     return _derivations(hypergraph, scores, features, lambda work, s: work.samples(s, conditional, count, seed), pool)
 
 
-def best_edges(hypergraph, scores, k, pool=None) -> list[list[np.ndarray]]:
+def best_edges(hypergraph: Hypergraph, scores: np.ndarray, k: int, pool: Pool | None = None) -> list[list[np.ndarray]]:
     """Return the k best derivations of each sentence that differ in their words, as edges, in pre-order.
 
     Parameters
@@ -75,7 +82,7 @@ def best_edges(hypergraph, scores, k, pool=None) -> list[list[np.ndarray]]:
     h = hypergraph
     choice, value = np.empty(h.nodes, np.int64), np.empty(h.nodes)
 
-    def work(block):
+    def work(block: tuple[int, int]) -> list[list[np.ndarray]]:
         a, b = h.node_offsets[list(block)]
         kernels.viterbi(h.edge_offsets, h.tails, scores, a, b, value, choice)
         search = _Search(h, scores, choice, 0)
@@ -84,11 +91,17 @@ def best_edges(hypergraph, scores, k, pool=None) -> list[list[np.ndarray]]:
     return [found for part in run_blocks(pool, work, h.blocks()) for found in part]
 
 
-def _derivations(hypergraph, scores, features, find, pool):
+def _derivations(
+    hypergraph: Hypergraph,
+    scores: np.ndarray,
+    features: int,
+    find: "Callable[[_Search, int], list[np.ndarray]]",
+    pool: Pool | None,
+) -> CandidateLists:
     h = hypergraph
     choice, value = np.empty(h.nodes, np.int64), np.empty(h.nodes)
 
-    def work(block):
+    def work(block: tuple[int, int]) -> tuple[list[int], tuple[np.ndarray, ...]]:
         a, b = h.node_offsets[list(block)]
         kernels.viterbi(h.edge_offsets, h.tails, scores, a, b, value, choice)
         search = _Search(h, scores, choice, features)
@@ -117,11 +130,11 @@ def _derivations(hypergraph, scores, features, find, pool):
 class _Search:
     """Derivations of the sentences of one block, with the arrays that the work needs."""
 
-    def __init__(self, hypergraph, scores, choice, features):
+    def __init__(self, hypergraph: Hypergraph, scores: np.ndarray, choice: np.ndarray, features: int) -> None:
         self.h, self.scores, self.choice, self.features = hypergraph, scores, choice, features
         self.room = 0
 
-    def _walk(self, s, kernel):
+    def _walk(self, s: int, kernel: Callable[[np.ndarray], int]) -> list[np.ndarray]:
         size = 64
         while True:
             out = np.empty(size, np.int64)
@@ -130,18 +143,17 @@ class _Search:
                 return [out[:count].astype(np.int32)] if count else []
             size *= 4
 
-    def best(self, s):
+    def best(self, s: int) -> list[np.ndarray]:
         return self._walk(s, lambda out: kernels.chosen(self.h.tails, self.choice, self.h.roots[s], out))
 
-    def samples(self, s, conditional, count, seed):
+    def samples(self, s: int, conditional: np.ndarray, count: int, seed: int) -> list[np.ndarray]:
         h, found = self.h, []
         for state in np.random.default_rng([seed, s]).integers(0, 2**63, count):
-            found += self._walk(
-                s, lambda out, n=state: kernels.sample(h.edge_offsets, h.tails, conditional, h.roots[s], n, out)
-            )
+            of = h.edge_offsets, h.tails, conditional, h.roots[s], state
+            found += self._walk(s, partial(kernels.sample, *of))
         return found
 
-    def k_best(self, s, k, distinct):
+    def k_best(self, s: int, k: int, distinct: bool) -> list[np.ndarray]:
         h = self.h
         if k == 1:
             return self.best(s)
@@ -163,14 +175,14 @@ class _Search:
             kernels_kbest.trace(self.table, rows, np.empty(sizes.max(initial=0), np.int32), starts, edges)
             return np.split(edges, starts[1:-1]) if len(rows) else []
 
-    def _reserve(self, rows):
+    def _reserve(self, rows: int) -> None:
         if rows > self.room:
             self.room = 1 << int(rows - 1).bit_length()
             self.table = np.empty((self.room, 8), np.int32)
             self.values, self.hashes = np.empty(self.room), np.empty((self.room, 2), np.uint64)
             self.seen = np.empty(2 * self.room, np.uint64)
 
-    def candidates(self, derivations):
+    def candidates(self, derivations: list[np.ndarray]) -> tuple[np.ndarray, ...]:
         """Return word offsets, words, feature offsets, ids, values and scores of derivations, given by edges."""
         h, count = self.h, len(derivations)
         starts = offsets_of([len(of) for of in derivations])

@@ -4,15 +4,20 @@ Written as flat arrays, so that a whole development set is one object. Single de
 over all of them in `semirings`.
 """
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.translating.forest import kernels_semirings
 
 #: Blocks that the sentences are divided into, for any number of threads.
 BLOCKS = 32
+_Block = TypeVar("_Block")
+_Result = TypeVar("_Result")
 
 
 @dataclass(eq=False)
@@ -58,7 +63,7 @@ class Hypergraph:
     right: np.ndarray
     lengths: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.roots)
 
     @property
@@ -71,11 +76,11 @@ class Hypergraph:
         """Edges of all sentences."""
         return len(self.rules)
 
-    def blocks(self, most=BLOCKS) -> list[tuple[int, int]]:
+    def blocks(self, most: int = BLOCKS) -> list[tuple[int, int]]:
         """Cut the sentences into runs of about as many edges."""
         return balanced_blocks(np.diff(self.edge_offsets[self.node_offsets]) + 1, most)
 
-    def check(self, features=None):
+    def check(self, features: int | None = None) -> None:
         """Raise ValueError where the arrays do not fit each other; ``features`` is how many there are."""
         for problem, bad in _faults(self, features):
             if bad:
@@ -85,7 +90,7 @@ class Hypergraph:
         """Return everything as arrays, for a file."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
-    def part(self, begin, end) -> "Hypergraph":
+    def part(self, begin: int, end: int) -> "Hypergraph":
         """Return the sentences ``begin:end`` as a hypergraph of their own."""
         a, b = self.node_offsets[[begin, end]]
         e, f = self.edge_offsets[[a, b]]
@@ -117,14 +122,16 @@ _TYPES = {
 }  # fmt: skip
 
 
-def _faults(h, features):
+def _faults(h: Hypergraph, features: int | None) -> Iterator[tuple[str, bool]]:
     """Yield (problem, whether there is one); what comes later may rely on what came before."""
     for name, dtype in _TYPES.items():
         yield f"{name} is {getattr(h, name).dtype}, not {np.dtype(dtype)}", getattr(h, name).dtype != dtype
     for name, over in (
-        ("node_offsets", h.edge_offsets[1:]), ("edge_offsets", h.tails),
-        ("feature_offsets", h.feature_ids), ("word_offsets", h.words),
-    ):  # fmt: skip
+        ("node_offsets", h.edge_offsets[1:]),
+        ("edge_offsets", h.tails),
+        ("feature_offsets", h.feature_ids),
+        ("word_offsets", h.words),
+    ):
         offsets = getattr(h, name)
         bad = not len(offsets) or offsets[0] != 0 or offsets[-1] != len(over) or bool(np.any(np.diff(offsets) < 0))
         yield f"{name} does not rise from 0 to {len(over)}", bad
@@ -154,7 +161,7 @@ def _faults(h, features):
     yield "a feature value is not finite", not bool(np.isfinite(h.feature_values).all())
 
 
-def join(parts) -> Hypergraph:
+def join(parts: Iterable[Hypergraph]) -> Hypergraph:
     """Put hypergraphs one after another."""
     parts = list(parts)
     nodes = np.cumsum([0] + [p.nodes for p in parts])
@@ -172,20 +179,26 @@ def join(parts) -> Hypergraph:
     return Hypergraph(**out)
 
 
-def _empty():
+def _empty() -> dict[str, np.ndarray]:
     shapes = {"tails": (0, 2), "left": (0, 4), "right": (0, 4)}
     return {
         name: np.zeros(1 if name.endswith("_offsets") else shapes.get(name, 0), dtype) for name, dtype in _TYPES.items()
     }
 
 
-def edge_scores(hypergraph, weights, gamma=1.0, fixed=None, pool: Pool | None = None):
+def edge_scores(
+    hypergraph: Hypergraph,
+    weights: npt.ArrayLike,
+    gamma: float = 1.0,
+    fixed: np.ndarray | None = None,
+    pool: Pool | None = None,
+) -> np.ndarray:
     """Return ``gamma * weights . features + fixed`` of each edge [edges, float64]."""
     h, out = hypergraph, np.empty(hypergraph.edges)
     weights = np.ascontiguousarray(weights, np.float64)
     fixed = np.zeros(0) if fixed is None else np.ascontiguousarray(fixed, np.float64)
 
-    def work(block):
+    def work(block: tuple[int, int]) -> None:
         e, f = h.edge_offsets[h.node_offsets[list(block)]]
         kernels_semirings.edge_scores(
             h.feature_offsets, h.feature_ids, h.feature_values, weights, fixed, float(gamma), e, f, out
@@ -195,6 +208,6 @@ def edge_scores(hypergraph, weights, gamma=1.0, fixed=None, pool: Pool | None = 
     return out
 
 
-def run_blocks(pool, work, blocks):
+def run_blocks(pool: Pool | None, work: Callable[[_Block], _Result], blocks: Iterable[_Block]) -> list[_Result]:
     """Call ``work`` on the blocks, on a pool if there is one; return the results in order."""
     return pool.map(work, blocks) if pool is not None else [work(block) for block in blocks]

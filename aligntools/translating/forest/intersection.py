@@ -8,7 +8,9 @@ from aligntools.translating.forest.candidates import offsets_of, rows_of
 from aligntools.translating.forest.hypergraph import Hypergraph, join, run_blocks
 
 
-def intersection(hypergraph: Hypergraph, words, offsets, pool: Pool | None = None) -> Hypergraph:
+def intersection(
+    hypergraph: Hypergraph, words: np.ndarray, offsets: np.ndarray, pool: Pool | None = None
+) -> Hypergraph:
     """Return the derivations of each sentence that yield its words.
 
     A node is a node of the hypergraph with a stretch of the words, so that every derivation is there once. What its
@@ -22,16 +24,16 @@ def intersection(hypergraph: Hypergraph, words, offsets, pool: Pool | None = Non
     """
     words = np.ascontiguousarray(words, np.int32)
 
-    def work(block):
+    def work(block: tuple[int, int]) -> Hypergraph:
         return join(_sentence(hypergraph, s, words[offsets[s] : offsets[s + 1]]) for s in range(*block))
 
     return join(run_blocks(pool, work, hypergraph.blocks()))
 
 
-def _sentence(h, s, given):
+def _sentence(h: Hypergraph, s: int, given: np.ndarray) -> Hypergraph:
     begin, end = map(int, h.node_offsets[[s, s + 1]])
     if h.roots[s] < 0 or not len(given):
-        return _part(h, [], np.zeros((0, 4), np.int32), 0, -1)
+        return _part(h, np.zeros(0, np.int32), np.zeros((0, 4), np.int32), 0, -1)
     size, counts = 256, np.zeros(2, np.int64)
     while True:
         items, edges = np.empty((size, 3), np.int32), np.empty((2 * size, 4), np.int32)
@@ -45,11 +47,11 @@ def _sentence(h, s, given):
     top = h.roots[s] - begin
     tops = [k for k in range(at[top], at[top + 1]) if items[k, 1] == 0 and items[k, 2] == len(given)]
     if not tops:
-        return _part(h, [], edges[:0], 0, -1)
+        return _part(h, np.zeros(0, np.int32), edges[:0], 0, -1)
     return _part(h, items[: counts[0], 0], edges[: counts[1]], int(counts[0]), tops[0])
 
 
-def _part(h, nodes, edges, count, root):
+def _part(h: Hypergraph, nodes: np.ndarray, edges: np.ndarray, count: int, root: int) -> Hypergraph:
     """Return one sentence's hypergraph, from nodes of another and edges (head, edge of the other, tails)."""
     edges = edges[np.argsort(edges[:, 0], kind="stable")]
     which = edges[:, 1].astype(np.int64)

@@ -1,10 +1,17 @@
 """Candidate translations of each sentence as lists: the k best, and samples."""
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
+import numpy as np
+
 from aligntools.formats.translation.derivations import Derivation, DerivedSentence, RuleUse
+from aligntools.formats.translation.grammar import GrammarRules
+from aligntools.ground.parallel import Pool
+from aligntools.translating.decoding.decoder import Sentences, System
+from aligntools.translating.forest.candidates import CandidateLists
 from aligntools.translating.forest.derivations import best_edges, k_best, samples
-from aligntools.translating.forest.hypergraph import edge_scores
+from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores
 
 #: The rule of a word that is passed through; those below it are S -> X, S -> S X, the end of the sentence.
 PASSED = -1
@@ -12,7 +19,9 @@ PASSED = -1
 Candidate: TypeAlias = tuple[list[bytes], list[int], list[float], float]
 
 
-def best_lists(system, forest, sentences, k, pool=None) -> list[list[Candidate]]:
+def best_lists(
+    system: System, forest: Hypergraph, sentences: Sentences, k: int, pool: Pool | None = None
+) -> list[list[Candidate]]:
     """Return the k best distinct translations that hypergraphs hold.
 
     Parameters
@@ -33,7 +42,15 @@ def best_lists(system, forest, sentences, k, pool=None) -> list[list[Candidate]]
     return _lists(system, k_best(forest, scores, len(system.features), k, pool=pool), sentences, 1)
 
 
-def sample_lists(system, forest, sentences, count, gamma, seed, pool=None) -> list[list[Candidate]]:
+def sample_lists(
+    system: System,
+    forest: Hypergraph,
+    sentences: Sentences,
+    count: int,
+    gamma: float,
+    seed: int,
+    pool: Pool | None = None,
+) -> list[list[Candidate]]:
     """Return derivations drawn in proportion to ``exp(gamma * score)``, in the same form, with their own scores.
 
     Parameters
@@ -49,7 +66,9 @@ def sample_lists(system, forest, sentences, count, gamma, seed, pool=None) -> li
     return _lists(system, found, sentences, count)
 
 
-def derivation_lists(system, forest, sentences, k, pool=None) -> list[DerivedSentence]:
+def derivation_lists(
+    system: System, forest: Hypergraph, sentences: Sentences, k: int, pool: Pool | None = None
+) -> list[DerivedSentence]:
     """Return sentences with their k best derivations that differ in their words: rules, spans, features, scores.
 
     Parameters
@@ -60,7 +79,7 @@ def derivation_lists(system, forest, sentences, k, pool=None) -> list[DerivedSen
     scores = edge_scores(forest, system.weights, pool=pool)
     name, found = system.names(sentences), best_edges(forest, scores, k, pool)
 
-    def words(ids):
+    def words(ids: Iterable[int]) -> tuple[str, ...]:
         return tuple(word.decode("utf-8", "replace") for word in name(ids))
 
     result = []
@@ -71,11 +90,19 @@ def derivation_lists(system, forest, sentences, k, pool=None) -> list[DerivedSen
     return result
 
 
-def _derivation(system, forest, scores, edges, words, sentence):
+def _derivation(
+    system: System,
+    forest: Hypergraph,
+    scores: np.ndarray,
+    edges: np.ndarray,
+    words: Callable[[Iterable[int]], tuple[str, ...]],
+    sentence: tuple[str, ...],
+) -> Derivation:
     """Return a derivation, of its edges in pre-order: those of the first nonterminal before those of the second."""
     edges = edges.tolist()
     arities = [sum(t >= 0 for t in forest.tails[e].tolist()) for e in edges]
-    tails, open_ = [[] for _ in edges], []
+    tails: list[list[int]] = [[] for _ in edges]
+    open_: list[int] = []
     for k, arity in enumerate(arities):
         if k:
             while len(tails[open_[-1]]) == arities[open_[-1]]:
@@ -86,12 +113,13 @@ def _derivation(system, forest, scores, edges, words, sentence):
     sources = [_source(system.grammar, int(forest.rules[e]), arity) for e, arity in zip(edges, arities, strict=True)]
     lengths = [0] * len(edges)
     for k in range(len(edges) - 1, -1, -1):
-        own = 1 if sources[k] is None else sum(not isinstance(symbol, int) for symbol in sources[k])
+        side = sources[k]
+        own = 1 if side is None else sum(not isinstance(symbol, int) for symbol in side)
         lengths[k] = own + sum(lengths[t] for t in tails[k])
     begins, uses = [0] * len(edges), []
     for k, e in enumerate(edges):
-        place, shown = begins[k], []
-        for symbol in (sentence[begins[k]],) if sources[k] is None else sources[k]:
+        side, place, shown = sources[k], begins[k], []
+        for symbol in (sentence[begins[k]],) if side is None else side:
             if isinstance(symbol, int):
                 begins[tails[k][symbol - 1]] = place
                 place += lengths[tails[k][symbol - 1]]
@@ -113,7 +141,7 @@ def _derivation(system, forest, scores, edges, words, sentence):
     return Derivation(tuple(yielded), float(sum(scores[e] for e in edges)), tuple(uses))
 
 
-def _source(grammar, rule, arity):
+def _source(grammar: GrammarRules, rule: int, arity: int) -> list[str | int] | None:
     """Return the source side of a rule: words, and numbers of nonterminals; None for a word that is passed through."""
     if rule >= 0:
         vocabulary = grammar.source_vocabulary
@@ -122,7 +150,7 @@ def _source(grammar, rule, arity):
     return None if rule == PASSED else list(range(1, arity + 1))
 
 
-def _yield(uses):
+def _yield(uses: Sequence[RuleUse]) -> list[str]:
     """Return the words of a derivation."""
     found, stack = [], [(0, 0)]
     while stack:
@@ -138,8 +166,9 @@ def _yield(uses):
     return found
 
 
-def _lists(system, found, sentences, blank):
-    name, lists = system.names(sentences), []
+def _lists(system: System, found: CandidateLists, sentences: Sentences, blank: int) -> list[list[Candidate]]:
+    name = system.names(sentences)
+    lists: list[list[Candidate]] = []
     for s in range(len(sentences)):
         if sentences.offsets[s] == sentences.offsets[s + 1]:
             lists.append([([], [], [], 0.0)] * blank)

@@ -11,13 +11,14 @@ inside-outside speed-up of section 5 there).
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import kernels_semirings as kernels
 from aligntools.translating.forest.hypergraph import Hypergraph, run_blocks
 
 
-def _spans(h):
+def _spans(h: Hypergraph) -> list[tuple[int, int, int, int]]:
     """Return (nodes from, to, edges from, to) of each block of sentences."""
     spans = []
     for block in h.blocks():
@@ -26,7 +27,7 @@ def _spans(h):
     return spans
 
 
-def inside(hypergraph: Hypergraph, scores, pool: Pool | None = None):
+def inside(hypergraph: Hypergraph, scores: np.ndarray, pool: Pool | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Sum over all derivations.
 
     Parameters
@@ -50,7 +51,7 @@ def inside(hypergraph: Hypergraph, scores, pool: Pool | None = None):
     return beta, conditional
 
 
-def log_partition(hypergraph: Hypergraph, beta):
+def log_partition(hypergraph: Hypergraph, beta: np.ndarray) -> np.ndarray:
     """Return the log of each sentence's sum [sentences], -inf where there is no derivation."""
     roots = hypergraph.roots
     out = np.full(len(roots), -np.inf)
@@ -58,7 +59,13 @@ def log_partition(hypergraph: Hypergraph, beta):
     return out
 
 
-def posteriors(hypergraph: Hypergraph, beta, conditional, weights=None, pool: Pool | None = None):
+def posteriors(
+    hypergraph: Hypergraph,
+    beta: np.ndarray,
+    conditional: np.ndarray,
+    weights: npt.ArrayLike | None = None,
+    pool: Pool | None = None,
+) -> np.ndarray:
     """Return the probability of each edge [edges], times its sentence's weight."""
     h = hypergraph
     posterior, mass = np.empty(h.edges), np.zeros(h.nodes)
@@ -70,7 +77,13 @@ def posteriors(hypergraph: Hypergraph, beta, conditional, weights=None, pool: Po
     return posterior
 
 
-def expectations(hypergraph: Hypergraph, conditional, posterior, rewards, pool: Pool | None = None):
+def expectations(
+    hypergraph: Hypergraph,
+    conditional: np.ndarray,
+    posterior: np.ndarray,
+    rewards: np.ndarray,
+    pool: Pool | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Expect a sum of rewards and differentiate it.
 
     Returns
@@ -94,7 +107,13 @@ def expectations(hypergraph: Hypergraph, conditional, posterior, rewards, pool: 
     return out, slopes
 
 
-def surprisals(hypergraph: Hypergraph, conditional, weight=1.0, rewards=None, pool: Pool | None = None):
+def surprisals(
+    hypergraph: Hypergraph,
+    conditional: np.ndarray,
+    weight: float = 1.0,
+    rewards: np.ndarray | None = None,
+    pool: Pool | None = None,
+) -> np.ndarray:
     """Return ``rewards`` (new zeros if none) with ``weight`` times minus the log of the conditionals added.
 
     Their expectation is the entropy of the derivations.
@@ -104,7 +123,7 @@ def surprisals(hypergraph: Hypergraph, conditional, weight=1.0, rewards=None, po
     return rewards
 
 
-def feature_sums(hypergraph: Hypergraph, factors, features, pool: Pool | None = None):
+def feature_sums(hypergraph: Hypergraph, factors: np.ndarray, features: int, pool: Pool | None = None) -> np.ndarray:
     """Return the features of all edges, each times its factor, summed [features].
 
     With posteriors as factors these are feature expectations; with slopes, a gradient.
@@ -118,18 +137,22 @@ def feature_sums(hypergraph: Hypergraph, factors, features, pool: Pool | None = 
         ),
         range(len(spans)),
     )
-    return np.add.reduce(out, axis=0)
+    total: np.ndarray = np.add.reduce(out, axis=0)
+    return total
 
 
-def row_sums(hypergraph: Hypergraph, rows, factors, pool: Pool | None = None):
+def row_sums(hypergraph: Hypergraph, rows: np.ndarray, factors: np.ndarray, pool: Pool | None = None) -> np.ndarray:
     """Return the sum of ``rows`` [edges, columns], each times its factor."""
     spans = _spans(hypergraph)
     out = np.zeros((len(spans), rows.shape[1]))
     run_blocks(pool, lambda k: kernels.add_rows(rows, factors, *spans[k][2:], out[k]), range(len(spans)))
-    return np.add.reduce(out, axis=0)
+    total: np.ndarray = np.add.reduce(out, axis=0)
+    return total
 
 
-def row_products(hypergraph: Hypergraph, rows, coefficients, pool: Pool | None = None):
+def row_products(
+    hypergraph: Hypergraph, rows: np.ndarray, coefficients: npt.ArrayLike, pool: Pool | None = None
+) -> np.ndarray:
     """Return ``rows @ coefficients`` [edges, float64], the same on any number of threads."""
     out, coefficients = np.empty(hypergraph.edges), np.asarray(coefficients, np.float64)
     run_blocks(pool, lambda s: kernels.combine_rows(rows, coefficients, *s[2:], out), _spans(hypergraph))
@@ -144,7 +167,7 @@ class Entropy:
     slopes: np.ndarray
 
 
-def entropy(hypergraph: Hypergraph, scores, pool: Pool | None = None) -> Entropy:
+def entropy(hypergraph: Hypergraph, scores: np.ndarray, pool: Pool | None = None) -> Entropy:
     """Return the entropies [sentences], in nats, and the derivative of their sum by the scores [edges]."""
     beta, conditional = inside(hypergraph, scores, pool)
     posterior = posteriors(hypergraph, beta, conditional, pool=pool)

@@ -32,7 +32,7 @@ def united(first: Hypergraph, second: Hypergraph) -> Hypergraph:
     return replace(out, node_offsets=of[::3].copy(), roots=united_roots)
 
 
-def _tops(edges):
+def _tops(edges: int) -> Hypergraph:
     """Return the node over the roots of a sentence, if there are any; its tails are yet to be set."""
     nodes, none = int(edges > 0), np.zeros(0, np.int32)
     return Hypergraph(

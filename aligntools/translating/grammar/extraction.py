@@ -7,8 +7,9 @@ and pruned shard by shard; what is added up are whole numbers, so that neither t
 memory shows in the result.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from aligntools.translating.grammar import features, kernels_extraction, kernels
 from aligntools.translating.grammar.kernels_records import AlignedText, PhraseTables, RuleRecords
 from aligntools.translating.grammar.lexical import WordTable, word_table
 from aligntools.translating.settings import ExtractionSettings
-from aligntools.words.vocabulary import Vocabulary
+from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
 
 _RECORD = 128  # bytes that a distinct rule takes up in a table, about
 _LEAST = 1 << 16  # records of the smallest table
@@ -75,8 +76,17 @@ class Extraction:
         Folder for runs that do not fit in memory; None: the system's folder for temporary files.
     """
 
-    def __init__(self, bitext: Bitext, links: Links, settings=None, *, text=None, threads=1, max_memory=2 << 30,
-                 folder=None):  # fmt: skip
+    def __init__(
+        self,
+        bitext: Bitext,
+        links: Links,
+        settings: ExtractionSettings | None = None,
+        *,
+        text: tuple[Side, Vocabulary] | None = None,
+        threads: int = 1,
+        max_memory: int = 2 << 30,
+        folder: str | None = None,
+    ) -> None:
         self.settings = (settings or ExtractionSettings()).checked()
         if len(links) != len(bitext):
             raise ValueError(f"links of {len(links)} sentences for {len(bitext)} sentence pairs")
@@ -116,7 +126,7 @@ class Extraction:
         """Return the grammar whole, in canonical form."""
         return whole(self.parts())
 
-    def extract_runs(self, begin, end, pool, runs, memory):
+    def extract_runs(self, begin: int, end: int, pool: Pool, runs: Any, memory: int) -> None:
         """Fill tables with the distinct rules of sentences ``begin:end``, and add them to ``runs``, sorted.
 
         Parameters
@@ -133,7 +143,7 @@ class Extraction:
         blocks = [(begin + a, begin + b) for a, b in balanced_blocks(costs, count)]
         pool.map(lambda block: self._extract_block(*block, room, runs), blocks)
 
-    def _extract_block(self, begin, end, room, runs):
+    def _extract_block(self, begin: int, end: int, room: int, runs: Any) -> None:
         s = self.settings
         longest = int(
             max(self.source.lengths()[begin:end].max(initial=0), self.target.lengths()[begin:end].max(initial=0))
@@ -168,7 +178,7 @@ class Extraction:
             if not count:
                 room *= 2
 
-    def _merge(self, pool, runs, words, shards, targets):
+    def _merge(self, pool: Pool, runs: Any, words: WordTable, shards: sorting.Spool, targets: Any) -> None:
         """Merge the runs shard by shard; store the rules that stay, and the counts of all target sides."""
         opened = [runs.get(k, lazily=True) for k in range(len(runs))]
         size = sum(array.nbytes for run in opened for array in run)
@@ -181,7 +191,9 @@ class Extraction:
                 targets.add(sides)
                 self.figures.take((*figures[:2], len(rules[0]) - 1, figures[2]))
 
-    def shard(self, runs, begins, ends, words: WordTable):
+    def shard(
+        self, runs: Any, begins: np.ndarray, ends: np.ndarray, words: WordTable
+    ) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], tuple[int, int, int]]:
         """Return the rules of a shard that stay, the counts of its target sides, and how many there were."""
         pool, starts, weights = sorting.merged(runs, begins, ends)
         rule_at, source_at = np.empty(len(starts) + 1, np.int64), np.empty(len(starts) + 1, np.int64)
@@ -211,14 +223,16 @@ class Extraction:
         found = *sides, joint[rows], totals[of], lexical[rows], hashes[rows]
         return found, (hashes, joint, hashes[rows]), (rules, sources, dropped)
 
-    def _usable(self, pool, starts):
+    def _usable(self, pool: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Tell which source sides, given by where their keys begin, may be used on the text."""
         if self._filter is None:
             return np.ones(len(starts), np.uint8)
         offsets, source, *_ = _gather(pool, starts, np.arange(len(starts)))
         return self._filter.matches(offsets, self._mapping[source]).astype(np.uint8)
 
-    def _writable(self, source_offsets, source, target_offsets, target):
+    def _writable(
+        self, source_offsets: np.ndarray, source: np.ndarray, target_offsets: np.ndarray, target: np.ndarray
+    ) -> np.ndarray:
         """Tell which rules have no word that a grammar's text has another use for."""
         good = np.ones(len(source_offsets) - 1, bool)
         sides = (source_offsets, source), (target_offsets, target)
@@ -228,7 +242,7 @@ class Extraction:
                 good[np.searchsorted(offsets, places, side="right") - 1] = False
         return good
 
-    def finish(self, shard, target_totals, words):
+    def finish(self, shard: Sequence[Any], target_totals: Any, words: WordTable) -> GrammarRules:
         """Return the rules of a shard with their features."""
         source_offsets, source, target_offsets, target, links_offsets, links, joint, totals, lexical, _ = shard
         unit = float(kernels_extraction.UNIT)
@@ -243,12 +257,12 @@ class Extraction:
         )  # fmt: skip
 
 
-def whole(parts) -> GrammarRules:
+def whole(parts: Iterable[GrammarRules]) -> GrammarRules:
     """Return a grammar that came in parts, in canonical form."""
-    return concatenate(parts).canonical()
+    return concatenate(list(parts)).canonical()
 
 
-def _by_bytes(side: Side, vocabulary):
+def _by_bytes(side: Side, vocabulary: Vocabulary | ExtendedVocabulary) -> tuple[Side, Vocabulary]:
     """Number a side's words in the order of their bytes."""
     words = [word.encode() for word in vocabulary.words()[1:]]
     order = sorted(range(len(words)), key=words.__getitem__)
@@ -257,7 +271,7 @@ def _by_bytes(side: Side, vocabulary):
     return Side(mapping[side.tokens], side.offsets), Vocabulary.from_bytes([words[k] for k in order])
 
 
-def _gather(pool, starts, records):
+def _gather(pool: np.ndarray, starts: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return the sides and links of records as in a `GrammarRules`."""
     sizes = np.empty((3, len(records)), np.int64)
     kernels_grammar.measure_rules(pool, starts, records, sizes)
@@ -269,7 +283,7 @@ def _gather(pool, starts, records):
     return offsets[0].copy(), source, offsets[1].copy(), target, offsets[2].copy(), links
 
 
-def target_totals(targets, store, figures):
+def target_totals(targets: Any, store: ArrayStore, figures: ExtractionFigures) -> sorting.Spool:
     """Return a `Spool` of the total count of each kept rule's target side, group for group of ``targets``.
 
     Target sides are told apart by 64 bits: two of them are taken for one with a probability of n**2 / 2**65.

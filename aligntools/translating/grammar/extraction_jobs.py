@@ -5,9 +5,10 @@ time it is done, so that one which was begun and lost leaves nothing that counts
 """
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class _Runs:
         self._store = store
         self.names: list[str] = []
 
-    def add(self, arrays) -> None:
+    def add(self, arrays: tuple[np.ndarray, ...]) -> None:
         """Write a run."""
         name = f"run.{uuid.uuid4().hex}"
         pool, starts, weights = arrays
@@ -58,7 +59,7 @@ class _Targets:
     def __len__(self) -> int:
         return len(self._names)
 
-    def get(self, number: int, lazily: bool = False):
+    def get(self, number: int, lazily: bool = False) -> Sequence[Any]:
         """Return a shard's arrays; ``lazily``: without reading them yet."""
         name = self._names[number]
         if lazily:
@@ -100,7 +101,7 @@ def parts_by_jobs(
         given = ((name, totals.get(number)[0]) for number, name in enumerate(shards))
         for number, part in enumerate(blocks.run("scoring", job, given)):
             store.remove(shards[number])
-            if style is None:
+            if isinstance(part, GrammarRules):
                 source, target = extraction.source_vocabulary, extraction.target_vocabulary
                 part = replace(part, source_vocabulary=source, target_vocabulary=target)
             yield part
@@ -113,7 +114,9 @@ def _extract(kept: Kept, share: int, block: tuple[int, int], pool: Pool) -> list
     return runs.names
 
 
-def _merged(blocks, kept, tables, runs, jobs, share):
+def _merged(
+    blocks: BlockMap, kept: Kept, tables: Kept, runs: list[str], jobs: int, share: int
+) -> Iterator[tuple[str, str, tuple[int, int, int, int]]]:
     """Merge the runs shard by shard; yield the names of a shard's rules and target sides, and its figures."""
     opened = _opened(blocks.store, runs)
     size = sum(array.nbytes for run in opened for array in run)
@@ -125,18 +128,20 @@ def _merged(blocks, kept, tables, runs, jobs, share):
         yield from some
 
 
-def _opened(store, names):
+def _opened(store: Store, names: list[str]) -> list[Any]:
     """Return the arrays of runs, parts of which are read when they are asked for."""
     held = len(names) < _HELD
     return [sorting.stored_arrays(store, name, "pool", "starts", "weights", held=held) for name in names]
 
 
-def _merge(kept, tables, names, cuts, pool):
+def _merge(
+    kept: Kept, tables: Kept, names: Kept, cuts: np.ndarray, pool: Pool
+) -> list[tuple[str, str, tuple[int, int, int, int]]]:
     """Merge some shards; return what `_merged` yields of them."""
     store, extraction, words = kept.store, kept.get(), tables.get()
     opened = _opened(store, names.get())
 
-    def merge(shard):
+    def merge(shard: int) -> tuple[str, str, tuple[int, int, int, int]]:
         rules, (hashes, joint, of_kept), figures = extraction.shard(opened, cuts[shard], cuts[shard + 1], words)
         token = uuid.uuid4().hex
         write_object(store, f"rules.{token}", rules)
@@ -146,10 +151,12 @@ def _merge(kept, tables, names, cuts, pool):
     return pool.map(merge, range(len(cuts) - 1))
 
 
-def _finish(kept, tables, style, shard, pool):
+def _finish(
+    kept: Kept, tables: Kept, style: str | None, shard: tuple[str, np.ndarray], pool: Pool
+) -> GrammarRules | bytes:
     """Return a shard's rules with their features, without the words, or as text."""
     name, totals = shard
-    found = kept.get().finish(read_object(kept.store, name), totals, tables.get())
+    found: GrammarRules = kept.get().finish(read_object(kept.store, name), totals, tables.get())
     if style is not None:
         return b"".join(format_text(found, style))
     none = Vocabulary.from_bytes([])

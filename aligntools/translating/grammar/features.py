@@ -1,12 +1,14 @@
 """Features of grammar rules: probabilities and counts, and bigrams of target sides over words' dominant tags."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from aligntools.formats.translation.grammar import STANDARD, GrammarRules
 from aligntools.translating.grammar import kernels_grammar
+from aligntools.translating.grammar.lexical import WordTable
+from aligntools.words.vocabulary import Vocabulary
 
 #: Sets of features by name. ``standard``: the four of Chiang 2007, natural logs; ``full``: with the log of the rule's
 #: count, and whether rule and source side were seen once; ``cdec``: the names and values of cdec's extractor.
@@ -25,12 +27,20 @@ SETS = {
 }
 
 
-def rounded(values) -> np.ndarray:
+def rounded(values: np.ndarray) -> np.ndarray:
     """Return numbers with five decimals, as they are written."""
     return np.floor(np.asarray(values, np.float64) * 1e5 + 0.5) / 1e5
 
 
-def score(name, counts, occurrences, source_occurrences, lexical, sides, words):
+def score(
+    name: str,
+    counts: np.ndarray,
+    occurrences: np.ndarray,
+    source_occurrences: np.ndarray,
+    lexical: np.ndarray,
+    sides: tuple[np.ndarray, ...],
+    words: WordTable,
+) -> tuple[list[str], np.ndarray]:
     """Return a set of features' names and values.
 
     Parameters
@@ -85,7 +95,12 @@ def dominant_tags(words: Sequence[bytes], tags: Sequence[bytes]) -> dict[bytes, 
 
 
 def add_bigrams(
-    grammar: GrammarRules, tags: dict[bytes, bytes], *, most: int | None = None, least: int = 1, names=None
+    grammar: GrammarRules,
+    tags: dict[bytes, bytes],
+    *,
+    most: int | None = None,
+    least: int = 1,
+    names: Sequence[str] | None = None,
 ) -> GrammarRules:
     """Return the grammar with the bigrams of its target sides as sparse features (Li et al. 2011, 5.2.2).
 
@@ -139,12 +154,12 @@ def add_bigrams(
     )
 
 
-def _labels(vocabulary, tags):
+def _labels(vocabulary: Vocabulary, tags: Mapping[bytes, bytes]) -> tuple[list[str], np.ndarray]:
     """Return the labels that words have, ``X`` first, and each word's number [indexed by id, -1 and -2 too]."""
     numbers = {"X": 0}
     of = np.zeros(len(vocabulary) + 2, np.int64)
     for k, word in enumerate(vocabulary.words()[1:], 1):
-        label = tags.get(word.encode())
-        label = word if label is None else label.decode()
+        tag = tags.get(word.encode())
+        label = word if tag is None else tag.decode()
         of[k] = numbers.setdefault(label, len(numbers))
     return list(numbers), of

@@ -26,7 +26,7 @@ class WordTable:
     values: np.ndarray
 
     @classmethod
-    def from_pairs(cls, pairs, probabilities):
+    def from_pairs(cls, pairs: np.ndarray, probabilities: np.ndarray) -> "WordTable":
         """Make a table of distinct pairs ``source << 32 | target`` [dtype=uint64] and their two probabilities."""
         size = 1 << max(4, (2 * len(pairs)).bit_length())
         keys, values = np.zeros(size, np.uint64), np.zeros((size, 2))
@@ -34,7 +34,7 @@ class WordTable:
         return cls(keys, values)
 
 
-def count_words(source: Side, target: Side, links: Links):
+def count_words(source: Side, target: Side, links: Links) -> tuple[np.ndarray, np.ndarray]:
     """Count linked words (Koehn, Och & Marcu 2003, 4.4); a word without links counts as linked to NULL.
 
     Returns

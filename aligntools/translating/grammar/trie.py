@@ -29,17 +29,17 @@ class Trie:
     rule_at: np.ndarray
     rules: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.by_gap)
 
-    def ordered(self, scores):
+    def ordered(self, scores: np.ndarray) -> np.ndarray:
         """Return ``rules`` with each node's in falling order of score [float32, one a rule], equals by number."""
         rules = self.rules.copy()
         kernels_trie.order_rules(0, len(self), self.rule_at, rules, np.ascontiguousarray(scores, np.float32))
         return rules
 
 
-def build_trie(source_offsets, source) -> Trie:
+def build_trie(source_offsets: np.ndarray, source: np.ndarray) -> Trie:
     """Build the trie of a grammar's source sides.
 
     Parameters

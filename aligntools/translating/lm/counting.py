@@ -1,7 +1,8 @@
 """Counting n-grams of text of any size: parts are sorted as they come, and sorted parts merged."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -35,14 +36,21 @@ class Sorter:
         How many sort at the same time.
     """
 
-    def __init__(self, store, order, columns, passes=None, sharing=1):
+    def __init__(
+        self,
+        store: ArrayStore,
+        order: int,
+        columns: Sequence[int],
+        passes: Sequence[int] | None = None,
+        sharing: int = 1,
+    ) -> None:
         self._store, self._order = store, order
         self._columns = np.array(columns, np.int64)
         self._passes = self._columns if passes is None else np.array(passes, np.int64)
-        self._parts = []  # (number of parts that it is merged from, sorted table)
+        self._parts: list[tuple[int, np.ndarray]] = []  # of how many parts each is merged, and the sorted table
         self._most = max(rows_at_a_time(store, order) // sharing, 1 << 10)
 
-    def add(self, table):
+    def add(self, table: np.ndarray) -> None:
         """Add rows; the array may be changed."""
         from aligntools.translating.lm import kernels_counting as kernels
 
@@ -55,7 +63,7 @@ class Sorter:
             self.add_sorted(part[:rows])
             del part, other
 
-    def add_sorted(self, table):
+    def add_sorted(self, table: np.ndarray) -> None:
         """Add rows that are in order, no two of them equal; they are copied."""
         kept = self._store.empty((len(table), self._order + 2))
         kept[:] = table
@@ -64,7 +72,7 @@ class Sorter:
         while len(self._parts) > 1 and self._parts[-1][0] >= self._parts[-2][0]:
             self._merge()
 
-    def _merge(self):
+    def _merge(self) -> None:
         from aligntools.translating.lm import kernels_counting as kernels
 
         (m, right), (n, left) = self._parts.pop(), self._parts.pop()
@@ -77,16 +85,17 @@ class Sorter:
         while len(self._parts) > 1:
             self._merge()
         if not self._parts:
-            return self._store.empty((0, self._order + 2))
+            none: np.ndarray = self._store.empty((0, self._order + 2))
+            return none
         return self._parts.pop()[1]
 
 
-def rows_at_a_time(store, order) -> int:
+def rows_at_a_time(store: ArrayStore, order: int) -> int:
     """Return how many n-grams are sorted at a time."""
     return int(np.clip(store.limit // (6 * 4 * (order + 2)), 1 << 10, _MOST_ROWS))
 
 
-def in_steps(store, function, *arguments) -> int:
+def in_steps(store: ArrayStore, function: Callable[..., Any], *arguments: Any) -> int:
     """Run one of the kernels that go over tables piece by piece; return the first of its cursors."""
     state = np.zeros(3, np.int64)
     while function(*arguments, state, _STEP):
@@ -120,7 +129,12 @@ class NgramCounts:
 
 
 def count(
-    texts: Sequence[LineSource | str], order, store: ArrayStore, *, lowercase=False, skip_symbols=False
+    texts: Sequence[LineSource | str],
+    order: int,
+    store: ArrayStore,
+    *,
+    lowercase: bool = False,
+    skip_symbols: bool = False,
 ) -> NgramCounts:
     """Count the n-grams of the texts, one sentence a line.
 
@@ -207,7 +221,7 @@ def vocabulary_of(lexicon: CompiledLexicon) -> Vocabulary:
     return Vocabulary.from_bytes([*CONTROL[:2], *lexicon.words(len(CONTROL) + 1)])
 
 
-def _refuse(path, line, tokens, offsets, place):
+def _refuse(path: str, line: int, tokens: np.ndarray, offsets: np.ndarray, place: int) -> NoReturn:
     line += int(np.searchsorted(offsets, place, "right"))
     word = CONTROL[tokens[place] - 1].decode()
     problem = f"the word {word}, which has a special meaning in a language model (`skip_symbols` skips it)"

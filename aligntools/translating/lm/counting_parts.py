@@ -7,8 +7,9 @@ all parts have of some last words. The table is the one that `counting.count` ma
 
 import functools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -127,13 +128,13 @@ def read_part(task: Task, job: tuple[int, LineSource], pool: Pool) -> None:
         raise DataError(error.path, line, error.problem) from None
 
 
-def _read_part(task, number, source):
+def _read_part(task: Task, number: int, source: LineSource) -> None:
     lexicon, first = CompiledLexicon(list(CONTROL)), len(CONTROL) + 1
     sentences = words = blank = blocks = 0
     white = WhiteSpace(source.name, of_model=True)
     held: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def write():
+    def write() -> None:
         nonlocal blocks
         offsets = np.concatenate([[0], np.cumsum(np.concatenate([lengths for _, lengths in held]))])
         tokens = np.concatenate([tokens for tokens, _ in held]) - np.int32(first)
@@ -175,7 +176,7 @@ def _number_words(task: Task, parts: int) -> tuple[CompiledLexicon, np.ndarray]:
     return lexicon, totals[: len(lexicon) - 1]
 
 
-def _tell_white(jobs, found):
+def _tell_white(jobs: Sequence[tuple[int, LineSource]], found: Sequence[dict[str, Any]]) -> None:
     """Tell what white space within words was found, text by text."""
     spaces = {source.name: WhiteSpace(source.name, of_model=True) for _, source in jobs}
     for (_, source), one in zip(jobs, found, strict=True):
@@ -228,9 +229,15 @@ def merge_piece(task: Task, blocks: Sequence[tuple[int, int]], piece: int, pool:
 
 
 def count_in_parts(
-    texts: Iterable[LineSource], order: int, store: Store, engine: Engine, pool: Pool, *, lowercase: bool = False,
+    texts: Iterable[LineSource],
+    order: int,
+    store: Store,
+    engine: Engine,
+    pool: Pool,
+    *,
+    lowercase: bool = False,
     skip_symbols: bool = False,
-) -> PartedCounts:  # fmt: skip
+) -> PartedCounts:
     """Count the n-grams of texts as `counting.count` does, by an engine's jobs.
 
     Parameters
@@ -252,7 +259,7 @@ def count_in_parts(
     """
     task, texts = Task(store, order, lowercase, skip_symbols), list(texts)
 
-    def run(stage, function, jobs):
+    def run(stage: str, function: Callable[..., Any], jobs: Sequence[Any]) -> None:
         engine.run(stage, function, jobs, lambda: None)
 
     jobs = list(enumerate(sources_in_parts(texts, engine.workers)))

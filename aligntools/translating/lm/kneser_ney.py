@@ -9,11 +9,12 @@ many n-grams have an adjusted count of 1, 2, 3 and 4 (Chen & Goodman, equation 2
 Everything is a pass over sorted tables (Heafield et al. 2013), which need not be in memory.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from aligntools.ground.parallel import Pool
 from aligntools.store.disk_arrays import ArrayStore
 from aligntools.translating.lm.counting import NgramCounts, Sorter, in_steps
 from aligntools.translating.lm.language_model import BEGIN
@@ -22,6 +23,7 @@ from aligntools.words.vocabulary import Vocabulary
 #: Discounts of an order whose own cannot be computed, for adjusted counts 1, 2, and 3 and more (lmplz's).
 FALLBACK = (0.5, 1.0, 1.5)
 _ROWS = 1 << 18
+_NONE = np.empty((0, 2), np.uint32)  # in the place of a table that is given up
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Estimate:
                 self.store.relieve()
 
 
-def discounts_of(counts_of_counts) -> Discounts:
+def discounts_of(counts_of_counts: Sequence[int] | np.ndarray) -> Discounts:
     """Compute an order's discounts from how many of its n-grams have each adjusted count.
 
     Parameters
@@ -101,7 +103,7 @@ def discounts_of(counts_of_counts) -> Discounts:
     return Discounts(values)
 
 
-def estimate(counts: NgramCounts, store, pool, thresholds=(0,)) -> Estimate:
+def estimate(counts: NgramCounts, store: ArrayStore, pool: Pool, thresholds: Sequence[int] = (0,)) -> Estimate:
     """Estimate a model.
 
     Parameters
@@ -128,9 +130,9 @@ def estimate(counts: NgramCounts, store, pool, thresholds=(0,)) -> Estimate:
     unigrams = _unigrams(tables[0], words, found[0], store)
     jobs = list(zip(range(2, counts.order + 1), thresholds[1:], found[1:], strict=True))
 
-    def weigh(job):
+    def weigh(job: tuple[int, int, Discounts]) -> tuple[np.ndarray, np.ndarray]:
         order, threshold, discounts = job
-        given, tables[order - 1] = [tables[order - 1]], None  # its room is needed, so nothing here holds it
+        given, tables[order - 1] = [tables[order - 1]], _NONE  # its room is needed, so nothing here holds it
         return _weighed(given, order, threshold, discounts, store, pool.threads)
 
     weighed = pool.map(weigh, jobs)
@@ -139,11 +141,11 @@ def estimate(counts: NgramCounts, store, pool, thresholds=(0,)) -> Estimate:
     return Estimate(counts.order, counts.vocabulary, [len(t) for t in results], found, results, store)
 
 
-def _adjusted(counts, store):
+def _adjusted(counts: NgramCounts, store: ArrayStore) -> tuple[list[np.ndarray], list[Discounts]]:
     """Return each order's table in suffix order, words, count, adjusted count, and each order's discounts."""
     from aligntools.translating.lm import kernels_counting as kernels
 
-    tables, counts.table = [counts.table], None
+    tables, counts.table = [counts.table], _NONE
     for order in range(counts.order - 1, 0, -1):
         lower = store.empty((in_steps(store, kernels.runs, tables[0], 0, order), order + 2))
         in_steps(store, kernels.shorten, tables[0], order, lower)
@@ -157,7 +159,7 @@ def _adjusted(counts, store):
     return tables, discounts
 
 
-def _unigrams(table, words, discounts, store):
+def _unigrams(table: np.ndarray, words: int, discounts: Discounts, store: ArrayStore) -> np.ndarray:
     """Return the probabilities of all words, those of <unk> and <s> put in."""
     counts = np.zeros(words, np.int64)
     counts[table[:, 0]] = table[:, 2]
@@ -172,7 +174,9 @@ def _unigrams(table, words, discounts, store):
     return result
 
 
-def _weighed(given, order, threshold, discounts, store, sharing):
+def _weighed(
+    given: list[np.ndarray], order: int, threshold: int, discounts: Discounts, store: ArrayStore, sharing: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return a table of an order with probabilities yet to be interpolated, and its contexts' backoff weights."""
     from aligntools.translating.lm import kernels_counting as kernels
 
@@ -192,7 +196,7 @@ def _weighed(given, order, threshold, discounts, store, sharing):
     return back.finish(), contexts
 
 
-def _finish(tables, contexts, store):
+def _finish(tables: list[np.ndarray], contexts: list[np.ndarray], store: ArrayStore) -> None:
     """Interpolate the orders, from the lowest up, and give each n-gram its backoff weight."""
     from aligntools.translating.lm import kernels_counting as kernels
 

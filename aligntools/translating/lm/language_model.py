@@ -6,8 +6,9 @@ says (Katz 1987), in natural logarithms.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -25,6 +26,8 @@ UNKNOWN, BEGIN, END = 0, 1, 2
 _KIND = "lm"
 _LN10 = math.log(10)
 _BLOCKS = 64
+#: N-grams of one order, and the decimal logarithms of their probabilities and backoff weights.
+Block: TypeAlias = tuple[np.ndarray, np.ndarray]
 #: Largest order; kernels keep a word's state in arrays of this size at most.
 MAX_ORDER = 20
 
@@ -64,10 +67,10 @@ class NgramModel:
         """What kernels take first: ``unigrams``, ``keys``, ``values``."""
         return self.unigrams, self.keys, self.values
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<NgramModel of order {self.order}, {len(self.vocabulary)} words, {sum(self.counts)} n-grams>"
 
-    def ids(self, vocabulary) -> np.ndarray:
+    def ids(self, vocabulary: Vocabulary) -> np.ndarray:
         """Map another vocabulary's ids to the model's.
 
         Returns
@@ -77,7 +80,7 @@ class NgramModel:
         """
         return self.lookup([word.encode() for word in vocabulary.words()])
 
-    def lookup(self, words) -> np.ndarray:
+    def lookup(self, words: Sequence[bytes]) -> np.ndarray:
         """Return the ids of words, given in UTF-8 [dtype=int32]; 0 as for `ids`."""
         found = self.vocabulary.ids(words)
         found[found <= END] = UNKNOWN
@@ -100,12 +103,14 @@ class NgramModel:
 class Repeated(ValueError):
     """An n-gram of a block that was there before: its row in the block, and its order."""
 
-    def __init__(self, row: int, order: int):
+    def __init__(self, row: int, order: int) -> None:
         super().__init__(f"a {order}-gram twice")
         self.row, self.order = row, order
 
 
-def from_blocks(order, vocabulary, counts, blocks, has_unknown=True) -> NgramModel:
+def from_blocks(
+    order: int, vocabulary: Vocabulary, counts: Sequence[int], blocks: Iterable[Block], has_unknown: bool = True
+) -> NgramModel:
     """Make a model of n-grams as `ArpaReader.blocks` yields them: unigrams in one part, orders ascending.
 
     Raises
@@ -141,17 +146,17 @@ def from_blocks(order, vocabulary, counts, blocks, has_unknown=True) -> NgramMod
     return NgramModel(order, vocabulary, unigrams, keys, values, [int(n) for n in counts], has_unknown)
 
 
-def _table(above):
+def _table(above: int) -> tuple[np.ndarray, np.ndarray]:
     """Return an empty table with the next power of two above a size."""
     size = 1 << max(int(above), 15).bit_length()
     return np.zeros(size, np.uint64), np.zeros((size, 2), np.float32)
 
 
-def _natural(logs):
+def _natural(logs: np.ndarray) -> np.ndarray:
     return (logs.astype(np.float64) * _LN10).astype(np.float32)
 
 
-def load(path, verify=True) -> NgramModel:
+def load(path: str, verify: bool = True) -> NgramModel:
     """Load a model: an ARPA file of any compression, or what `NgramModel.save` wrote, its checksum verified or not.
 
     Raises
@@ -166,24 +171,25 @@ def load(path, verify=True) -> NgramModel:
     reader = ArpaReader(path)
     blocks = reader.blocks()
     first = next(blocks)  # with it comes the vocabulary
+    assert reader.vocabulary is not None
     try:
         return from_blocks(reader.order, reader.vocabulary, reader.counts, _chained(first, blocks), reader.has_unknown)
     except Repeated as error:
         raise DataError(path, reader.line_of(error.row), f"this {error.order}-gram is there twice") from None
 
 
-def _chained(first, rest):
+def _chained(first: Block, rest: Iterator[Block]) -> Iterator[Block]:
     yield first
     yield from rest
 
 
-def _load_binary(path, verify):
+def _load_binary(path: str, verify: bool) -> NgramModel:
     header, arrays = modelfile.read_model(path, _KIND, verify)
     with modelfile.fitting(path):
         return _checked(header, arrays)
 
 
-def _checked(header, arrays):
+def _checked(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> NgramModel:
     """Make a model of the parts of a file, held against what kernels trust; ValueError names the first misfit.
 
     Slots are a power of two and not all in use, so that every search ends; words have ids of their own, the symbols
@@ -192,7 +198,7 @@ def _checked(header, arrays):
     vocabulary = modelfile.hold_vocabulary(arrays, "words", "starts", text=False)
     if len(vocabulary) < 3 or [vocabulary.word(id).encode() for id in (BEGIN, END)] != list(CONTROL[1:]):
         raise ValueError("the vocabulary does not begin with <s> and </s>")
-    order = modelfile.hold_number(header, "order", counts(1, MAX_ORDER))
+    order = int(modelfile.hold_number(header, "order", counts(1, MAX_ORDER)))
     if len(header["counts"]) != order or any(n not in counts(0, LARGEST) for n in header["counts"]):
         raise ValueError("counts")
     size = len(arrays["keys"])
@@ -234,7 +240,7 @@ class WordScores:
         )
 
 
-def score(model, tokens, offsets, pool, begins=True) -> WordScores:
+def score(model: NgramModel, tokens: np.ndarray, offsets: np.ndarray, pool: Pool, begins: bool = True) -> WordScores:
     """Score sentences, each with its end.
 
     Parameters
@@ -266,7 +272,9 @@ def score(model, tokens, offsets, pool, begins=True) -> WordScores:
     return WordScores(logs, matched, unknown, ends)
 
 
-def score_text(model, text: LineSource | str, pool, *, lowercase=False, texts=False) -> Iterator[WordScores]:
+def score_text(
+    model: NgramModel, text: LineSource | str, pool: Pool, *, lowercase: bool = False, texts: bool = False
+) -> Iterator[WordScores]:
     """Read a text, a sentence a line, and score it part by part, with ``texts`` the words themselves too.
 
     Words that look like <s> or </s> are unknown ones.
@@ -289,7 +297,7 @@ def score_text(model, text: LineSource | str, pool, *, lowercase=False, texts=Fa
         yield replace(score(model, tokens, side.offsets, pool), texts=words)
 
 
-def score_sentence(model, words, begins=True) -> WordScores:
+def score_sentence(model: NgramModel, words: Sequence[str], begins: bool = True) -> WordScores:
     """Return the scores of a sentence's words and of its end.
 
     Parameters
@@ -347,7 +355,7 @@ class PerplexityTally:
         self._sentences = self._events = self._unknown = 0
         self._log = self._log_known = 0.0
 
-    def add(self, scores: WordScores):
+    def add(self, scores: WordScores) -> None:
         """Add a part."""
         lengths = np.diff(scores.offsets)
         counted = np.repeat(lengths > 1, lengths)
@@ -372,5 +380,5 @@ class PerplexityTally:
         )
 
 
-def _mean_exp(total, events):
+def _mean_exp(total: float, events: int) -> float:
     return math.exp(min(-total / events, 700.0)) if events else math.nan

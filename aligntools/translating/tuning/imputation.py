@@ -8,6 +8,7 @@ Round trips rule by rule are in `round_trips`.
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import derivations
@@ -37,8 +38,15 @@ class Imputed:
 
 
 def impute(
-    forest: Hypergraph, weights, how="kbest", k=1, gamma=1.0, seed=1, pool: Pool | None = None, equal=False,
-) -> Imputed:  # fmt: skip
+    forest: Hypergraph,
+    weights: npt.ArrayLike,
+    how: str = "kbest",
+    k: int = 1,
+    gamma: float = 1.0,
+    seed: int = 1,
+    pool: Pool | None = None,
+    equal: bool = False,
+) -> Imputed:
     """Impute sources from what a reverse system made of target sentences.
 
     Parameters
@@ -77,11 +85,12 @@ def impute(
     return Imputed(found.take(rows, np.arange(len(rows) + 1)), sentence[rows], shares)
 
 
-def normalized(scores, offsets):
+def normalized(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return the exponentials of scores, rescaled to 1 over each of the runs that ``offsets`` cut."""
     full = np.diff(offsets) > 0
     if not full.any():
         return np.zeros(0)
     first, sizes = offsets[:-1][full], np.diff(offsets)[full]
     shares = np.exp(scores - np.repeat(np.maximum.reduceat(scores, first), sizes))
-    return shares / np.repeat(np.add.reduceat(shares, first), sizes)
+    normal: np.ndarray = shares / np.repeat(np.add.reduceat(shares, first), sizes)
+    return normal

@@ -20,7 +20,9 @@ sources that translate with high scores count more than their q(x). With one pat
 and `samples` keep to it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -34,6 +36,9 @@ from aligntools.translating.tuning import kernels_positions as kernels
 _FLOOR = 1e-4
 #: States whose probabilities agree so far become one.
 _DIGITS = 9
+#: A place and the words before it; how often each word comes next in each.
+State: TypeAlias = tuple[int, tuple[int, ...]]
+Counts: TypeAlias = dict[State, dict[int, float]]
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class Automaton:
     arcs: list[tuple[int, int, int, float]]
     last: int
 
-    def lattice(self, name) -> WordLattice:
+    def lattice(self, name: Callable[[list[int]], list[bytes]]) -> WordLattice:
         """Return it as a lattice; ``name`` gives the words (bytes) of ids."""
         words = name([word for _, _, word, _ in self.arcs])
         nodes: list[list[Arc]] = [[] for _ in range(self.last)]
@@ -60,8 +65,13 @@ class Automaton:
 
 
 def automata(
-    forest: Hypergraph, weights, order=3, prune=0.02, gamma=1.0, pool: Pool | None = None
-) -> list[Automaton]:  # fmt: skip
+    forest: Hypergraph,
+    weights: np.ndarray,
+    order: int = 3,
+    prune: float = 0.02,
+    gamma: float = 1.0,
+    pool: Pool | None = None,
+) -> list[Automaton]:
     """Approximate the strings of each sentence by an automaton.
 
     Parameters
@@ -84,13 +94,13 @@ def automata(
     h = forest
     _, conditional = semirings.inside(h, edge_scores(h, np.asarray(weights, np.float64), gamma, pool=pool), pool)
 
-    def work(block):
+    def work(block: tuple[int, int]) -> list[Automaton]:
         return [_automaton(expected(h, conditional, s, order, prune * _FLOOR), order, prune) for s in range(*block)]
 
     return [one for part in run_blocks(pool, work, h.blocks()) for one in part]
 
 
-def expected(forest, conditional, s, order, floor=0.0):
+def expected(forest: Hypergraph, conditional: np.ndarray, s: int, order: int, floor: float = 0.0) -> Counts:
     """Expect the n-grams of a sentence by place.
 
     Returns
@@ -120,10 +130,10 @@ def expected(forest, conditional, s, order, floor=0.0):
             return _by_state(rows[:count].tolist(), amounts[:count].tolist(), order)
 
 
-def _by_state(rows, amounts, order):
-    found = {}
-    for (kind, place, n, *words), amount in zip(rows, amounts, strict=True):
-        words = tuple(words[:n])
+def _by_state(rows: list[list[int]], amounts: list[float], order: int) -> Counts:
+    found: Counts = {}
+    for (kind, place, n, *following), amount in zip(rows, amounts, strict=True):
+        words = tuple(following[:n])
         if kind == kernels.LAST:
             state, word = (place, words), 0
         elif kind == kernels.FIRST:
@@ -134,15 +144,15 @@ def _by_state(rows, amounts, order):
     return found
 
 
-def _automaton(counts, order, prune):
+def _automaton(counts: Counts, order: int, prune: float) -> Automaton:
     """Prune, normalize and number what `expected` returns."""
     if (0, ()) not in counts:
         return Automaton([], 0)
     order_of = sorted(counts)
     totals = {state: sum(following.values()) for state, following in counts.items()}
     while True:  # until a path is left
-        after = {}  # the sum of all paths from a state to the end
-        kept = {}
+        after: dict[State, float] = {}  # the sum of all paths from a state to the end
+        kept: Counts = {}
         for state in reversed(order_of):
             kept[state] = own = {}
             for word, amount in counts[state].items():
@@ -156,14 +166,17 @@ def _automaton(counts, order, prune):
     return _numbered(order_of, kept, after, order)
 
 
-def _next(state, word, order):
+def _next(state: State, word: int, order: int) -> State:
     place, words = state
     return place + 1, (*words, word)[1 - order :]
 
 
-def _numbered(states, kept, after, order):
+def _numbered(states: list[State], kept: Counts, after: dict[State, float], order: int) -> Automaton:
     """Make one of states with the same continuations, and number those that are reached, the last one last."""
-    same, of, ways, depth = {}, {}, [], []
+    same: dict[tuple[tuple[int, float, int], ...], int] = {}
+    of: dict[State, int] = {}
+    ways: list[list[tuple[int, float, int]]] = []
+    depth: list[int] = []
     for state in reversed(states):
         if after[state] <= 0:
             continue

@@ -1,7 +1,7 @@
 """From texts, grammars and language models to learned weights: what ``imputed-risk`` does, step by step."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,7 +68,9 @@ class Learner:
     def _workers(self, system: System) -> SystemInWorkers | None:
         return None if self.blocks is None else SystemInWorkers(self.blocks, system)
 
-    def system(self, rules: GrammarRules, lm: NgramModel | None, weights, full_states: bool = False) -> System:
+    def system(
+        self, rules: GrammarRules, lm: NgramModel | None, weights: np.ndarray, full_states: bool = False
+    ) -> System:
         """Return a system with the decoder's settings."""
         how = DecoderSettings(self.decoding.pop_limit, self.decoding.span_limit, full_states)
         return System(rules, lm, weights, how)
@@ -201,12 +203,21 @@ class Learner:
             raise UsageProblem("the grammar derives no reference; `oracle` takes the nearest translations instead")
         self.tell("reaching", {"reached": reached, "sentences": sentences})
 
-    def _rounds(self, made, names, start, frozen, rules, lm) -> TuningState:
+    def _rounds(
+        self,
+        made: Sequence[TuningSet],
+        names: Sequence[str],
+        start: Sequence[float],
+        frozen: Mapping[int, float],
+        rules: GrammarRules,
+        lm: NgramModel,
+    ) -> TuningState:
         """Tune, from a checkpoint if there is one."""
-        path, own, begin = "", "", start
+        path, own = "", ""
+        begin: Sequence[float] | TuningState = start
         if self.checkpoint is not None:
             path = os.path.join(self.checkpoint, STATE)
-            data = [start, rules.target, rules.features, lm.unigrams]
+            data: list[Any] = [start, rules.target, rules.features, lm.unigrams]
             for part in made:
                 data += [part.groups, part.weights, part.references.keys, part.references.lengths]
             others: dict[str, Any] = {
@@ -217,8 +228,8 @@ class Learner:
                 others |= {"order": self.imputation.lattice_order, "prune": self.imputation.lattice_prune}
             own = fingerprint(self.tuning, *data, names=list(names), **others)
             if os.path.exists(path):
-                begin = load_state(path, own)
-                self.tell("resuming", {"round": len(begin.rounds) - 1})
+                begin = found = load_state(path, own)
+                self.tell("resuming", {"round": len(found.rounds) - 1})
 
         def report(found: Round) -> None:
             what = "edges" if self.tuning.forest else "candidates"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligntools.formats.text.corpus import Side
 from aligntools.ground.parallel import Pool
 from aligntools.metrics import bleu
 from aligntools.translating.forest.candidates import CandidateLists
@@ -40,7 +41,7 @@ class References:
     table: np.ndarray
 
     @classmethod
-    def of(cls, sides: Sequence):
+    def of(cls, sides: "Sequence[Side]") -> "References":
         """Take sides of equally many sentences (``tokens``, ``offsets``), a set of references each."""
         sentences = len(sides[0].offsets) - 1
         if any(len(side.offsets) - 1 != sentences for side in sides):
@@ -58,10 +59,10 @@ class References:
         lengths = np.diff(offsets).reshape(len(sides), sentences).T.reshape(-1)
         return cls(np.arange(sentences + 1) * len(sides), np.ascontiguousarray(lengths), keys, table)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def closest(self, lengths, groups):
+    def closest(self, lengths: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """Return the reference lengths nearest to candidates' lengths [candidates, int64]."""
         out = np.zeros(len(lengths), np.int64)
         kernels.closest_lengths(
@@ -70,7 +71,13 @@ class References:
         return out
 
 
-def edge_statistics(hypergraph: Hypergraph, references: References, groups=None, clip=False, pool: Pool | None = None):
+def edge_statistics(
+    hypergraph: Hypergraph,
+    references: References,
+    groups: np.ndarray | None = None,
+    clip: bool = False,
+    pool: Pool | None = None,
+) -> np.ndarray:
     """Count the n-grams that edges complete, and those that the references have.
 
     Parameters
@@ -93,7 +100,7 @@ def edge_statistics(hypergraph: Hypergraph, references: References, groups=None,
     out = np.zeros((h.edges, 8), np.float32)
     size = int(np.diff(h.word_offsets).max(initial=0)) + 16
 
-    def work(block):
+    def work(block: tuple[int, int]) -> None:
         kernels.edge_statistics(
             h.node_offsets, h.edge_offsets, h.tails, h.word_offsets, h.words, h.left, h.right, h.lengths, groups,
             references.keys, references.table, clip, *block, np.empty(size, np.int32), np.empty(size, np.int32),
@@ -104,7 +111,9 @@ def edge_statistics(hypergraph: Hypergraph, references: References, groups=None,
     return out
 
 
-def candidate_statistics(candidates: CandidateLists, references: References, groups=None, pool: Pool | None = None):
+def candidate_statistics(
+    candidates: CandidateLists, references: References, groups: np.ndarray | None = None, pool: Pool | None = None
+) -> np.ndarray:
     """Return the statistics of `bleu.statistics` for candidates [candidates, 10; float32]."""
     groups = np.arange(len(candidates)) if groups is None else np.asarray(groups, np.int64)
     out = np.empty((candidates.count, bleu.COLUMNS), np.float32)
@@ -116,8 +125,12 @@ def candidate_statistics(candidates: CandidateLists, references: References, gro
 
 
 def corpus_statistics(
-    candidates: CandidateLists, references: References, groups=None, weights=None, pool: Pool | None = None
-):
+    candidates: CandidateLists,
+    references: References,
+    groups: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+    pool: Pool | None = None,
+) -> np.ndarray:
     """Return BLEU's statistics of the first candidate of each sentence, summed [10, float64].
 
     A sentence without candidates counts as an empty translation. With ``weights`` [sentences] each counts so often.
@@ -128,10 +141,12 @@ def corpus_statistics(
     counts = np.zeros((len(candidates), bleu.COLUMNS))
     counts[some] = candidate_statistics(first, references, groups[some], pool)
     counts[~some, REFERENCE] = references.closest(np.zeros(int((~some).sum())), groups[~some])
-    return np.add.reduce(counts if weights is None else counts * np.asarray(weights, np.float64)[:, None], axis=0)
+    weighed = counts if weights is None else counts * np.asarray(weights, np.float64)[:, None]
+    total: np.ndarray = np.add.reduce(weighed, axis=0)
+    return total
 
 
-def sentence_losses(statistics):
+def sentence_losses(statistics: np.ndarray) -> np.ndarray:
     """Return 1 - BLEU of each candidate's statistics [candidates, 10].
 
     Smoothed by adding one to counts of two words and more (Lin & Och 2004; sacrebleu calls it add-k).
@@ -152,10 +167,10 @@ class LinearBleu:
     """
 
     length: float
-    ngrams: tuple
+    ngrams: tuple[float, ...]
 
     @classmethod
-    def of(cls, words, precision=0.85, ratio=0.72):
+    def of(cls, words: float, precision: float = 0.85, ratio: float = 0.72) -> "LinearBleu":
         """Take the words of a sentence, the precision of single words, and how it falls from n to n + 1 words.
 
         theta_0 = -1 / T and theta_n = 1 / (4 T p r^(n - 1)); with T the words of an average sentence, the sum over
@@ -164,7 +179,7 @@ class LinearBleu:
         return cls(-1.0 / words, tuple(1.0 / (4 * words * precision * ratio**n) for n in range(4)))
 
     @classmethod
-    def at(cls, statistics, sentences):
+    def at(cls, statistics: np.ndarray, sentences: float) -> "LinearBleu":
         """Expand around statistics [10] of a corpus: the factors are the derivatives of ln BLEU, times ``sentences``.
 
         Where the corpus is shorter than its references the brevity penalty's derivative is in theta_0.
@@ -175,7 +190,7 @@ class LinearBleu:
             sentences * float(brevity - 1.0) / float(s[LENGTH]), tuple(float(sentences / (4 * m)) for m in s[MATCHES])
         )
 
-    def losses(self, statistics):
+    def losses(self, statistics: np.ndarray) -> np.ndarray:
         """Return minus the gain of `edge_statistics` [edges, float64]; a derivation's loss is the sum of its edges'."""
         s = np.asarray(statistics, np.float64)
         out = -self.length * s[:, LENGTH]

@@ -1,6 +1,10 @@
 """Minimum error rate training (Och 2003): BLEU of the best candidates, maximized along one line after another."""
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.ground.parallel import Pool
 from aligntools.metrics.bleu import corpus_bleu
@@ -12,6 +16,8 @@ from aligntools.translating.tuning import kernels_mert as kernels
 ROOM = 1e-7
 #: Random directions in a sweep; a sweep that gains less BLEU than this is the last.
 DIRECTIONS, GAIN = 8, 1e-3
+#: Of random numbers: one, or several together.
+Seed: TypeAlias = int | Sequence[int]
 
 
 class MertCorpus:
@@ -25,23 +31,29 @@ class MertCorpus:
         Weight of each sentence's statistics; 1 if not given.
     """
 
-    def __init__(self, candidates: CandidateLists, statistics, weights=None, pool: Pool | None = None):
+    def __init__(
+        self,
+        candidates: CandidateLists,
+        statistics: np.ndarray,
+        weights: np.ndarray | None = None,
+        pool: Pool | None = None,
+    ) -> None:
         weights = np.ones(len(candidates)) if weights is None else np.asarray(weights, np.float64)
         self.candidates, self.pool = candidates, pool
         self.offsets, self.weights = candidates.offsets, weights
         self.flat = candidates.hypergraph()
         self.statistics = np.asarray(statistics, np.float64) * np.repeat(weights, np.diff(self.offsets))[:, None]
 
-    def scores(self, weights):
+    def scores(self, weights: np.ndarray) -> np.ndarray:
         """Return the candidates' scores [candidates]."""
         return edge_scores(self.flat, weights, pool=self.pool)
 
-    def value(self, weights) -> float:
+    def value(self, weights: np.ndarray) -> float:
         """Return BLEU of the candidates that score best."""
         scores = self.scores(weights)
         return self._line(scores, np.zeros(len(scores)))[1]
 
-    def _line(self, intercepts, slopes):
+    def _line(self, intercepts: np.ndarray, slopes: np.ndarray) -> tuple[float, float]:
         """Return the best step along a line and BLEU there; 0 where nothing is better than it."""
         offsets, sentences = self.offsets, len(self.candidates)
         points, best = np.empty(len(intercepts)), np.empty(len(intercepts), np.int64)
@@ -78,13 +90,15 @@ class MertCorpus:
             return float(low + max(0.1, 0.1 * abs(low))), float(top)
         return float(0.5 * (low + high)), float(top)
 
-    def search(self, weights, direction):
+    def search(self, weights: np.ndarray, direction: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the best point along a line through ``weights`` and BLEU there."""
         step, value = self._line(self.scores(weights), self.scores(direction))
         return weights + step * direction, value
 
 
-def _climb(corpus, weights, learned, rng, sweeps):
+def _climb(
+    corpus: MertCorpus, weights: np.ndarray, learned: np.ndarray, rng: np.random.Generator, sweeps: int
+) -> tuple[np.ndarray, float]:
     value = corpus.value(weights)
     for _ in range(sweeps):
         before = value
@@ -102,7 +116,14 @@ def _climb(corpus, weights, learned, rng, sweeps):
     return weights, value
 
 
-def maximize(corpus: MertCorpus, start, seed, restarts=8, sweeps=20, frozen=()):
+def maximize(
+    corpus: MertCorpus,
+    start: npt.ArrayLike,
+    seed: Seed,
+    restarts: int = 8,
+    sweeps: int = 20,
+    frozen: Sequence[int] = (),
+) -> tuple[np.ndarray, float]:
     """Maximize BLEU of the best candidates over the weights.
 
     Parameters

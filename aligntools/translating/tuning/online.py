@@ -8,17 +8,22 @@ perceptron (Collins 2002) moves from the candidate that scores best to that of t
 update of Liang, Bouchard-Cote, Klein & Taskar 2006.
 """
 
+from collections.abc import Callable, Iterator, Sequence
+
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.translating.tuning import kernels_online as kernels
 from aligntools.translating.tuning.linear_bleu import REFERENCE, sentence_losses
-from aligntools.translating.tuning.mert import MertCorpus
+from aligntools.translating.tuning.mert import MertCorpus, Seed
 
 #: What is left of the background's statistics after each sentence (Cherry & Foster 2012, section 3.1).
 DECAY = 0.999
 
 
-def _passes(corpus, start, seed, passes, frozen, one):
+def _passes(
+    corpus: MertCorpus, start: npt.ArrayLike, seed: Seed, passes: int, frozen: Sequence[int], one: Callable[..., None]
+) -> Iterator[np.ndarray]:
     """Yield the average of the weights over each pass."""
     weights = np.array(start, np.float64)
     learned = np.ones(len(weights), np.bool_)
@@ -32,7 +37,16 @@ def _passes(corpus, start, seed, passes, frozen, one):
         yield total / sentences
 
 
-def mira(corpus: MertCorpus, statistics, start, seed, passes=60, step=0.01, pseudo=True, frozen=()):
+def mira(
+    corpus: MertCorpus,
+    statistics: np.ndarray,
+    start: npt.ArrayLike,
+    seed: Seed,
+    passes: int = 60,
+    step: float = 0.01,
+    pseudo: bool = True,
+    frozen: Sequence[int] = (),
+) -> tuple[np.ndarray, float]:
     """Learn weights by MIRA with hope and fear.
 
     Parameters
@@ -66,7 +80,14 @@ def mira(corpus: MertCorpus, statistics, start, seed, passes=60, step=0.01, pseu
         gains = np.asarray((1.0 - sentence_losses(statistics)) * statistics[:, REFERENCE], np.float64)
     background = np.ones(10)
 
-    def one(columns, order, learned, weights, total, change):
+    def one(
+        columns: tuple[np.ndarray, ...],
+        order: np.ndarray,
+        learned: np.ndarray,
+        weights: np.ndarray,
+        total: np.ndarray,
+        change: np.ndarray,
+    ) -> None:
         kernels.mira_pass(*columns, statistics, gains, order, corpus.weights, float(step), DECAY, learned, weights,
                           background, total, change)  # fmt: skip
 
@@ -78,7 +99,15 @@ def mira(corpus: MertCorpus, statistics, start, seed, passes=60, step=0.01, pseu
     return best, value
 
 
-def perceptron(corpus: MertCorpus, statistics, start, seed, passes=60, step=0.01, frozen=()):
+def perceptron(
+    corpus: MertCorpus,
+    statistics: np.ndarray,
+    start: npt.ArrayLike,
+    seed: Seed,
+    passes: int = 60,
+    step: float = 0.01,
+    frozen: Sequence[int] = (),
+) -> tuple[np.ndarray, float]:
     """Learn weights by the averaged perceptron with local updates.
 
     Parameters
@@ -97,7 +126,14 @@ def perceptron(corpus: MertCorpus, statistics, start, seed, passes=60, step=0.01
     """
     losses = np.asarray(sentence_losses(statistics), np.float64)
 
-    def one(columns, order, learned, weights, total, change):
+    def one(
+        columns: tuple[np.ndarray, ...],
+        order: np.ndarray,
+        learned: np.ndarray,
+        weights: np.ndarray,
+        total: np.ndarray,
+        change: np.ndarray,
+    ) -> None:
         kernels.perceptron_pass(*columns, losses, order, corpus.weights, float(step), learned, weights, total, change)
 
     averages = list(_passes(corpus, start, seed, passes, frozen, one))

@@ -1,9 +1,10 @@
 """Derivations of references, which the likelihood of equation 5 sums over."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.ground.parallel import Pool
 from aligntools.translating.forest.candidates import CandidateLists, offsets_of
@@ -31,7 +32,12 @@ class Reachable:
     _found: Hypergraph | None = None
 
     @classmethod
-    def of(cls, force, sides, groups) -> "Reachable":
+    def of(
+        cls,
+        force: Callable[[np.ndarray, np.ndarray, Pool | None], Hypergraph],
+        sides: Iterable[Strings],
+        groups: npt.ArrayLike,
+    ) -> "Reachable":
         """Take sets of references (words, offsets), of which each sentence has those of its group."""
         groups, strings = np.asarray(groups, np.int64), []
         seen: list[set[bytes]] = [set() for _ in range(len(groups))]

@@ -6,10 +6,12 @@ the expected loss (equation 8; with imputed x, their probabilities are the weigh
 length of the weights (the footnote on equation 2).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.ground import lbfgs
 from aligntools.ground.parallel import Pool
@@ -43,7 +45,7 @@ class Examples:
     reference_length: float = 0.0
 
 
-def with_frozen(weights, frozen, gamma) -> np.ndarray:
+def with_frozen(weights: np.ndarray, frozen: Mapping[int, float], gamma: float) -> np.ndarray:
     """Return the weights with the frozen ones, given times gamma, as they are."""
     out = np.array(weights, np.float64)
     for feature, value in frozen.items():
@@ -51,7 +53,7 @@ def with_frozen(weights, frozen, gamma) -> np.ndarray:
     return out
 
 
-def bleu_loss(totals):
+def bleu_loss(totals: np.ndarray) -> tuple[float, np.ndarray]:
     """Return 1 - BLEU of (expected) statistics [10] and its gradient [10].
 
     One is added to counts of two words and more. With expected statistics this is the objective of Pauls, DeNero &
@@ -92,20 +94,27 @@ class Risk:
     """
 
     def __init__(
-        self, parts: Sequence[Examples], features, gamma=1.0, l2=0.0, temperature=0.0, frozen=None,
-        center=None, pool: Pool | None = None,
-    ):  # fmt: skip
+        self,
+        parts: Sequence[Examples],
+        features: int,
+        gamma: float = 1.0,
+        l2: float = 0.0,
+        temperature: float = 0.0,
+        frozen: Mapping[int, float] | None = None,
+        center: np.ndarray | None = None,
+        pool: Pool | None = None,
+    ) -> None:
         self.parts, self.features, self.gamma, self.l2 = list(parts), features, gamma, l2
         self.temperature, self.frozen, self.center, self.pool = temperature, dict(frozen or {}), center, pool
         self.total = sum(float(np.sum(p.weights[p.hypergraph.roots >= 0])) for p in self.parts) or 1.0
 
-    def _distribution(self, part, weights):
+    def _distribution(self, part: Examples, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         h = part.hypergraph
         scores = edge_scores(h, weights, self.gamma, pool=self.pool)
         beta, conditional = semirings.inside(h, scores, self.pool)
         return conditional, semirings.posteriors(h, beta, conditional, part.weights, self.pool)
 
-    def __call__(self, weights) -> tuple[float, np.ndarray]:
+    def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the value and the gradient [features]."""
         point = with_frozen(weights, self.frozen, self.gamma)
         made = [self._distribution(part, point) for part in self.parts]
@@ -125,12 +134,14 @@ class Risk:
             gradient += self.gamma * semirings.feature_sums(h, slopes, self.features, self.pool)
         return _regularized(self, value, gradient, weights)
 
-    def _rewards(self, made):
+    def _rewards(self, made: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, list[np.ndarray]]:
         """Return what of the value is known, and what each edge adds to it, to first order."""
-        if all(part.losses is not None for part in self.parts):
-            return 0.0, [part.losses / self.total for part in self.parts]
+        losses = [part.losses for part in self.parts if part.losses is not None]
+        if len(losses) == len(self.parts):
+            return 0.0, [one / self.total for one in losses]
         totals = np.zeros(10)
         for part, (_, posterior) in zip(self.parts, made, strict=True):
+            assert part.statistics is not None
             counts = semirings.row_sums(part.hypergraph, part.statistics, posterior, self.pool)
             totals[: len(counts)] += counts
             totals[REFERENCE] += part.reference_length
@@ -138,10 +149,13 @@ class Risk:
         return value, [
             semirings.row_products(part.hypergraph, part.statistics, slopes[: part.statistics.shape[1]], self.pool)
             for part in self.parts
+            if part.statistics is not None
         ]
 
 
-def _regularized(objective, value, gradient, weights):
+def _regularized(
+    objective: "Objective", value: float, gradient: np.ndarray, weights: np.ndarray
+) -> tuple[float, np.ndarray]:
     """Add the L2 term; no slope where a feature is frozen."""
     learned = np.array(weights, np.float64) - (0.0 if objective.center is None else objective.center)
     for feature in objective.frozen:
@@ -162,9 +176,15 @@ class Likelihood:
     """
 
     def __init__(
-        self, parts: Sequence[Examples], features, gamma=1.0, l2=0.0, frozen=None, center=None,
+        self,
+        parts: Sequence[Examples],
+        features: int,
+        gamma: float = 1.0,
+        l2: float = 0.0,
+        frozen: Mapping[int, float] | None = None,
+        center: np.ndarray | None = None,
         pool: Pool | None = None,
-    ):  # fmt: skip
+    ) -> None:
         self.features, self.gamma, self.l2, self.center, self.pool = features, gamma, l2, center, pool
         self.frozen, self.parts = dict(frozen or {}), []
         for part in parts:
@@ -175,7 +195,7 @@ class Likelihood:
             self.parts.append((h, part.weights * some, right))
         self.total = sum(float(np.sum(weights)) for _, weights, _ in self.parts) or 1.0
 
-    def __call__(self, weights) -> tuple[float, np.ndarray]:
+    def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the value and the gradient [features]."""
         point, value, gradient = with_frozen(weights, self.frozen, self.gamma), 0.0, np.zeros(self.features)
         for h, shares, right in self.parts:
@@ -225,15 +245,21 @@ class ReferenceLikelihood:
     """
 
     def __init__(
-        self, parts: Sequence[Referred], features, gamma=1.0, l2=0.0, frozen=None, center=None,
+        self,
+        parts: Sequence[Referred],
+        features: int,
+        gamma: float = 1.0,
+        l2: float = 0.0,
+        frozen: Mapping[int, float] | None = None,
+        center: np.ndarray | None = None,
         pool: Pool | None = None,
-    ):  # fmt: skip
+    ) -> None:
         self.features, self.gamma, self.l2, self.center, self.pool = features, gamma, l2, center, pool
         self.parts, self.frozen = list(parts), dict(frozen or {})
         self.shares = [np.where(p.references.roots >= 0, p.weights, 0.0) for p in self.parts]
         self.total = sum(float(np.sum(shares)) for shares in self.shares) or 1.0
 
-    def __call__(self, weights) -> tuple[float, np.ndarray]:
+    def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the value and the gradient [features]."""
         point, value, gradient = with_frozen(weights, self.frozen, self.gamma), 0.0, np.zeros(self.features)
         for part, every in zip(self.parts, self.shares, strict=True):
@@ -257,7 +283,11 @@ class ReferenceLikelihood:
         return _regularized(self, value, gradient, weights)
 
 
-def schedule(gamma, quench=None, factor=2.0) -> list[float]:
+#: What `minimize` takes.
+Objective: TypeAlias = Risk | Likelihood | ReferenceLikelihood
+
+
+def schedule(gamma: float, quench: float | None = None, factor: float = 2.0) -> list[float]:
     """Return the gammas to minimize with, one after another: ``gamma`` alone, or growing to ``quench``."""
     out = [float(gamma)]
     while quench is not None and out[-1] < quench:
@@ -265,7 +295,14 @@ def schedule(gamma, quench=None, factor=2.0) -> list[float]:
     return out
 
 
-def minimize(objective, start, gammas=(1.0,), iterations=100, tolerance=1e-6, pool: Pool | None = None):
+def minimize(
+    objective: "Objective",
+    start: npt.ArrayLike,
+    gammas: Iterable[float] = (1.0,),
+    iterations: int = 100,
+    tolerance: float = 1e-6,
+    pool: Pool | None = None,
+) -> tuple[np.ndarray, float]:
     """Minimize an objective by L-BFGS, for each gamma in turn, each from where the one before ended.
 
     Returns

@@ -11,6 +11,7 @@ isomorphic derivations, and nothing else, as it finds translations. What the pap
 packed forest of y, would need Z(d) to be a product over rules; the forward language model makes it none.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,9 +71,15 @@ def source_sides(reverse: GrammarRules) -> Lines:
 
 
 def round_trips(
-    forest: Hypergraph, weights, reverse: GrammarRules, forward: GrammarRules, k=1, gamma=1.0,
-    passed: list[bytes] | None = None, pool: Pool | None = None,
-) -> RoundTrips:  # fmt: skip
+    forest: Hypergraph,
+    weights: np.ndarray,
+    reverse: GrammarRules,
+    forward: GrammarRules,
+    k: int = 1,
+    gamma: float = 1.0,
+    passed: list[bytes] | None = None,
+    pool: Pool | None = None,
+) -> RoundTrips:
     """Compose the best reverse derivations with the forward rules that fit.
 
     Parameters
@@ -124,12 +131,12 @@ def round_trips(
     return RoundTrips(rules, trees, of, normalized(np.array(values), offsets))
 
 
-def _symbol(forest, e, names):
+def _symbol(forest: Hypergraph, e: int, names: list[bytes]) -> bytes:
     rule = int(forest.rules[e])
     return tree_symbol(rule) if rule >= 0 else names[forest.words[forest.word_offsets[e]]]
 
 
-def _symbols(rules):
+def _symbols(rules: Iterable[int]) -> set[bytes]:
     return {tree_symbol(r) for r in rules}
 
 
@@ -167,7 +174,7 @@ def fitting(reverse: GrammarRules, forward: GrammarRules) -> tuple[np.ndarray, n
     return left[same], right[same], swapped
 
 
-def _in_order(offsets, symbols):
+def _in_order(offsets: np.ndarray, symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Number nonterminals in the order in which they come; tell for which rules that exchanged two."""
     rule = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     first = np.full(len(offsets) - 1, 0, np.int32)
@@ -177,7 +184,7 @@ def _in_order(offsets, symbols):
     return np.where((symbols < 0) & swapped[rule], -3 - symbols, symbols).astype(np.int32), swapped
 
 
-def _padded(offsets, symbols):
+def _padded(offsets: np.ndarray, symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return sides as rows padded with 0, and whether all words of each are known."""
     sizes = np.diff(offsets)
     rows = np.zeros((len(sizes), int(sizes.max(initial=1))), np.int32)
@@ -186,7 +193,7 @@ def _padded(offsets, symbols):
     return rows, np.bincount(rule[symbols == 0], minlength=len(sizes)) == 0
 
 
-def _hash(rows):
+def _hash(rows: np.ndarray) -> np.ndarray:
     keys = np.zeros(len(rows), np.uint64)
     for column in rows.T:
         keys = (keys ^ (column.astype(np.int64) + 3).astype(np.uint64)) * _FACTOR
@@ -194,7 +201,14 @@ def _hash(rows):
     return keys
 
 
-def _composed(reverse, forward, left, right, swapped, words):
+def _composed(
+    reverse: GrammarRules,
+    forward: GrammarRules,
+    left: np.ndarray,
+    right: np.ndarray,
+    swapped: np.ndarray,
+    words: list[bytes],
+) -> GrammarRules:
     """Return the rules of the pairs, with the reverse rule's symbol for its side y, and those of ``words`` alone."""
     alone, which = _alone(forward, words)
     symbols, numbers = np.unique(left, return_inverse=True)
@@ -229,7 +243,7 @@ def _composed(reverse, forward, left, right, swapped, words):
     ).canonical()
 
 
-def _alone(forward, words):
+def _alone(forward: GrammarRules, words: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
     """Return the forward rules that translate one word by itself, and the number of each one's word."""
     ids = forward.source_vocabulary.ids(words).astype(np.int64)
     single = np.flatnonzero(np.diff(forward.source_offsets) == 1)

@@ -7,10 +7,12 @@ is noted, and the weights of the best round are the result.
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground.errors import AligntoolsError, ModelError
@@ -27,6 +29,8 @@ from aligntools.translating.tuning.reachable import Reachable, shared
 
 KIND = "translation tuning"
 DEFAULTS = TuningSettings()
+#: Of a part: what there is to optimize on, BLEU's statistics of its translations, and the lists of this round.
+_Found: TypeAlias = tuple[CandidateLists | Hypergraph, np.ndarray, CandidateLists]
 
 
 class NothingLearned(AligntoolsError):
@@ -94,9 +98,9 @@ class Round:
     """
 
     number: int
-    bleu: list
+    bleu: list[float]
     score: float
-    ratio: list
+    ratio: list[float]
     candidates: int = 0
     objective: float | None = None
 
@@ -124,8 +128,8 @@ class TuningState:
     weights: np.ndarray
     best: np.ndarray
     start: np.ndarray
-    rounds: list = field(default_factory=list)
-    lists: list = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
+    lists: list[Any] = field(default_factory=list)
     objective: float | None = None
     done: bool = False
 
@@ -137,9 +141,9 @@ class TuningState:
 
 def tune(
     parts: Sequence[TuningSet],
-    start,
+    start: npt.ArrayLike | TuningState,
     settings: TuningSettings = DEFAULTS,
-    frozen: dict[int, float] | None = None,
+    frozen: Mapping[int, float] | None = None,
     pool: Pool | None = None,
     report: Callable[[Round], None] | None = None,
     keep: Callable[[TuningState], None] | None = None,
@@ -189,11 +193,18 @@ def tune(
     return state
 
 
-def _decode(parts, state, settings, frozen, pool):
+def _decode(
+    parts: Sequence[TuningSet],
+    state: TuningState,
+    settings: TuningSettings,
+    frozen: Mapping[int, float],
+    pool: Pool | None,
+) -> list[_Found]:
     """Translate all parts, note the round, and return what there is to optimize on; nothing if nothing is new."""
     gamma = risk.schedule(settings.gamma, settings.quench)[-1]
     weights = risk.with_frozen(state.weights, frozen, gamma)
-    found, scores, ratios, total, size, new = [], [], [], 0.0, 0, False
+    found: list[_Found] = []
+    scores, ratios, total, size, new = [], [], np.zeros(bleu.COLUMNS), 0, False
     for number, part in enumerate(parts):
         on_forest = settings.forest
         lists, h = part.search(weights, 1 if on_forest and not settings.oracle else settings.n_best, on_forest, pool)
@@ -205,13 +216,14 @@ def _decode(parts, state, settings, frozen, pool):
         before = state.lists[number]
         if on_forest:
             assert h is not None
-            merged = h if before is None else united(before, h)
-            new, size = True, size + merged.edges
+            whole = h if before is None else united(before, h)
+            new, size = True, size + whole.edges
+            state.lists[number] = whole
         else:
             merged = lists.merged() if before is None else before.merged(lists)
             new, size = new or before is None or merged.count > before.count, size + merged.count
-        state.lists[number] = merged
-        found.append((merged, counts, lists))
+            state.lists[number] = merged
+        found.append((state.lists[number], counts, lists))
     if not state.rounds and not any(_shares_words(part, *of, pool) for part, of in zip(parts, found, strict=True)):
         problem = "no candidate translation has a word of its reference (are both of the same lines?)"
         raise NothingLearned(f"nothing can be learned: {problem}")
@@ -220,7 +232,9 @@ def _decode(parts, state, settings, frozen, pool):
     return found if new else []
 
 
-def _shares_words(part, merged, counts, lists, pool):
+def _shares_words(
+    part: TuningSet, merged: CandidateLists | Hypergraph, counts: np.ndarray, lists: CandidateLists, pool: Pool | None
+) -> bool:
     """Tell whether any candidate of a part has a word of its reference."""
     if counts[MATCHES][0] > 0:
         return True
@@ -231,18 +245,25 @@ def _shares_words(part, merged, counts, lists, pool):
     return bool(statistics[:, MATCHES][:, 0].any())
 
 
-def _optimize(parts, found, state, settings, frozen, pool):
+def _optimize(
+    parts: Sequence[TuningSet],
+    found: list[_Found],
+    state: TuningState,
+    settings: TuningSettings,
+    frozen: Mapping[int, float],
+    pool: Pool | None,
+) -> None:
     """Find the weights of the next round."""
     if settings.method in ("mert", "mira", "perceptron"):
         state.weights, value = _on_lists(parts, [candidates for candidates, *_ in found], state, settings, frozen, pool)
         state.objective = -value
         return
-    how = {"l2": settings.l2, "frozen": frozen, "pool": pool}
+    how: dict[str, Any] = {"l2": settings.l2, "frozen": frozen, "pool": pool}
     if settings.prior == "start":
         how["center"] = state.start
     if settings.method == "likelihood" and settings.forest:
         referred = [_referred(part, *of, settings, pool) for part, of in zip(parts, found, strict=True)]
-        objective = risk.ReferenceLikelihood(referred, len(state.weights), **how)
+        objective: risk.Objective = risk.ReferenceLikelihood(referred, len(state.weights), **how)
     else:
         examples = [_examples(part, *of[:2], settings, pool) for part, of in zip(parts, found, strict=True)]
         if settings.method == "likelihood":
@@ -253,7 +274,14 @@ def _optimize(parts, found, state, settings, frozen, pool):
     state.weights, state.objective = risk.minimize(objective, state.weights, gammas, settings.iterations, pool=pool)
 
 
-def _on_lists(parts, lists, state, settings, frozen, pool):
+def _on_lists(
+    parts: Sequence[TuningSet],
+    lists: list[Any],
+    state: TuningState,
+    settings: TuningSettings,
+    frozen: Mapping[int, float],
+    pool: Pool | None,
+) -> tuple[np.ndarray, float]:
     """Return weights by what looks at single candidates, and BLEU of those that are then the best."""
     joined = lists[0].followed(*lists[1:])
     statistics = np.concatenate(
@@ -268,13 +296,20 @@ def _on_lists(parts, lists, state, settings, frozen, pool):
     seed = [settings.seed, len(state.rounds)]
     if settings.method == "mert":
         return mert.maximize(corpus, start, seed, settings.restarts, frozen=kept)
-    how = {"passes": settings.passes, "step": settings.step, "frozen": kept}
+    how: dict[str, Any] = {"passes": settings.passes, "step": settings.step, "frozen": kept}
     if settings.method == "perceptron":
         return online.perceptron(corpus, statistics, start, seed, **how)
     return online.mira(corpus, statistics, start, seed, pseudo=settings.loss == "corpus", **how)
 
 
-def _referred(part, forest, counts, lists, settings, pool):
+def _referred(
+    part: TuningSet,
+    forest: Any,
+    counts: np.ndarray,
+    lists: CandidateLists,
+    settings: TuningSettings,
+    pool: Pool | None,
+) -> risk.Referred:
     """Return a part's forest with the derivations of its references, or of the nearest translations of the round."""
     assert part.reachable is not None
     nearest = None
@@ -291,7 +326,9 @@ def _referred(part, forest, counts, lists, settings, pool):
     return risk.Referred(forest, references if settings.reach == "grammar" else both, both, weights)
 
 
-def _examples(part, made, counts, settings, pool):
+def _examples(
+    part: TuningSet, made: CandidateLists | Hypergraph, counts: np.ndarray, settings: TuningSettings, pool: Pool | None
+) -> risk.Examples:
     """Return what was decoded with its losses or statistics; ``counts`` are those of the round's translations."""
     weights = np.asarray(part.weights, np.float64)
     if isinstance(made, CandidateLists):
@@ -319,7 +356,7 @@ def _examples(part, made, counts, settings, pool):
 # Files of a run that may be interrupted
 
 
-def fingerprint(settings: TuningSettings, *arrays, **others) -> str:
+def fingerprint(settings: TuningSettings, *arrays: np.ndarray, **others: Any) -> str:
     """Return what tells two runs apart: their settings, other values (JSON), and data."""
     digest = hashlib.sha256(json.dumps([settings.fixed(), others], sort_keys=True).encode())
     for array in arrays:
@@ -332,7 +369,7 @@ def fingerprint(settings: TuningSettings, *arrays, **others) -> str:
 _LIST_KINDS: dict[type, str] = {CandidateLists: "Candidates", Hypergraph: "Hypergraph"}
 
 
-def save_state(path, own: str, state: TuningState):
+def save_state(path: str, own: str, state: TuningState) -> None:
     """Write a state; the file appears whole or not at all."""
     arrays = {"weights": state.weights, "best": state.best, "start": state.start}
     for k, candidates in enumerate(state.lists):
@@ -348,7 +385,7 @@ def save_state(path, own: str, state: TuningState):
     write_model(path, KIND, header, arrays)
 
 
-def load_state(path, own: str) -> TuningState:
+def load_state(path: str, own: str) -> TuningState:
     """Read a state.
 
     Raises
@@ -360,7 +397,7 @@ def load_state(path, own: str) -> TuningState:
     if header.get("fingerprint") != own:
         raise ModelError(path, None, "is of other text, weights or options; remove it, or give another `checkpoint`")
     try:
-        lists: list = [None] * len(header["lists"])
+        lists: list[Any] = [None] * len(header["lists"])
         for k, kind in enumerate(header["lists"]):
             if kind is not None:
                 of = {name: cls for cls, name in _LIST_KINDS.items()}[kind]

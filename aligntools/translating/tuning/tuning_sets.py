@@ -1,14 +1,16 @@
 """From text and systems to what `tuning` works on: translations of given sources, of imputed ones, round trips."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.store.block_maps import BlockMap
+from aligntools.store.objects import Kept
 from aligntools.translating.decoding.decoder import Sentences, System
 from aligntools.translating.forest import derivations
 from aligntools.translating.forest.candidates import CandidateLists
@@ -59,12 +61,14 @@ class SystemInWorkers:
         """Return the hypergraph of each sentence, under the system's own weights."""
         return join(self._found(sentences, partial(_forest, self._system)))
 
-    def _found(self, sentences, job):
+    def _found(self, sentences: Sentences, job: Callable[..., Any]) -> list[Any]:
         runs = balanced_blocks(np.diff(sentences.offsets) + 1, JOBS) or [(0, 0)]
         return list(self._blocks.run("decoding", job, (sentences.part(*run) for run in runs)))
 
 
-def _search(system, weights, order, k, whole, sentences, pool):
+def _search(
+    system: Kept, weights: np.ndarray, order: np.ndarray, k: int, whole: bool, sentences: Sentences, pool: Pool
+) -> tuple[CandidateLists, Hypergraph | None]:
     """Do a job of `SystemInWorkers.search`."""
     own = weights[order]
     used = system.made(lambda plain: plain.with_weights(own), own.tobytes())
@@ -73,20 +77,28 @@ def _search(system, weights, order, k, whole, sentences, pool):
     return lists, h if whole else None
 
 
-def _forest(system, sentences, pool):
+def _forest(system: Kept, sentences: Sentences, pool: Pool) -> Hypergraph:
     """Do a job of `SystemInWorkers.forest`."""
-    return system.get().forest(sentences, pool)
+    found: Hypergraph = system.get().forest(sentences, pool)
+    return found
 
 
-def _renumbered(forest, order):
+def _renumbered(forest: Hypergraph, order: np.ndarray) -> Hypergraph:
     plain = np.array_equal(order, np.arange(len(order)))
     return forest if plain else replace(forest, feature_ids=order[forest.feature_ids])
 
 
 def tuning_set(
-    system, text: Lines, references: Sequence[Lines], groups=None, weights=None, counted=True, names=None,
-    pool: Pool | None = None, workers: SystemInWorkers | None = None,
-) -> TuningSet:  # fmt: skip
+    system: System,
+    text: Lines,
+    references: Sequence[Lines],
+    groups: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+    counted: bool = True,
+    names: Sequence[str] | None = None,
+    pool: Pool | None = None,
+    workers: SystemInWorkers | None = None,
+) -> TuningSet:
     """Return sentences that a system translates, with their references.
 
     Parameters
@@ -110,10 +122,10 @@ def tuning_set(
     place = {name: k for k, name in enumerate(names or system.features)}
     order = np.array([place[name] for name in system.features], np.int32)
 
-    def decode(weights):
+    def decode(weights: np.ndarray) -> Hypergraph:
         return _renumbered(system.with_weights(weights[order]).forest(sentences, pool), order)
 
-    def force(words, offsets, pool):
+    def force(words: np.ndarray, offsets: np.ndarray, pool: Pool | None) -> Hypergraph:
         return _renumbered(system.forced(sentences, words, offsets, pool), order)
 
     made = TuningSet(decode, table, groups, weights, counted)
@@ -124,9 +136,16 @@ def tuning_set(
 
 
 def impute_text(
-    system, text: Lines, how="kbest", k=1, gamma=1.0, seed=1, pool: Pool | None = None,
-    workers: SystemInWorkers | None = None, equal=False,
-) -> tuple[Lines, Imputed]:  # fmt: skip
+    system: System,
+    text: Lines,
+    how: str = "kbest",
+    k: int = 1,
+    gamma: float = 1.0,
+    seed: int = 1,
+    pool: Pool | None = None,
+    workers: SystemInWorkers | None = None,
+    equal: bool = False,
+) -> tuple[Lines, Imputed]:
     """Impute sources of target sentences.
 
     Parameters
@@ -153,9 +172,14 @@ def impute_text(
 
 
 def impute_lattices(
-    system, text: Lines, order=3, prune=0.02, gamma=1.0, pool: Pool | None = None,
+    system: System,
+    text: Lines,
+    order: int = 3,
+    prune: float = 0.02,
+    gamma: float = 1.0,
+    pool: Pool | None = None,
     workers: SystemInWorkers | None = None,
-) -> tuple[LatticeLines, np.ndarray]:  # fmt: skip
+) -> tuple[LatticeLines, np.ndarray]:
     """Impute sources of target sentences as lattices.
 
     Parameters
