@@ -440,6 +440,31 @@ def test_nothing_names_a_place_on_somebodys_machine():
     assert not found
 
 
+#: An option as the shell has it; not the title of a section of an ARPA file, ``\\1-grams:``.
+FLAG = re.compile(r"(^|[ (`'\"])--[a-z]")
+
+
+def strings(tree):
+    """Yield the string constants of a module that are no docstrings."""
+    described = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
+    docs = {id(n.body[0].value) for n in ast.walk(tree) if isinstance(n, described) and isinstance(n.body[0], ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node
+
+
+def test_messages_below_the_command_line_name_no_options_of_it():
+    """They name fields and functions between backquotes, which Python and the command line show as their own."""
+    breaches = [
+        f"{name}:{node.lineno}: {node.value}"
+        for name, tree in MODULES.items()
+        if package_of(name) != "cli"
+        for node in strings(tree)
+        if FLAG.search(node.value)
+    ]
+    assert not breaches
+
+
 # What is imported when
 
 

@@ -121,13 +121,13 @@ class TaggedSentences(ShownAsTags, Sequence[TaggedSentence]):
             When the tagger was not trained on surface tokens, or the source is CoNLL with ranges or trees.
         """
         if self.splitter is None:
-            raise UsageProblem("the tagger does not know what tokens to split; train it with --tokens surface")
+            raise UsageProblem("the tagger does not know what tokens to split; train it with `tokens=surface`")
         conll = self.source
         if not isinstance(conll, Conll):
             lines = format_conll(self._words, conll.offsets).split(b"\n")[:-1]
             conll = parse_conll("", [line + b"\n" for line in lines])
         elif set(conll.column(COLUMNS["head"])) - {b"_"} or any(map(is_range, conll.lines)):
-            raise UsageProblem("--split is for plain and raw text; this CoNLL has trees or ranges of its own")
+            raise UsageProblem("`split` is for plain and raw text; this CoNLL has trees or ranges of its own")
         whole = [parts if all(parts := tag.split(JOIN)) else [tag] for tag in self.tags]
         pieces = [
             self.splitter.split(word, tag) if len(parts) > 1 else None
