@@ -16,7 +16,7 @@ TERMINATED = 143
 unbuffered = click.option(
     "--unbuffered",
     is_flag=True,
-    help="Answer each sentence as soon as it is read, whatever it is; see the page on services.",
+    help="Answer each sentence as soon as it is read; see the page on services.",
 )
 
 

@@ -77,8 +77,8 @@ SENTENCES = ("split", "lines")
 def command(**o: Any) -> None:
     """Tag text: one line out per line in, or CoNLL with one column filled in.
 
-    Of CoNLL's other columns, those that say more of the tag are emptied (XPOS and FEATS beside new UPOS), since they
-    were not predicted; all else is unchanged.
+    Of CoNLL's other columns, those that say more of the tag are emptied, since they were not predicted (XPOS and FEATS
+    with new UPOS); all else is unchanged.
 
     Reads standard input if no TEXT is given, and writes while it reads. Words are separated by spaces; text as people
     write it needs --tokenize, whose output `aligntools conll --to raw` turns into the same text again.

@@ -89,7 +89,7 @@ def _word_shares(model: TaggerModel, member: "TaggerMember", count: int) -> list
 
 
 def _typical(model: TaggerModel, member: "TaggerMember", best: int) -> list[list[list[float | str]]]:
-    """Return for each tag the words whose emissions are the largest beside those of other tags."""
+    """Return for each tag the words whose emissions are the largest compared with those of other tags."""
     rows, state, shares = _layout(model, member)
     tags = _groups(model)[state]
     prior = np.bincount(_groups(model), member.prior, len(model.tags))

@@ -24,7 +24,7 @@ from aligntools.store.stores import Store
 
 #: Into about how many parts sentences are cut, and the edges that a part has at least and at most.
 PARTS, FEWEST, MOST = 48, 200_000, 2_000_000
-#: What a template with tags between the two words costs, beside one without.
+#: What a template with tags between the two words costs, in times of one without.
 BETWEEN = 5
 
 

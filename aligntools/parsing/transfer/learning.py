@@ -287,7 +287,7 @@ class _Work:
         return weights
 
     def _shared(self, weights: np.ndarray) -> np.ndarray:
-        """Return what weights and the parsers without words believe of the unlabeled text's edges together."""
+        """Return the edge probabilities that weights and the parsers without words give together, of unlabeled text."""
         s, text, unlabeled = self.settings, self.unlabeled_text, self.unlabeled
         assert text is not None
         assert unlabeled is not None
@@ -317,7 +317,7 @@ class _Work:
         return training.ExpectedLoss(self.sentences, expected, s.constraints), [expected]
 
     def projected(self) -> np.ndarray:
-        """Learn from the direct parsers' trees, then from trees that the alignments speak for, chosen in rounds.
+        """Learn from the direct parsers' trees, then from trees that the alignments support, chosen in rounds.
 
         McDonald, Petrov & Hall (2011) take the best aligned of the k best trees, and learn as a perceptron; here the
         agreement is added to the model's scores, and what is learned is the same log-linear model as everywhere.
@@ -349,7 +349,7 @@ class _Work:
         return labeler_of([parser.labeler for parser, _ in self.parsers], self.pairs, self.evidence, self.parts)
 
     def _chooser(self, pairs: Pairs, theirs: np.ndarray) -> Callable[..., Any]:
-        """Return what finds the trees that weights and source trees speak for."""
+        """Return what finds the trees that weights and source trees support."""
         s = self.settings
         if self.parts is not None:
             return partial(SupportedTrees(self.parts, pairs, theirs, s).chosen, self.space)

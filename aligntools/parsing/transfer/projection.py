@@ -192,7 +192,7 @@ def shared_edges(
     constraints: TreeConstraints,
     pool: Pool | None = None,
 ) -> np.ndarray:
-    """Return what a parser and others believe of edges together, more certain than either.
+    """Return the edge probabilities that a parser and others give together, more certain than those of either.
 
     Where one of them is undecided, the other one decides. The means of the edges' probabilities, squared, are the
     factors of a distribution over trees; its edge marginals are returned.
