@@ -28,8 +28,8 @@ log_json = click.option(
 )
 classes = click.option(
     "--classes", metavar="FILE",
-    help="Word classes learned from plain text (train-hmm --save-paths, or Brown clusters), as further features of words"
-         " and tags; the model keeps them. For treebanks of few sentences.",
+    help="Word classes learned from plain text (train-hmm --save-paths, or Brown clusters), as further features of"
+         " words and tags; the model keeps them. For treebanks of few sentences.",
 )  # fmt: skip
 checkpoint = click.option(
     "--checkpoint",

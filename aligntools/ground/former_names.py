@@ -14,15 +14,7 @@ FIELDS: dict[str, dict[str, str]] = {
     },
     "GrammarFilter": {"span": "span_limit"},
     "TreeConstraints": {"any_root": "not single_root", "non_projective": "not projective"},
-    "LearningSettings": {"least": "min_count"},
-    "ParserSettings": {"shortest": "min_length", "longest": "max_length"},
-    "TransferSettings": {
-        "shortest": "min_length",
-        "longest": "max_length",
-        "head": "max_pairs",
-        "most": "max_pairs",
-        "weights": "transferred",
-    },
+    "TransferSettings": {"head": "max_pairs", "weights": "transferred"},
     "ParserDecisions": {"any_root": "not single_root", "non_projective": "not projective"},
     "ImputationSettings": {"k": "n_sources"},
     "LatticeSettings": {"format": "input", "scores": "arc_scores", "weights": "arc_weights"},
@@ -30,19 +22,23 @@ FIELDS: dict[str, dict[str, str]] = {
     "TranslationLists": {"k_best": "n_best"},
     "TuningSettings": {"nbest": "n_best"},
 }
+#: The same of names that only headers of files had.
+HEADERS: dict[str, dict[str, str]] = {
+    "LearningSettings": {"least": "min_count", "shortest": "min_length", "longest": "max_length", "most": "max_pairs"},
+}
 
 
-def former(kind: type) -> dict[str, str]:
+def former(kind: type, names: Mapping[str, dict[str, str]] = FIELDS) -> dict[str, str]:
     """Return what fields of a class of settings, and of those it is made from, were called."""
     found: dict[str, str] = {}
     for one in reversed(kind.__mro__):
-        found |= FIELDS.get(one.__name__, {})
+        found |= names.get(one.__name__, {})
     return found
 
 
 def modern(kind: type, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is said of a class of settings under old names, under today's."""
-    known = former(kind)
+    known = former(kind) | former(kind, HEADERS)
     found: dict[str, Any] = {}
     for name, value in given.items():
         now, _, own = known.get(name, name).partition("=")

@@ -18,7 +18,7 @@ from aligntools.words.vocabulary import Vocabulary
 
 #: Least probability of an edge, and of an edge with its label, to be learned from.
 LEAST_EDGE, LEAST_LABEL = 0.05, 0.01
-#: Weight of the target edge's tags against the aligned source edge's words and tags, and what is added to each probability of both.
+#: Weight of the target edge's tags against the aligned source edge, and what is added to each probability of both.
 TARGET, LEAST = 0.7, 1e-6
 #: Size of the steps of learning.
 RATE = 0.03
