@@ -93,7 +93,7 @@ class ExtractionSettings(Settings):
 @documented
 @dataclass(frozen=True)
 class GrammarFilter(Settings):
-    """Which rules of a grammar a text can use, beside having their words."""
+    """Which rules of a grammar a text can use."""
 
     CHANGES: ClassVar = "reading"
 

@@ -74,7 +74,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class FilterFigures:
-    """What filtering a grammar came to.
+    """Figures of filtering a grammar.
 
     Attributes
     ----------
@@ -344,7 +344,7 @@ def filter_grammar(grammar: Grammar, text: Text, **options: Unpack[GrammarFilter
     Returns
     -------
     Grammar
-        With the words that its rules have, and no others.
+        Its vocabularies have only the words of its rules.
 
     Examples
     --------

@@ -34,7 +34,7 @@ class LatticeInput:
     named: tuple[str, ...] = ()
 
     def stream(self, text: Input, lattices: int) -> Iterator[Lines]:
-        """Yield lattices in parts of so many."""
+        """Yield lattices in parts of this many."""
         if isinstance(text, LatticeLines):
             yield text
             return
@@ -60,7 +60,7 @@ def _lattices(items: Any, settings: LatticeSettings) -> Iterator[WordLattice]:
 
 
 def stream_input(text: Input, size: int, how: LatticeInput | None) -> Iterator[Lines]:
-    """Yield text, or lattices if it is known how they are read, in parts of so many lines."""
+    """Yield text, or lattices if it is known how they are read, in parts of ``size`` lines."""
     return stream_lines(text, size) if how is None else how.stream(text, size)  # type: ignore[arg-type]
 
 

@@ -251,7 +251,7 @@ class Translator:
         return next(self.translate_batch([sentence], features=True))
 
     def with_threads(self, threads: "int | Pool | None") -> "Translator":
-        """Return the same system, which works with so many threads."""
+        """Return the same system, working with this many threads."""
         return self._other(threads=threads)
 
     @taking(LatticeSettings)

@@ -144,7 +144,7 @@ def prepared(
 
 
 def _input(texts: Sequence[PathLike], size: int, reads: LatticeInput | None) -> tuple[Iterable[Lines], Lines | None]:
-    """Return the input in parts of so many sentences, and as a whole if it is known: when all of it is in files."""
+    """Return the input in parts of ``size`` sentences, and whole if all of it is in files."""
     total = 0
     for path in texts:
         try:

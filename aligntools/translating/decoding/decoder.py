@@ -32,7 +32,7 @@ from aligntools.translating.lm.language_model import NgramModel
 from aligntools.translating.settings import DecoderSettings
 from aligntools.translating.text import Lines
 
-#: Features besides the grammar's own, in order; the sparse ones come last.
+#: Features of the decoder, in order: they come after the grammar's own and before its sparse ones.
 COUNTS = (
     "word-penalty", "arity-0", "arity-1", "arity-2", "glue-unary", "glue-binary", "unknown", "lm-unknown",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The decoder's work on lattices beside that on sentences: cells by pairs of nodes, features of arcs."""
+"""Decoding lattices: cells are pairs of nodes, and arcs have features."""
 
 from dataclasses import dataclass, replace
 

@@ -44,7 +44,7 @@ class Workspace:
             self._make(what)
 
     def fit_lattice(self, nodes: int, cells: int, whole: bool, keep: bool) -> None:
-        """Make room for a lattice of so many nodes and cells of X."""
+        """Make room for a lattice with this many nodes and cells of X."""
         if not self._lattices:
             self._lattices = True
             for what in self._sizes:

@@ -37,7 +37,7 @@ _SENTENCES = 4096  # of a block that is worked at a time, at most
 
 @dataclass
 class ExtractionFigures:
-    """What an extraction came to: sentence pairs, those left out, rules found and written, sides seen, sorted runs."""
+    """Figures of an extraction: sentence pairs, those left out, rules found and written, sides seen, sorted runs."""
 
     pairs: int = 0
     skipped: str = ""
@@ -50,7 +50,7 @@ class ExtractionFigures:
     unwritable: int = 0
 
     def take(self, shard: tuple[int, int, int, int]) -> None:
-        """Add what a shard came to: rules found, source sides, rules kept, rules that cannot be written."""
+        """Add the figures of a shard: rules found, source sides, rules kept, rules that cannot be written."""
         found, sources, kept, unwritable = shard
         self.found += found
         self.sources += sources

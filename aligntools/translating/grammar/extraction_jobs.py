@@ -1,7 +1,7 @@
-"""An extraction as jobs of workers: blocks of text to sorted runs, shards of these merged, shards scored.
+"""An extraction as jobs for workers: they sort the rules of blocks of text, merge shards, and score shards.
 
-The steps are those of `extraction.Extraction`. Runs and shards stay in the folder, as files that a job names anew each
-time it is done, so that one which was begun and lost leaves nothing that counts.
+The steps are those of `extraction.Extraction`. Runs and shards stay in the folder. A job gives its files new names each
+time it runs, so that what is left of a job that was lost does not count.
 """
 
 import uuid

@@ -114,9 +114,9 @@ def add_bigrams(
     tags : dict of bytes to bytes
         By word; see `dominant_tags`.
     most : int or None
-        Keep so many bigrams, those of the most rules (the paper has 541 and 1023).
+        Keep this many bigrams, those in the most rules (the paper has 541 and 1023).
     least : int
-        Keep only bigrams that so many rules have.
+        Keep only bigrams in at least this many rules.
     names : sequence of str or None
         Instead of choosing, take these, in this order: those of a system whose weights were learned before.
     """

@@ -132,7 +132,7 @@ def maximize(
     start : float64 [features]
     seed : int
     restarts : int
-        Random starting points besides ``start``.
+        Random starting points, in addition to ``start``.
     sweeps : int
         At most; a sweep is a line along each feature that some candidate has, and some at random.
     frozen : sequence of int

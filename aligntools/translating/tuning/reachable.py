@@ -65,7 +65,7 @@ class Reachable:
         Parameters
         ----------
         nearest : CandidateLists, optional
-            A translation of each sentence, which stands in where no reference is reached.
+            A translation of each sentence, used where no reference can be derived.
         """
         found = self.references(pool)
         if nearest is None:

@@ -101,7 +101,7 @@ def in_order(path: str, features: Mapping[str, float], names: Sequence[str]) -> 
 
 
 def default_weights(names: Sequence[str]) -> np.ndarray:
-    """Return weights to begin with: those of a system that nobody has tuned.
+    """Return weights to begin with, for a system that was not tuned.
 
     Parameters
     ----------
