@@ -121,6 +121,7 @@ if TYPE_CHECKING:
     from aligntools.translating.settings import LatticeSettings as LatticeSettings
     from aligntools.translating.settings import TranslationLists as TranslationLists
     from aligntools.translating.settings import TuningSettings as TuningSettings
+    from aligntools.viewing.settings import ModelViewing as ModelViewing
 
 #: The module of each public name, by module.
 _MODULES = {
@@ -132,6 +133,7 @@ _MODULES = {
     "formats.text.reading": (
         "LinkReading", "Loading", "PieceReading", "Reading", "Splitting", "TagReading", "WordReading",
     ),
+    "viewing.settings": ("ModelViewing",),
     "metrics.settings": ("AlignmentScoring", "GoldReading", "TagScoring", "TranslationScoring", "TreeScoring"),
     "projecting.settings": ("ProjectionSettings",),
     "parsing.settings": ("ParserDecisions", "ParserReading", "ParserSettings", "TransferSettings"),

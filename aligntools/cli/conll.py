@@ -49,7 +49,6 @@ def command(text, to, put, output, column, tokens, space, separator, format, qui
       aligntools conll data/samples/en.conllu --put lemma /tmp/en.lemmas -o /tmp/en.conllu
     """
     from aligntools.api.convert.conll_columns import put_in, take_out
-    from aligntools.formats.annotation.tagged import SEPARATORS
     from aligntools.formats.opening.files import writing
 
     if not space or space.split(" ") != [space] or set(space) & set("\t\r\n"):
@@ -68,7 +67,7 @@ def command(text, to, put, output, column, tokens, space, separator, format, qui
     parts = (
         put_in(text, columns, tokens=tokens, space=space, format=format, separator=separator)
         if put
-        else take_out(text, to, column=column, tokens=tokens, space=space, separator=separator or SEPARATORS[0])
+        else take_out(text, to, column=column, tokens=tokens, space=space, separator=separator)
     )
     with writing(output) as out:
         for part in parts:

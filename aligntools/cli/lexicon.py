@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from aligntools.cli import notices, options
+from aligntools.cli.alignment_options import check_text
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, counts
 
@@ -13,7 +14,7 @@ from aligntools.ground.ranges import PROBABILITY, counts
 @click.command("lexicon", cls=options.Command, renamed={"--align": "--alignments"})
 @options.group(
     "Common options",
-    click.option("-i", "--input", "joint", metavar="FILE", help="Both texts in one file, ' ||| ' between them."),
+    click.option("-i", "--input", "joint_file", metavar="FILE", help="Both texts in one file, ' ||| ' between them."),
     click.option(
         "-a",
         "--alignments",
@@ -63,7 +64,7 @@ from aligntools.ground.ranges import PROBABILITY, counts
 )
 @options.group("Messages", options.verbosity)  # fmt: skip
 def command(
-    source, target, joint, alignments, prefix, shortlist, top, min_share, null, index_base, split,
+    source, target, joint_file, alignments, prefix, shortlist, top, min_share, null, index_base, split,
     input_format, skip_bad_links, quiet, verbose,
 ):  # fmt: skip
     """Write translation tables and shortlists from aligned text.
@@ -87,21 +88,15 @@ def command(
     """
     if not prefix and (min_share or not null):
         raise UsageProblem("--min-share and --no-null are about the tables; give -o PREFIX as well as --shortlist")
-    if [source, target, joint, alignments].count("-") > 1:
+    if [source, target, joint_file, alignments].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
 
-    from aligntools.api.convert.links import extract_lexicon
-    from aligntools.formats.text.bitext import read_bitext
-    from aligntools.words.white_space import split_as
+    check_text({"joint_file": joint_file, "source": source, "target": target})
+    from aligntools.api.convert.links import as_written, extract_lexicon
 
+    text = (source, target) if joint_file is None else (joint_file, None)
     with notices.shown(quiet):
-        bitext = read_bitext(
-            *(split_as(path, split) for path in (source, target)),
-            joint=split_as(joint, split),
-            lowercase=False,
-            max_length=2**31 - 1,
-            input_format=input_format,
-        )
+        bitext = as_written(*text, split, input_format)
         tables = extract_lexicon(bitext, None, Path(alignments), index_base=index_base, skip_bad_links=skip_bad_links)
     if prefix:
         tables.save(prefix, min_share=min_share, null=null)

@@ -2,9 +2,9 @@
 
 import click
 
-from aligntools.cli import options
+from aligntools import ModelViewing
+from aligntools.cli import declared, options
 from aligntools.ground.errors import UsageProblem
-from aligntools.viewing.models import BEST, WORDS
 
 GROUP = "Models"
 #: A model is looked at where it is given.
@@ -13,22 +13,8 @@ ARGUMENTS = ("model",)
 own_options = options.group(
     GROUP,
     click.option("-m", "--model", metavar="FILE", help="A model of any kind, or weights: what it is, the file says."),
-    click.option(
-        "--words",
-        type=options.number(WORDS),
-        default=4000,
-        show_default=True,
-        metavar="N",
-        help="The most frequent words of each side, which can be searched in the page.",
-    ),
-    click.option(
-        "--best",
-        type=options.number(BEST),
-        default=10,
-        show_default=True,
-        metavar="N",
-        help="Translations of each word; words of each tag.",
-    ),
+    declared.option(ModelViewing, "words"),
+    declared.option(ModelViewing, "best"),
     options.verify,
 )
 
@@ -39,8 +25,8 @@ def view_of(given, number, title):
 
     if given["files"]:
         raise UsageProblem(f"'{given['files'][0]}': --model is looked at alone")
-    how = {name: given[name] for name in ("words", "best", "verify")}
-    shown = view_model(given["model"], title=title, **how)
+    settings = declared.settings(ModelViewing, given)
+    shown = view_model(given["model"], settings, title=title, verify=given["verify"])
     if number and number > len(shown):
         raise UsageProblem(f"there is no chart {number}; there are {len(shown)}")
     return shown, number

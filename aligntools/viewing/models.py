@@ -4,15 +4,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import counts
 from aligntools.viewing.base import View
 from aligntools.viewing.charts import columns_svg
 from aligntools.viewing.page import page
 from aligntools.viewing.shown import visible
 from aligntools.viewing.tables import bar, heat, text_table
 
-#: Words of each side that a page has, and translations of each.
-WORDS, BEST = counts(0, 1_000_000), counts(1, 1000)
 #: Words and rows that text for a terminal shows, at most.
 _ROWS = 20
 

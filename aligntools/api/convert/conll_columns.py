@@ -42,7 +42,7 @@ def take_out(
     column: str | int | None = None,
     tokens: Units = "words",
     space: str = MARK,
-    separator: bytes = SEPARATORS[0],
+    separator: bytes | None = None,
 ) -> Iterator[bytes]:
     """Take text or a column out of CoNLL, one sentence a line; ``raw`` text as it was before it was tokenized.
 
@@ -57,8 +57,8 @@ def take_out(
         Syntactic words, or a token for each range: ``au`` for ``à le``.
     space : str
         Written for a space within a value.
-    separator : bytes
-        Between word and tag.
+    separator : bytes or None
+        Between word and tag; None is ``_``.
 
     Yields
     ------
@@ -70,7 +70,7 @@ def take_out(
         When the file cannot be read or is not CoNLL, or a range is wrong.
     """
     place, mark = column_place("upos" if column is None else column), space.encode()
-    raw = Raw()
+    separator, raw = separator or SEPARATORS[0], Raw()
     for part in stream_conll(path, _PART):
         if to == "raw":
             yield raw.add(part)

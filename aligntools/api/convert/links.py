@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.given.texts import Sentences, Split, paths_of
+from aligntools.api.given.texts import InputFormat, Sentences, Split, paths_of
 from aligntools.ground.errors import DataError
 
 if TYPE_CHECKING:
@@ -199,11 +199,14 @@ def _pairs(one: Any, name: str, number: int) -> npt.NDArray[np.int32]:
     return pairs.astype(np.int32)
 
 
-def _as_written(sources: Any, targets: Any, split: str | None) -> "Bitext":
+def as_written(
+    sources: Sentences, targets: Sentences | None, split: str | None, input_format: InputFormat = "auto"
+) -> "Bitext":
     """Read a text in the case that it has, its sentences of any length."""
     from aligntools.formats.text.bitext import read_bitext
 
-    return read_bitext(**paths_of(sources, targets, split), lowercase=False, max_length=_ANY_LENGTH)
+    paths = paths_of(sources, targets, split)
+    return read_bitext(**paths, lowercase=False, max_length=_ANY_LENGTH, input_format=input_format)
 
 
 def extract_lexicon(
@@ -268,7 +271,7 @@ def extract_lexicon(
     if isinstance(alignments, str | os.PathLike):
         alignments, name = Path(alignments), os.fspath(alignments)
     links = links_of(alignments, name=name, index_base=index_base)
-    bitext = sources if isinstance(sources, Bitext) else _as_written(sources, targets, split)
+    bitext = sources if isinstance(sources, Bitext) else as_written(sources, targets, split)
     if len(links) != len(bitext):
         problem = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs"
         raise DataError(name, None, f"{problem}; they must have the same number of lines")
@@ -328,7 +331,7 @@ def count_priors(
     from aligntools.formats.links import pharaoh
     from aligntools.formats.text.corpus import Bitext
 
-    bitext = sources if isinstance(sources, Bitext) else _as_written(sources, targets, split)
+    bitext = sources if isinstance(sources, Bitext) else as_written(sources, targets, split)
     both = []
     for name, alignments in (("forward", forward), ("reverse", reverse)):
         if isinstance(alignments, str | os.PathLike):

@@ -242,6 +242,13 @@ class LoadingKeywords(TypedDict, total=False):
     verify: bool
 
 
+class ModelViewingKeywords(TypedDict, total=False):
+    """Those of `ModelViewing`."""
+
+    words: int
+    best: int
+
+
 class ParserKeywords(LearningKeywords, total=False):
     """Those of `ParserSettings`."""
 

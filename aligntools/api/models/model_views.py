@@ -2,16 +2,25 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
+from aligntools.api.given.keywords import ModelViewingKeywords
 from aligntools.api.models.loading import Model, load
 from aligntools.api.views.showing import ShownAsModel, weight_view
+from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
-from aligntools.viewing.models import BEST, WORDS, ModelView
+from aligntools.viewing.models import ModelView
+from aligntools.viewing.settings import ModelViewing
 
 
+@taking(ModelViewing)
 def view_model(
-    model: Any, *, words: int = 4000, best: int = 10, title: str | None = None, verify: bool = True
+    model: Any,
+    settings: ModelViewing | None = None,
+    *,
+    title: str | None = None,
+    verify: bool = True,
+    **options: Unpack[ModelViewingKeywords],
 ) -> ModelView:
     """Look at what a model learned: jumps, fertilities, translations of words; tags and their words; weights.
 
@@ -19,14 +28,13 @@ def view_model(
     ----------
     model : str, path, Aligner, Tagger, Parser, Grammar, LanguageModel, TranslationWeights, or contrastive weights
         A model or its file: what it is, the file says.
-    words : int
-        The most frequent words of each side, which can be searched in the page.
-    best : int
-        Translations of each word; words of each tag.
+    settings : ModelViewing or None
+        The options below, whole.
     title : str, optional
         Of the page.
     verify : bool
         Check the checksum of a file.
+    **options
 
     Returns
     -------
@@ -47,15 +55,16 @@ def view_model(
     >>> source.rows[source.words.index("haus")][0][0]
     'house'
     """
-    WORDS.check("words", words)
-    BEST.check("best", best)
+    given = Given("view_model", options)
+    how = given.take(ModelViewing, settings)
+    given.end()
     name = title
     if isinstance(model, str | os.PathLike):
         name = title or Path(model).name
         model = _loaded(os.fspath(model), verify)
     kind = type(model).__name__
     if isinstance(model, ShownAsModel):
-        return model.model_view(name or kind, words, best)
+        return model.model_view(name or kind, how.words, how.best)
     from aligntools.aligning.contrastive.weights import Weights
 
     if isinstance(model, Weights):

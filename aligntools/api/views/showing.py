@@ -72,10 +72,12 @@ class ShownAsModel(_Page):
 
     def shown(self, gold: Any = None, title: str | None = None) -> "View":
         """Return a view of what it learned; there is no gold of models."""
-        return self.model_view(title or type(self).__name__, words=4000, best=10)
+        from aligntools.viewing.settings import ModelViewing
+
+        return self.model_view(title or type(self).__name__, ModelViewing.words, ModelViewing.best)
 
     def _repr_html_(self) -> str:
-        return self.model_view(type(self).__name__, words=500, best=10)._repr_html_()
+        return self.model_view(type(self).__name__, 500, 10)._repr_html_()
 
 
 class ShownAsWeights(ShownAsModel):
