@@ -87,6 +87,24 @@ def test_best_writes_the_networks_links_and_so_does_its_model(believed, text, tm
     assert own.stdout == run("align", "-q", "-m", base, *text, "--symmetrize", "grow-diag-final-and").stdout
 
 
+@pytest.mark.parametrize("learned", [(), ("--gold",)])
+def test_evidence_of_files_stands_beside_it(believed, text, tmp_path, learned):
+    base, weights, links = tmp_path / "base", tmp_path / "weights", tmp_path / "links"
+    assert run("align", "-q", "--fast", *text, "-o", links).returncode == 0
+    if learned:
+        learned = "--gold", tmp_path / "gold", "--folds", "2"
+        (tmp_path / "gold").write_text("".join(links.read_text().splitlines(True)[:7]))
+    saved = "--save-model", base, "--save-weights", weights
+    done = run("contrastive-align", "--encoder", *text, "--evidence", links, *saved, *learned)
+    assert done.returncode == 0, done.stderr
+    found = at.ContrastiveAligner.load(weights, at.Aligner.load(base))
+    assert (found.weights.files, len(found.weights.tables)) == (1, 2)
+    again = "contrastive-align", "-q", "-m", base, "-w", weights, *text
+    assert run(*again, "--evidence", links).stdout == done.stdout
+    assert fails(run(*again), "learned with 1 file of evidence", status=2)
+    assert run(*again, "--evidence", links, "--no-encoder").returncode == 0
+
+
 def test_a_model_of_best_asks_for_its_encoder_in_one_line(believed, text, tmp_path, monkeypatch):
     model, weights, base = tmp_path / "model", tmp_path / "weights", tmp_path / "base"
     assert run("align", "-q", "--best", "--encoder", *text, "--save-model", model).returncode == 0

@@ -185,13 +185,13 @@ def known_of(written: "Bitext", settings: EncoderSettings, run: Run) -> Known | 
     from aligntools.aligning.contrastive.evidence import Places
     from aligntools.encoding import knowledge
 
-    knower = Knower(settings)
+    member = knowledge.member(settings.folder, settings.encoder_layer)  # forgotten before training: it takes memory
     with pool_of(run.threads) as pool:
         text = knowledge.sample(written, settings.encoder_pairs)
-        found = knower.member.knowledge(text, pool)
-    about = knower.member.about | {
+        found = member.knowledge(text, pool)
+    about = member.about | {
         "pairs": len(text), "links": len(found.given.strengths), "agreement": round(found.agreement, 4),
         "belief": round(found.belief, 4),
     }  # fmt: skip
     places = Places(found.given, found.odds) if len(text) == len(written) and found.odds.any() else None
-    return Known(knowledge.priors(text, found), about, places, written, knower)
+    return Known(knowledge.priors(text, found), about, places, written, Knower(settings))
