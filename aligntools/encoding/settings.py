@@ -10,6 +10,9 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 
 _log = logging.getLogger("aligntools")
+#: Pairs of the largest text that is read whole unless something else is asked for, and what is read of larger ones:
+#: reading all gains much, a sample little, and a million pairs should not take much longer by it.
+WHOLE, SAMPLE = 20_000, 5_000
 _GROUP = "An encoder that knows words beforehand"
 
 
@@ -35,10 +38,12 @@ class EncoderSettings(Settings):
         otherwise="6 and 7 together of the extra's, 7 of others",
         group=_GROUP,
     )
-    encoder_pairs: int = option(
-        50_000,
-        "Sentence pairs that the encoder reads; of a larger text as many, evenly spread.",
+    encoder_pairs: int | None = option(
+        None,
+        "Sentence pairs that the encoder reads; of a larger text as many, evenly spread. Where it reads all, its links"
+        " count as evidence of their places too.",
         allowed=counts(1),
+        otherwise=f"all of up to {WHOLE:,}, of a larger text {SAMPLE:,}",
         group=_GROUP,
     )
 
@@ -66,6 +71,12 @@ class EncoderSettings(Settings):
     def folder(self) -> str | None:
         """The folder of the encoder; None for the extra's."""
         return None if self.encoder is None or isinstance(self.encoder, bool) else os.fspath(self.encoder)
+
+    def pairs_of(self, pairs: int) -> int:
+        """Return how many pairs the encoder reads of a text with so many."""
+        if self.encoder_pairs is not None:
+            return min(self.encoder_pairs, pairs)
+        return pairs if pairs <= WHOLE else SAMPLE
 
     def rules(self) -> None:
         """Refuse an empty name, and what is about an encoder where there is none."""

@@ -11,6 +11,7 @@ from aligntools.aligning.contrastive import evidence
 from aligntools.encoding import encoder as encoders
 from aligntools.encoding import knowledge
 from aligntools.encoding.mapping import WordMap
+from aligntools.encoding.settings import SAMPLE, WHOLE, EncoderSettings
 from aligntools.formats.models.modelfile import read_model
 from aligntools.formats.text.bitext import read_bitext
 from aligntools.formats.text.memory_text import TextLines
@@ -96,6 +97,12 @@ def test_links_alone_are_those_of_knowledge(member):
         given, same = member.given(bitext, pool), member.knowledge(bitext, pool).given
     assert given.links.pairs.tolist() == same.links.pairs.tolist()
     assert given.strengths.tolist() == same.strengths.tolist()
+
+
+def test_small_text_is_read_whole_and_of_larger_text_a_sample():
+    usual, asked = EncoderSettings(encoder=True), EncoderSettings(encoder=True, encoder_pairs=30_000)
+    assert [usual.pairs_of(n) for n in (0, 7, WHOLE, WHOLE + 1, 10**6)] == [0, 7, WHOLE, SAMPLE, SAMPLE]
+    assert [asked.pairs_of(n) for n in (7, WHOLE + 1, 10**6)] == [7, WHOLE + 1, 30_000]
 
 
 def test_a_sample_is_evenly_spread():

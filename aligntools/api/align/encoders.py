@@ -187,7 +187,7 @@ def known_of(written: "Bitext", settings: EncoderSettings, run: Run) -> Known | 
 
     member = knowledge.member(settings.folder, settings.encoder_layer)  # forgotten before training: it takes memory
     with pool_of(run.threads) as pool:
-        text = knowledge.sample(written, settings.encoder_pairs)
+        text = knowledge.sample(written, settings.pairs_of(len(written)))
         found = member.knowledge(text, pool)
     about = member.about | {
         "pairs": len(text), "links": len(found.given.strengths), "agreement": round(found.agreement, 4),

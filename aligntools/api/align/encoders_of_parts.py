@@ -38,7 +38,7 @@ class Asking:
     def rows(self, part: int) -> np.ndarray:
         """Return which pairs of a part are read: of the whole text so many, evenly spread."""
         total, first = sum(self.pairs), sum(self.pairs[:part])
-        chosen = np.linspace(0, total - 1, min(total, self.settings.encoder_pairs)).astype(np.int64)
+        chosen = np.linspace(0, total - 1, self.settings.pairs_of(total)).astype(np.int64)
         return chosen[(chosen >= first) & (chosen < first + self.pairs[part])] - first
 
 

@@ -123,7 +123,7 @@ class EncoderKeywords(TypedDict, total=False):
 
     encoder: str | bool | os.PathLike[str] | None
     encoder_layer: int | None
-    encoder_pairs: int
+    encoder_pairs: int | None
 
 
 class ExtractionKeywords(TypedDict, total=False):
