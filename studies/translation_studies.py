@@ -355,7 +355,7 @@ class _Study:
         if run.imputed and run.how not in ("rules", "lattice"):
             sources, of = self.sources(run)
             found["imputed"] = self._imputed_bleu(run, sources, of)
-            made.append(tuning_sets.tuning_set(system, sources, [self.target(run)], of.groups, SHARE * of.weights))
+            made.append(tuning_sets.tuning_set(system, sources, [self.target(run)], of.groups, SHARE * of.shares))
         start = system.weights
         if made:
             learning = {"l2": L2[run.bigrams], "forest": run.forest, "restarts": RESTARTS}
@@ -379,7 +379,7 @@ class _Study:
                             passed=sentences.extra)  # fmt: skip
         composed = self.system(trips.rules, self.model("en"), pass_known=False, span_limit=trips.longest)
         made = tuning_sets.tuning_set(
-            composed, trips.trees, [target], trips.groups, trips.weights, names=system.features
+            composed, trips.trees, [target], trips.groups, trips.shares, names=system.features
         )
         return system, made
 

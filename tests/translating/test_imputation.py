@@ -35,7 +35,7 @@ def make(seed, gamma):
 def test_the_k_best_weigh_what_their_probabilities_say(seed, k):
     h, weights, lists = make(seed, 1.7)
     found = imputation.impute(h, weights, "kbest", k, gamma=1.7)
-    assert len(found.candidates) == len(found.groups) == len(found.weights)
+    assert len(found.candidates) == len(found.groups) == len(found.shares)
     of = sources(found)
     assert set(found.groups.tolist()) == {0, 2}
     for s in (0, 2):
@@ -48,7 +48,7 @@ def test_the_k_best_weigh_what_their_probabilities_say(seed, k):
         total = np.exp(top).sum()
         for n, score in zip(mine, top, strict=True):
             assert best[of[n]] == pytest.approx(score, abs=1e-6)
-            assert found.weights[n] == pytest.approx(np.exp(score) / total, rel=1e-6)
+            assert found.shares[n] == pytest.approx(np.exp(score) / total, rel=1e-6)
 
 
 @settings(max_examples=10, deadline=None)
@@ -57,7 +57,7 @@ def test_the_k_best_may_weigh_all_alike(seed):
     h, weights, _ = make(seed, 1.0)
     found = imputation.impute(h, weights, "kbest", 3, equal=True)
     for s in (0, 2):
-        mine = found.weights[found.groups == s]
+        mine = found.shares[found.groups == s]
         assert mine == pytest.approx(np.full(len(mine), 1 / len(mine)))
     assert sources(found) == sources(imputation.impute(h, weights, "kbest", 3))
 
@@ -67,7 +67,7 @@ def test_samples_weigh_one_kth_each_time():
     k = 3000
     found = imputation.impute(h, weights, "samples", k, seed=3)
     for s in (0, 2):
-        mine = {of: w for of, g, w in zip(sources(found), found.groups, found.weights, strict=True) if g == s}
+        mine = {of: w for of, g, w in zip(sources(found), found.groups, found.shares, strict=True) if g == s}
         assert len(mine) == (found.groups == s).sum()
         assert sum(mine.values()) == pytest.approx(1)
         wanted = Counter()

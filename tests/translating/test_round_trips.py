@@ -138,7 +138,7 @@ def test_trees_and_their_translations_are_what_enumeration_finds(order, tmp_path
         totals = Counter()
         for number, _, value in expected:
             totals[number] += math.exp(value)
-        assert trips.weights == pytest.approx([math.exp(v) / totals[n] for n, _, v in expected], rel=1e-4)
+        assert trips.shares == pytest.approx([math.exp(v) / totals[n] for n, _, v in expected], rel=1e-4)
         if not trees:
             continue
         _check_translations(trips, expected, reverse, forward, order, rng, tmp_path)
@@ -198,7 +198,7 @@ def test_grammars_that_do_not_meet_have_no_trees():
     trips = round_trips(system.forest(sentences), system.weights, backward, forward, 2, passed=sentences.extra)
     words = trips.trees.words
     assert not any(w.startswith(b"[X") for w in words)
-    assert len(trips.trees) == len(trips.weights)
+    assert len(trips.trees) == len(trips.shares)
 
 
 def test_source_sides_are_sentences_for_the_forward_grammar():

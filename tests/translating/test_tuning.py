@@ -119,7 +119,7 @@ def test_a_frozen_feature_keeps_its_weight_and_parts_count_by_theirs(part, case)
         asked.append(weights.copy())
         return part.decode(weights)
 
-    other = tuning.TuningSet(decode, part.references, part.groups, part.weights, counted=False)
+    other = tuning.TuningSet(decode, part.references, part.groups, part.shares, counted=False)
     settings = tuning.TuningSettings(n_best=4, rounds=3, gamma=2.0, restarts=1, **case)
     found = tuning.tune([part, other], START, settings, frozen={1: -0.6})
     assert len(asked) > 2

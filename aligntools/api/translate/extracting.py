@@ -98,8 +98,8 @@ def _split_as(text: Any, split: Split | None) -> Any:
     from aligntools.words.white_space import split_as
 
     text = split_as(text, split)
-    plain = split in (None, "spaces") or text is None or isinstance(text, str | os.PathLike)
-    return text if plain or hasattr(text, "source_vocabulary") else read_lines(text, split)
+    as_it_is = split in (None, "spaces") or text is None or isinstance(text, str | os.PathLike)
+    return text if as_it_is or hasattr(text, "source_vocabulary") else read_lines(text, split)
 
 
 def _without(side: Lines, blank: np.ndarray) -> Lines:

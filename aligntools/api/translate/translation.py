@@ -210,8 +210,8 @@ class Translator:
         given = weights_of(weights)  # first: wrong ones are soon found
         of_arcs: dict[str, float] = {}
         if given is not None:
-            plain, of_arcs = without_arcs(given.features)
-            given = TranslationWeights(plain, given.about)
+            of_rules, of_arcs = without_arcs(given.features)
+            given = TranslationWeights(of_rules, given.about)
         rules = (grammar if isinstance(grammar, Grammar) else Grammar.load(grammar)).rules
         if tags is not None:
             rules = with_bigrams(rules, tags, None if given is None else given.features)

@@ -97,8 +97,8 @@ def with_bigrams(
         by_word = {word.encode(): tag.encode() for word, tag in tags.items()}
     names = None
     if known is not None:
-        plain = set(feature_names(rules))
-        names = [name for name in known if name not in plain]
+        dense = set(feature_names(rules))
+        names = [name for name in known if name not in dense]
         if most is not None:
             names = names or None  # weights learned without bigrams to begin with
     return add_bigrams(rules, by_word, most=most, names=names)

@@ -166,9 +166,9 @@ class System:
     def for_arcs(self, weights: dict[str, float]) -> "System":
         """Return the same system for lattices whose arcs have these features, with these weights."""
         other = self._other(self.settings, None)
-        plain = len(self.features) - len(self.arc_features)
-        other.features, other.arc_features = [*self.features[:plain], *weights], tuple(weights)
-        other._weigh(np.concatenate([self.weights[:plain], np.array(list(weights.values()), np.float64)]))
+        own = len(self.features) - len(self.arc_features)
+        other.features, other.arc_features = [*self.features[:own], *weights], tuple(weights)
+        other._weigh(np.concatenate([self.weights[:own], np.array(list(weights.values()), np.float64)]))
         return other
 
     def _weigh(self, weights: Sequence[float] | np.ndarray | Mapping[str, float]) -> None:
@@ -216,13 +216,13 @@ class System:
         ValueError
             When the arcs do not have the system's features.
         """
-        plain = self.encode(text.words, text.offsets)
+        found = self.encode(text.words, text.offsets)
         if not isinstance(text, LatticeLines):
-            return plain
+            return found
         if tuple(text.names) != self.arc_features:
             raise ValueError(f"arcs with the features {text.names} for a system that has {self.arc_features}")
         return Lattices(
-            plain.tokens, plain.offsets, plain.passed, plain.extra, begins=text.begins, ends=text.ends,
+            found.tokens, found.offsets, found.passed, found.extra, begins=text.begins, ends=text.ends,
             values=text.values,
         )  # fmt: skip
 

@@ -63,14 +63,14 @@ def posteriors(
     hypergraph: Hypergraph,
     beta: np.ndarray,
     conditional: np.ndarray,
-    weights: npt.ArrayLike | None = None,
+    shares: npt.ArrayLike | None = None,
     pool: Pool | None = None,
 ) -> np.ndarray:
-    """Return the probability of each edge [edges], times its sentence's weight."""
+    """Return the probability of each edge [edges], times its sentence's share."""
     h = hypergraph
     posterior, mass = np.empty(h.edges), np.zeros(h.nodes)
     rooted = log_partition(h, beta) > -np.inf
-    mass[h.roots[rooted]] = 1.0 if weights is None else np.asarray(weights, np.float64)[rooted]
+    mass[h.roots[rooted]] = 1.0 if shares is None else np.asarray(shares, np.float64)[rooted]
     run_blocks(
         pool, lambda s: kernels.posteriors(h.edge_offsets, h.tails, conditional, *s[:2], mass, posterior), _spans(h)
     )

@@ -97,12 +97,12 @@ class PartedCounts:
 
 
 def sources_in_parts(sources: Sequence[LineSource], workers: int) -> list[LineSource]:
-    """Cut plain files into ranges of lines; what is compressed, CoNLL, a pipe or in memory stays whole."""
-    plain = [s.lines is None and files.is_plain(s.name) and not is_conll(s.name) for s in sources]
-    total = sum(os.path.getsize(s.name) for s, cut in zip(sources, plain, strict=True) if cut)
+    """Cut files into ranges of lines; what is compressed, CoNLL, a pipe or in memory stays whole."""
+    can_be_cut = [s.lines is None and files.is_plain(s.name) and not is_conll(s.name) for s in sources]
+    total = sum(os.path.getsize(s.name) for s, cut in zip(sources, can_be_cut, strict=True) if cut)
     size = int(np.clip(total // max(JOBS, 4 * workers), FEWEST, MOST))
     parts = []
-    for source, cut in zip(sources, plain, strict=True):
+    for source, cut in zip(sources, can_be_cut, strict=True):
         if not cut:
             parts.append(source)
             continue
@@ -243,7 +243,8 @@ def count_in_parts(
     Parameters
     ----------
     texts : iterable of LineSource
-        Those that are not plain files are jobs of their own; those that are no files at all are read in this process.
+        Those that are compressed, or not plain text, are jobs of their own; those that are no files at all are read in
+        this process.
     order : int
     store : Store
         An empty folder that all workers see.

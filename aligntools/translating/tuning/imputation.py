@@ -28,13 +28,13 @@ class Imputed:
         One a sentence; their words are the reverse system's target ids.
     groups : int64 [sources]
         The sentence that each was imputed for.
-    weights : float64 [sources]
+    shares : float64 [sources]
         p(x|y): they sum to 1 over a sentence's.
     """
 
     candidates: CandidateLists
     groups: np.ndarray
-    weights: np.ndarray
+    shares: np.ndarray
 
 
 def impute(
@@ -72,8 +72,7 @@ def impute(
     if how == "samples":
         found = derivations.samples(forest, scores, len(weights), k, seed, pool)
         sentence = np.repeat(np.arange(len(found)), np.diff(found.offsets))
-        plain = found.featureless()
-        keys = plain.keys() ^ (sentence.astype(np.uint64) * _FACTOR)
+        keys = found.featureless().keys() ^ (sentence.astype(np.uint64) * _FACTOR)
         _, first, count = np.unique(keys, return_index=True, return_counts=True)
         order = np.argsort(first)
         rows, shares = first[order], count[order] / k

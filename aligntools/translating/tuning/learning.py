@@ -91,7 +91,7 @@ class Learner:
         sources, found = impute_text(system, text, s.impute, s.n_sources, s.reverse_gamma, seed, self.pool,
                                      self._workers(system), s.source_weights == "equal")  # fmt: skip
         self.tell("imputing", {"sources": len(sources), "sentences": len(text)})
-        return ImputedText(sources, found.groups, found.weights)
+        return ImputedText(sources, found.groups, found.shares)
 
     def learn(
         self,
@@ -134,23 +134,21 @@ class Learner:
         made, workers = [], self._workers(system)
         if supervised is not None:
             made.append(tuning_set(system, supervised, references, names=names, pool=self.pool, workers=workers))
-        share, alone = self.imputation.monolingual_weight, supervised is None or self.tuning.choose != "supervised"
+        weight, alone = self.imputation.monolingual_weight, supervised is None or self.tuning.choose != "supervised"
         own = system.for_arcs(of_arcs) if of_arcs else system
         workers = self._workers(own) if of_arcs else workers
         for one in imputed:
-            weights = share * one.weights
-            made.append(
-                tuning_set(own, one.sources, monolingual, one.groups, weights, alone, names, self.pool, workers)
-            )
+            shares = weight * one.shares
+            made.append(tuning_set(own, one.sources, monolingual, one.groups, shares, alone, names, self.pool, workers))
         if reverse is not None and self.imputation.impute == "rules":
             for trips in self._round_trips(reverse, monolingual, rules):
                 how = self.decoding.pop_limit, trips.longest, self._full_states, True, False
                 composed = System(trips.rules, lm, system.weights, DecoderSettings(*how))
-                weights = share * trips.weights
+                shares = weight * trips.shares
                 workers = self._workers(composed)
                 made.append(
                     tuning_set(
-                        composed, trips.trees, monolingual, trips.groups, weights, alone, names, self.pool, workers
+                        composed, trips.trees, monolingual, trips.groups, shares, alone, names, self.pool, workers
                     )
                 )
         if self.tuning.forest and self.tuning.method == "likelihood":
@@ -219,7 +217,7 @@ class Learner:
             path = os.path.join(self.checkpoint, STATE)
             data: list[Any] = [start, rules.target, rules.features, lm.unigrams]
             for part in made:
-                data += [part.groups, part.weights, part.references.keys, part.references.lengths]
+                data += [part.groups, part.shares, part.references.keys, part.references.lengths]
             others: dict[str, Any] = {
                 "pop_limit": self.decoding.pop_limit, "span_limit": self.decoding.span_limit,
                 "impute": self.imputation.impute, "n_sources": self.imputation.n_sources,
@@ -270,7 +268,7 @@ class ImputedText:
 
     sources: Lines
     groups: np.ndarray
-    weights: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    shares: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
 def starting_weights(rules: GrammarRules, start: Weights | None, path: str) -> np.ndarray:

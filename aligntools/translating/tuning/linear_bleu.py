@@ -128,12 +128,12 @@ def corpus_statistics(
     candidates: CandidateLists,
     references: References,
     groups: np.ndarray | None = None,
-    weights: np.ndarray | None = None,
+    shares: np.ndarray | None = None,
     pool: Pool | None = None,
 ) -> np.ndarray:
     """Return BLEU's statistics of the first candidate of each sentence, summed [10, float64].
 
-    A sentence without candidates counts as an empty translation. With ``weights`` [sentences] each counts so often.
+    A sentence without candidates counts as an empty translation. With ``shares`` [sentences] each counts this often.
     """
     groups = np.arange(len(candidates)) if groups is None else np.asarray(groups, np.int64)
     some = np.diff(candidates.offsets) > 0
@@ -141,7 +141,7 @@ def corpus_statistics(
     counts = np.zeros((len(candidates), bleu.COLUMNS))
     counts[some] = candidate_statistics(first, references, groups[some], pool)
     counts[~some, REFERENCE] = references.closest(np.zeros(int((~some).sum())), groups[~some])
-    weighed = counts if weights is None else counts * np.asarray(weights, np.float64)[:, None]
+    weighed = counts if shares is None else counts * np.asarray(shares, np.float64)[:, None]
     total: np.ndarray = np.add.reduce(weighed, axis=0)
     return total
 

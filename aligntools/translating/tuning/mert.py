@@ -27,22 +27,22 @@ class MertCorpus:
     ----------
     candidates : CandidateLists
     statistics : float32 [candidates, 10]
-    weights : float64 [sentences], optional
-        Weight of each sentence's statistics; 1 if not given.
+    shares : float64 [sentences], optional
+        What each sentence's statistics count; 1 if not given.
     """
 
     def __init__(
         self,
         candidates: CandidateLists,
         statistics: np.ndarray,
-        weights: np.ndarray | None = None,
+        shares: np.ndarray | None = None,
         pool: Pool | None = None,
     ) -> None:
-        weights = np.ones(len(candidates)) if weights is None else np.asarray(weights, np.float64)
+        shares = np.ones(len(candidates)) if shares is None else np.asarray(shares, np.float64)
         self.candidates, self.pool = candidates, pool
-        self.offsets, self.weights = candidates.offsets, weights
+        self.offsets, self.shares = candidates.offsets, shares
         self.flat = candidates.hypergraph()
-        self.statistics = np.asarray(statistics, np.float64) * np.repeat(weights, np.diff(self.offsets))[:, None]
+        self.statistics = np.asarray(statistics, np.float64) * np.repeat(shares, np.diff(self.offsets))[:, None]
 
     def scores(self, weights: np.ndarray) -> np.ndarray:
         """Return the candidates' scores [candidates]."""

@@ -88,7 +88,7 @@ def mira(
         total: np.ndarray,
         change: np.ndarray,
     ) -> None:
-        kernels.mira_pass(*columns, statistics, gains, order, corpus.weights, float(step), DECAY, learned, weights,
+        kernels.mira_pass(*columns, statistics, gains, order, corpus.shares, float(step), DECAY, learned, weights,
                           background, total, change)  # fmt: skip
 
     best, value = np.array(start, np.float64), -1.0
@@ -134,7 +134,7 @@ def perceptron(
         total: np.ndarray,
         change: np.ndarray,
     ) -> None:
-        kernels.perceptron_pass(*columns, losses, order, corpus.weights, float(step), learned, weights, total, change)
+        kernels.perceptron_pass(*columns, losses, order, corpus.shares, float(step), learned, weights, total, change)
 
     averages = list(_passes(corpus, start, seed, passes, frozen, one))
     best = np.mean(averages, axis=0) if averages else np.array(start, np.float64)

@@ -1,8 +1,8 @@
 """Objectives of tuning: expected loss and conditional likelihood, as functions of the weights.
 
 Equation numbers are those of Li, Wang, Eisner & Khudanpur 2011. A derivation d of sentence x has the probability
-p(d|x) = exp(gamma weights . f(d)) / Z(x) (equations 10 and 11). The objective is the mean over (weighted) sentences of
-the expected loss (equation 8; with imputed x, their probabilities are the weights), plus l2 / 2 times the squared
+p(d|x) = exp(gamma weights . f(d)) / Z(x) (equations 10 and 11). The objective is the mean over the sentences of the
+expected loss (equation 8; the probabilities of imputed x are the sentences' shares), plus l2 / 2 times the squared
 length of the weights (the footnote on equation 2).
 """
 
@@ -28,7 +28,7 @@ class Examples:
     ----------
     hypergraph : Hypergraph
         Of all derivations, or of candidates.
-    weights : float64 [sentences]
+    shares : float64 [sentences]
         1, or the probability of an imputed sentence times what a sentence of its kind counts.
     losses : float64 [edges] or None
         Of each edge, their sum being the derivation's.
@@ -39,7 +39,7 @@ class Examples:
     """
 
     hypergraph: Hypergraph
-    weights: np.ndarray
+    shares: np.ndarray
     losses: np.ndarray | None = None
     statistics: np.ndarray | None = None
     reference_length: float = 0.0
@@ -106,13 +106,13 @@ class Risk:
     ) -> None:
         self.parts, self.features, self.gamma, self.l2 = list(parts), features, gamma, l2
         self.temperature, self.frozen, self.center, self.pool = temperature, dict(frozen or {}), center, pool
-        self.total = sum(float(np.sum(p.weights[p.hypergraph.roots >= 0])) for p in self.parts) or 1.0
+        self.total = sum(float(np.sum(p.shares[p.hypergraph.roots >= 0])) for p in self.parts) or 1.0
 
     def _distribution(self, part: Examples, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         h = part.hypergraph
         scores = edge_scores(h, weights, self.gamma, pool=self.pool)
         beta, conditional = semirings.inside(h, scores, self.pool)
-        return conditional, semirings.posteriors(h, beta, conditional, part.weights, self.pool)
+        return conditional, semirings.posteriors(h, beta, conditional, part.shares, self.pool)
 
     def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the value and the gradient [features]."""
@@ -124,12 +124,12 @@ class Risk:
             h = part.hypergraph
             expected, slopes = semirings.expectations(h, conditional, posterior, reward, self.pool)
             if part.losses is not None:
-                value += float(np.add.reduce(part.weights * expected))
+                value += float(np.add.reduce(part.shares * expected))
             if self.temperature:
                 factor = -self.temperature / self.total
                 reward = semirings.surprisals(h, conditional, factor, pool=self.pool)
                 expected, others = semirings.expectations(h, conditional, posterior, reward, self.pool)
-                value += float(np.add.reduce(part.weights * expected))
+                value += float(np.add.reduce(part.shares * expected))
                 slopes += others
             gradient += self.gamma * semirings.feature_sums(h, slopes, self.features, self.pool)
         return _regularized(self, value, gradient, weights)
@@ -189,11 +189,11 @@ class Likelihood:
         self.frozen, self.parts = dict(frozen or {}), []
         for part in parts:
             right = part.losses == 0
-            h, some = part.hypergraph, np.zeros(len(part.weights))
+            h, some = part.hypergraph, np.zeros(len(part.shares))
             heads = np.repeat(np.arange(h.nodes), np.diff(h.edge_offsets))
             some[h.roots >= 0] = np.bincount(heads[right], minlength=h.nodes)[h.roots[h.roots >= 0]] > 0
-            self.parts.append((h, part.weights * some, right))
-        self.total = sum(float(np.sum(weights)) for _, weights, _ in self.parts) or 1.0
+            self.parts.append((h, part.shares * some, right))
+        self.total = sum(float(np.sum(shares)) for _, shares, _ in self.parts) or 1.0
 
     def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the value and the gradient [features]."""
@@ -221,14 +221,14 @@ class Referred:
         All derivations of the references.
     both : Hypergraph
         Those of the forest that yield references.
-    weights : float64 [sentences]
+    shares : float64 [sentences]
         See `Examples`.
     """
 
     forest: Hypergraph
     references: Hypergraph
     both: Hypergraph
-    weights: np.ndarray
+    shares: np.ndarray
 
 
 class ReferenceLikelihood:
@@ -256,7 +256,7 @@ class ReferenceLikelihood:
     ) -> None:
         self.features, self.gamma, self.l2, self.center, self.pool = features, gamma, l2, center, pool
         self.parts, self.frozen = list(parts), dict(frozen or {})
-        self.shares = [np.where(p.references.roots >= 0, p.weights, 0.0) for p in self.parts]
+        self.shares = [np.where(p.references.roots >= 0, p.shares, 0.0) for p in self.parts]
         self.total = sum(float(np.sum(shares)) for shares in self.shares) or 1.0
 
     def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:

@@ -41,14 +41,14 @@ class RoundTrips:
         Each in pre-order.
     groups : int64 [trees]
         The sentence that each was made of.
-    weights : float64 [trees]
+    shares : float64 [trees]
         p(d|y), rescaled: they sum to 1 over a sentence's.
     """
 
     rules: GrammarRules
     trees: Lines
     groups: np.ndarray
-    weights: np.ndarray
+    shares: np.ndarray
 
     @property
     def longest(self) -> int:

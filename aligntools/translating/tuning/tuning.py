@@ -48,7 +48,7 @@ class TuningSet:
     references : References
     groups : int64 [sentences]
         Which entry of ``references`` each sentence has.
-    weights : float64 [sentences]
+    shares : float64 [sentences]
         What each counts: 1, or the probability of an imputed sentence times what imputed sentences count.
     counted : bool
         Its BLEU decides which round is the best.
@@ -61,7 +61,7 @@ class TuningSet:
     decode: Callable[[np.ndarray], Hypergraph]
     references: References
     groups: np.ndarray
-    weights: np.ndarray
+    shares: np.ndarray
     counted: bool = True
     in_workers: Callable[[np.ndarray, int, bool], tuple[CandidateLists, Hypergraph | None]] | None = None
     reachable: Reachable | None = None
@@ -208,7 +208,7 @@ def _decode(
     for number, part in enumerate(parts):
         on_forest = settings.forest
         lists, h = part.search(weights, 1 if on_forest and not settings.oracle else settings.n_best, on_forest, pool)
-        counts = linear_bleu.corpus_statistics(lists, part.references, part.groups, part.weights, pool)
+        counts = linear_bleu.corpus_statistics(lists, part.references, part.groups, part.shares, pool)
         scores.append(100 * float(bleu.corpus_bleu(counts)))
         ratios.append(float(counts[LENGTH] / max(counts[REFERENCE], 1e-9)))
         if part.counted:
@@ -290,7 +290,7 @@ def _on_lists(
             for candidates, part in zip(lists, parts, strict=True)
         ]
     )
-    corpus = mert.MertCorpus(joined, statistics, np.concatenate([part.weights for part in parts]), pool)
+    corpus = mert.MertCorpus(joined, statistics, np.concatenate([part.shares for part in parts]), pool)
     gamma = risk.schedule(settings.gamma, settings.quench)[-1]
     start, kept = risk.with_frozen(state.weights, frozen, gamma), tuple(frozen)
     seed = [settings.seed, len(state.rounds)]
@@ -321,23 +321,23 @@ def _referred(
         full = np.diff(lists.offsets) > 0
         nearest = lists.take(order[lists.offsets[:-1][full]], offsets_of(full))
     references, strings = part.reachable.targets(nearest, pool)
-    weights = np.asarray(part.weights, np.float64)
+    shares = np.asarray(part.shares, np.float64)
     both = shared(forest, strings, pool)
-    return risk.Referred(forest, references if settings.reach == "grammar" else both, both, weights)
+    return risk.Referred(forest, references if settings.reach == "grammar" else both, both, shares)
 
 
 def _examples(
     part: TuningSet, made: CandidateLists | Hypergraph, counts: np.ndarray, settings: TuningSettings, pool: Pool | None
 ) -> risk.Examples:
     """Return what was decoded with its losses or statistics; ``counts`` are those of the round's translations."""
-    weights = np.asarray(part.weights, np.float64)
+    shares = np.asarray(part.shares, np.float64)
     if isinstance(made, CandidateLists):
         statistics = linear_bleu.candidate_statistics(made, part.references, part.groups, pool)
         h = made.hypergraph()
         if settings.method == "risk" and settings.loss == "corpus":
-            return risk.Examples(h, weights, statistics=statistics)
+            return risk.Examples(h, shares, statistics=statistics)
         if settings.method == "risk" and settings.loss == "linear":
-            return risk.Examples(h, weights, LinearBleu.at(counts, weights.sum()).losses(statistics))
+            return risk.Examples(h, shares, LinearBleu.at(counts, shares.sum()).losses(statistics))
         losses = linear_bleu.sentence_losses(statistics)
         if settings.method == "likelihood":
             sizes = np.diff(made.offsets)
@@ -346,11 +346,11 @@ def _examples(
             if full.any():
                 least[full] = np.minimum.reduceat(losses, made.offsets[:-1][full])
             losses = losses - np.repeat(least, sizes)
-        return risk.Examples(h, weights, losses)
+        return risk.Examples(h, shares, losses)
     statistics = linear_bleu.edge_statistics(made, part.references, part.groups, pool=pool)
     if settings.loss == "corpus":
-        return risk.Examples(made, weights, statistics=statistics, reference_length=float(counts[REFERENCE]))
-    return risk.Examples(made, weights, LinearBleu.at(counts, weights.sum()).losses(statistics))
+        return risk.Examples(made, shares, statistics=statistics, reference_length=float(counts[REFERENCE]))
+    return risk.Examples(made, shares, LinearBleu.at(counts, shares.sum()).losses(statistics))
 
 
 # Files of a run that may be interrupted

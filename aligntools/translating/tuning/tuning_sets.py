@@ -71,7 +71,7 @@ def _search(
 ) -> tuple[CandidateLists, Hypergraph | None]:
     """Do a job of `SystemInWorkers.search`."""
     own = weights[order]
-    used = system.made(lambda plain: plain.with_weights(own), own.tobytes())
+    used = system.made(lambda kept: kept.with_weights(own), own.tobytes())
     h = _renumbered(used.forest(sentences, pool), order)
     lists = derivations.k_best(h, edge_scores(h, weights, pool=pool), len(weights), k, pool=pool)
     return lists, h if whole else None
@@ -84,8 +84,8 @@ def _forest(system: Kept, sentences: Sentences, pool: Pool) -> Hypergraph:
 
 
 def _renumbered(forest: Hypergraph, order: np.ndarray) -> Hypergraph:
-    plain = np.array_equal(order, np.arange(len(order)))
-    return forest if plain else replace(forest, feature_ids=order[forest.feature_ids])
+    as_they_are = np.array_equal(order, np.arange(len(order)))
+    return forest if as_they_are else replace(forest, feature_ids=order[forest.feature_ids])
 
 
 def tuning_set(
@@ -93,7 +93,7 @@ def tuning_set(
     text: Lines,
     references: Sequence[Lines],
     groups: np.ndarray | None = None,
-    weights: np.ndarray | None = None,
+    shares: np.ndarray | None = None,
     counted: bool = True,
     names: Sequence[str] | None = None,
     pool: Pool | None = None,
@@ -107,8 +107,8 @@ def tuning_set(
     text : Lines
     references : sequence of Lines
         Sets of references, of equally many sentences.
-    groups, weights, counted
-        See `tuning.TuningSet`; if not given, each sentence has the reference of its own number, and the weight 1.
+    groups, shares, counted
+        See `tuning.TuningSet`; if not given, each sentence has the reference of its own number, and the share 1.
     names : sequence of str, optional
         The features that are tuned, in order, where they are not the system's; all of the system's are among them.
     workers : SystemInWorkers, optional
@@ -118,7 +118,7 @@ def tuning_set(
     sides = [Side(system.encode_target(r.words, sentences), r.offsets) for r in references]
     table = References.of(sides)
     groups = np.arange(len(text)) if groups is None else np.asarray(groups, np.int64)
-    weights = np.ones(len(text)) if weights is None else np.asarray(weights, np.float64)
+    shares = np.ones(len(text)) if shares is None else np.asarray(shares, np.float64)
     place = {name: k for k, name in enumerate(names or system.features)}
     order = np.array([place[name] for name in system.features], np.int32)
 
@@ -128,7 +128,7 @@ def tuning_set(
     def force(words: np.ndarray, offsets: np.ndarray, pool: Pool | None) -> Hypergraph:
         return _renumbered(system.forced(sentences, words, offsets, pool), order)
 
-    made = TuningSet(decode, table, groups, weights, counted)
+    made = TuningSet(decode, table, groups, shares, counted)
     made.reachable = Reachable.of(force, [(side.tokens, side.offsets) for side in sides], groups)
     if workers is not None:
         made.in_workers = lambda weights, k, whole: workers.search(sentences, weights, order, k, whole)
