@@ -84,6 +84,8 @@ def test_every_option_says_what_it_does(kind):
 
 def test_what_functions_take_is_documented():
     functions = [one for name in at.__all__ if hasattr(one := getattr(at, name), "takes")]
+    for owner in (at.Aligner, at.Tagger, at.Parser):
+        functions += [one for one in vars(owner).values() if hasattr(one, "takes")]
     assert {at.train_aligner, at.align, at.read_bitext, at.train_lm} <= set(functions)
     for function in functions:
         for kind in function.takes:
@@ -128,6 +130,41 @@ def test_the_commands_of_translation_have_the_options_that_are_declared(name):
                     on_command_line.help_of(kind, field)
                 )
                 assert same or field in ("threads", "max_memory", "arc_weights"), field  # said otherwise here
+
+
+#: Commands of annotation, the same, and what each says otherwise (another default or help for its use) or does not have.
+ANNOTATION = {
+    "tag": ((at.TagDecisions, at.TagWriting, at.TagLists, at.Loading), {"keep"}),
+    "train-hmm": (
+        (at.TaggerSettings, at.InductionSettings, at.TagReading, at.WordReading),
+        {"estimator", "iterations", "mre_iterations", "split"},
+    ),
+    "train-tagger": (
+        (at.TaggerSettings, at.InductionSettings, at.TagReading),
+        {"estimator", "iterations", "mre_iterations"},
+    ),
+    "parse": ((at.ParserDecisions, at.ParserReading, at.Loading), set()),
+    "train-parser": (
+        (at.ParserSettings, at.InducedParserSettings),
+        {"min_length", "max_length", "iterations", "tolerance"},
+    ),
+    "transfer-parse": ((at.TransferSettings, at.LinkReading, at.Loading), set()),
+    "project": ((at.ProjectionSettings, at.LinkReading, at.Splitting), {"columns"}),
+    "eval-tags": ((at.TagScoring,), set()),
+    "eval-uas": ((at.TreeScoring,), set()),
+}
+
+
+@pytest.mark.parametrize("name", ANNOTATION)
+def test_the_commands_of_annotation_have_the_options_that_are_declared(name):
+    command = importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command
+    found = {parameter.name: parameter for parameter in command.params}
+    kinds, otherwise = ANNOTATION[name]
+    for kind in kinds:
+        for field, one in declared(kind).items():
+            if one.option.group and field not in otherwise:
+                assert found[field].default == one.default, field
+                assert found[field].help.startswith(on_command_line.help_of(kind, field)), field
 
 
 def test_values_are_held_against_types_choices_and_ranges():
