@@ -132,7 +132,7 @@ def test_the_commands_of_translation_have_the_options_that_are_declared(name):
                 assert same or field in ("threads", "max_memory", "arc_weights"), field  # said otherwise here
 
 
-#: Commands of annotation, the same, and what each says otherwise (another default or help for its use) or does not have.
+#: Commands of annotation, the same, and what each says otherwise (a default or help for its use) or does not have.
 ANNOTATION = {
     "tag": ((at.TagDecisions, at.TagWriting, at.TagLists, at.Loading), {"keep"}),
     "train-hmm": (

@@ -97,8 +97,8 @@ class TaggerSettings(Settings):
     )
     partial: bool = option(
         False,
-        "Words may have no tag (_; in word_TAG lines word__), or one of several (NOUN|VERB): what is not known is"
-        " summed over.",
+        "Words may have the tag _, which stands for none, or several (NOUN|VERB), of which one is theirs: what is not"
+        " known is summed over.",
         group=_KNOWN,
     )
     min_share: float = option(**_SHARE)
