@@ -1,1 +1,1 @@
-"""Other aligners' Python interfaces over our models; nothing here takes another's name by itself."""
+"""Other aligners' Python interfaces over our models; nothing here has another package's name by itself."""

@@ -1,1 +1,1 @@
-"""A multilingual encoder's states of words, computed on the cores at hand: evidence of which words mean the same."""
+"""A multilingual encoder's states of words, computed on the processor: evidence of which words mean the same."""

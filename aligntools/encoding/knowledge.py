@@ -1,8 +1,8 @@
 """What an encoder knows of a text's words: probable links, and counts of them as priors of the base models.
 
 States of words in their sentences are mapped (`mapping`) and compared (`similarities`); each pair of words above LEAST
-is a link with a probability. Those of the same two words add to a pseudo-count, which training starts from as it does
-from a dictionary's. So a model that was trained knows what the encoder knew, and aligns new text without it.
+is a link with a probability. Those of the same two words add to a pseudo-count, which training starts from, as it does
+from those of a dictionary. So a model that was trained knows what the encoder knew, and aligns new text without it.
 """
 
 import os
@@ -94,7 +94,7 @@ class Member:
 
     @property
     def about(self) -> dict[str, object]:
-        """What a model's header says of it."""
+        """What a model's header says about it."""
         return {"name": self.encoder.name, "checksum": self.encoder.checksum, "layers": list(self.layers)}
 
     def knowledge(self, bitext: Bitext, pool: Pool) -> Knowledge:

@@ -1,9 +1,9 @@
 """The layers of an encoder (Devlin et al. 2019), over blocks of rows of one shape.
 
-A product of matrices may round otherwise for another number of rows. So texts are put into blocks that always have the
-same number of rows, and each block's products are of one thread; where the machine's library rounds a row by its place
-in a block, which is tried once, each text has a block for itself. The states of a text are then the same bytes with
-whatever texts it comes, in any order, on any number of threads.
+A product of matrices may round differently for another number of rows. So texts are put into blocks that always
+have the same number of rows, and each block's products are of one thread. Where the machine's library rounds a row by
+its place in a block, which is tried once, each text has a block for itself. The states of a text are then the same
+bytes whatever the other texts, their order and the number of threads.
 """
 
 from collections.abc import Iterator, Sequence

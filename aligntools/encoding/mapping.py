@@ -1,8 +1,8 @@
-"""A linear map of an encoder's states, learned from gold links, under which words that are translations come nearer.
+"""A linear map of an encoder's states, learned from gold links, which makes words that are translations more similar.
 
 The loss is the cross entropy of each word's shares (`similarities`) with the words that gold links it to, over rows and
 columns, for words with a link (cf. Dou & Neubig 2021, who move all weights of an encoder). The map begins as the
-identity, is one for both sides, and serves languages that no link was of.
+identity, is the same for both sides, and also serves languages of which there were no links.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
-"""How like the words of two sentences are, by an encoder's states: cosines without hubs, and what share each word has.
+"""How similar the words of two sentences are, by an encoder's states: cosines without hubs, and probabilities of links.
 
-Some words are near to all others. Half the mean of its row and half that of its column is taken off each cosine, so
-that they are no better for anything (cf. the scaling by neighbourhoods of Lample et al. 2018).
+Some words, called hubs, are similar to all others. Half the mean of its row and half that of its column is subtracted
+from each cosine, so that hubs have no advantage (cf. the scaling by neighbourhoods of Lample et al. 2018).
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""NumPy's products of matrices, each on one thread: several run side by side, and round alike however many do."""
+"""NumPy's products of matrices, each on one thread: several run at once, and the rounding is always the same."""
 
 import contextlib
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which folders compiled code is read from and written to: only such as nobody else can put code into."""
+"""Which folders compiled code is read from and written to: only folders that no other user can write to."""
 
 import contextlib
 import os
@@ -62,7 +62,7 @@ class CodeFolders:
         self.readable = [base / name for base, named in places if self._usable(base, named)]
 
     def _usable(self, base: Path, named: bool) -> bool:
-        """Return whether the folder is there, and nobody else can put code into it; warn where somebody can."""
+        """Return whether the folder is there and no other user can write to it; warn where one can."""
         for path in (base, base / self._name):
             try:
                 status = path.stat()

@@ -1,7 +1,7 @@
 """Engines: what runs the jobs of a stage, here, in other processes or on a cluster.
 
 A job reads and writes files of a folder that all workers see and returns nothing, so it can be run again, anywhere,
-where a worker has died. What comes of all jobs is the same whatever runs them, in whatever order.
+where a worker has died. The results do not depend on what runs the jobs, or in which order.
 """
 
 import heapq

@@ -1,4 +1,4 @@
-"""Numba's own settings in the environment: what it does not take is one line, not a traceback."""
+"""Numba's own settings in the environment: a value that it refuses is reported in one line, without a traceback."""
 
 import contextlib
 import os

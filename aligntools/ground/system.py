@@ -1,6 +1,6 @@
-"""What not every operating system has: locks on files, owners, limits of memory, reading at a place, some signals.
+"""What some operating systems lack: locks on files, owners, limits of memory, reading at a place, some signals.
 
-All other modules ask here, so that the package works where something is missing, with what is said here in its place.
+All other modules use this one, so that the package works where something is missing; it says what is done instead.
 """
 
 import contextlib

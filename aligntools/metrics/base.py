@@ -1,4 +1,4 @@
-"""What every metric has in common: counts of each sentence, figures of their sums, and scores that say how they came.
+"""What every metric has in common: counts of each sentence, figures of their sums, scores with their settings.
 
 A `Metric` turns gold and hypothesis into counts that add up, a row for each sentence, and sums of counts into figures.
 Everything else follows from these in one place: a `Score` with its `Signature`, intervals and paired tests

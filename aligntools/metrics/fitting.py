@@ -1,4 +1,4 @@
-"""Whether a text that is scored has the words of the gold, and if not, where the two part."""
+"""Whether a text that is scored has the words of the gold, and if not, where they first differ."""
 
 from typing import Protocol
 

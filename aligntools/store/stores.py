@@ -1,4 +1,4 @@
-"""A folder of named arrays: what work that is larger than memory, or than one machine, keeps of what it has done.
+"""A folder of named arrays: the results so far of work that is larger than memory, or than one machine.
 
 A name's file appears whole or not at all: what is there is complete, however the process that wrote it ended.
 """

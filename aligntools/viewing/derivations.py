@@ -1,4 +1,4 @@
-"""Derivations to look at: the rules that made a translation, and hypotheses beside the reference."""
+"""Derivations to look at: the rules that made a translation, and hypotheses compared with the reference."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ class DerivationsView(View):
         return derivation_svg(sentence.source, sentence.derivations[0], f"Derivation of: {' '.join(sentence.source)}")
 
     def text(self, *, width: int = 80, color: bool = False, number: int | None = None) -> str:
-        """Return sentences as text: hypotheses beside the reference, and the rules of the best one."""
+        """Return sentences as text: hypotheses, the reference, and the rules of the best hypothesis."""
         parts: list[tuple[str, str]] = []
         for each in [number] if number else range(1, len(self) + 1):
             parts += self._parts(each)

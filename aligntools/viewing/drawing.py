@@ -1,4 +1,4 @@
-"""SVG as Python draws it: elements, and how wide text will be, about."""
+"""SVG drawn by Python: elements, and estimates of how wide text is."""
 
 import unicodedata
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Text as it can be shown: what would be invisible, or no text at all, becomes a sign."""
+"""Text made visible: invisible characters, and bytes that are not text, become signs."""
 
 import re
 

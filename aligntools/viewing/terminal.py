@@ -1,4 +1,4 @@
-"""Text for terminals: cells counted as they look, styles by name, plain where colors are not wanted."""
+"""Text for terminals: cells counted as they look, styles by name, plain text where there are no colors."""
 
 from collections.abc import Iterable
 

@@ -1,7 +1,7 @@
 """Unicode's normal forms of words: accents as one with their letters (NFC), or as characters of their own (NFD).
 
 Text in the other form looks the same, and no model knows its words. Models know which form they were trained on; words
-in the other one are turned for them, and come out as they came in.
+in the other one are converted for them, and written unchanged.
 """
 
 import unicodedata

@@ -1,7 +1,7 @@
 """What in pieces of words is not a letter of the word: marks of schemes, special tokens, invisible characters.
 
-SentencePiece's and BERT's normalizers drop some characters that are not seen, or make spaces of them; which ones
-depends on the version. So they are passed over on both sides where words and pieces are compared.
+SentencePiece's and BERT's normalizers drop some invisible characters, or make spaces of them; which ones
+depends on the version. So they are ignored on both sides where words and pieces are compared.
 """
 
 import re

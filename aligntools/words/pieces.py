@@ -5,7 +5,7 @@ word goes on), ``wordpiece`` (``##`` at the beginning: it goes on), ``icu`` (a `
 belongs to no word), ``opennmt`` (``￭`` at either end: it goes on there), ``byte-level`` (GPT-2's alphabet of bytes,
 where ``Ġ`` begins a word), ``end-of-word`` (``</w>`` ends a word) and ``underscore`` (a ``_`` within a piece joins
 words, such as the syllables of Vietnamese). Special tokens (``<s>``, ``[CLS]``, ``__en__``) are pieces of no word.
-Where the words are known too, letters decide; characters that are not seen do not count.
+Where the words are known too, letters decide; invisible characters do not count.
 """
 
 import itertools

@@ -1,10 +1,10 @@
 """What finds words and sentences in raw text.
 
-Words are found by sacremoses, which is kept up, weighs 3 MB, has its lists of abbreviations with it and is what most
-parallel text was tokenized by. On PUD and ParTUT in nine languages its tokens are within 2 points of spaCy's rules,
-which weigh 150 MB and more with what they need; those of NLTK and of a plain pattern are worse in English or French.
+Words are found by sacremoses, which is maintained, takes 3 MB, includes lists of abbreviations and is what most
+parallel text was tokenized with. On PUD and ParTUT in nine languages its tokens are within 2 points of spaCy's rules,
+which take 150 MB and more with what they need; those of NLTK and of a plain pattern are worse in English or French.
 ICU's word boundaries, which Mozilla's pipelines count in and which find words of Chinese, Japanese, Thai and Khmer by
-dictionaries, come with icu4py: 13 MB, compiled for every platform, where PyICU is built beside a system's library.
+dictionaries, come with icu4py: 13 MB, compiled for every platform, where PyICU needs a library of the system.
 Sentences are found by sentencex, of Wikimedia: rules for some 300 languages in 4 MB, compiled. Over the same text it is
 ahead of spaCy's sentencizer and level with pysbd, which has 22 languages and no release since 2021; NLTK's Punkt needs
 models that are downloaded, and syntok has three languages.

@@ -1,4 +1,4 @@
-"""Whether plain text has its words between spaces: a hint where punctuation hangs on to them."""
+"""Whether plain text has its words between spaces: a hint where punctuation is attached to them."""
 
 import logging
 import os

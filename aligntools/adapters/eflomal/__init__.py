@@ -1,7 +1,7 @@
 """The interface of eflomal's Python package (release 2.0.0, and what its repository has added) over our models.
 
 ``aligntools drop-ins DIR`` writes a package ``eflomal`` that holds these names; the distribution in ``adapters/``
-installs one. What each argument does here stands in the docstrings; docs/adapters/eflomal.md compares.
+installs one. The docstrings say what each argument does here; docs/adapters/eflomal.md compares.
 """
 
 from aligntools.adapters.eflomal.aligner import Aligner, align

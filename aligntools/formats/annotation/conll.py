@@ -1,9 +1,9 @@
 """CoNLL-X and CoNLL-U: ten columns a word, a blank line after a sentence; what is not asked about stays as it was.
 
-The two are told apart nowhere, since the second is the first with more kinds of lines: comments (``#``),
-multiword ranges (``3-4``) and empty nodes (``8.1``). A file is kept as its lines; columns of the word lines
+Both are read in the same way: CoNLL-U is CoNLL-X with more kinds of lines, which are comments (``#``), multiword
+ranges (``3-4``) and empty nodes (``8.1``). A file is kept as its lines; columns of the word lines
 are cut out when they are asked for, and put back into the same lines. Everything else, down to the line ends,
-comes out as it went in. CoNLL-U Plus and CoNLL-2009 have the same columns in other places, which a `Layout` says.
+is written unchanged. CoNLL-U Plus and CoNLL-2009 have the same columns in other places, which a `Layout` says.
 """
 
 import re

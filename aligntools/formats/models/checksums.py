@@ -1,7 +1,7 @@
 """Checksums of model files, by which damage is noticed: a copy that broke off, a bit that a disk or memory flipped.
 
 The checksum covers the whole file, in blocks that threads work on while the file is read; it stands in the file's own
-header, and its own digits count as zeros. It tells damage, not forgery.
+header, and its own digits count as zeros. It detects damage, not forgery.
 """
 
 import contextlib

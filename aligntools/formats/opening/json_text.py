@@ -1,4 +1,4 @@
-"""JSON from files, of which nothing is known: whatever it is, it is read or refused, and shown in messages."""
+"""JSON from files that may hold anything: it is read or refused, and values are shown in messages."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Pipes and the like, which are taken in while another one is waited for.
+"""Pipes and the like: what arrives at one is read into memory while the program waits for another.
 
 One program may feed several pipes: while it waits until one of them is read, nothing comes through the others. So
 a thread that waits for one input takes in what arrives at the others: at those of the same command, opened yet or not
@@ -62,7 +62,7 @@ def held(path: str) -> "LiveInput | None":
 
 
 def _open_all() -> None:
-    """Open what the command reads and has not opened yet: nobody waits for that, and what comes is taken in."""
+    """Open what the command reads and has not opened yet: nothing waits for that, and what arrives is read."""
     with _opening:
         waiting = [path for path, found in (_Command.pipes or {}).items() if found is None]
     for path in waiting:

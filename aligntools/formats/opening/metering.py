@@ -1,4 +1,4 @@
-"""A file that counts what is read from it, refuses what would not fit in memory, and ends when reading shall end."""
+"""A file that counts what is read from it, refuses what would not fit in memory, and ends early on request."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""Files as callers name them; none is read and written at once."""
+"""Files as callers name them; a file that would be both read and written is refused."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""What a text's first bytes say of it: its compression, and that it is UTF-8 with lines. All reading begins here."""
+"""What the first bytes of a text tell: its compression, and whether it is UTF-8 with lines. All reading begins here."""
 
 import bz2
 import codecs

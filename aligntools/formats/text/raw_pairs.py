@@ -1,4 +1,4 @@
-"""The lines of parallel text as they stand, read a second time to be written with what was made of their words."""
+"""The original lines of parallel text, read a second time to be written with the links of their words."""
 
 import io
 import os

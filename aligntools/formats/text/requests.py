@@ -1,6 +1,6 @@
 """Text that is answered while it is read: a line, or a sentence of CoNLL, at a time, whatever it is.
 
-What cannot be worked on becomes a sentence without words, with the reason: its answer is blank, and there is one.
+What cannot be worked on becomes a sentence without words, with the reason; it gets a blank answer.
 """
 
 import functools

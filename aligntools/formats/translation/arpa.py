@@ -1,8 +1,8 @@
-r"""N-gram models as ARPA files: what KenLM, SRILM and IRSTLM write is read, and they read what is written.
+r"""N-gram models as ARPA files: reads what KenLM, SRILM and IRSTLM write, and writes what they read.
 
 The file says how many n-grams each order has (``\data\``, ``ngram 1=...``), then lists them, one a line: decimal
 logarithm of the probability, the words, and the backoff weight's logarithm, which may be missing and then is 0.
-Words and numbers are separated by tabs or spaces, blank lines mean nothing.
+Words and numbers are separated by tabs or spaces, blank lines are ignored.
 """
 
 import re
