@@ -115,7 +115,7 @@ class ModelView(View):
     def svg(self, number: int | None = None, **how: object) -> str:
         """Return one of the charts as SVG, by its number from 1 on; by default the first."""
         if not self.charts:
-            raise UsageProblem(f"{self.title} has no chart; -o writes a page")
+            raise UsageProblem(f"{self.title} has no chart; `View.save()` writes a page")
         number = number or 1
         if number > len(self.charts):
             names = ", ".join(f"{k} {chart.title}" for k, chart in enumerate(self.charts, 1))

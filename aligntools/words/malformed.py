@@ -121,4 +121,4 @@ def _advice(sample: list[bytes], format: str | None, separators: int) -> str:
         (separators > 1, "one is expected; remove the others"),
         (all(b"|||" in line for line in sample), "there must be spaces around it"),
     ]  # fmt: skip
-    return next((advice for holds, advice in seems if holds), "one field; use -s and -t for two files")
+    return next((advice for holds, advice in seems if holds), "one field; use `source` and `target` for two files")

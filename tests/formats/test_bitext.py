@@ -150,7 +150,7 @@ def test_a_few_malformed_lines_are_blank_and_counted(one, either_path, text, lin
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (BARE, r":1: no ' \|\|\| ' separator \(one field; use -s and -t for two files\)"),
+        (BARE, r":1: no ' \|\|\| ' separator \(one field; use source and target for two files\)"),
         (b"\n\n" + BARE, r":3: no ' \|\|\| ' separator \(one"),
         (GOOD * 494 + BARE * 5, r":495: no ' \|\|\| ' separator; 5 of 499 lines are malformed"),
         (BARE * 1000 + GOOD * 100_000, r":1: no ' \|\|\| ' separator; 1000 of the first 1000 lines are malformed"),
@@ -191,7 +191,7 @@ def test_a_service_bears_any_number_of_malformed_lines(one):
         (b"<seg>a b</seg>\n", "XML"),
         (b"a|||b\n", "spaces"),
         (b"0 ||| a b ||| lm=-1.5 ||| -2\n", "one is expected"),
-        (b"just words\n", "-s and -t"),
+        (b"just words\n", "source and target"),
     ],
 )
 def test_the_error_says_which_format_it_looks_like(one, either_path, line, seems):
@@ -292,7 +292,7 @@ def test_strict_reading_of_a_joint_file(one, either_path, text, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"a ||| b\nc d\n", r":2: no ' \|\|\| ' separator \(one field; use -s and -t for two files\)"),
+        (b"a ||| b\nc d\n", r":2: no ' \|\|\| ' separator \(one field; use source and target for two files\)"),
         (b"a ||| b\nc|||d\n", r":2: no ' \|\|\| ' separator \(there must be spaces"),
         (b"a ||| b\nc |||| d\n", r":2: no ' \|\|\| ' separator"),
         (b"a ||| b ||| c\n", ":1: 2 separators"),

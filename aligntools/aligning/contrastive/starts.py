@@ -63,7 +63,7 @@ class ContrastiveStart:
         """
         header, arrays = read_model(str(path), KIND)
         if "roots" in arrays:
-            raise ModelError(path, None, f"is a start of {LINK_TREES}; make it again: aligntools teach -o FILE")
+            raise ModelError(path, None, f"is a start of {LINK_TREES}; make it again with `teach()`")
         with fitting(path):
             network, given, values = LinkNetwork.from_parts(header, arrays), header["weights"], np.zeros(len(NAMES))
             if not isinstance(given, dict) or not isinstance(header["taught"], dict):

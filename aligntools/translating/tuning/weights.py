@@ -57,7 +57,7 @@ def read_weights(path: str) -> tuple[dict[str, float], dict[str, Any]]:
         When it is not such a file, or of another version, or a weight is not a finite number.
     """
     described = {"format": FORMAT, "kind": KIND}
-    text = read_described(path, described, "a file of translation weights; imputed-risk -o writes one")
+    text = read_described(path, described, "a file of translation weights; `TranslationWeights.save()` writes one")
     check_version(path, text, VERSION)
     features, about = text.get("features"), text.get("about", {})
     if not isinstance(features, dict):

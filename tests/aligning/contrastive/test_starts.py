@@ -91,7 +91,7 @@ def test_weights_over_link_trees_are_refused(tmp_path, named):
 def test_starts_of_link_trees_are_refused(tmp_path):
     nodes = {"roots": np.zeros(1, np.int32), "columns": np.full(1, -1, np.int32)}
     write_model(str(tmp_path / "s"), "contrastive-start", {"bias": 0.0, "weights": {}, "taught": {}}, nodes)
-    with pytest.raises(ModelError, match=r"s: is a start of link trees, .*; make it again: aligntools teach"):
+    with pytest.raises(ModelError, match=r"s: is a start of link trees, .*; make it again with teach"):
         ContrastiveStart.load(tmp_path / "s")
 
 
