@@ -28,6 +28,20 @@ def text_paths(o):
     return options.text_path(o["source"], o["split"]), options.text_path(o["target"], o["split"])
 
 
+def reading_encoder(reporter):
+    """Return what shows how far an encoder has read a text, called with more pairs and all pairs."""
+    begun = False
+
+    def tell(more, pairs):
+        nonlocal begun
+        if not begun:
+            begun = True
+            reporter.begin("encoder", pairs, "pair")
+        reporter.advance("encoder", more)
+
+    return tell
+
+
 class Outputs:
     """The files that aligning writes, opened whole-or-nothing; None for what is not wanted."""
 
@@ -262,7 +276,8 @@ def _train(o, text, out, pool, reporter, train, first_view, finds_links, encoder
             bitext, more = read_bitext(*text, reading=reading), {}
     if encoder.asked:
         with reporter.stage("encoder"):
-            bitext, known = known_text(*text, encoder, reading, run)
+            bitext, known = known_text(*text, encoder, reading, run, reading_encoder(reporter))
+        reporter.close()
         reporter.say(known.summary)
         more = {"known": known}
     if not len(bitext.source.tokens):

@@ -226,7 +226,7 @@ def _base(o, weights, reading, run, reporter):
     from aligntools.api.align.alignment import known_text, read_bitext
     from aligntools.api.align.contrastive_base import aligner_from_tables, network_for, network_of, train_base
     from aligntools.api.align.evidence import read_evidence
-    from aligntools.cli.aligning_run import text_paths
+    from aligntools.cli.aligning_run import reading_encoder, text_paths
 
     if o["model"]:
         return Aligner.load(o["model"], threads=run.threads, verify=o["verify"]), None, o["evidence"]
@@ -239,7 +239,8 @@ def _base(o, weights, reading, run, reporter):
     reporter.begin("reading")
     encoder, known = declared.settings(EncoderSettings, o).chosen(network is not None and not o["fast"]), None
     if encoder.asked:
-        bitext, known = known_text(*text_paths(o), encoder, reading, run)
+        bitext, known = known_text(*text_paths(o), encoder, reading, run, reading_encoder(reporter))
+        reporter.close()
         reporter.say(known.summary)
     else:
         bitext = read_bitext(*text_paths(o), reading=reading)

@@ -6,7 +6,7 @@ from those of a dictionary. So a model that was trained knows what the encoder k
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -97,7 +97,9 @@ class Member:
         """What a model's header says about it."""
         return {"name": self.encoder.name, "checksum": self.encoder.checksum, "layers": list(self.layers)}
 
-    def knowledge(self, bitext: Bitext, pool: Pool) -> Knowledge:
+    def knowledge(
+        self, bitext: Bitext, pool: Pool, tell: Callable[[int, int], None] = lambda _done, _of: None
+    ) -> Knowledge:  # fmt: skip
         """Compare the words of each sentence pair.
 
         Parameters
@@ -106,6 +108,8 @@ class Member:
             Its words as they are written.
         pool : Pool
             Does not show in the result.
+        tell : callable
+            Called with how many more pairs were read, and how many there are.
         """
         parts: list[GivenLinks] = []
         agreed, by_chance = np.zeros(2, int), np.zeros(2, int)
@@ -115,6 +119,7 @@ class Member:
             agreed += _mutual(compared)
             if len(source) > 1:
                 by_chance += _mutual(compare(source, target[1:] + target[:1]))
+            tell(len(source), len(bitext))
         given = concatenate_given(parts)
         mutual, chance = (int(a) / int(b) if b else _CHANCE for a, b in (agreed, by_chance))
         return Knowledge(given, mutual, chance)

@@ -1,6 +1,7 @@
 """Word alignment from Python: reading parallel text, training aligners, aligning a text at once."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -115,15 +116,16 @@ def read_bitext(
 
 
 def known_text(
-    sources: "Sentences | Bitext", targets: Sentences | None, encoder: EncoderSettings, reading: Reading, run: Run
-) -> "tuple[Bitext, Known | None]":
-    """Return a text as training takes it, and what an encoder knows of its words as they are written."""
+    sources: "Sentences | Bitext", targets: Sentences | None, encoder: EncoderSettings, reading: Reading, run: Run,
+    tell: Callable[[int, int], None] = lambda _done, _of: None,
+) -> "tuple[Bitext, Known | None]":  # fmt: skip
+    """Return a text as training takes it, and what an encoder knows of its words as written; see `known_of`."""
     from aligntools.formats.text.corpus import Bitext, in_lower_case
 
     written = sources
     if not isinstance(written, Bitext):
         written = read_bitext(written, targets, reading=replace(reading, case_sensitive=True))
-    known = known_of(written, encoder, run)
+    known = known_of(written, encoder, run, tell)
     text = written if reading.case_sensitive else in_lower_case(written)
     return text, replace(known, text=text) if known is not None else None
 

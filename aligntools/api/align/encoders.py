@@ -1,6 +1,6 @@
 """What an encoder knows: of a text before a model is trained on it, and of any text that such a model aligns."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -170,8 +170,12 @@ def knower_for(about: dict[str, Any], settings: EncoderSettings) -> Knower:
     return found
 
 
-def known_of(written: "Bitext", settings: EncoderSettings, run: Run) -> Known | None:
+def known_of(
+    written: "Bitext", settings: EncoderSettings, run: Run, tell: Callable[[int, int], None] = lambda _done, _of: None
+) -> Known | None:
     """Ask an encoder about a text whose words are as they are written; None where none takes part.
+
+    ``tell`` is called with how many more pairs were read, and how many are to be.
 
     Raises
     ------
@@ -188,7 +192,7 @@ def known_of(written: "Bitext", settings: EncoderSettings, run: Run) -> Known | 
     member = knowledge.member(settings.folder, settings.encoder_layer)  # forgotten before training: it takes memory
     with pool_of(run.threads) as pool:
         text = knowledge.sample(written, settings.pairs_of(len(written)))
-        found = member.knowledge(text, pool)
+        found = member.knowledge(text, pool, tell)
     about = member.about | {
         "pairs": len(text), "links": len(found.given.strengths), "agreement": round(found.agreement, 4),
         "belief": round(found.belief, 4),
