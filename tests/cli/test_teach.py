@@ -74,7 +74,7 @@ def test_wrong_files_and_options(trained, taught, tmp_path):
     (tmp_path / "bad").write_bytes((taught / "start").read_bytes()[:-9])
     given = ("contrastive-align", "-q", "-m", trained / "model", *TEXT)
     assert fails(run(*given, "--start", tmp_path / "bad"), "is damaged")
-    assert fails(run(*given, "--start", trained / "model"), "needs 'contrastive-start'")
+    assert fails(run(*given, "--start", trained / "model"), "not 'contrastive-start'")
     assert fails(run(*given, "--start", tmp_path / "none"), "cannot be opened")
     assert fails(run("align", "-m", taught / "start", *TEXT), "is for --start of `aligntools contrastive-align`")
     out = ("-o", tmp_path / "s")
