@@ -220,3 +220,7 @@ def test_old_names_are_read_as_keywords_options_and_headers():
     given.end()
     assert renamed(TagDecisions)["--viterbi"] == "--decode=viterbi"
     assert former_names.modern(AlignerSettings, {"joint": True, "seed": 3}) == {"agreement": True, "seed": 3}
+    header = {"least": 2, "shortest": 3, "most": 5, "weights": "score", "any_root": True}
+    assert former_names.modern(at.TransferSettings, header) == {
+        "min_count": 2, "min_length": 3, "max_pairs": 5, "transferred": "score", "single_root": False,
+    }  # fmt: skip
