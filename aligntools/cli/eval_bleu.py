@@ -2,6 +2,8 @@
 
 import json as json_module
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -33,8 +35,20 @@ from aligntools.cli import declared, options, scoring
 @declared.group(TranslationScoring, "smooth", "smooth_value")
 @scoring.tests("BLEU")
 @options.group("Messages", options.verbosity)  # fmt: skip
-def command(reference, translations, more, sentence_level, bootstrap, paired, seed, json, output, quiet, verbose,
-            **how):  # fmt: skip
+def command(
+    reference: str,
+    translations: tuple[str, ...],
+    more: tuple[str, ...],
+    sentence_level: bool,
+    bootstrap: int,
+    paired: bool,
+    seed: int,
+    json: bool,
+    output: str,
+    quiet: bool,
+    verbose: bool,
+    **how: Any,
+) -> None:
     """Score translations against references: BLEU, as sacrebleu counts it with tokenization 'none'.
 
     Words are separated by spaces, so tokenize the text first. BLEU is the geometric mean of the precisions of
@@ -62,7 +76,7 @@ def command(reference, translations, more, sentence_level, bootstrap, paired, se
     )  # fmt: skip
 
 
-def _sentences(translations, columns, json):
+def _sentences(translations: Sequence[str], columns: Sequence[Sequence[float]], json: bool) -> str:
     if json:
         shown = [{"translation": p, "sentences": c} for p, c in zip(translations, columns, strict=True)]
         return json_module.dumps({"results": shown}, indent=2, ensure_ascii=False) + "\n"

@@ -14,8 +14,7 @@ from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
     from aligntools.api.given.texts import Split
-    from aligntools.api.translate.language_models import SentenceScore, WordScore
-    from aligntools.translating.lm.language_model import Perplexity
+    from aligntools.api.translate.language_models import Perplexity, SentenceScore, WordScore
 
 _BITS = math.log(2)
 _DECIMAL = math.log(10)
@@ -123,7 +122,7 @@ def _as_json(results: "Sequence[tuple[str, Perplexity]]", _verbose: bool) -> str
 
 
 def _as_table(results: "Sequence[tuple[str, Perplexity]]", verbose: bool) -> str:
-    from aligntools.metrics.base import aligned
+    from aligntools.api.score.scoring import aligned
 
     rows = [["text", "perplexity", "without unknown", "bits", "log10", "sentences", "words", "unknown"]]
     for path, result in results:

@@ -103,13 +103,12 @@ def command(
     from aligntools.api.running.threads import pool_of
     from aligntools.api.translate.translation_output import TranslationOutput, prepared, written
     from aligntools.formats.opening import files
-    from aligntools.words.white_space import split_as
 
-    named = tuple(split_as(path, split) for path in texts or ("-",))
+    texts = texts or ("-",)
     wanted = TranslationOutput(lists, hypergraphs is not None, derivations is not None)
     with notices.hushed(quiet):
         translator, parts = prepared(
-            None if unbuffered else named,
+            None if unbuffered else texts,
             grammar,
             lm,
             weights,
@@ -117,6 +116,7 @@ def command(
             lattices,
             wanted,
             tags=tags,
+            split=split,
             verify=verify,
             run=run,
         )
@@ -129,7 +129,7 @@ def command(
         others = [stack.enter_context(files.writing(path)) if path else None for path in (hypergraphs, derivations)]
         if unbuffered:
             pool = stack.enter_context(pool_of(run.threads))
-            line, total = _serve(translator.with_threads(pool), named, out, quiet)
+            line, total = _serve(translator.with_threads(pool), texts, split, out, quiet)
         if run.asked:
             stack.enter_context(notices.shown(quiet))
         done = written(translator, wanted, parts, run)
@@ -149,9 +149,11 @@ def command(
         sys.stderr.write(f"{line} sentences in {seconds:.1f} s ({line / max(seconds, 1e-9):.1f}/s){score}\n")
 
 
-def _serve(translator: "Translator", texts: Sequence[Any], out: "Output", quiet: bool) -> tuple[int, float]:
+def _serve(
+    translator: "Translator", texts: Sequence[str], split: "Split | None", out: "Output", quiet: bool
+) -> tuple[int, float]:
     """Answer each line before the next is read; return how many there were, and the sum of their scores."""
-    from aligntools.formats.text.requests import stream_requests
+    from aligntools.api.translate.translation_output import requests_of
 
     unanswered, count, total = serving.Unanswered(), 0, 0.0
 
@@ -164,7 +166,7 @@ def _serve(translator: "Translator", texts: Sequence[Any], out: "Output", quiet:
 
     with serving.until_terminated():
         for path in texts:
-            serving.answer(stream_requests(path, "text"), path, translated, out, unanswered)
+            serving.answer(requests_of(path, split), path, translated, out, unanswered)
         if not quiet:
             unanswered.tell()
     return count, total

@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 import aligntools as at
+from aligntools.cli.flags import said
 from aligntools.cli.main import cli
 from tests.cli.running import run
 
@@ -120,7 +121,7 @@ def test_lexicon_grammar_and_check(texts):
 
 
 def test_eval_aer_says_why_links_may_lie_past_the_end(texts):
-    error = str(_run("eval-aer", texts / "a", texts / "a", *_sides(texts), status=1).exception)
+    error = said(_run("eval-aer", texts / "a", texts / "a", *_sides(texts), status=1).exception)
     assert "link 2-2 points past the source sentence" in error
     assert 'split="unicode"' in error
     _run("eval-aer", texts / "a", texts / "a", *_sides(texts), "--split", "unicode")

@@ -21,6 +21,7 @@ from aligntools.api.score.scorers import (
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.ranges import BOOTSTRAP, SEED
 from aligntools.metrics.base import Score
+from aligntools.metrics.base import aligned as aligned
 from aligntools.metrics.report import Report
 from aligntools.metrics.report import compare_scores as report
 from aligntools.metrics.settings import AlignmentScoring, TagScoring, TranslationScoring, TreeScoring

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from aligntools.store.disk_arrays import ArrayStore
     from aligntools.translating.lm.counting import NgramCounts
     from aligntools.translating.lm.kneser_ney import Discounts, Estimate
-    from aligntools.translating.lm.language_model import NgramModel, Perplexity, WordScores
+    from aligntools.translating.lm.language_model import NgramModel, WordScores
+    from aligntools.translating.lm.language_model import Perplexity as Perplexity
     from aligntools.viewing.models import ModelView
 
 _log = logging.getLogger("aligntools")

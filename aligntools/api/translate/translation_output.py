@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from aligntools.api.given.sentences import PathLike
 from aligntools.api.running.engines import mapping_if_asked
@@ -14,12 +15,17 @@ from aligntools.api.translate.grammars import joined
 from aligntools.api.translate.lattices import LatticeInput, lattice_input, stream_input, without_arcs
 from aligntools.api.translate.translation import JOB, PART, Grammar, LanguageModel, Translator
 from aligntools.api.translate.translation_weights import TranslationWeights
+from aligntools.formats.text.reading import Split
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.running import Run
 from aligntools.store.objects import Kept
 from aligntools.translating.settings import DecoderSettings, LatticeSettings, TranslationLists
 from aligntools.translating.text import Lines
+from aligntools.words.white_space import split_as
+
+if TYPE_CHECKING:
+    from aligntools.formats.text.requests import Request
 
 #: Bytes of input up to which the grammar is limited to the input's words before it is loaded.
 FILTERED = 1 << 28
@@ -106,6 +112,7 @@ def prepared(
     wanted: TranslationOutput,
     *,
     tags: PathLike | None = None,
+    split: Split | None = None,
     verify: bool = True,
     run: Run,
 ) -> tuple[Translator, Iterable[Lines]]:
@@ -121,8 +128,8 @@ def prepared(
     decoding : DecoderSettings
     lattices : LatticeSettings
     wanted : TranslationOutput
-    verify : bool
-        Check the checksums of files.
+    split, verify
+        What separates words of the texts; whether the checksums of files are checked.
     run : Run
 
     Raises
@@ -136,11 +143,18 @@ def prepared(
     of_arcs = {} if weights is None else without_arcs(TranslationWeights.load(weights).features)[1]
     reads = None if lattices.input == "text" else lattice_input(lattices, of_arcs)[0]
     size = JOB if run.asked and wanted.lists.samples is None else PART
-    parts, known = ([], None) if texts is None else _input(texts, size, reads)
+    parts, known = ([], None) if texts is None else _input([split_as(one, split) for one in texts], size, reads)
     rules = Grammar.load(grammar, text=known, span_limit=decoding.span_limit, verify=verify)
     model = None if lm is None else LanguageModel.load(lm, verify=verify)
     translator = Translator(rules, model, weights, decoding, tags=tags, threads=run.threads)
     return (translator if reads is None else translator.for_lattices(lattices)), parts
+
+
+def requests_of(path: str, split: Split | None) -> "Iterator[Request]":
+    """Yield the sentences of a text, each before the next is read."""
+    from aligntools.formats.text.requests import stream_requests
+
+    return stream_requests(split_as(path, split), "text")
 
 
 def _input(texts: Sequence[PathLike], size: int, reads: LatticeInput | None) -> tuple[Iterable[Lines], Lines | None]:
