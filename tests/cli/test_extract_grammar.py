@@ -88,7 +88,7 @@ def test_formats_and_filters(folder, tmp_path, command_inside):
     assert back.read_bytes() == hiero
     count = hiero.count(b"\n")
     assert f"{count} rules of ".encode() in done.stderr
-    done = do("filter-grammar", "--grammar", whole, "--text", first, "--span", "10")
+    done = do("filter-grammar", "--grammar", whole, "--text", first, "--span-limit", "10")
     assert set(done.stdout.splitlines()) < set(hiero.splitlines())
     do("filter-grammar", "--grammar", moses, "--text", first, "-o", tmp_path / "same", "-q")
     assert (tmp_path / "same").read_bytes() == gzip.decompress(moses.read_bytes())

@@ -29,7 +29,7 @@ extract-grammar -s all.de -t all.en -a all.align -o moses.gz --format moses
 extract-grammar -s all.de -t all.en -a all.align -o binary --format binary
 extract-grammar -s all.en -t all.de -a all.align -o reverse --format binary
 filter-grammar --grammar grammar --text few.de -o filtered
-filter-grammar --grammar grammar --text few.de --span 10 -o filtered
+filter-grammar --grammar grammar --text few.de --span-limit 10 -o filtered
 filter-grammar --grammar moses.gz --text few.de --format binary -o filtered.bin
 filter-grammar --grammar binary --text few.de --format hiero -o filtered
 translate --grammar grammar --lm en.arpa few.de -o out
