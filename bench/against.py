@@ -44,8 +44,9 @@ def run(o):
         rows.append([name, *_figures(found)])
     header = ["command", "seconds before", "now", "now / before", "CPU before", "CPU now", "peak MB before", "now"]
     body = [
-        f"Whole commands of this state of the code and of an older one (commit {commit_of(o.checkout)}), taking turns,"
-        f" after a run that compiles: medians of {o.runs} runs, the range in brackets (the million pairs: one run).",
+        f"Whole commands of this state of the code and of an older one (commit {report.commit_of(o.checkout)}),"
+        f" taking turns, after a run that compiles: medians of {o.runs} runs, the range in brackets (the million pairs:"
+        " one run).",
         report.table(header, rows),
         report.circumstances(),
     ]
@@ -60,14 +61,6 @@ def _figures(found):
     shown = [f"{middle[s]:.2f} [{min(seconds[s]):.2f}, {max(seconds[s]):.2f}]" for s in found]
     ratio = f"{middle['now'] / middle['before']:.3f}"
     return [*shown, ratio, *(f"{cpu[s]:.1f}" for s in found), *(f"{peak[s]:,.0f}" for s in found)]
-
-
-def commit_of(checkout):
-    """Return the commit that a checkout is at."""
-    import subprocess
-
-    git = ["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"]
-    return subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
 
 
 def _files(o, million):

@@ -113,13 +113,6 @@ def missing(case: Case, place: Place) -> str:
     return "no real text" if case.data and not place.data else ""
 
 
-def _commit():
-    done = subprocess.run(
-        ["git", "-C", str(report.ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    )
-    return done.stdout.strip()
-
-
 def run(o):
     if not o.clients:
         raise SystemExit("clients needs their sources: --clients DIR")
@@ -140,7 +133,7 @@ def run(o):
                 except AssertionError as error:
                     outcome = f"FAILED: {error}"
             note(outcome)
-            found[str(case)] = [case.client, place.version(case), case.what, outcome, _commit()]
+            found[str(case)] = [case.client, place.version(case), case.what, outcome, report.commit_of(report.ROOT)]
             kept.write_text(json.dumps(found))
     rows = [found[str(case)] for case in CASES if str(case) in found]
     body = [

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from bench import code, measuring, report, texts
-from bench.against import commit_of
 
 #: Pairs up to which a text is aligned with every seed; larger ones with the first.
 SEEDED = 10_000
@@ -19,7 +18,7 @@ def run(o):
         raise SystemExit("gains need gold links: --data DIR")
     kept = measuring.Kept(o.work / "gains.json")
     sides = {"before": (o.python, o.checkout.resolve()), "now": (sys.executable, report.ROOT)}
-    states = {"before": commit_of(o.checkout), "now": code.of(_counts)}
+    states = {"before": report.commit_of(o.checkout), "now": code.of(_counts)}
     rows = []
     for name in o.sets.split(",") if o.sets else texts.gold_sets(o.data):
         text = texts.text(o.data, name, o.work)

@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+UNKNOWN = "unknown"  # the commit, where there is no git
 RESULTS = ROOT / "bench" / "RESULTS.md"
 HEAD = """# Results
 
@@ -25,14 +26,27 @@ def code_hash(part="."):
     return digest.hexdigest()[:12]
 
 
+def _git(checkout, *args):
+    """Return whether git, where there is one, did something in a checkout, and what it said."""
+    try:
+        done = subprocess.run(["git", "-C", str(checkout), *args], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return False, ""
+    return not done.returncode, done.stdout.strip()
+
+
+def commit_of(checkout):
+    """Return the commit that a checkout is at."""
+    return _git(checkout, "rev-parse", "--short", "HEAD")[1] or UNKNOWN
+
+
 def circumstances(threads=None):
     """Return a line about when, where and of what code something was measured; its hash is `code_hash`'s."""
-    git = ["git", "-C", str(ROOT)]
-    commit = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    if subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "aligntools"], capture_output=True).returncode:
+    commit = commit_of(ROOT)
+    if commit != UNKNOWN and not _git(ROOT, "diff", "--quiet", "HEAD", "--", "aligntools")[0]:
         commit += " with changes"
     versions = ", ".join(f"{n} {importlib.metadata.version(n)}" for n in ("numpy", "numba"))
-    code = f"commit {commit or 'unknown'}, code {code_hash()}"
+    code = f"commit {commit}, code {code_hash()}"
     used = f", {threads} threads" if threads else ""
     return (
         f"{datetime.date.today()}, {code}, {_processor()}, {os.cpu_count()} cores{used},"

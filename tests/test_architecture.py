@@ -5,6 +5,7 @@ import configparser
 import functools
 import graphlib
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -411,8 +412,8 @@ def test_public_functions_have_docstrings():
 
 def tracked():
     """Return the project's files: what git knows of a checkout, everything in an unpacked source distribution."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
-    if (ROOT / ".git").exists() and not listed.returncode:
+    if (ROOT / ".git").exists() and shutil.which("git"):
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
         return [ROOT / name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
     made = {"__pycache__", "build", "dist", ".pytest_cache", ".hypothesis", ".ruff_cache", ".mypy_cache", "_build"}
     return [p for p in ROOT.rglob("*") if p.is_file() and not made & set(p.parts)]
