@@ -1,10 +1,12 @@
 """Compiles what the default training comes to later, in processes beside it: a first run on a machine waits less.
 
-Kernels are called with no sentences: that compiles them, and does nothing. What is not foreseen here is compiled when
-it is needed; a test sees to it that nothing else is compiled here than what `align` calls.
+A model says what (`LexicalModel.compiled_ahead`), and `compile_ahead` does it in such a process. Kernels are called
+with no sentences: that compiles them, and does nothing. What is not foreseen is compiled when it is needed; a test sees
+to it that nothing else is compiled here than what `align` calls.
 """
 
-import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,10 +71,16 @@ def decisions() -> None:
     kd.joint_block(0, 0, 0, I64, I64, I64, F32, F32, F32, SQUARE, I64, I32.reshape(1, 1), F32)
 
 
-#: What a process compiles, in this order; a process for each. Beside it a kernel that tells whether it was done before.
-PARTS = {"hmm": (hmm, decisions), "sampler": (sampler, links, pieces)}
-TELLING = {"hmm": kh.hmm_block, "sampler": kf.sweep}
+class Ahead(NamedTuple):
+    """What a process compiles for a model.
 
-if __name__ == "__main__":
-    for compile_now in PARTS[sys.argv[1]]:
-        compile_now()
+    Attributes
+    ----------
+    telling : kernel
+        Tells whether it was done before.
+    functions : tuple of callable
+        In this order.
+    """
+
+    telling: Any
+    functions: tuple[Callable[[], None], ...]

@@ -1,19 +1,10 @@
-"""What an alignment model learned, in numbers to look at: jumps, fertilities, each word's best translations."""
+"""What an alignment model learned, in numbers to look at: what it shows of itself, each word's best translations."""
 
 from typing import Any
 
 import numpy as np
 
 from aligntools.aligning.model import AlignmentModel
-from aligntools.aligning.models import kernels_fertility as kf
-from aligntools.aligning.models import kernels_hmm as kh
-from aligntools.aligning.models.fertility import Fertility
-from aligntools.aligning.models.hmm import Hmm
-from aligntools.aligning.models.ibm import tension_of
-
-#: Jumps that are told one by one; longer ones are summed.
-_FAR = 9
-_NAMES = ("forward", "reverse")
 
 
 def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
@@ -30,11 +21,10 @@ def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``settings``: rows of name and value. ``jumps``: by name of the direction, probabilities of jumps of -9 or less,
-        -8 .. 8, 9 or more. ``fertility``: by direction, the shares of words with 0, 1, 2 .. words linked to them.
-        ``sides``: for the source and the target words, ``words`` (list of str), ``counts`` (expected links),
-        ``translations`` (for each word pairs of another word and its probability) and ``fertility`` (for each word
-        shares, or None).
+        ``settings``: rows of name and value. ``charts``: what the model shows of itself, `Shares`. ``sides``: for the
+        source and the target words, ``words`` (list of str), ``counts`` (expected links), ``translations`` (for each
+        word pairs of another word and its probability) and ``shares`` (for each word those of 0, 1, 2 .. words linked
+        to it, or None).
     """
     view = next((m for m in model.views if m.view == 0), model.views[0])
     s, p_null = model.settings, ", ".join(f"{x:.3f}" for x in view.p_null)
@@ -51,43 +41,16 @@ def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
         settings.append(["words known beforehand, by the encoder", str(model.encoder.get("name"))])
     if model.decision is not None:
         settings.append(["links are decided on by", "the network that judges links"])
-    if tension_of(view).any():
-        settings.append(["tension to the diagonal", ", ".join(f"{x:.3f}" for x in tension_of(view))])
-    sampler = view.sampler if isinstance(view, Fertility) else None
-    fertility = {}
-    for name, counts in zip(_NAMES, sampler or (), strict=False):
-        fertility[name] = _shares(counts.fertility.sum(axis=0, dtype=np.float64)).tolist()
+    settings.extend(view.facts())
     return {
         "settings": settings,
         "view": view.view,
-        "jumps": _jumps(view, sampler),
-        "fertility": fertility,
-        "sides": [_side(view, d, words, best, sampler) for d in (0, 1)],
+        "charts": view.charts(),
+        "sides": [_side(view, d, words, best) for d in (0, 1)],
     }
 
 
-def _jumps(view, sampler):
-    """Return the probabilities of jumps -9 and less, -8 .. 8, 9 and more, by direction and what learned them.
-
-    Those of the sampler are from all words.
-    """
-    found = {}
-    for d, name in enumerate(_NAMES):
-        if sampler is not None:
-            counts = sampler[d].jumps[-1, :-1] + 1e-9
-            middle = counts[kf.JUMPS - _FAR + 1 : kf.JUMPS + _FAR]
-            ends = counts[: kf.JUMPS - _FAR + 1].sum(), counts[kf.JUMPS + _FAR :].sum()
-            found[name] = _shares(np.array([ends[0], *middle, ends[1]])).tolist()
-        elif isinstance(view, Hmm):
-            found[name] = _shares(view.jumps[d, : 2 * kh.WINDOW + 1].astype(np.float64)).tolist()
-    return found
-
-
-def _shares(counts):
-    return counts / max(counts.sum(), 1e-300)
-
-
-def _side(view, d, words, best, sampler):
+def _side(view, d, words, best):
     """Return the most frequent words of one side, with their best translations."""
     table, lexicon = view.table, view.lexicon
     own, others = (view.words.s_words, view.words.t_words)[:: 1 if d == 0 else -1]
@@ -110,11 +73,7 @@ def _side(view, d, words, best, sampler):
         part = slice(a, min(b, a + best))
         pairs = zip(observed[places[part]].tolist(), values[part].tolist(), strict=True)
         translations.append([[others[k], p] for k, p in pairs if p >= 1e-4])
-    fertility = None
-    if sampler is not None:
-        known = sampler[d].fertility[chosen].astype(np.float64)
-        fertility = (known / np.maximum(known.sum(axis=1, keepdims=True), 1e-9)).tolist()
     return {
         "words": [own[k] for k in chosen.tolist()], "counts": counts[chosen].tolist(), "translations": translations,
-        "fertility": fertility, "all": len(own) - 1,
+        "shares": view.word_shares(d, chosen), "all": len(own) - 1,
     }  # fmt: skip

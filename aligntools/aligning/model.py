@@ -5,15 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models.base import LexicalModel
-from aligntools.aligning.models.fertility import Fertility, FertilityCounts
-from aligntools.aligning.models.hmm import Hmm
-from aligntools.aligning.models.ibm import DiagonalIbm2, Ibm1, TableIbm2, tension_of
 from aligntools.aligning.models.jumps import initial_jumps
 from aligntools.aligning.models.lexical import lexicon_from_counts
-from aligntools.aligning.models.position_tables import LONGEST, PositionTable
+from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.subword_member import SubwordMember
 from aligntools.aligning.text.cooccurrence import Table
@@ -146,9 +142,8 @@ def _under(name, arrays):
 
 def _about(m):
     """Return what the header says of a member."""
-    return {
-        "view": m.view, "tiers": m.tiers.tolist(), "joint": len(m.counts) == 1, "sampler": isinstance(m, Fertility),
-    }  # fmt: skip
+    about = {"view": m.view, "tiers": m.tiers.tolist(), "joint": len(m.counts) == 1, "sampler": False}
+    return about | m.about()
 
 
 def _settings(header):
@@ -191,17 +186,12 @@ def _subwords(about, arrays, settings, pool):
     return SubwordMember(*cut, _view_model(about, arrays, settings, *pieces, pool))
 
 
-_SAMPLER = ("pairs", "words", "types", "null", "jump_rows", "fertility")
-
-
 def _arrays_of(m):
     """Return a view's arrays as the file names them; jumps and tension stand in every file, whatever the model."""
     words = m.words
     out = {
         "s_map": words.s_map, "t_map": words.t_map, "s_keys": words.s_keys, "t_keys": words.t_keys,
-        "s_null": m.s_null, "t_null": m.t_null, "p_null": m.p_null,
-        "jumps": m.jumps if isinstance(m, Hmm) else initial_jumps(),
-        "tension": tension_of(m),
+        "s_null": m.s_null, "t_null": m.t_null, "p_null": m.p_null, "jumps": initial_jumps(), "tension": np.zeros(2),
     }  # fmt: skip
     for name in ("ptr", "ids", "types", "target_types"):
         out[f"table.{name}"] = getattr(m.table, name)
@@ -211,19 +201,10 @@ def _arrays_of(m):
         for name in ("s_words", "t_words"):
             vocabulary = Vocabulary.from_words(getattr(words, name)[1:])
             out[f"{name}.blob"], out[f"{name}.starts"] = vocabulary.blob, vocabulary.starts
-    if isinstance(m, TableIbm2):
-        for d, positions in enumerate(m.positions):
-            out[f"positions.{d}.shapes"], out[f"positions.{d}.values"] = positions.shapes, positions.values
-    if isinstance(m, Fertility):
-        for d, sampler in enumerate(m.sampler):
-            out.update({f"sampler.{d}.{name}": getattr(sampler, name) for name in _SAMPLER})
-            places = np.flatnonzero(sampler.jumps)  # most are 0
-            out[f"sampler.{d}.jumps.places"] = places.astype(np.int32)
-            out[f"sampler.{d}.jumps.values"] = sampler.jumps.ravel()[places]
-    return out
+    return out | m.arrays()
 
 
-def _check(arrays, sizes, joint, sampler):
+def _check(arrays, sizes, joint):
     """Hold a view's arrays against what kernels trust: shapes, types, ids within the vocabularies, no negative counts.
 
     The table's rows are cut by ascending offsets, and ascend themselves. ValueError names the first misfit.
@@ -244,12 +225,6 @@ def _check(arrays, sizes, joint, sampler):
         "table.types": ((n_s,), np.int32), "table.target_types": ((n_t,), np.int32),
     }  # fmt: skip
     want |= {f"counts.{d}": ((n_pairs,), np.float32) for d in range(1 if joint else 2)}
-    for d, (given, observed) in enumerate(((n_s, n_t), (n_t, n_s)) if sampler else ()):
-        shapes = (
-            ((n_pairs,), np.float32), ((given + 1,), np.float64), ((given,), np.float32), ((observed + 1,), np.float64),
-            ((given + 1,), np.int16), ((given, kf.FERTILITIES), np.float32),
-        )  # fmt: skip
-        want |= {f"sampler.{d}.{name}": shape for name, shape in zip(_SAMPLER, shapes, strict=True)}
     for name, (shape, kind) in want.items():
         hold(arrays, name, shape, kind, 0)
 
@@ -268,43 +243,6 @@ def _look_alikes(arrays, tiers, *words):
     return arrays | dict(zip(("s_keys", "t_keys"), keys, strict=True)), now
 
 
-def _sampler_of(arrays, d):
-    """Return the sampler's counts of one direction, whose other arrays were checked."""
-    rows = arrays[f"sampler.{d}.jump_rows"]
-    hold(arrays, f"sampler.{d}.jump_rows", rows.shape, np.int16, 0, int(rows[-1]))
-    jumps = np.zeros((int(rows[-1]) + 3, 2 * kf.JUMPS + 2))  # the last row of words, the beginning's, that of all
-    places = arrays[f"sampler.{d}.jumps.places"]
-    hold(arrays, f"sampler.{d}.jumps.places", (places.size,), np.int32, 0, jumps.size - 1)
-    jumps.ravel()[places] = hold(arrays, f"sampler.{d}.jumps.values", (places.size,), np.float64, 0)
-    pairs, words, types, null, _, fertility = (arrays[f"sampler.{d}.{name}"] for name in _SAMPLER)
-    return FertilityCounts(pairs, words, types, null, rows, jumps, fertility)
-
-
-def _with_jump_rows(arrays, sizes):
-    """Return a sampler's arrays as they are now; in files of version 0.3 the jumps from all words are the same."""
-    found = dict(arrays)
-    for d, given in enumerate(sizes):
-        words, jumps = f"sampler.{d}.words", f"sampler.{d}.jumps"
-        if jumps not in arrays:
-            continue
-        hold(arrays, words, (given + 2,), np.float64, 0)
-        hold(arrays, jumps, (2 * kf.JUMPS + 1,), np.float64, 0)
-        found[words], found[f"sampler.{d}.jump_rows"] = arrays[words][:-1], np.zeros(given + 1, np.int16)
-        slots = 2 * kf.JUMPS + 2
-        found[f"{jumps}.places"] = np.arange(2 * slots, 3 * slots, dtype=np.int32)
-        found[f"{jumps}.values"] = np.append(arrays[jumps], arrays[words][-1])
-    return found
-
-
-def _positions(arrays, d):
-    shapes, values = arrays[f"positions.{d}.shapes"], arrays[f"positions.{d}.values"]
-    right = shapes.ndim == 2 and shapes.shape[1] == 2 and shapes.dtype == np.int32 and values.dtype == np.float32
-    if not right or (len(shapes) and (shapes.min() < 1 or shapes.max() > LONGEST)):
-        raise ValueError(f"positions.{d}.shapes")
-    hold(arrays, f"positions.{d}.values", (shapes.astype(np.int64).prod(1).sum(),), np.float32, 0)
-    return PositionTable(shapes, values)
-
-
 def _view_model(about, arrays, settings, source, target, pool):
     """Make one view's model of its arrays."""
     if about["view"]:
@@ -315,9 +253,7 @@ def _view_model(about, arrays, settings, source, target, pool):
         s_words, t_words = source.words(), target.words()
     sizes = (len(source), len(target), len(s_words), len(t_words), len(arrays["table.ids"]))
     arrays, tiers = _look_alikes(arrays, about["tiers"], s_words, t_words)
-    if about["sampler"]:
-        arrays = _with_jump_rows(arrays, (len(s_words), len(t_words)))
-    _check(arrays, sizes, about["joint"], about["sampler"])
+    _check(arrays, sizes, about["joint"])
     table = Table(*(arrays[f"table.{name}"] for name in ("ptr", "ids", "types", "target_types")))
     counts = [arrays[f"counts.{d}"] for d in range(1 if about["joint"] else 2)]
     hold({"tiers": tiers}, "tiers", (TIERS,), np.float64, 0)
@@ -328,12 +264,4 @@ def _view_model(about, arrays, settings, source, target, pool):
         "counts": counts, "tiers": tiers, "s_null": arrays["s_null"], "t_null": arrays["t_null"],
         "p_null": arrays["p_null"],
     }  # fmt: skip
-    if settings.model_type == "ibm1":
-        return Ibm1(**fields)
-    if settings.positions == "table":
-        return TableIbm2(**fields, tension=arrays["tension"], positions=[_positions(arrays, d) for d in (0, 1)])
-    if settings.model_type == "ibm2":
-        return DiagonalIbm2(**fields, tension=arrays["tension"])
-    if not about["sampler"]:
-        return Hmm(**fields, jumps=arrays["jumps"])
-    return Fertility(**fields, jumps=arrays["jumps"], sampler=[_sampler_of(arrays, d) for d in (0, 1)])
+    return kind_of(settings.model_type).load().from_arrays(fields, arrays, about, settings)

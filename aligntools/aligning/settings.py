@@ -1,13 +1,13 @@
 """What can be chosen about a model and its training, with the defaults that measured best."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
+from aligntools.aligning.models import registry
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, SEED, amounts, counts
 
-ModelType: TypeAlias = Literal["ibm1", "ibm2", "hmm", "fertility"]
 Symmetrization: TypeAlias = Literal[
     "joint", "mean", "union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"
 ]
@@ -17,7 +17,6 @@ Estimator: TypeAlias = Literal["vb", "em"]
 Positions: TypeAlias = Literal["diagonal", "table"]
 Direction: TypeAlias = Literal["both", "forward", "reverse"]
 
-MODELS: tuple[str, ...] = get_args(ModelType)
 DIRECTIONS = {"forward": 1, "reverse": 2, "both": 3}
 #: Titles of groups of options.
 _COMMON, _TRAINING, _PRIORS, _LINKS = "Common options", "Training", "Priors", "Links"
@@ -52,9 +51,10 @@ MERGES = 3_000
 class AlignerSettings(Settings):
     """Settings of a model and of its training; what is None is chosen by the size of the text when training begins."""
 
-    model_type: ModelType = option(
+    model_type: str = option(
         "fertility",
         "Which model is trained: the sampler over fertilities, from the HMM on, the HMM, IBM 2 or IBM 1.",
+        choices=registry.names,
         group=_TRAINING,
     )
     fast: bool = option(False, "Stop at the HMM, one view of the text: quickest.", group=_COMMON, excludes=("best",))
@@ -82,7 +82,6 @@ class AlignerSettings(Settings):
     )
     # IBM 1's first iteration is the table's counting
     ibm1_iterations: int = option(5, "Iterations of IBM 1, before the model.", allowed=counts(), group=_TRAINING)
-    # the sampler does better from an HMM that is not yet sure of itself: two iterations
     iterations: int | None = option(
         None,
         "Iterations of the HMM or of IBM 2.",
@@ -152,10 +151,11 @@ class AlignerSettings(Settings):
     favor_diagonal: bool = True
 
     @property
-    def trained(self) -> ModelType:
-        """The model that is trained: the sampler starts from both directions, and is not among the quick ones."""
-        apart = (self.fast or self.direction != "both") and self.model_type == "fertility"
-        return "hmm" if apart else self.model_type
+    def trained(self) -> str:
+        """The model that is trained: where all is quick, or in one direction, what some begin with."""
+        kind = registry.kind_of(self.model_type)
+        apart = (self.fast or self.direction != "both") and kind.both
+        return kind.after or kind.name if apart else kind.name
 
     @property
     def null_prior(self) -> float:
@@ -164,17 +164,14 @@ class AlignerSettings(Settings):
 
     def unused(self) -> dict[str, str]:
         """Return what was chosen that changes nothing, and what it is for; unresolved."""
-        others = self.trained != "ibm2", self.tension != AlignerSettings.tension
-        found = {
-            "sweeps": (self.sweeps is not None and self.trained != "fertility", "only the fertility model samples"),
-            "tension": (all(others), "it is of IBM 2's diagonal"),
-            "alpha": (self.alpha != AlignerSettings.alpha and self.estimator == "em", "it is a prior of vb"),
-            "iterations": (
-                self.iterations is not None and self.model_type == "ibm1",
-                "IBM 1 has `ibm1_iterations` alone",
-            ),
-        }
-        return {name: about for name, (holds, about) in found.items() if holds}
+        others = registry.of_others(self.trained)
+        found = {name: about for name, about in others.items() if self._chosen(name)}
+        if self._chosen("alpha") and self.estimator == "em":
+            found["alpha"] = "it is a prior of vb"
+        return found
+
+    def _chosen(self, name: str) -> bool:
+        return bool(getattr(self, name) != getattr(AlignerSettings, name))
 
     def threshold(self, members: int) -> float:
         """Return the posterior that a link must exceed, in a resolved model of so many views, pieces among them.
@@ -190,7 +187,7 @@ class AlignerSettings(Settings):
         """Refuse settings that do not go together."""
         if self.views is not None and (not self.views or len(set(self.views)) < len(self.views)):
             raise UsageProblem("`views` are different numbers of letters, 0 for whole words")
-        if self.positions == "table" and self.model_type != "ibm2":
+        if self.positions == "table" and "positions" not in registry.kind_of(self.model_type).own:
             raise UsageProblem("a table of positions is IBM 2's; use `model_type=ibm2`")
 
     def resolved(self, n_tokens: int) -> "AlignerSettings":
@@ -211,27 +208,27 @@ class AlignerSettings(Settings):
             views = views or (5,)
         agreement = agreement and self.direction == "both"
         several = self.best or n_tokens <= SEVERAL
-        samples, has_jumps = model == "fertility", model in ("hmm", "fertility")
+        kind = registry.kind_of(model)
         subwords = self.subwords
         if views is None:
-            if subwords is None and samples and agreement and several:
+            if subwords is None and kind.pieces and agreement and several:
                 subwords = MERGES
-            if not has_jumps:
+            if not kind.views:
                 views = (0,)
             elif not several:
                 views = (5,)
             else:
                 views = (0, 5, 3) if subwords and n_tokens > FEW else (0, 5, 4, 3)
-        can_agree = has_jumps and agreement and len(views) > 1
+        can_agree = kind.views and agreement and len(views) > 1
         if self.view_agreement and not can_agree:
             raise UsageProblem("views agree in the HMM, where both directions of several views are trained together")
-        if subwords and not (has_jumps and agreement):
+        if subwords and not (kind.views and agreement):
             raise UsageProblem("subwords are aligned in both directions together, by the HMM and the fertility model")
         chosen |= {"model_type": model, "agreement": agreement, "views": tuple(views), "subwords": subwords or 0}
         if self.view_agreement is None:
             chosen["view_agreement"] = can_agree and several
         if self.iterations is None:
-            chosen["iterations"] = {"fertility": 2, "hmm": 4, "ibm2": 5, "ibm1": 0}[model]
+            chosen["iterations"] = kind.iterations
         if self.sweeps is None:
             chosen["sweeps"] = _sweeps(n_tokens)
         whole = n_tokens <= SMALL or self.estimator == "em"
@@ -343,10 +340,10 @@ MRE_PRESETS: dict[str, dict[str, Any]] = {
 def mre_symmetrization(model: str, agreement: bool, preset: str | None) -> Symmetrization:
     """Return how `mre-align` makes one alignment of both directions: what measured better on all languages.
 
-    Posteriors of an IBM 2 whose directions were trained each by itself, and those that the paper's preset makes, spread
-    over many words after reconstruction: their mean exceeds the threshold too seldom.
+    Posteriors of some models whose directions were trained each by itself, and those that the paper's preset makes,
+    spread over many words after reconstruction: their mean exceeds the threshold too seldom.
     """
-    apart = preset is not None or (model == "ibm2" and not agreement)
+    apart = preset is not None or (registry.kind_of(model).spreads and not agreement)
     return "grow-diag-final-and" if apart else "joint"
 
 

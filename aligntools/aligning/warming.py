@@ -8,7 +8,7 @@ from aligntools.aligning.applying.costs import link_costs
 from aligntools.aligning.applying.kernels_decoding import JOINT, MEAN
 from aligntools.aligning.contrastive import warming as contrastive
 from aligntools.aligning.links import symmetrize
-from aligntools.aligning.settings import AlignerSettings, ModelType, ReconstructionSettings
+from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
 from aligntools.aligning.training.reconstruction import reconstruct
 from aligntools.aligning.training.stages import train
 from aligntools.aligning.training.subwords import train_subwords
@@ -34,8 +34,7 @@ def warm(folder: Path, pool: Pool) -> None:
         read.source_vocabulary, read.target_vocabulary, corpus.Skipped(),
     )  # fmt: skip
     sizes = (len(head.source_vocabulary), len(head.target_vocabulary))
-    kinds: tuple[tuple[ModelType, bool], ...] = ("fertility", True), ("ibm2", False)
-    for model, joint in kinds:
+    for model, joint in (("fertility", True), ("ibm2", False)):
         settings = AlignerSettings(model_type=model, agreement=joint, views=(0,)).resolved(1000)
         models = train(head, settings, pool, 1_000_000)
         pieces = train_subwords(head, replace(settings, subwords=9), pool, 1_000_000) if joint else None

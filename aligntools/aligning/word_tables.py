@@ -7,7 +7,7 @@ prior. And a model's own table can be written, in fast_align's form.
 import numpy as np
 
 from aligntools.aligning.model import AlignmentModel
-from aligntools.aligning.models.ibm import DiagonalIbm2
+from aligntools.aligning.models.ibm2 import Ibm2
 from aligntools.aligning.models.lexical import lexicon_from_counts
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import Table
@@ -80,7 +80,7 @@ def model_from_tables(forward, reverse, tension: float = 4.0, lowercase: bool = 
         np.concatenate([look_alike_keys(w), np.zeros((1, KEY), np.int32)]) for w in (s_words, t_words)
     )  # fmt: skip
     words = ViewWords(0, s_words, t_words, maps[0], maps[1], look_alikes[0], look_alikes[1])
-    model = DiagonalIbm2(
+    model = Ibm2(
         words=words, table=table, lexicon=lexicon, counts=values, tiers=tiers,
         s_null=_null(reverse, sources), t_null=_null(forward, targets),
         p_null=np.full(2, settings.p_null, np.float32), tension=np.full(2, float(tension)),

@@ -5,13 +5,15 @@ import os
 import subprocess
 import sys
 
+from aligntools.aligning.models import registry
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.cli import declared
+
 
 @contextlib.contextmanager
 def compiling_for(o):
     """Compile ahead what training with the options needs, where that is worth while; end with the block."""
-    fast = o.get("fast") or o.get("model_type") == "hmm"
-    parts = ("hmm",) if fast else ("hmm", "sampler") if o.get("model_type") == "fertility" else ()
-    processes = _started(parts) if o["threads"] > 1 else []
+    processes = _started(declared.settings(AlignerSettings, o).trained) if o["threads"] > 1 else []
     try:
         yield
     finally:
@@ -20,24 +22,24 @@ def compiling_for(o):
             process.wait()
 
 
-def _started(parts):
-    from aligntools.aligning.ahead import TELLING
+def _started(model_type):
     from aligntools.ground import compiling, system
 
     processes = []
     if not system.HANDS_OVER:  # then training compiles for itself
         return processes
-    for part in parts:
-        if compiling.is_kept(TELLING[part]) or not sys.executable:
+    for kind in registry.kind_of(model_type).chain():
+        about = kind.load().compiled_ahead()
+        if about is None or compiling.is_kept(about.telling) or not sys.executable:
             continue
-        lock = compiling.lock(f"ahead-{part}")  # gone with the new process: who starts meanwhile starts no other
+        lock = compiling.lock(f"ahead-{kind.name}")  # gone with the new process: who starts meanwhile starts no other
         if lock is None:
             continue
         path = os.pathsep.join(p or os.getcwd() for p in sys.path)
         with contextlib.suppress(OSError):
             processes.append(
                 subprocess.Popen(
-                    [sys.executable, "-P", "-m", "aligntools.aligning.ahead", part],
+                    [sys.executable, "-P", "-m", "aligntools.aligning.compile_ahead", kind.name],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,

@@ -5,7 +5,8 @@ import sys
 
 import click
 
-from aligntools.aligning.settings import JOINTLY, MODELS, AlignerSettings, Decisions, ReconstructionSettings
+from aligntools.aligning.models import registry
+from aligntools.aligning.settings import JOINTLY, AlignerSettings, Decisions, ReconstructionSettings
 from aligntools.cli import declared, options
 from aligntools.cli.declared import given as given
 from aligntools.formats.text.reading import Reading
@@ -97,12 +98,13 @@ OF_THE_MODEL = {*AlignerSettings.names(), "case_sensitive"}
 OF_RECONSTRUCTION = {"preset", *ReconstructionSettings.names()}
 
 
-def take_old_type(o, chosen, known=MODELS):
+def take_old_type(o, chosen, known=None):
     """Read ``--model hmm`` as ``--model-type hmm``, as it was written before ``--model`` named a file."""
-    if o["model"] in MODELS and not os.path.exists(o["model"]):
+    names = registry.names()
+    if o["model"] in names and not os.path.exists(o["model"]):
         sys.stderr.write("note: --model hmm and the like are called --model-type now; --model is a file\n")
-        if o["model"] not in known:
-            raise UsageProblem(f"--model-type is one of {', '.join(known)} here, not {o['model']}")
+        if o["model"] not in (known or names):
+            raise UsageProblem(f"--model-type is one of {', '.join(known or names)} here, not {o['model']}")
         o["model_type"], o["model"] = o["model"], None
         chosen.discard("model")
         chosen.add("model_type")

@@ -1,7 +1,7 @@
 """Options of the command line, made from the settings that declare them."""
 
-from collections.abc import Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -25,11 +25,12 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Any:
     *flags : str
         Short flags besides the long one.
     **instead
-        What this command has otherwise than the declaration: ``default``, ``help``, ``choices``.
+        What this command has otherwise than the declaration: ``default``, ``help``, ``choices`` (or a callable that
+        returns them).
     """
     one = declared(kind)[name]
     about = {"default": one.default, "help": one.option.help} | instead
-    choices = about.pop("choices", one.choices)
+    choices = about.pop("choices", one.option.choices or one.literals)
     if about["default"] is None and one.option.otherwise and "help" not in instead:
         about["help"] += f"  [default: {one.option.otherwise}]"
     about["help"] = on_command_line(about["help"])
@@ -54,7 +55,12 @@ def help_of(kind: type[Settings], name: str) -> str:
     return on_command_line(declared(kind)[name].option.help)
 
 
-def _type(one: Declared, choices: tuple[str, ...]) -> click.ParamType:
+Choices: TypeAlias = tuple[str, ...] | Callable[[], tuple[str, ...]]
+
+
+def _type(one: Declared, choices: Choices) -> click.ParamType:
+    if callable(choices):
+        return kinds.Registered(choices)
     if choices:
         return click.Choice(choices)
     if one.option.metavar.startswith("upos|"):
@@ -70,7 +76,7 @@ def _type(one: Declared, choices: tuple[str, ...]) -> click.ParamType:
     return kinds.Number(one.option.allowed)
 
 
-def _metavar(one: Declared, choices: tuple[str, ...]) -> str | None:
+def _metavar(one: Declared, choices: Choices) -> str | None:
     if choices:
         return None
     name = "N" if one.option.allowed is not None and one.option.allowed.whole else "X"

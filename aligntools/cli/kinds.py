@@ -78,6 +78,29 @@ class Word(click.types.StringParamType):
         return super().convert(value, param, ctx)
 
 
+class Registered(click.Choice):
+    """One of names that are asked for when they are needed: more may be made known.
+
+    Parameters
+    ----------
+    names : callable
+        Returns them.
+    """
+
+    def __init__(self, names):
+        self._names = names
+        super().__init__(names())
+
+    @property
+    def choices(self):
+        """The names."""
+        return self._names()
+
+    @choices.setter
+    def choices(self, names):
+        """Nothing is kept."""
+
+
 #: The type of an option that names a file to be written. All others with the metavar FILE are read.
 WRITTEN = Place(written=True)
 

@@ -2,6 +2,7 @@
 
 import click
 
+from aligntools.aligning.models import registry
 from aligntools.aligning.settings import MRE_PRESETS, AlignerSettings, ReconstructionSettings, mre_symmetrization
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, options
@@ -15,7 +16,7 @@ _reconstruction = options.group(
                       " --positions table --tension 0 --estimator em --no-agreement --mre-iterations 50 --mre-positions"
                       " --mre-null --mre-smoothing 0 --mre-position-smoothing 0. With --model-type hmm, jumps take the"
                       " place of the table. The defaults depart from it in each of these."),
-    declared.option(AlignerSettings, "model_type", choices=("ibm2", "hmm"), default="hmm",
+    declared.option(AlignerSettings, "model_type", choices=registry.reconstructed, default="hmm",
                     help="Which model is trained; with --init-model, what that model is."),
     declared.group(ReconstructionSettings),
 )  # fmt: skip
@@ -50,7 +51,7 @@ def command(**o):
     from aligntools.cli.aligning_run import run
 
     chosen = aligning.given()
-    aligning.take_old_type(o, chosen, ("ibm2", "hmm"))
+    aligning.take_old_type(o, chosen, registry.reconstructed())
     symmetrize = o["symmetrize"]
     if not symmetrize:  # after --init-model, as soon as that is read
         apart = not o["model"] and mre_symmetrization(o["model_type"], o["agreement"], o["preset"])

@@ -208,7 +208,7 @@ def describe(stage, figures):
             text += "ln P(x|x) {:.1f} forward, {:.1f} reverse; ".format(*figures["reconstruction"])
             text += "with the prior {:.1f}, {:.1f}; ".format(*figures["objective"])
         text += "log-likelihood {:.1f} forward, {:.1f} reverse".format(*figures["log_likelihood"])
-    if stage == "ibm2" and any(figures["tension"]):
+    if any(figures.get("tension", ())):
         text += ", tension {:.3f} {:.3f}".format(*figures["tension"])
     if "pairs" in figures:
         text += f": {figures['pairs']} pairs of words"

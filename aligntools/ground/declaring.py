@@ -45,6 +45,8 @@ class Option:
         What stands for its value there.
     excludes : tuple of str
         Other fields that cannot be given with it.
+    choices : callable or None
+        Returns what it can be, where that is not known when the class is made; of others their type says it.
     """
 
     help: str
@@ -53,6 +55,7 @@ class Option:
     group: str = ""
     metavar: str = ""
     excludes: tuple[str, ...] = ()
+    choices: Callable[[], tuple[str, ...]] | None = None
 
 
 def option(
@@ -64,9 +67,10 @@ def option(
     group: str = "",
     metavar: str = "",
     excludes: tuple[str, ...] = (),
+    choices: Callable[[], tuple[str, ...]] | None = None,
 ) -> Any:
     """Return a field that is an option; see `Option`."""
-    return field(default=default, metadata={_KEY: Option(help, allowed, otherwise, group, metavar, excludes)})
+    return field(default=default, metadata={_KEY: Option(help, allowed, otherwise, group, metavar, excludes, choices)})
 
 
 @dataclass(frozen=True)
@@ -83,8 +87,8 @@ class Declared:
         A tuple of these.
     optional : bool
         It may be None.
-    choices : tuple of str
-        Of a `Literal`; empty where anything of its kind goes.
+    literals : tuple of str
+        Choices of a `Literal`.
     others : tuple of type
         Other types of values that functions take, and that are not checked.
     """
@@ -94,9 +98,14 @@ class Declared:
     kind: type
     several: bool
     optional: bool
-    choices: tuple[str, ...]
+    literals: tuple[str, ...]
     others: tuple[type, ...]
     option: Option
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What it can be; empty where anything of its kind goes."""
+        return self.option.choices() if self.option.choices else self.literals
 
     @property
     def described(self) -> str:

@@ -109,7 +109,7 @@ class TrainingView(View):
             values = step[name] if isinstance(step[name], list) else [step[name]]
             x = next((step[c] for c in _COUNTERS if c in step), n)
             own = tuple((k, step[k]) for k in _KEYS if k in step)
-            own = own if _goes_on(step["stage"]) else (step["stage"], *own)
+            own = own if _goes_on(step) else (step["stage"], *own)
             for d, value in enumerate(values):
                 y = 100.0 * value if name == "aer" else float(value)
                 lines.setdefault((*own, d if len(values) > 1 else -1), []).append((float(x), y))
@@ -210,9 +210,9 @@ def _figures(curves: list[Curve]) -> tuple[list[str], list[list[str]]]:
     return ["", *(curve.name for curve in curves)], rows
 
 
-def _goes_on(stage: str) -> bool:
-    """Whether the steps of a stage go on where those of the stage before ended."""
-    return stage in ("ibm1", "ibm2", "hmm", "mre", "em", "vb", "train", "learning")
+def _goes_on(step: dict[str, Any]) -> bool:
+    """Whether a step goes on where those of the stage before ended, as an iteration does, of whatever model."""
+    return "iteration" in step or step["stage"] in ("mre", "em", "vb", "train", "learning")
 
 
 def _shown(part: Any) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models.hmm import Hmm
-from aligntools.aligning.models.ibm import DiagonalIbm2
+from aligntools.aligning.models.ibm2 import Ibm2
 from aligntools.aligning.models.lexical import Lexicon
 from aligntools.aligning.text.cooccurrence import Table, build_table
 from aligntools.aligning.text.kernels_look_alikes import TIERS
@@ -113,7 +113,7 @@ class World:
 
     def ibm2(self, tension=(0.0, 0.0)):
         """Return IBM 2 of these parameters."""
-        return DiagonalIbm2(**self.fields(), tension=np.array(tension))
+        return Ibm2(**self.fields(), tension=np.array(tension))
 
     def matrices(self, cells):
         """Cut an array of cells into the sentences' link matrices [source, target]."""

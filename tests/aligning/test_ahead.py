@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 
-from aligntools.aligning import ahead
+from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import registry
 from aligntools.cli import ahead as starting
 from aligntools.ground import compiling
 from tests.places import SAMPLES
@@ -21,8 +22,9 @@ def warm(pool):
 
 def work():
     """Compile ahead."""
-    for part in ahead.PARTS.values():
-        for compile_now in part:
+    for kind in registry.kinds():
+        about = kind.load().compiled_ahead()
+        for compile_now in about.functions if about else ():
             compile_now()
 
 
@@ -60,7 +62,7 @@ OPTIONS = {"threads": 2, "model_type": "fertility", "fast": False}
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
-        ({}, ["hmm", "sampler"]),
+        ({}, ["hmm", "fertility"]),
         ({"fast": True}, ["hmm"]),
         ({"model_type": "hmm"}, ["hmm"]),
         ({"model_type": "ibm2"}, []),
@@ -75,12 +77,12 @@ def test_a_first_run_has_help_and_ends_it(started, monkeypatch, options, parts):
 
 
 def test_a_later_one_has_none_nor_one_beside_another(started, monkeypatch):
-    monkeypatch.setattr(compiling, "is_kept", lambda kernel: kernel is ahead.TELLING["hmm"])
+    monkeypatch.setattr(compiling, "is_kept", lambda kernel: kernel is kh.hmm_block)
     with starting.compiling_for(OPTIONS):
-        assert started == ["sampler"]
+        assert started == ["fertility"]
     monkeypatch.setattr(compiling, "is_kept", lambda _: False)
     held = compiling.lock("ahead-hmm")
     assert held is not None
     with starting.compiling_for(OPTIONS):
-        assert started[2:] == ["sampler"]
+        assert started[2:] == ["fertility"]
     os.close(held)

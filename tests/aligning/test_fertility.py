@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.models import kernels_fertility as kf
-from aligntools.aligning.models.fertility import LEAST, SURE, LinkCandidates, sampler_scratch
+from aligntools.aligning.models.sampled_links import LEAST, SURE, LinkCandidates, sampler_scratch
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import plan_chunks
 from aligntools.aligning.training import sampling

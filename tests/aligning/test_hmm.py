@@ -3,6 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
+from aligntools.aligning.models import hmm
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_viterbi as kv
 from aligntools.aligning.models.jumps import initial_jumps
@@ -55,7 +56,7 @@ def check(w, slow):
     # the E-step of training: log-likelihood, expected jumps, expected counts of pairs of words
     state = w.state()
     counts = [np.zeros(len(w.table.ids), np.float32) for _ in range(2)]
-    loglik, jump_counts = state.hmm(w.lexicon, w.jumps, counts, 1)
+    loglik, jump_counts = hmm.expect(state, w.lexicon, w.jumps, counts, 1)
     close(loglik, logs.sum(1))
     close(jump_counts, jumps, absolute=1e-5 * len(w.corpus))
     for d, matrices in enumerate((forward, reverse)):
@@ -95,7 +96,7 @@ def test_agreement_multiplies_the_posteriors(seed):
     forward, reverse, logs, jumps = expected(w, naive.hmm)
     state = w.state(joint=True)
     counts = np.zeros(len(w.table.ids), np.float32)
-    loglik, jump_counts = state.hmm(w.lexicon, w.jumps, [counts], 1)
+    loglik, jump_counts = hmm.expect(state, w.lexicon, w.jumps, [counts], 1)
     close(loglik, logs.sum(1))
     close(jump_counts, jumps, absolute=1e-4)
     products = [naive.agreement(f, r) for f, r in zip(forward, reverse, strict=True)]
@@ -109,7 +110,7 @@ def test_one_direction_leaves_the_other_alone():
     forward, reverse, logs, jumps = expected(w, naive.hmm)
     for d, matrices in enumerate((forward, reverse)):
         counts = [np.zeros(len(w.table.ids), np.float32) for _ in range(2)]
-        loglik, jump_counts = w.state(directions=d + 1).hmm(w.lexicon, w.jumps, counts, 1)
+        loglik, jump_counts = hmm.expect(w.state(directions=d + 1), w.lexicon, w.jumps, counts, 1)
         close(loglik[d], logs[d].sum())
         close(jump_counts[d], jumps[d], absolute=1e-4)
         assert not jump_counts[1 - d].any()
@@ -130,7 +131,7 @@ def test_jumps_are_counted_on_every_nth_sentence():
         parts.append(counts)
     for stride, those in ((1, range(5)), (2, (0, 2, 4)), (3, (0, 3)), (9, (0,))):
         counts = [np.zeros(len(w.table.ids), np.float32) for _ in range(2)]
-        _, found = w.state().hmm(w.lexicon, w.jumps, counts, stride)
+        _, found = hmm.expect(w.state(), w.lexicon, w.jumps, counts, stride)
         close(found, sum(parts[k] for k in those), absolute=1e-4)
 
 
@@ -173,7 +174,7 @@ def test_very_long_sentences_stay_in_range(low):
             assert m.min() >= 0
             assert m.sum(d).max() <= 1 + 1e-3
     counts = [np.zeros(len(w.table.ids), np.float32) for _ in range(2)]
-    _, jump_counts = w.state().hmm(w.lexicon, w.jumps, counts, 1)
+    _, jump_counts = hmm.expect(w.state(), w.lexicon, w.jumps, counts, 1)
     assert np.isfinite(jump_counts).all()
     assert jump_counts.min() >= 0
 

@@ -3,6 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
+from aligntools.aligning.models import ibm1
 from aligntools.aligning.models import kernels_ibm as ki
 from aligntools.aligning.models.diagonal import TENSION_RANGE, sentence_shapes, tension_step
 from tests import naive
@@ -35,7 +36,7 @@ def test_posteriors_likelihood_and_counts_as_enumerated(seed, tension):
     matrices, logs, features = expected(w, tension)
     state = w.state()
     counts = [np.zeros(len(w.table.ids), np.float32) for _ in range(2)]
-    loglik, found = state.ibm(w.lexicon, np.array(tension), counts)
+    loglik, found = ibm1.expect(state, w.lexicon, np.array(tension), counts)
     close(loglik, logs)
     close(found, features, absolute=1e-5)
     for d, cells in enumerate((state.matrices.cells, state.matrices.second)):
@@ -52,7 +53,7 @@ def test_joint_training_counts_the_mean_of_the_posteriors(tension):
     matrices, logs, _ = expected(w, tension)
     state = w.state(joint=True)
     counts = np.zeros(len(w.table.ids), np.float32)
-    loglik, _ = state.ibm(w.lexicon, np.array(tension), [counts])
+    loglik, _ = ibm1.expect(state, w.lexicon, np.array(tension), [counts])
     close(loglik, logs)
     for found, f, r in zip(w.matrices(state.matrices.cells), *matrices, strict=True):
         close(found, (f + r) / 2)
@@ -63,7 +64,7 @@ def test_one_direction_counts_alone():
     matrices, _, _ = expected(w, (2.0, 2.0))
     for d in (0, 1):
         counts = [np.zeros(len(w.table.ids), np.float32) for _ in range(2)]
-        w.state(directions=d + 1).ibm(w.lexicon, np.array([2.0, 2.0]), counts)
+        ibm1.expect(w.state(directions=d + 1), w.lexicon, np.array([2.0, 2.0]), counts)
         close(counts[d].sum(), sum(m.sum() for m in matrices[d]))
         assert not counts[1 - d].any()
 
@@ -73,7 +74,7 @@ def test_long_sentences_have_finite_figures():
     w.p_null[:] = 0
     state = w.state()
     counts = [np.zeros(len(w.table.ids), np.float32) for _ in range(2)]
-    loglik, features = state.ibm(w.lexicon, np.array([14.0, 0.0]), counts)
+    loglik, features = ibm1.expect(state, w.lexicon, np.array([14.0, 0.0]), counts)
     assert np.isfinite(loglik).all()
     assert np.isfinite(features).all()
     assert np.isfinite(counts).all()
@@ -138,7 +139,7 @@ def test_what_links_leave_over_is_nulls(d):
     w = world(8, SHAPES)
     matrices, _, _ = expected(w, (0.0, 0.0))
     state = w.state()
-    state.ibm(w.lexicon, np.zeros(2), [np.zeros(len(w.table.ids), np.float32) for _ in range(2)])
+    ibm1.expect(state, w.lexicon, np.zeros(2), [np.zeros(len(w.table.ids), np.float32) for _ in range(2)])
     cells = (state.matrices.cells, state.matrices.second)[d]
     (chunk,) = state.matrices.chunks
     left = np.full(len((w.source if d else w.target).tokens), 9, np.float32)

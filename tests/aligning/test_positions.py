@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.models import kernels_positions as kp
+from aligntools.aligning.models.ibm2 import expect_tables
 from aligntools.aligning.models.position_tables import LONGEST, PositionTable
 from tests import naive, naive_mre
 from tests.aligning.building import close, world
@@ -70,7 +71,7 @@ def test_posteriors_and_counts_as_enumerated(seed):
     matrices, logs, expected = enumerated(w, positions)
     state = w.state()
     counts = [np.zeros(len(w.table.ids), np.float32) for _ in range(2)]
-    loglik, found = state.ibm_table(w.lexicon, positions, counts)
+    loglik, found = expect_tables(state, w.lexicon, positions, counts)
     close(loglik, logs)
     for d, cells in enumerate((state.matrices.cells, state.matrices.second)):
         for a, b in zip(w.matrices(cells), matrices[d], strict=True):
@@ -88,7 +89,7 @@ def test_jointly_both_count_the_mean():
     (forward, reverse), _, _ = enumerated(w, positions)
     state = w.state(joint=True)
     counts = np.zeros(len(w.table.ids), np.float32)
-    _, found = state.ibm_table(w.lexicon, positions, [counts])
+    _, found = expect_tables(state, w.lexicon, positions, [counts])
     means = [(f + r) / 2 for f, r in zip(forward, reverse, strict=True)]
     for a, b in zip(w.matrices(state.matrices.cells), means, strict=True):
         close(a, b)

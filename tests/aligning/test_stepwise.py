@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import aligntools as at
+from aligntools.aligning.models import registry
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import build_table
 from aligntools.aligning.text.views import SideView
@@ -20,8 +23,9 @@ def large(monkeypatch):
     """What is small counts as large: steps of a quarter or half of the sample text, links of the last pass."""
     monkeypatch.setattr(stepwise, "SMALL", 100)
     monkeypatch.setattr(last_pass, "MEDIUM", 100)
-    monkeypatch.setattr(stepwise, "IBM_TOKENS", 600)
-    monkeypatch.setattr(stepwise, "HMM_TOKENS", 1200)
+    for kind in ("hmm", "fertility"):
+        smaller = replace(registry.kind_of(kind), steps={"ibm1": 600, "hmm": 1200})
+        monkeypatch.setitem(registry.KINDS, kind, smaller)
 
 
 def f1(a, b):

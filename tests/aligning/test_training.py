@@ -6,9 +6,9 @@ from scipy.special import digamma, gammaln
 
 from aligntools.aligning.applying.applier import Applier, decide
 from aligntools.aligning.applying.kernels_decoding import JOINT
+from aligntools.aligning.models import hmm
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.settings import AlignerSettings
-from aligntools.aligning.training import stages
 from aligntools.aligning.training.stages import train
 from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.ground.errors import UsageProblem
@@ -288,7 +288,7 @@ def test_settings_that_exclude_each_other():
 
 def test_jumps_are_counted_on_a_part_of_a_large_text(monkeypatch, sample_bitext):
     (whole,), _ = learn(sample_bitext, model_type="hmm", views=(0,))
-    monkeypatch.setattr(stages, "JUMP_SAMPLE", 1000)
+    monkeypatch.setattr(hmm, "JUMP_SAMPLE", 1000)
     (part,), _ = learn(sample_bitext, model_type="hmm", views=(0,))
     assert (whole.jumps != part.jumps).any()
     np.testing.assert_allclose(part.jumps, whole.jumps, atol=0.12)

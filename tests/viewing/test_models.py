@@ -47,13 +47,16 @@ def test_translations_are_the_best_of_the_table(fertility):
 
 def test_jumps_and_fertilities_are_shares(fertility):
     found = described(fertility.model, 5, 2)
-    for name in ("forward", "reverse"):
-        assert sum(found["jumps"][name]) == pytest.approx(1)
-        assert len(found["jumps"][name]) == 19
-        assert np.argmax(found["jumps"][name]) == 10  # the next position
-        assert sum(found["fertility"][name]) == pytest.approx(1)
+    jumps, fertilities = found["charts"]
+    for _, shares in jumps.series:
+        assert sum(shares) == pytest.approx(1)
+        assert len(shares) == len(jumps.names) == 19
+        assert np.argmax(shares) == 10  # the next position
+    for _, shares in fertilities.series:
+        assert sum(shares) == pytest.approx(1)
+        assert len(shares) == len(fertilities.names)
     assert len(found["sides"][0]["words"]) == 5
-    known = found["sides"][0]["fertility"]
+    known = found["sides"][0]["shares"]
     assert all(sum(row) == pytest.approx(1) or sum(row) == 0 for row in known)
 
 

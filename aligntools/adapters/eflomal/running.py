@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from aligntools.aligning.settings import AlignerSettings, ModelType, PriorWeights
+from aligntools.aligning.settings import AlignerSettings, PriorWeights
 
 if TYPE_CHECKING:
     from aligntools.api.align.aligner import Aligner
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("aligntools")
 #: Our models by eflomal's numbers.
-MODELS: dict[int, ModelType] = {1: "ibm1", 2: "hmm", 3: "fertility"}
+MODELS: dict[int, str] = {1: "ibm1", 2: "hmm", 3: "fertility"}
 #: eflomal's default probability of no link, which stands for ours.
 NULL_PRIOR = 0.2
 #: Jumps that priors count for, all together.

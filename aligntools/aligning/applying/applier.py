@@ -11,8 +11,6 @@ import numpy as np
 from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying import kernels_subwords as ks
 from aligntools.aligning.applying.model_text import ModelText
-from aligntools.aligning.models.fertility import Fertility
-from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.settings import DIRECTIONS
 from aligntools.aligning.subword_member import WEIGHT
 from aligntools.aligning.text import kernels_cooccurrence as kt
@@ -88,8 +86,8 @@ class Applier:
     def posteriors(self, bitext, pool, viterbi=False):
         """Yield `Posteriors` for consecutive runs of sentences; each overwrites the one before.
 
-        With ``viterbi`` the Viterbi paths of the first view's HMM take the place of posteriors; IBM 1 and 2, whose
-        words are independent of each other, give posteriors all the same.
+        With ``viterbi`` the Viterbi paths of the first view take the place of posteriors; models whose words are
+        independent of each other give posteriors all the same.
         """
         models = self.models[:1] if viterbi else self.models
         texts = [ModelText(m, bitext, self.sizes) for m in models]
@@ -111,11 +109,8 @@ class Applier:
             logs = np.zeros((2, chunk.k1 - chunk.k0))
             for text, own in zip(texts, matrices, strict=True):
                 self.fill(chunk, text, own if n > FEW_CELLS else None, cells, other, pool)
-                if viterbi and isinstance(text.model, Hmm):
-                    text.model.viterbi(text, chunk, cells, other, self.directions, pool)
-                elif viterbi:
-                    text.model.posteriors(text, chunk, cells, other, self.directions, pool, np.zeros_like(logs))
                 if viterbi:
+                    text.model.paths(text, chunk, cells, other, self.directions, pool)
                     for d, found in enumerate((cells, other)):
                         if self.directions & (d + 1):
                             total[d][:n] = found[:n]
@@ -173,14 +168,9 @@ class Applier:
         """Add one view's posteriors, and marginals, to the totals; return the log-likelihoods."""
         model, logs = text.model, np.zeros((2, chunk.k1 - chunk.k0))
         model.posteriors(text, chunk, cells, other, self.directions, pool, logs)
-        weight = share
-        found = [_NONE, _NONE]
-        if isinstance(model, Fertility):
-            weight = share * self.settings.hmm_weight
-            found = [
-                model.marginals(text, chunk, posteriors, d == 0, self.settings, pool)
-                for d, posteriors in enumerate((cells, other))
-            ]
+        sampled = model.sampled(text, chunk, (cells, other), self.settings, pool)
+        found, own = sampled or ((_NONE, _NONE), 1.0)
+        weight = share * own
 
         def task(b):
             for d, posteriors in enumerate((cells, other)):

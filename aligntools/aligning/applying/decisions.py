@@ -8,7 +8,6 @@ from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.applier import Applier, Posteriors, decide
 from aligntools.aligning.applying.decided import Decided
 from aligntools.aligning.links.symmetrize import symmetrize
-from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.settings import Decisions
 from aligntools.formats.links.pharaoh import Links
 
@@ -30,7 +29,7 @@ def decided(applier: Applier, bitext, settings: Decisions, pool, directions=Fals
     """
     paths = applier.posteriors(bitext, pool, viterbi=True) if settings.decode == "viterbi" else None
     # words that are independent of each other have the best link of each for their Viterbi path
-    chain = isinstance(applier.models[0], Hmm)
+    chain = applier.models[0].HAS_PATHS
     members = len(applier.models) + (applier.subwords is not None)
     decider = Decider(settings, applier.directions, applier.settings.threshold(members), chain, directions)
     for posteriors in applier.posteriors(bitext, pool):
@@ -48,7 +47,7 @@ class Decider:
     usual : float
         The threshold where the settings have none.
     chain : bool
-        Whether Viterbi paths are those of an HMM.
+        Whether the model has Viterbi paths.
     directions : bool
         Find the links of the single directions too.
     """

@@ -6,7 +6,6 @@ import numpy as np
 
 from aligntools.aligning.contrastive.kernels_local_features import Uses
 from aligntools.aligning.models.base import LexicalModel
-from aligntools.aligning.models.fertility import Fertility
 
 #: What LINKS_EACH of a word is cut to, in logarithms.
 FEWEST, MOST = -4.0, 2.0
@@ -18,24 +17,24 @@ _found: WeakKeyDictionary[LexicalModel, Uses] = WeakKeyDictionary()
 
 
 def uses_of(model: LexicalModel) -> Uses:
-    """Return one view's expected links of pairs and of words, the sampler's if it has them, and of its text's words.
+    """Return one view's expected links of pairs and of words, its own if it counted any, and of its text's words.
 
-    How often words occur is what the opposite direction explains of them: by links, and by NULL. Without the sampler it
+    How often words occur is what the opposite direction explains of them: by links, and by NULL. Without such counts it
     is as often as they are linked, or, in tables that other aligners wrote, as NULL has them for each time that it has
     its rarest; they have a link each time.
     """
     found = _found.get(model)
     if found is None:
-        found = _found[model] = _sampled(model) if isinstance(model, Fertility) else _expected(model)
+        links = model.word_links()
+        found = _found[model] = _expected(model) if links is None else _counted(model.table, links)
     return found
 
 
-def _sampled(model):
-    (forward, reverse), table = model.sampler, model.table
-    s_words, t_words = forward.words[:-1], reverse.words[:-1]
-    s_linked, t_linked = table.row_sums(reverse.pairs)[: len(s_words)], table.column_sums(forward.pairs)[: len(t_words)]
-    of_texts = text_columns(s_words, s_linked + reverse.null[:-1]), text_columns(t_words, t_linked + forward.null[:-1])
-    return Uses(forward.pairs, s_words, reverse.pairs, t_words, *of_texts)
+def _counted(table, links):
+    (forward, reverse), (s_words, t_words), (t_null, s_null) = links
+    s_linked, t_linked = table.row_sums(reverse)[: len(s_words)], table.column_sums(forward)[: len(t_words)]
+    of_texts = text_columns(s_words, s_linked + s_null), text_columns(t_words, t_linked + t_null)
+    return Uses(forward, s_words, reverse, t_words, *of_texts)
 
 
 def _expected(model):

@@ -4,47 +4,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.aligning.models import kernels_candidates
+from aligntools.aligning import ahead
 from aligntools.aligning.models import kernels_fertility as kf
-from aligntools.aligning.models.base import pairs_of
-from aligntools.aligning.models.hmm import Hmm
+from aligntools.aligning.models.base import LexicalModel, Shares, Stage, WordLinks
+from aligntools.aligning.models.hmm import Hmm, shares
+from aligntools.aligning.models.sampled_links import FertilityCounts, LinkCandidates, sampler_scratch
+from aligntools.aligning.parts import sampler as sampler_in_parts
 from aligntools.aligning.text.kernels_pairs import Directed
+from aligntools.aligning.training.sampling import train_sampler
+from aligntools.formats.models.modelfile import hold
 
-#: Posterior that a position needs to be a candidate.
-LEAST = 0.01
-#: Posterior beyond which a word with one candidate is not sampled.
-SURE = 0.99
 #: Sweeps over a sentence that a trained model is applied to, and how many of these come before collecting.
 SWEEPS, BURN = 8, 2
 #: Nothing is collected where counts stay as they are.
 _NO_MEANS = kf.LinkMeans(np.zeros(0, np.float32), np.zeros((0, 0)), np.zeros((0, 0)))
-
-
-@dataclass(frozen=True, eq=False)
-class FertilityCounts:
-    """What the sampler of one direction learned, averaged over its later sweeps.
-
-    Attributes
-    ----------
-    pairs : float32 [n_pairs]
-    words : float64 [n_conditioning_words + 1]
-        Last: words linked to NULL.
-    types : float32 [n_conditioning_words]
-    null : float64 [n_observed_words + 1]
-    jump_rows : int16 [n_conditioning_words + 1]
-        Row of the jumps from each conditioning word; last: that of words which are not known.
-    jumps : float64 [rows, 2 * JUMPS + 2]
-        The last two rows: from the sentence's beginning, and all. The last column: the row's sum.
-    fertility : float32 [n_conditioning_words, FERTILITIES]
-    """
-
-    pairs: np.ndarray
-    words: np.ndarray
-    types: np.ndarray
-    null: np.ndarray
-    jump_rows: np.ndarray
-    jumps: np.ndarray
-    fertility: np.ndarray
+#: Fields of the counts that are arrays of a file as they are.
+_AS_THEY_ARE = ("pairs", "words", "types", "null", "jump_rows", "fertility")
+#: Jumps that are shown one by one; longer ones are summed.
+_FAR = 9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -86,35 +63,147 @@ class Fertility(Hmm):
         pool.map(task, chunk.sentence_blocks)
         return f.sizes, f.positions, f.masses
 
+    def sampled(self, text, chunk, posteriors, settings, pool):
+        """Return each direction's `marginals`, and the weight of the HMM's posteriors beside them."""
+        found = [self.marginals(text, chunk, one, d == 0, settings, pool) for d, one in enumerate(posteriors)]
+        return found, settings.hmm_weight
 
-def sampler_scratch(text, k0, k1):
-    """Return what `kernels_fertility.sweep` works with on the sentences ``k0..k1`` of a `Directed` text."""
-    given, observed = (int(np.diff(o[k0 : k1 + 1]).max(initial=1)) for o in (text.given_offsets, text.observed_offsets))
-    return kf.SamplerScratch(np.zeros(given, np.int64), np.empty(kf.CANDIDATES), np.empty((observed, kf.CANDIDATES)))
+    def word_links(self):
+        """Return the links that were sampled."""
+        forward, reverse = self.sampler
+        return WordLinks(
+            (forward.pairs, reverse.pairs), (forward.words[:-1], reverse.words[:-1]),
+            (forward.null[:-1], reverse.null[:-1]),
+        )  # fmt: skip
 
-
-class LinkCandidates:
-    """Candidate positions of every observed word of a chunk, for one direction."""
-
-    def __init__(self, n_tokens):
-        self.state = np.empty(n_tokens, np.int16)
-        self.sizes = np.zeros(n_tokens, np.int8)
-        self.positions = np.zeros((n_tokens, kf.CANDIDATES), np.int16)
-        self.entries = np.zeros((n_tokens, kf.CANDIDATES), np.int32)
-        self.masses = np.zeros((n_tokens, kf.CANDIDATES), np.float32)
+    def about(self):
+        """Return that there are the sampler's counts."""
+        return {"sampler": True}
 
     def arrays(self):
-        """Return what kernels take."""
-        return kf.Sampled(self.state, self.sizes, self.positions, self.entries, self.masses)
+        """Return its own arrays, as a file names them."""
+        out = super().arrays()
+        for d, counts in enumerate(self.sampler):
+            out.update({f"sampler.{d}.{name}": getattr(counts, name) for name in _AS_THEY_ARE})
+            places = np.flatnonzero(counts.jumps)  # most are 0
+            out[f"sampler.{d}.jumps.places"] = places.astype(np.int32)
+            out[f"sampler.{d}.jumps.values"] = counts.jumps.ravel()[places]
+        return out
 
-    def find(self, text, chunk, posteriors, table, forward, pool):
-        """List candidates for the chunk's sentences from this direction's posteriors."""
-        pairs = pairs_of(text, chunk)
+    @classmethod
+    def from_arrays(cls, fields, arrays, about, settings):
+        """Make a model of what was in a file."""
+        if not about["sampler"]:
+            return Hmm.from_arrays(fields, arrays, about, settings)
+        sizes = [len(words) for words in (fields["words"].s_words, fields["words"].t_words)]
+        arrays = _with_jump_rows(arrays, sizes)
+        counts = [_counts_of(arrays, d, *sizes[:: 1 - 2 * d], len(fields["table"].ids)) for d in (0, 1)]
+        return cls(**fields, jumps=arrays["jumps"], sampler=counts)
 
-        def task(b):
-            kernels_candidates.candidates_block(
-                *b, pairs, posteriors, table.ptr, table.ids, forward, np.float32(LEAST), np.float32(SURE),
-                self.arrays(),
-            )  # fmt: skip
+    @classmethod
+    def stage(cls, task, before):
+        """Begin to train it: the HMM's iterations come before."""
+        return FertilityStage(cls, task, before)
 
-        pool.map(task, chunk.sentence_blocks)
+    @classmethod
+    def compiled_ahead(cls):
+        """Return what training comes to after the HMM."""
+        return ahead.Ahead(kf.sweep, (ahead.sampler, ahead.links, ahead.pieces))
+
+    @classmethod
+    def finish_in_parts(cls, view, last):
+        """Sample the links of each part."""
+        sampler_in_parts.sample_view(view, last)
+
+    @classmethod
+    def of_part(cls, part_table, fields):
+        """Return a part's share of a model that was trained in parts."""
+        return cls(**fields, sampler=sampler_in_parts.part_sampler(part_table))
+
+    @classmethod
+    def of_parts(cls, view_work, table, fields):
+        """Return the whole model that was trained in parts."""
+        return cls(**fields, sampler=sampler_in_parts.whole_sampler(view_work, table))
+
+    def jump_shares(self, d):
+        """Return one direction's shares of jumps from -9 or less to 9 or more, from all words."""
+        counts = self.sampler[d].jumps[-1, :-1] + 1e-9
+        middle = counts[kf.JUMPS - _FAR + 1 : kf.JUMPS + _FAR]
+        ends = counts[: kf.JUMPS - _FAR + 1].sum(), counts[kf.JUMPS + _FAR :].sum()
+        return shares(np.array([ends[0], *middle, ends[1]])).tolist()
+
+    def charts(self):
+        """Return jumps and fertilities."""
+        series = [
+            (f"{side} words", shares(counts.fertility.sum(axis=0, dtype=np.float64)).tolist())
+            for side, counts in zip(("source", "target"), self.sampler, strict=True)
+        ]
+        last = kf.FERTILITIES - 1
+        names = [f"{k}" if k < last else f"≥{k}" for k in range(last + 1)]
+        return [*super().charts(), Shares("Fertilities", "words that are linked to a word", names, series)]
+
+    def word_shares(self, d, words):
+        """Return the fertilities of some words."""
+        known = self.sampler[d].fertility[words].astype(np.float64)
+        return (known / np.maximum(known.sum(axis=1, keepdims=True), 1e-9)).tolist()
+
+
+class FertilityStage(Stage):
+    """The fertility model in training: what is not sampled is the HMM's."""
+
+    def parameters(self):
+        """Return the jumps."""
+        return self._hmm.parameters()
+
+    def restore(self, parameters):
+        """Take jumps that were kept."""
+        self._hmm.restore(parameters)
+        return self
+
+    @property
+    def _hmm(self) -> Stage:
+        assert self.before is not None, "the HMM comes before"
+        return self.before
+
+    def finish(self, fields, training) -> LexicalModel:
+        """Sample the links of the text."""
+        task = self.task
+        sampler = training.timed(
+            "sampler", train_sampler, self._hmm.model(fields), training.matrices, training.looks, task.settings,
+            task.pool, task.given, training.last_pass,
+        )  # fmt: skip
+        return self.of(**fields, **self.parameters(), sampler=sampler)
+
+
+def _counts_of(arrays, d, given, observed, n_pairs):
+    """Return the sampler's counts of one direction, checked: kernels trust shapes, rows and places."""
+    shapes = (
+        ((n_pairs,), np.float32), ((given + 1,), np.float64), ((given,), np.float32), ((observed + 1,), np.float64),
+        ((given + 1,), np.int16), ((given, kf.FERTILITIES), np.float32),
+    )  # fmt: skip
+    for name, (shape, kind) in zip(_AS_THEY_ARE, shapes, strict=True):
+        hold(arrays, f"sampler.{d}.{name}", shape, kind, 0)
+    rows = arrays[f"sampler.{d}.jump_rows"]
+    hold(arrays, f"sampler.{d}.jump_rows", rows.shape, np.int16, 0, int(rows[-1]))
+    jumps = np.zeros((int(rows[-1]) + 3, 2 * kf.JUMPS + 2))  # the last row of words, the beginning's, that of all
+    places = arrays[f"sampler.{d}.jumps.places"]
+    hold(arrays, f"sampler.{d}.jumps.places", (places.size,), np.int32, 0, jumps.size - 1)
+    jumps.ravel()[places] = hold(arrays, f"sampler.{d}.jumps.values", (places.size,), np.float64, 0)
+    pairs, words, types, null, _, fertility = (arrays[f"sampler.{d}.{name}"] for name in _AS_THEY_ARE)
+    return FertilityCounts(pairs, words, types, null, rows, jumps, fertility)
+
+
+def _with_jump_rows(arrays, sizes):
+    """Return a sampler's arrays as they are now; in files of version 0.3 the jumps from all words are the same."""
+    found = dict(arrays)
+    for d, given in enumerate(sizes):
+        words, jumps = f"sampler.{d}.words", f"sampler.{d}.jumps"
+        if jumps not in arrays:
+            continue
+        hold(arrays, words, (given + 2,), np.float64, 0)
+        hold(arrays, jumps, (2 * kf.JUMPS + 1,), np.float64, 0)
+        found[words], found[f"sampler.{d}.jump_rows"] = arrays[words][:-1], np.zeros(given + 1, np.int16)
+        slots = 2 * kf.JUMPS + 2
+        found[f"{jumps}.places"] = np.arange(2 * slots, 3 * slots, dtype=np.int32)
+        found[f"{jumps}.values"] = np.append(arrays[jumps], arrays[words][-1])
+    return found

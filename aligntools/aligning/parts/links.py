@@ -3,9 +3,9 @@
 from aligntools.aligning.applying.applier import CHUNK_CELLS, Applier
 from aligntools.aligning.applying.decided import Decided, joined
 from aligntools.aligning.applying.decisions import decided
-from aligntools.aligning.models.fertility import Fertility
-from aligntools.aligning.models.hmm import Hmm
-from aligntools.aligning.parts.sampler import part_hmm, part_sampler
+from aligntools.aligning.models.base import LexicalModel
+from aligntools.aligning.models.registry import kind_of
+from aligntools.aligning.parts.passes import last_stage, part_fields
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import Decisions
@@ -13,14 +13,11 @@ from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Skipped
 
 
-def part_model(view_work: ViewWork, last: int, generation: int, part: int) -> Hmm:
+def part_model(view_work: ViewWork, last: int, generation: int, part: int) -> LexicalModel:
     """Return a view's model of the whole text, of the words of a part alone."""
     part_table = PartTable(view_work, generation, part)
-    hmm = part_hmm(part_table, last)
-    if view_work.settings.model_type == "hmm":
-        return hmm
-    fields = {name: getattr(hmm, name) for name in Hmm.__dataclass_fields__}
-    return Fertility(**fields, sampler=part_sampler(part_table))
+    fields = part_fields(part_table, last) | last_stage(view_work, last).parameters()
+    return kind_of(view_work.settings.model_type).load().of_part(part_table, fields)
 
 
 def link_part(work: Work, models: tuple[tuple[int, int], ...], decisions: Decisions, directions: bool,

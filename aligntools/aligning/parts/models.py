@@ -3,10 +3,9 @@
 import numpy as np
 
 from aligntools.aligning.model import AlignmentModel
-from aligntools.aligning.models.fertility import Fertility, FertilityCounts
-from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.models.lexical import Lexicon, table_values
-from aligntools.aligning.parts.passes import jumps_before
+from aligntools.aligning.models.registry import kind_of
+from aligntools.aligning.parts.passes import last_stage
 from aligntools.aligning.parts.words import MARK, MOST_WORDS, SHARED, SIDES
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.text.cooccurrence import Table, smoothed_shares
@@ -60,7 +59,7 @@ def _whole_words(work, side):
 def _view_model(view_work, last, generation, vocabularies, pool):
     store, name, shards = view_work.store, view_work.name, range(view_work.shards())
     ids = np.concatenate([store.read(name("shard", generation, s), "ids")[0] for s in shards])
-    memory.ask(len(ids) * (32 if view_work.settings.model_type == "fertility" else 16), "the model's table")
+    memory.ask(len(ids) * (32 if kind_of(view_work.settings.model_type).last_pass else 16), "the model's table")
     ptr, size = [np.zeros(1, np.int64)], 0
     for shard in shards:
         (own,) = store.read(name("shard", generation, shard), "ptr")
@@ -81,18 +80,9 @@ def _view_model(view_work, last, generation, vocabularies, pool):
         "words": _words(view_work, vocabularies), "table": table, "counts": counts, "tiers": tiers,
         "lexicon": Lexicon(values[0], values[-1], s_inverse, t_inverse, float(floors[0]), floors),
         "s_null": smoothed_shares(np.append(s_counts, 0.0)), "t_null": smoothed_shares(np.append(t_counts, 0.0)),
-        "p_null": np.full(2, settings.null_prior, np.float32), "jumps": jumps_before(view_work, last + 1),
+        "p_null": np.full(2, settings.null_prior, np.float32), **last_stage(view_work, last).parameters(),
     }  # fmt: skip
-    if settings.model_type == "hmm":
-        return Hmm(**fields)
-    whole = store.read_all(name("sampler"))
-    sampler = []
-    for d, types in enumerate((table.types, table.target_types)):
-        pairs = np.concatenate([store.read(name("links", s), f"whole{d}")[0] for s in shards])
-        words = whole[f"words{d}"], types.astype(np.float32), whole[f"null{d}"]
-        jumps = whole[f"jump-rows{d}"], whole[f"jumps{d}"]
-        sampler.append(FertilityCounts(pairs, *words, *jumps, whole[f"fertility{d}"]))
-    return Fertility(**fields, sampler=sampler)
+    return kind_of(settings.model_type).load().of_parts(view_work, table, fields)
 
 
 def _words(view_work, vocabularies):

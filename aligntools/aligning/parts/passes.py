@@ -1,8 +1,10 @@
 """One iteration over a text in parts: shards sum and estimate (M-step), parts take expectations (E-step)."""
 
+from typing import Any
+
 import numpy as np
 
-from aligntools.aligning.models.jumps import initial_jumps, jumps_from_counts
+from aligntools.aligning.models.base import Stage, Task
 from aligntools.aligning.models.lexical import (
     Lexicon,
     LookAlikes,
@@ -13,14 +15,14 @@ from aligntools.aligning.models.lexical import (
 )
 from aligntools.aligning.parts.given_pairs import of_shard
 from aligntools.aligning.parts.table import PartTable, write_shard
+from aligntools.aligning.parts.words import SIDES
 from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.settings import DIRECTIONS
 from aligntools.aligning.text.cooccurrence import Table, segment_sums, smoothed_shares
 from aligntools.aligning.text.kernels_look_alikes import TIERS
+from aligntools.aligning.text.views import ViewWords
 from aligntools.aligning.training.expectation import Expectations
-
-#: Jumps are counted on every so many sentences that about this many source words take part.
-JUMP_SAMPLE = 400_000
+from aligntools.aligning.training.stages import begin
 
 
 def sum_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, pool) -> None:
@@ -209,12 +211,16 @@ def source_words(view_work: ViewWork) -> int:
     return int(view_work.store.read(view_work.name("vocabulary"), "source.counts")[0].sum())
 
 
-def jumps_before(view_work: ViewWork, iteration: int) -> np.ndarray:
-    """Return the jumps that an iteration of the HMM begins with."""
+def stage_before(view_work: ViewWork, iteration: int, kind: str, pool=None) -> Stage:
+    """Return a model's stage with the parameters that an iteration begins with."""
+    stage = begin(Task(view_work.settings, pool))[kind]
     name = view_work.name("expected", iteration - 1)
-    if view_work.store.has(name):
-        return view_work.store.read(name, "jumps")[0]
-    return initial_jumps()
+    return stage.restore(view_work.store.read_all(name)) if view_work.store.has(name) else stage
+
+
+def last_stage(view_work: ViewWork, last: int) -> Stage:
+    """Return the stage of the model that is trained as the last iteration left it."""
+    return stage_before(view_work, last + 1, view_work.settings.model_type)
 
 
 def expect_part(view_work: ViewWork, iteration: int, generation: int, stage: str, part: int, pool) -> None:
@@ -230,32 +236,50 @@ def expect_part(view_work: ViewWork, iteration: int, generation: int, stage: str
         part_table.matrices(pool), pool, DIRECTIONS[settings.direction], settings.agreement, *null_words(part_table),
         np.full(2, settings.null_prior, np.float32),
     )  # fmt: skip
-    jumps = np.zeros(0)
-    if stage == "hmm":
-        stride = max(1, source_words(view_work) // JUMP_SAMPLE)
-        loglik, jumps = steps.hmm(lexicon, jumps_before(view_work, iteration), counts, stride)
-    else:
-        loglik, _ = steps.ibm(lexicon, np.zeros(2), counts)
+    steps.n_tokens = source_words(view_work)
+    loglik, counted = stage_before(view_work, iteration, stage, pool).expect(steps, lexicon, counts)
     sizes = part_table.offsets[part + 1] - part_table.offsets[part]
     store.write(
-        name, loglik=loglik, jumps=np.asarray(jumps), starts=np.concatenate([[0], np.cumsum(sizes)]),
-        **{f"counts{d}": one for d, one in enumerate(counts)},
+        name, loglik=loglik, counted=np.zeros(0) if counted is None else np.asarray(counted),
+        starts=np.concatenate([[0], np.cumsum(sizes)]), **{f"counts{d}": one for d, one in enumerate(counts)},
     )  # fmt: skip
 
 
 def gather_expected(view_work: ViewWork, iteration: int, stage: str) -> np.ndarray:
-    """Keep the jumps that come of an iteration; return its log-likelihoods."""
+    """Keep the parameters that come of an iteration; return its log-likelihoods."""
     done, store = view_work.name("expected", iteration), view_work.store
     if store.has(done):
         return store.read(done, "loglik")[0]
-    loglik, jumps = np.zeros(2), np.zeros(())
+    loglik, counted = np.zeros(2), np.zeros(())
     for part in range(view_work.parts):
-        one, counted = store.read(view_work.name("counted", iteration, part), "loglik", "jumps")
+        one, found = store.read(view_work.name("counted", iteration, part), "loglik", "counted")
         loglik += one
-        jumps = jumps + counted
-    if stage == "hmm":
-        jumps = jumps_from_counts(jumps, 0.5 if view_work.settings.estimator == "vb" else 0.0)
-    else:
-        jumps = initial_jumps()
-    store.write(done, loglik=loglik, jumps=jumps)
+        counted = counted + found
+    made = stage_before(view_work, iteration, stage)
+    made.maximize(counted)
+    store.write(done, loglik=loglik, **made.parameters())
     return loglik
+
+
+def part_words(part_table: PartTable) -> ViewWords:
+    """Return a part's words as models take them: their numbers and look-alike keys; their names are not needed."""
+    view_work = part_table.view_work
+    maps = view_work.store.read(view_work.name("ids", part_table.part), *(f"{side}.map" for side in SIDES))
+    keys = view_work.store.read(view_work.name("vocabulary"), *(f"{side}.keys" for side in SIDES))
+    ids = part_table.s_ids, part_table.t_ids
+    own = [key[np.append(i, len(key) - 1)] for key, i in zip(keys, ids, strict=True)]
+    names: list[list[str]] = [[""] * len(i) for i in ids]
+    with_unknown = [np.append(m, np.int32(len(i))) for m, i in zip(maps, ids, strict=True)]
+    return ViewWords(view_work.length, names[0], names[1], with_unknown[0], with_unknown[1], own[0], own[1], True)
+
+
+def part_fields(part_table: PartTable, last: int) -> dict[str, Any]:
+    """Return what a part's share of the trained model has of words, without its counts."""
+    view_work = part_table.view_work
+    s_null, t_null = null_words(part_table)
+    (tiers,) = view_work.store.read(view_work.name("estimate", last), "tiers")
+    return {
+        "words": part_words(part_table), "table": part_table.table, "lexicon": lexicon_of(part_table, last),
+        "counts": [], "tiers": tiers, "s_null": s_null, "t_null": t_null,
+        "p_null": np.full(2, view_work.settings.null_prior, np.float32),
+    }  # fmt: skip

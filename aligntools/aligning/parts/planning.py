@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning.memory import needed_for
+from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.parts.memory import of_numbering, of_part
 from aligntools.aligning.parts.reading import Reading, sizes_of
 from aligntools.aligning.parts.training import Stages, link_parts, read_text, train_parts
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import AlignerSettings, Decisions
+from aligntools.aligning.training.stages import schedule
 from aligntools.formats.opening.beginnings import beginning
 from aligntools.formats.text.memory_text import TextLines
 from aligntools.ground import memory
@@ -83,8 +85,7 @@ def plan_lines(inputs: list[dict], settings: AlignerSettings, part_size: int, wo
     about = estimate_text(inputs)
     resolved = settings.resolved(about.words // 2)
     views = len(resolved.views or ())
-    iterations = resolved.ibm1_iterations + (resolved.iterations or 0)
-    passes = views * (iterations + (resolved.model_type == "fertility")) + 1
+    passes = views * (len(schedule(resolved)) + kind_of(resolved.model_type).last_pass) + 1
     parts = -(-about.pairs // part_size)
     seconds, disk, traffic = _measured(about.sample, resolved, part_size, pool, reading, tmpdir, clock)
     each, numbering = memory.FIXED + of_part(part_size), memory.FIXED + of_numbering(about.vocabulary)

@@ -7,39 +7,26 @@ machine for sentences that are not reached yet. What the parts have counted is t
 import numpy as np
 
 from aligntools.aligning.models import kernels_fertility as kf
-from aligntools.aligning.models.fertility import FertilityCounts
 from aligntools.aligning.models.hmm import Hmm
-from aligntools.aligning.parts.passes import by_words, jumps_before, lexicon_of, null_words, shard_table
+from aligntools.aligning.models.sampled_links import FertilityCounts
+from aligntools.aligning.parts.passes import by_words, last_stage, part_fields, shard_table
 from aligntools.aligning.parts.reading import read_sizes
 from aligntools.aligning.parts.table import PartTable
-from aligntools.aligning.parts.words import SIDES
 from aligntools.aligning.parts.work import ViewWork
-from aligntools.aligning.text.views import ViewWords
+from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.training.sampling import CHUNK_TOKENS, Direction, most_linked, prior_jumps, sample
 
 
-def part_words(part_table: PartTable) -> ViewWords:
-    """Return a part's words as models take them: their numbers and look-alike keys; their names are not needed."""
-    view_work = part_table.view_work
-    maps = view_work.store.read(view_work.name("ids", part_table.part), *(f"{side}.map" for side in SIDES))
-    keys = view_work.store.read(view_work.name("vocabulary"), *(f"{side}.keys" for side in SIDES))
-    ids = part_table.s_ids, part_table.t_ids
-    own = [key[np.append(i, len(key) - 1)] for key, i in zip(keys, ids, strict=True)]
-    names: list[list[str]] = [[""] * len(i) for i in ids]
-    with_unknown = [np.append(m, np.int32(len(i))) for m, i in zip(maps, ids, strict=True)]
-    return ViewWords(view_work.length, names[0], names[1], with_unknown[0], with_unknown[1], own[0], own[1], True)
-
-
-def part_hmm(part_table: PartTable, last: int) -> Hmm:
-    """Return a part's share of the HMM that training ended with, without its counts."""
-    view_work = part_table.view_work
-    s_null, t_null = null_words(part_table)
-    (tiers,) = view_work.store.read(view_work.name("estimate", last), "tiers")
-    return Hmm(
-        words=part_words(part_table), table=part_table.table, lexicon=lexicon_of(part_table, last), counts=[],
-        tiers=tiers, s_null=s_null, t_null=t_null,
-        p_null=np.full(2, view_work.settings.null_prior, np.float32), jumps=jumps_before(view_work, last + 1),
-    )  # fmt: skip
+def sample_view(view, last: int) -> None:
+    """Sample the links of a view; ``view`` is a `parts.training.ViewTraining` whose iterations are done."""
+    if not view.store.has(view.name("sampler")):
+        gather_sums(view.view_work, last, view.generation)
+        view.tell("sums of words")
+        view.run("sampler", sample_part, view.parts, last, view.generation)
+        view.run("links of words", sum_sampled, view.shards, last, view.generation)
+        gather_sampled(view.view_work, last, view.generation)
+        view.tell("sums of links")
+    view.store.remove(*(view.name("sampled", part) for part in view.parts))
 
 
 def gather_sums(view_work: ViewWork, last: int, generation: int) -> None:
@@ -71,7 +58,7 @@ def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool
     if store.has(name):
         return
     part_table = PartTable(view_work, generation, part)
-    hmm = part_hmm(part_table, last)
+    hmm = Hmm(**part_fields(part_table, last), **last_stage(view_work, last).parameters())
     table, ids = part_table.table, (part_table.s_ids, part_table.t_ids)
     *counts, extra = part_table.values(
         view_work.name("values", last), *(f"counts{d}" for d in range(view_work.arrays)), "extra"
@@ -135,7 +122,7 @@ def gather_sampled(view_work: ViewWork, last: int, generation: int) -> None:
     sums = by_words(view_work, generation, view_work.name("links"), "rows", "columns")
     sizes = [len(one) for one in sums]
     rows = store.read(view_work.name("word-sums"), "jump-rows0", "jump-rows1")
-    jumps = [prior_jumps(*one) for one in zip(jumps_before(view_work, last + 1), rows, strict=True)]
+    jumps = [prior_jumps(*one) for one in zip(last_stage(view_work, last).parameters()["jumps"], rows, strict=True)]
     null = [np.zeros(sizes[1] + 1), np.zeros(sizes[0] + 1)]
     fertility = [_no_fertility(size) for size in sizes]
     for part in range(view_work.parts):
@@ -165,4 +152,17 @@ def part_sampler(part_table: PartTable) -> list[FertilityCounts]:
         own_null = np.append(null[:-1][ids[1 - d]], null[-1])
         jumps = _rows_of(whole[f"jump-rows{d}"], ids[d]), whole[f"jumps{d}"]
         found.append(FertilityCounts(pairs[d], *own, own_null, *jumps, whole[f"fertility{d}"][ids[d]]))
+    return found
+
+
+def whole_sampler(view_work: ViewWork, table: Table) -> list[FertilityCounts]:
+    """Return what was sampled of the whole text."""
+    store, shards = view_work.store, range(view_work.shards())
+    whole = store.read_all(view_work.name("sampler"))
+    found = []
+    for d, types in enumerate((table.types, table.target_types)):
+        pairs = np.concatenate([store.read(view_work.name("links", s), f"whole{d}")[0] for s in shards])
+        words = whole[f"words{d}"], types.astype(np.float32), whole[f"null{d}"]
+        jumps = whole[f"jump-rows{d}"], whole[f"jumps{d}"]
+        found.append(FertilityCounts(pairs, *words, *jumps, whole[f"fertility{d}"]))
     return found

@@ -6,10 +6,12 @@ from functools import partial
 from typing import Any
 
 from aligntools.aligning.applying.decided import Decided
-from aligntools.aligning.parts import given_pairs, links, passes, sampler, table, words
+from aligntools.aligning.models.registry import kind_of, kinds
+from aligntools.aligning.parts import given_pairs, links, passes, table, words
 from aligntools.aligning.parts.reading import Reading, TextSizes, read_file, sizes_of
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import AlignerSettings, Decisions
+from aligntools.aligning.training.stages import schedule
 from aligntools.formats.text.corpus import Skipped
 from aligntools.ground.engines import Engine, Serial
 from aligntools.ground.errors import UsageProblem
@@ -53,8 +55,9 @@ def check_settings(settings: AlignerSettings) -> None:
     ------
     UsageProblem
     """
-    if settings.model_type not in ("hmm", "fertility"):
-        raise UsageProblem(f"in parts the hmm and the fertility model are trained, not {settings.model_type}")
+    if not kind_of(settings.model_type).in_parts:
+        known = " and ".join(kind.name for kind in kinds() if kind.in_parts)
+        raise UsageProblem(f"in parts {known} are trained, not {settings.model_type}")
     if settings.subwords:
         raise UsageProblem("subwords are aligned in memory alone; leave out `subwords` for text in parts")
     if settings.view_agreement:
@@ -80,8 +83,16 @@ def _is_file(path):
     return is_regular(path)
 
 
-class _View:
-    """A view in training. What a stage leaves behind tells that it was done; what no later stage needs is removed."""
+class ViewTraining:
+    """A view in training. What a stage leaves behind tells that it was done; what no later stage needs is removed.
+
+    Attributes
+    ----------
+    view_work : ViewWork
+    store : Store
+    generation : int
+        Of the table.
+    """
 
     def __init__(self, view_work: ViewWork, stages: Stages) -> None:
         self.view_work, self.stages, self.parts = view_work, stages, range(view_work.parts)
@@ -89,6 +100,7 @@ class _View:
         self.generation = 0
 
     def run(self, stage, function, jobs, *arguments, **figures):
+        """Run a stage's jobs."""
         self.stages.run(stage, partial(function, self.view_work, *arguments), jobs, view=self.view_work.length,
                         **figures)  # fmt: skip
 
@@ -98,6 +110,7 @@ class _View:
 
     @property
     def shards(self):
+        """The table's shards."""
         return range(self.view_work.shards())
 
     def number(self):
@@ -157,30 +170,18 @@ class _View:
             old = (self.name(what, generation, shard) for what in ("shard", "places"))
             self.store.remove(*old, self.name("keeps", generation + 1, shard), self.name("pruned", shard))
 
-    def sample(self, last):
-        """Sample links."""
-        if not self.store.has(self.name("sampler")):
-            sampler.gather_sums(self.view_work, last, self.generation)
-            self.tell("sums of words")
-            self.run("sampler", sampler.sample_part, self.parts, last, self.generation)
-            self.run("links of words", sampler.sum_sampled, self.shards, last, self.generation)
-            sampler.gather_sampled(self.view_work, last, self.generation)
-            self.tell("sums of links")
-        self.store.remove(*(self.name("sampled", part) for part in self.parts))
-
 
 def train_view(view_work: ViewWork, stages: Stages) -> tuple[int, int]:
     """Train a view; return the last iteration and the last generation of its table."""
-    settings, made = view_work.settings, _View(view_work, stages)
+    settings, made = view_work.settings, ViewTraining(view_work, stages)
     made.number()
     made.tabulate()
-    first = settings.ibm1_iterations
-    last = first + (settings.iterations or 0) - 1
-    for iteration in range(last + 1):
+    first, stages_of = settings.ibm1_iterations, schedule(settings)
+    last = len(stages_of) - 1
+    for iteration, stage in enumerate(stages_of):
         prunes = iteration + 1 == first and iteration < last and (settings.prune or 0) > 0
-        made.iterate(iteration, "ibm1" if iteration < first else "hmm", prunes, iteration == last)
-    if settings.model_type == "fertility":
-        made.sample(last)
+        made.iterate(iteration, stage, prunes, iteration == last)
+    kind_of(settings.model_type).load().finish_in_parts(made, last)
     return last, made.generation
 
 

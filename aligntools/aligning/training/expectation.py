@@ -1,18 +1,14 @@
-"""E-steps over a corpus: link matrices turned into posteriors, posteriors into expected counts."""
+"""Passes over a text: link matrices turned into posteriors by a model, posteriors into expected counts."""
 
 import numpy as np
 
-from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_ibm as ki
-from aligntools.aligning.models.base import pairs_of
-from aligntools.aligning.models.ibm import ibm_block
-from aligntools.aligning.models.jumps import jump_taps
+from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.lexical import null_from_counts
-from aligntools.aligning.models.position_tables import Scratch, positioned
 
 
 class Expectations:
-    """E-steps of every model, over one corpus and one table.
+    """Passes over one text and one table, for the E-steps of models.
 
     Parameters
     ----------
@@ -29,6 +25,8 @@ class Expectations:
     ----------
     null_priors : (float64 [n_target + 1], float64 [n_source + 1]) or None
         Pseudo-counts of words under NULL.
+    n_tokens : int
+        Source tokens of the whole text; this may be a part of it.
     """
 
     null_priors = None
@@ -37,11 +35,13 @@ class Expectations:
         self.source, self.target, self.matrices, self.pool = matrices.source, matrices.target, matrices, pool
         self.directions, self.joint = directions, joint
         self.s_null, self.t_null, self.p_null = s_null, t_null, p_null
+        self.n_tokens = len(self.source.tokens)
 
-    def _pass(self, lexicon, all_counts, block, then=None, apart=False, first=None):
-        """Call ``first`` with each chunk, ``block`` with its blocks, ``then`` with the chunk; collect lexical counts.
+    def over(self, lexicon, all_counts, block=None, then=None, apart=False, first=None, whole=None):
+        """Go over the text: fill link matrices, have them turned into posteriors, collect lexical counts.
 
-        ``apart``: the directions have a matrix each, although they are joint.
+        ``first`` is called with each chunk, ``block`` with its blocks (or ``whole`` with all of it), ``then`` with the
+        chunk once more. ``apart``: the directions have a matrix each, although they are joint. Returns log-likelihoods.
         """
         loglik = np.zeros(2)
         for chunk in self.matrices.chunks:
@@ -55,7 +55,10 @@ class Expectations:
             logs = np.zeros((2, chunk.k1 - chunk.k0))
             if first:
                 first(chunk)
-            self.pool.map(lambda b: block(b, chunk, cells, other, logs), chunk.sentence_blocks)  # noqa: B023
+            if whole:
+                whole(chunk, cells, other, logs)
+            else:
+                self.pool.map(lambda b: block(b, chunk, cells, other, logs), chunk.sentence_blocks)  # noqa: B023
             loglik += logs.sum(1)
             if then:
                 then(chunk, cells, other)
@@ -64,100 +67,37 @@ class Expectations:
                     self.matrices.collect(chunk, counts, (cells, other)[d])
         return loglik
 
-    def hmm(self, lexicon, jumps, all_counts, stride):
-        """One HMM E-step: log-likelihoods, jump counts; pair counts are added to ``all_counts``."""
-        parts = {}
-        loglik = self._pass(lexicon, all_counts, self.hmm_block(lexicon, jumps, stride, parts))
-        return loglik, sum(parts[b] for b in sorted(parts))
+    def by_posteriors(self, model: LexicalModel, all_counts) -> np.ndarray:
+        """Take expectations of a model by its posteriors; return log-likelihoods.
 
-    def hmm_block(self, lexicon, jumps, stride, parts):
-        """Return what an HMM E-step does with a block of sentences; jump counts come to be in ``parts``, by block."""
-        taps, back = jump_taps(jumps)
-
-        def block(b, chunk, cells, other, logs):
-            counted = np.zeros((2, 2, kh.JUMP_SIZE))
-            kh.hmm_block(
-                *b, pairs_of(self.matrices, chunk), cells, other,
-                lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
-                kh.Jumps(jumps, taps, back), self.p_null, self.directions, self.joint, stride, counted, logs,
-            )  # fmt: skip
-            parts[b] = counted
-
-        return block
-
-    def ibm(self, lexicon, tension, all_counts, measured=False):
-        """One E-step of IBM 1, or of IBM 2 with the diagonal: log-likelihoods, and the tension's expectations.
-
-        ``measured``: those of IBM 1 too, which has no use for them.
+        Jointly, pairs count the mean of both directions.
         """
-        parts = {}
-
-        def block(b, chunk, cells, other, logs):
-            place = (
-                pairs_of(self.matrices, chunk), cells, other, lexicon.s_inverse, lexicon.t_inverse, self.s_null,
-                self.t_null, self.p_null,
-            )  # fmt: skip
-            parts[b] = ibm_block(b, place, tension, self.directions, self.joint, logs)
-
-        def then(chunk, cells, other):
-            self._count_null(chunk, cells, other)
-            if features is not None:
-                for d in (0, 1):
-                    if self.directions & (d + 1):
-                        features[d, 0] += self._features(chunk, (cells, other)[d], d == 0)
-
-        features = np.zeros((2, 2)) if measured else None
-        self._forget_null()
-        loglik = self._pass(lexicon, all_counts, block, None if self.joint else then)
-        return loglik, sum(parts[b] for b in sorted(parts)) if features is None else features
-
-    def _features(self, chunk, posteriors, forward):
-        """Return what the diagonal's feature comes to where nothing is drawn to it; for the report alone."""
-        place = chunk.k0, self.source.offsets, self.target.offsets, chunk.cell_offsets, posteriors, forward
-        return sum(self.pool.map(lambda b: ki.diagonal_features(*b, *place), chunk.sentence_blocks))
-
-    def ibm_table(self, lexicon, positions, all_counts):
-        """One E-step of IBM 2 with tables of positions: log-likelihoods, and each table's expected counts.
-
-        Jointly both tables count the mean of the posteriors, as the lexicon does.
-        """
-        counts = [np.zeros_like(p.values) for p in positions]
-        scratches = [None, None]
-        sides = (self.source, self.target), (self.target, self.source)
-        both = [d for d in (0, 1) if self.joint or self.directions & (d + 1)]
-
-        def first(chunk):
-            scratches[:] = [Scratch(chunk, *sides[d]) for d in (0, 1)]
-
-        def block(b, chunk, cells, other, logs):
-            for d in both:
-                positioned(
-                    b, chunk, *sides[d], d == 0, (cells, other)[d], (lexicon.s_inverse, lexicon.t_inverse)[d],
-                    (self.t_null, self.s_null)[d], self.p_null[d], positions[d], 0.0, scratches[d],
-                )  # fmt: skip
-                part = slice(b[0] - chunk.k0, b[1] - chunk.k0)
-                logs[d, part] = scratches[d].loglik[part]
 
         def then(chunk, cells, other):
             if self.joint:
-                n = chunk.n_cells
-                cells[:n] += other[:n]
-                cells[:n] *= np.float32(0.5)
+                self.average(chunk, cells, other)
             else:
-                self._count_null(chunk, cells, other)
-            for d in both:
-                found = cells if self.joint or d == 0 else other
-                positions[d].collect(chunk, *sides[d], d == 0, found, counts[d], self.pool)
+                self.count_null(chunk, cells, other)
 
-        self._forget_null()
-        return self._pass(lexicon, all_counts, block, then, apart=True, first=first), counts
+        def whole(chunk, cells, other, logs):
+            model.posteriors(self.matrices, chunk, cells, other, self.directions, self.pool, logs)
 
-    def _forget_null(self):
+        self.forget_null()
+        return self.over(lexicon=model.lexicon, all_counts=all_counts, then=then, apart=True, whole=whole)
+
+    def average(self, chunk, cells, other):
+        """Put the mean of both directions into the cells of the first."""
+        n = chunk.n_cells
+        cells[:n] += other[:n]
+        cells[:n] *= np.float32(0.5)
+
+    def forget_null(self):
+        """Begin to count words under NULL."""
         self.null_counts = [np.zeros(len(self.t_null)), np.zeros(len(self.s_null))]
         for counts, prior in zip(self.null_counts, self.null_priors or (), strict=False):
             counts += prior
 
-    def _count_null(self, chunk, cells, other):
+    def count_null(self, chunk, cells, other):
         """Add the chunk's expected counts of words under NULL."""
         for d, (side, posteriors) in enumerate(((self.target, cells), (self.source, other))):
             if not self.directions & (d + 1):
@@ -175,8 +115,8 @@ class Expectations:
             self.null_counts[d] += np.bincount(side.tokens[a:b], found, len(self.null_counts[d]))
 
     def estimate_null(self, settings):
-        """M-step of NULL's words, for IBM 1 and 2 alone; elsewhere NULL gives words as the text does."""
-        if self.joint or settings.model_type not in ("ibm1", "ibm2") or settings.p_null == 0:
+        """M-step of NULL's words, for models that learn them; elsewhere NULL gives words as the text does."""
+        if self.joint or settings.p_null == 0:
             return
         variational = settings.estimator == "vb"
         if self.directions & 1:

@@ -12,6 +12,7 @@ from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.applier import Posteriors
 from aligntools.aligning.applying.decided import Decided
 from aligntools.aligning.applying.decisions import Decider
+from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import MEDIUM, AlignerSettings, Decisions
 
 
@@ -32,7 +33,7 @@ class LastPass:
 
     def serves(self, settings: AlignerSettings, n_tokens: int) -> bool:
         """Return whether the last pass over a text of so many source tokens gives its links."""
-        one = settings.model_type == "fertility" and len(settings.views or ()) == 1
+        one = kind_of(settings.model_type).last_pass and len(settings.views or ()) == 1
         return one and not settings.subwords and n_tokens > MEDIUM and self.decisions.decode != "viterbi"
 
     def add(self, matrices, chunk, candidates, logs, settings: AlignerSettings, pool) -> None:

@@ -15,22 +15,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from aligntools.aligning.models import kernels_hmm as kh
-from aligntools.aligning.models import kernels_positions as kp
 from aligntools.aligning.models.base import LexicalModel
-from aligntools.aligning.models.hmm import Hmm
-from aligntools.aligning.models.ibm import DiagonalIbm2, TableIbm2, tension_of
-from aligntools.aligning.models.jumps import jump_taps
 from aligntools.aligning.models.lexical import lexicon_from_counts
-from aligntools.aligning.models.position_tables import DIAGONAL, PositionTable, Scratch, positioned
+from aligntools.aligning.models.position_tables import DIAGONAL, PositionTable, Scratch
+from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
 from aligntools.aligning.text.cooccurrence import count_words
 from aligntools.aligning.text.kernels_look_alikes import TIERS
-from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import LinkMatrices
 from aligntools.aligning.text.views import SideView, view_text
 from aligntools.aligning.training import kernels_reconstruction as km
 from aligntools.aligning.training.exponentiated_steps import LEAST, DistributionFamily, Tension
+from aligntools.ground.errors import UsageProblem
 from aligntools.ground.exponentiated import HALVINGS
 
 #: Probability of a pair of words that the table does not have.
@@ -120,7 +116,8 @@ class Climb:
         self.model, self.settings, self.how, self.pool = model, settings, how, pool
         self.table = model.table
         self.matrices = LinkMatrices(source, target, self.table, pool, max_cells)
-        self.hmm = settings.model_type != "ibm2"
+        self.of = kind_of(settings.model_type).load()
+        self.positions = model.climbing()(self)
         ways = ("forward", "reverse")
         chosen = [d for d in (0, 1) if settings.direction in ("both", ways[d])]
         self.directions = [self._direction(d, *((source, target)[:: 1 - 2 * d])) for d in chosen]
@@ -141,38 +138,17 @@ class Climb:
         rate = how.mre_rate if how.mre_null and m.p_null[d] > 0 else 0.0
         if rate:
             null[1:-1] /= max(float(null[1:-1].sum(dtype=np.float64)), 1e-30)
-        prior_rate = how.mre_rate if how.mre_positions else 0.0
-        parts = {}
-        if self.hmm:
-            jumps = m.jumps[d].copy()
-            for part in (slice(0, kh.FIRST), slice(kh.FIRST, kh.JUMP_SIZE)):
-                jumps[part] /= jumps[part].sum()
-            parts["jumps"] = DistributionFamily(jumps, np.array([0, kh.FIRST, kh.JUMP_SIZE], np.int64), prior_rate)
-        elif isinstance(m, TableIbm2):
-            parts["positions"] = PositionTable(m.positions[d].shapes, m.positions[d].values)
-            parts["position_values"] = DistributionFamily(m.positions[d].values, m.positions[d].rows(), prior_rate)
-        else:
-            parts["positions"], parts["tension"] = DIAGONAL, Tension(tension_of(m)[d], prior_rate)
         nulls = DistributionFamily(null, np.array([1, max(len(null) - 1, 1)], np.int64), rate)
         direction = Direction(
-            d == 0, given, observed, float(m.p_null[d]), lexicon, nulls, words=words, word_shares=shares, **parts
-        )
-        if direction.position_values is not None and prior_rate:
-            self._prepare_positions(direction)
+            d == 0, given, observed, float(m.p_null[d]), lexicon, nulls, words=words, word_shares=shares,
+            **self.positions.families(d),
+        )  # fmt: skip
+        self.positions.prepare(direction)
         return direction
 
-    def _prepare_positions(self, d):
-        """Count the words that each distribution over positions is used for, and prepare its prior."""
-        p = d.positions
-        lengths = [np.minimum(s.lengths(), len(p.shape_of) - 1) for s in (d.given, d.observed)]
-        full = np.minimum(*lengths) > 0
-        words = np.bincount(p.shape_of[tuple(lengths)][full], d.observed.lengths()[full], len(p.shapes))
-        rows = p.shapes[:, 1]
-        strength = float(self.how.mre_position_smoothing)
-        d.position_values.totals = np.repeat(words / np.maximum(rows, 1), rows) + strength
-        if strength:
-            tension = self.settings.tension if self.settings.favor_diagonal else 0.0
-            d.position_prior = strength * p.estimate(np.zeros_like(p.values), tension, 1.0, self.pool)
+    def ones(self, d: Direction) -> np.ndarray:
+        """Return inverse totals of a direction's given words: their values are probabilities already."""
+        return self._ones[0 if d.forward else 1]
 
     def evaluate(self, d: Direction):
         """Find everything where ``d`` is trying: gradients and totals are left with its families.
@@ -187,21 +163,16 @@ class Climb:
         uses = np.zeros(len(d.lexicon.totals))
         null_gradient, null_uses = np.zeros(len(d.null.p)), 0.0
         sums, extra = np.zeros(2), 0.0
-        values = d.position_values
-        moves = values is not None and values.moves
-        if values is not None:
-            d.positions.values = values.tried
+        moves = self.positions.wants_apart(d)
         for chunk in self.matrices.chunks:
             cells = self.matrices.cells
             apart = self.matrices.second if moves else _NONE
             self.matrices.index(chunk)
             self.matrices.fill(chunk, d.lexicon.tried, MISSING, cells)
             scratch = Scratch(chunk, d.given, d.observed)
-            extra = extra + (self._hmm if self.hmm else self._ibm)(chunk, d, cells, scratch, apart)
+            extra = extra + self.positions.pass_over(chunk, d, cells, scratch, apart)
             sums += scratch.objective.sum(), scratch.loglik.sum()
-            if values is not None and values.moves:
-                place = chunk, d.given, d.observed, d.forward
-                d.positions.collect(*place, apart, values.gradient, self.pool)
+            self.positions.after(chunk, d, apart)
             self.matrices.collect(chunk, d.lexicon.gradient, cells)
             a, b = d.given.offsets[chunk.k0], d.given.offsets[chunk.k1]
             uses += np.bincount(d.given.tokens[a:b], scratch.uses, len(uses))
@@ -212,17 +183,8 @@ class Climb:
         if d.null.moves:
             d.null.gradient[:] = null_gradient
             d.null.totals[:] = null_uses
-        self._prior_gradients(d, extra)
+        self.positions.gradients(d, extra)
         return sums[0] + self._log_prior(d), sums[0], sums[1]
-
-    def _prior_gradients(self, d, extra):
-        """Take the gradients of jumps or of the tension from what the passes summed."""
-        if self.hmm and d.jumps.moves and np.ndim(extra):
-            (c_p, e_p), (c_q, e_q) = extra
-            d.jumps.gradient[:] = c_q - c_p - d.jumps.tried * (e_q - e_p)
-            d.jumps.totals[:] = c_p[: kh.FIRST].sum(), c_p[kh.FIRST :].sum()
-        if d.tension is not None and np.ndim(extra):
-            d.tension.slope, d.tension.total = extra
 
     def _log_prior(self, d):
         """Add the priors' gradients; return the logarithm of the priors, but for a constant."""
@@ -233,40 +195,7 @@ class Climb:
                 ptr, self.table.ids, by_id, d.lexicon.tried, d.words, float(self.how.mre_smoothing), d.word_shares,
                 d.lexicon.gradient,
             )  # fmt: skip
-        if d.position_prior is not None:
-            d.position_values.gradient += d.position_prior
-            total += float((d.position_prior * np.log(d.position_values.tried)).sum(dtype=np.float64))
-        return total
-
-    def _hmm(self, chunk, d, cells, scratch, _):
-        jumps = np.ascontiguousarray(np.stack([d.jumps.tried] * 2))
-        taps, back = jump_taps(jumps)
-        ones = self._ones[0 if d.forward else 1]
-        g, o = d.given, d.observed
-        text = Directed(chunk.k0, g.tokens, g.offsets, o.tokens, o.offsets, chunk.cell_offsets)
-        outcome = kp.Outcome(scratch.uses, scratch.nulls, scratch.loglik, scratch.objective)
-
-        def task(b):
-            counts = np.zeros((2, 2, kh.JUMP_SIZE))
-            km.reconstruct_block(
-                *b, text, cells, d.forward, ones, d.null.tried, np.float32(d.p_null),
-                kh.Jumps(jumps[0], taps[0], back[0]), outcome, counts,
-            )  # fmt: skip
-            return counts
-
-        return sum(self.pool.map(task, chunk.sentence_blocks))
-
-    def _ibm(self, chunk, d, cells, scratch, apart):
-        tension = d.tension.tried if d.tension is not None else 0.0
-        ones = self._ones[0 if d.forward else 1]
-
-        def task(b):
-            return positioned(
-                b, chunk, d.given, d.observed, d.forward, cells, ones, d.null.tried, d.p_null, d.positions, tension,
-                scratch, True, apart,
-            )  # fmt: skip
-
-        return sum(self.pool.map(task, chunk.sentence_blocks))
+        return total + self.positions.log_prior(d)
 
     def steps(self, iterations):
         """Climb, yielding after the start and after each iteration."""
@@ -297,25 +226,21 @@ class Climb:
             **m.lexical(), "counts": counts, "tiers": tiers, "s_null": nulls[1], "t_null": nulls[0],
             "lexicon": lexicon_from_counts(table, *counts, tiers, self.settings.alpha, False, self.pool),
         }  # fmt: skip
-        return self._with_positions(fields)
+        return self.positions.reached(fields)
 
-    def _with_positions(self, fields):
-        """Add what the climb found of jumps or positions to a model's fields; return the model."""
-        m = self.model
-        if self.hmm:
-            jumps = m.jumps.copy()
-            for d in self.directions:
-                jumps[0 if d.forward else 1] = d.jumps.p
-            return Hmm(**fields, jumps=jumps)
-        if isinstance(m, TableIbm2):
-            positions = list(m.positions)
-            for d in self.directions:
-                positions[0 if d.forward else 1] = PositionTable(d.positions.shapes, d.position_values.p)
-            return TableIbm2(**fields, tension=m.tension, positions=positions)
-        tension = tension_of(m).copy()
-        for d in self.directions:
-            tension[0 if d.forward else 1] = d.tension.p
-        return DiagonalIbm2(**fields, tension=tension)
+
+def reconstructed_from(settings: AlignerSettings) -> str:
+    """Return the model that reconstruction trains from one of these settings.
+
+    Raises
+    ------
+    UsageProblem
+        When there is none.
+    """
+    found = kind_of(settings.model_type).reconstructs
+    if found is None:
+        raise UsageProblem(f"`model_type={settings.model_type}` is no model that maximum reconstruction starts from")
+    return found
 
 
 def reconstruct(
@@ -342,7 +267,7 @@ def reconstruct(
         What `AlignmentModel` takes.
     """
     report = report or (lambda _: None)
-    model = "ibm2" if settings.model_type in ("ibm1", "ibm2") else "hmm"
+    model = reconstructed_from(settings)
     how = how.resolved(settings.estimator)
     settings = replace(settings, model_type=model, estimator="em", agreement=False, look_alike=False)
     reached = []

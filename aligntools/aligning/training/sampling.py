@@ -9,7 +9,7 @@ import numpy as np
 
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
-from aligntools.aligning.models.fertility import FertilityCounts, LinkCandidates, sampler_scratch
+from aligntools.aligning.models.sampled_links import FertilityCounts, LinkCandidates, sampler_scratch
 from aligntools.aligning.settings import SMALL
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import LinkMatrices

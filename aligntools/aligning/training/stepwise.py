@@ -7,6 +7,7 @@ each step, and rare ones keep what they had until they are seen.
 
 import numpy as np
 
+from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import SMALL, AlignerSettings
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text.cooccurrence import Table, count_words
@@ -14,16 +15,14 @@ from aligntools.aligning.text.views import SideView
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.parallel import Pool
 
-#: Source tokens that a step takes of a text, at least: of IBM 1, and of the HMM.
-IBM_TOKENS, HMM_TOKENS = 2_000_000, 4_000_000
 #: What the counts before weigh compared with a step's, in occurrences of a word.
 KEPT = 1.0
 
 
 def steps_of(settings: AlignerSettings, n_tokens: int, stage: str) -> int:
     """Return how many steps go over a text of so many source tokens once; 1 where an iteration takes all of it."""
-    wanted = IBM_TOKENS if stage == "ibm1" else HMM_TOKENS
-    if n_tokens <= SMALL or settings.estimator != "vb" or settings.model_type not in ("hmm", "fertility"):
+    wanted = kind_of(settings.model_type).steps.get(stage)
+    if n_tokens <= SMALL or settings.estimator != "vb" or wanted is None:
         return 1
     return max(1, n_tokens // wanted)
 

@@ -5,18 +5,18 @@ from dataclasses import replace
 
 from aligntools.aligning.memory import cells_within, needed_for_training
 from aligntools.aligning.model import AlignmentModel
+from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import (
     POSITION_SMOOTHING,
     AlignerSettings,
-    ModelType,
     Positions,
     PriorWeights,
     ReconstructionSettings,
 )
 from aligntools.aligning.text.views import collapse
 from aligntools.aligning.training.last_pass import LastPass
-from aligntools.aligning.training.reconstruction import reconstruct
-from aligntools.aligning.training.stages import train
+from aligntools.aligning.training.reconstruction import reconstruct, reconstructed_from
+from aligntools.aligning.training.stages import schedule, train
 from aligntools.aligning.training.subwords import train_subwords
 from aligntools.aligning.training.view_priors import view_priors
 from aligntools.aligning.training.warm_start import warm_start
@@ -26,22 +26,22 @@ _log = logging.getLogger("aligntools")
 
 
 def settings_after(
-    start: AlignmentModel, reconstructs: bool, model: ModelType | None = None, positions: Positions | None = None
+    start: AlignmentModel, reconstructs: bool, model: str | None = None, positions: Positions | None = None
 ) -> AlignerSettings:
     """Return the settings of what is trained from an older model on.
 
-    They are the older model's own; where reconstruction goes on from it, those of the HMM or IBM 2 that it is
-    nearest to, unless ``model`` and ``positions`` say otherwise; subwords are left behind.
+    They are the older model's own; where reconstruction goes on from it, those of the model that it trains from
+    that, unless ``model`` and ``positions`` say otherwise; subwords are left behind.
     """
     settings = start.settings
     if not reconstructs:
         return settings
-    model = model or ("ibm2" if settings.model_type in ("ibm1", "ibm2") else "hmm")
+    model = model or reconstructed_from(settings)
     positions = positions or settings.positions
     return replace(
         settings,
         model_type=model,
-        positions=positions if model == "ibm2" else "diagonal",
+        positions=positions if "positions" in kind_of(model).own else "diagonal",
         subwords=0,
         view_agreement=False,
     )
@@ -49,12 +49,12 @@ def settings_after(
 
 def count_steps(settings: AlignerSettings, reconstruction: ReconstructionSettings | None, starts: bool) -> int:
     """Return how many steps training reports, the table's among them; ``starts``: from an older model on."""
-    iterations = settings.ibm1_iterations + ((settings.iterations or 0) if settings.model_type != "ibm1" else 0)
+    iterations = len(schedule(settings))
     iterations += settings.ibm1_iterations == 0  # the table is a step of its own where it is no iteration of IBM 1
     if reconstruction is not None:
         iterations = reconstruction.mre_iterations + 1 + (0 if starts else iterations)
     members = len(settings.views or ()) + bool(settings.subwords and reconstruction is None)
-    return members * (iterations + (settings.model_type == "fertility"))
+    return members * (iterations + kind_of(settings.model_type).last_pass)
 
 
 class _Mapped:

@@ -1,4 +1,4 @@
-"""Views that agree: an E-step of the HMM of several views at once, each of which counts what all of them found.
+"""Views that learn from each other: an E-step over several views at once, each of which counts what all of them found.
 
 Where a view stumbles, over a word that it cuts too short or one that is too rare as a whole, the others tell it where
 the links are. After agreement of the two directions (Liang, Taskar & Klein 2006), which the views have by themselves:
@@ -8,27 +8,26 @@ the mean stands for the product here.
 import numpy as np
 
 
-def expect_together(steps, lexicons, jumps, counts, stride):
-    """One E-step of the HMMs of several views of the same sentences, both directions of each trained jointly.
+def expect_together(stages, steps, lexicons, counts):
+    """Take expectations of the models of several views of the same sentences, whose directions are trained jointly.
 
     Parameters
     ----------
+    stages : list of Stage
+        Of each view.
     steps : list of Expectations
-        Of each view; their matrices share their cells.
+        Their matrices share their cells.
     lexicons : list of Lexicon
-    jumps : list of float32 [2, JUMP_SIZE]
     counts : list of float32 [n_pairs]
         Of each view's own table; added to: the mean of all views' posteriors.
-    stride : int
-        Jumps are counted on every so many sentences, from each view's own posteriors.
 
     Returns
     -------
-    list of (log-likelihoods, jump counts)
-        As of `Expectations.hmm`.
+    list of (log-likelihoods, counted)
+        As of `Stage.expect`; what is counted of positions is from each view's own posteriors.
     """
     parts = [{} for _ in steps]
-    blocks = [own.hmm_block(*of, stride, found) for own, *of, found in zip(steps, lexicons, jumps, parts, strict=True)]
+    blocks = [stage.block(*of, found) for stage, *of, found in zip(stages, steps, lexicons, parts, strict=True)]
     logliks = np.zeros((len(steps), 2))
     matrices, pool = steps[0].matrices, steps[0].pool
     share = np.float32(1.0 / len(steps))

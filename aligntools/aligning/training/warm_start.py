@@ -3,11 +3,8 @@
 import numpy as np
 
 from aligntools.aligning.models.base import LexicalModel
-from aligntools.aligning.models.hmm import Hmm
-from aligntools.aligning.models.ibm import DiagonalIbm2, TableIbm2, tension_of
-from aligntools.aligning.models.jumps import initial_jumps
 from aligntools.aligning.models.lexical import Lexicon
-from aligntools.aligning.models.position_tables import PositionTable
+from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.text.cooccurrence import build_table, unigrams
 from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.views import view_text
@@ -23,7 +20,7 @@ def warm_start(bitext, models, settings, pool) -> list[LexicalModel]:
     models : list of LexicalModel
         Of any kind; what a sampler learned is left behind.
     settings : AlignerSettings, resolved
-        What is to be trained (the HMM or IBM 2); its views are the models'.
+        What is to be trained; its views are the models'.
 
     Returns
     -------
@@ -50,17 +47,7 @@ def _started(bitext, old, settings, pool):
         "s_null": _null(text.source, words.s_words, old.words.s_ids, old.s_null),
         "t_null": _null(text.target, words.t_words, old.words.t_ids, old.t_null),
     }  # fmt: skip
-    if settings.model_type != "ibm2":
-        return Hmm(**fields, jumps=old.jumps if isinstance(old, Hmm) else initial_jumps())
-    tension = tension_of(old)
-    if not tension.any():
-        tension = np.full(2, settings.tension if settings.favor_diagonal else 0.0)
-    if settings.positions != "table":
-        return DiagonalIbm2(**fields, tension=tension.copy())
-    lengths = text.source.lengths(), text.target.lengths()
-    before = old.positions if isinstance(old, TableIbm2) else [None, None]
-    positions = [_positions(*lengths[::way], tension[0], p) for way, p in zip((1, -1), before, strict=True)]
-    return TableIbm2(**fields, tension=tension.copy(), positions=positions)
+    return kind_of(settings.model_type).load().on_text(fields, old, text, settings)
 
 
 def _null(side, words, known, old_null):
@@ -70,16 +57,3 @@ def _null(side, words, known, old_null):
         if word in known:
             out[i] = old_null[known[word]]
     return out
-
-
-def _positions(given, observed, tension, old):
-    """Return a table for the text's lengths, with the older one's blocks where it has them."""
-    table = PositionTable.of_lengths(given, observed, tension)
-    if old is None:
-        return table
-    own = {tuple(shape): s for s, shape in enumerate(old.shapes.tolist())}
-    for s, shape in enumerate(table.shapes.tolist()):
-        if tuple(shape) in own:
-            t = own[tuple(shape)]
-            table.values[table.starts[s] : table.starts[s + 1]] = old.values[old.starts[t] : old.starts[t + 1]]
-    return table

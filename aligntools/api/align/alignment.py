@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
+from aligntools.aligning.models import registry
 from aligntools.aligning.settings import (
     MRE_PRESETS,
     AlignerSettings,
@@ -268,8 +269,9 @@ def train_mre_aligner(
     if preset is not None and preset not in MRE_PRESETS:
         raise UsageProblem(f"no such preset: {preset}; choose one of {', '.join(MRE_PRESETS)}")
     chosen: dict[str, Any] = {"model_type": "hmm", "views": (0,)} | MRE_PRESETS.get(preset or "", {}) | options
-    if chosen["model_type"] == "hmm":  # which has no table
-        chosen = {n: value for n, value in chosen.items() if n not in ("positions", "tension") or n in options}
+    if chosen["model_type"] in registry.names():  # the preset's model may be another
+        others = registry.of_others(chosen["model_type"])
+        chosen = {n: value for n, value in chosen.items() if n not in others or n in options}
     if init_model:
         from aligntools.aligning.training.train_model import settings_after
 

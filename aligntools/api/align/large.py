@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
+from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import PART_PAIRS, AlignerSettings, Decisions, PartSettings
 from aligntools.api.align.alignment import tell_unused
 from aligntools.api.align.alignments import Alignments
@@ -295,8 +296,7 @@ def seems_too_large(texts: list[str], settings: AlignerSettings) -> bool:
         return False
     if sum(os.path.getsize(text) for text in texts) * 20 < bound - memory.FIXED:  # small, whatever its compression
         return False
-    chosen = settings.resolved(1)
-    if chosen.model_type not in ("hmm", "fertility"):
+    if not kind_of(settings.trained).in_parts:
         return False
     from aligntools.aligning.parts.planning import seems_too_large as seems
 

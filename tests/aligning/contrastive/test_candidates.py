@@ -15,7 +15,7 @@ from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.uses import FEWEST, MOST, text_columns, uses_of
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.fertility import Fertility
-from aligntools.aligning.models.ibm import DiagonalIbm2
+from aligntools.aligning.models.ibm2 import Ibm2
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.look_alikes import romanized
 from aligntools.aligning.text.normal import simplify
@@ -282,9 +282,9 @@ def test_words_of_a_table_are_as_frequent_as_under_null(model):
     """Sums of a table's probabilities are 1 for every word: they say nothing of how often it occurs."""
     m = model.views[0]
     ones = [np.ones_like(x) for x in (m.lexicon.s_inverse, m.lexicon.t_inverse)]
-    words = {n: getattr(m, n) for n in DiagonalIbm2.__dataclass_fields__ if hasattr(m, n)}
+    words = {n: getattr(m, n) for n in Ibm2.__dataclass_fields__ if hasattr(m, n)}
     words |= {"lexicon": replace(m.lexicon, s_inverse=ones[0], t_inverse=ones[1]), "tension": np.ones(2)}
-    found = uses_of(DiagonalIbm2(**words)).s_text
+    found = uses_of(Ibm2(**words)).s_text
     expected = np.log(m.s_null[1:-1] / m.s_null[1:-1].min() + 1)
     np.testing.assert_allclose(found[1:-1, 0], expected[: len(found) - 2], rtol=1e-4)
     assert found[-1].tolist() == pytest.approx([0, math.log(0.5)])

@@ -1,0 +1,116 @@
+"""IBM 1 (Brown et al. 1993): the words' links are independent of each other, and all positions equally likely."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aligntools.aligning.models import kernels_ibm as ki
+from aligntools.aligning.models.base import LexicalModel, Stage, pairs_of
+from aligntools.aligning.training.reconstruction_positions import DiagonalClimb
+
+
+def tension_of(model: LexicalModel) -> np.ndarray:
+    """Return how strongly a model's links are drawn to the diagonal, forward and reverse: 0 where it has none."""
+    return getattr(model, "tension", np.zeros(2))
+
+
+def ibm_block(block, place, tension, directions, joint, logs):
+    """Call `kernels_ibm.ibm_block`, or where nothing is drawn to the diagonal the smaller kernel; return features."""
+    features = np.zeros((2, 2))
+    if tension.any():
+        ki.ibm_block(*block, *place, tension, directions, joint, logs, features)
+    else:
+        ki.ibm1_block(*block, *place, directions, joint, logs)
+    return features
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ibm1(LexicalModel):
+    """IBM 1; with a ``tension`` of its own, a subclass draws links to the diagonal."""
+
+    def posteriors(self, text, chunk, cells, other, directions, pool, logs):
+        """Turn link matrices into posteriors; see `LexicalModel.posteriors`."""
+        place = (
+            pairs_of(text, chunk), cells, other, self.lexicon.s_inverse, self.lexicon.t_inverse, self.s_null,
+            self.t_null, self.p_null,
+        )  # fmt: skip
+
+        def task(b):
+            ibm_block(b, place, tension_of(self), directions, False, logs)
+
+        pool.map(task, chunk.sentence_blocks)
+
+    @classmethod
+    def stage(cls, task, before):
+        """Begin to train it."""
+        return Ibm1Stage(cls, task, before)
+
+    def climbing(self):
+        """Return how maximum reconstruction goes on from it: as IBM 2."""
+        return DiagonalClimb
+
+
+class Ibm1Stage(Stage):
+    """IBM 1 in training."""
+
+    def __init__(self, *place) -> None:
+        super().__init__(*place)
+        self.tension = np.zeros(2)
+        self._figures: dict[str, Any] = {}
+
+    def expect(self, steps, lexicon, counts):
+        """Return log-likelihoods, and what the diagonal's feature comes to."""
+        settings = self.task.settings
+        loglik, features = expect(steps, lexicon, self.tension, counts, not settings.favor_diagonal)
+        if not settings.agreement:
+            nulls = [float(counts.sum()) for counts in steps.null_counts]
+            self._figures = {"null": nulls, "diagonal": features[:, 0].tolist()}
+        return loglik, features
+
+    def maximize(self, counted, steps=None):
+        """Estimate the words of NULL."""
+        if self.task.learns_null:
+            steps.estimate_null(self.task.settings)
+
+    def figures(self):
+        """Return what NULL and the diagonal came to, where each direction is by itself."""
+        found, self._figures = self._figures, {}
+        return found
+
+
+def expect(steps, lexicon, tension, all_counts, measured=False):
+    """Take expectations of IBM 1, or of IBM 2 with the diagonal: log-likelihoods, and the tension's expectations.
+
+    Parameters
+    ----------
+    steps : Expectations
+    measured : bool
+        Those of IBM 1 too, which has no use for them.
+    """
+    parts = {}
+
+    def block(b, chunk, cells, other, logs):
+        place = (
+            pairs_of(steps.matrices, chunk), cells, other, lexicon.s_inverse, lexicon.t_inverse, steps.s_null,
+            steps.t_null, steps.p_null,
+        )  # fmt: skip
+        parts[b] = ibm_block(b, place, tension, steps.directions, steps.joint, logs)
+
+    def then(chunk, cells, other):
+        steps.count_null(chunk, cells, other)
+        if features is not None:
+            for d in (0, 1):
+                if steps.directions & (d + 1):
+                    features[d, 0] += _features(steps, chunk, (cells, other)[d], d == 0)
+
+    features = np.zeros((2, 2)) if measured else None
+    steps.forget_null()
+    loglik = steps.over(lexicon, all_counts, block, None if steps.joint else then)
+    return loglik, sum(parts[b] for b in sorted(parts)) if features is None else features
+
+
+def _features(steps, chunk, posteriors, forward):
+    """Return what the diagonal's feature comes to where nothing is drawn to it; for the report alone."""
+    place = chunk.k0, steps.source.offsets, steps.target.offsets, chunk.cell_offsets, posteriors, forward
+    return sum(steps.pool.map(lambda b: ki.diagonal_features(*b, *place), chunk.sentence_blocks))

@@ -1,0 +1,244 @@
+"""IBM 2 (Brown et al. 1993): the words' links are independent of each other, and some positions likelier than others.
+
+Its prior over positions is drawn to the diagonal (Dyer, Chahuneau & Smith 2013) or a table ``p(m | n, M, N)``.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.aligning.models.diagonal import sentence_shapes, tension_step
+from aligntools.aligning.models.diagonal_series import climb_as_fast_align
+from aligntools.aligning.models.ibm1 import Ibm1, Ibm1Stage, tension_of
+from aligntools.aligning.models.lexical import uniform_lexicon
+from aligntools.aligning.models.position_tables import LONGEST, PositionTable, Scratch, positioned
+from aligntools.aligning.training.reconstruction_positions import TableClimb
+from aligntools.formats.models.modelfile import hold
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ibm2(Ibm1):
+    """IBM 2 with the diagonal prior; settings with ``positions=table`` are those of `TableIbm2`.
+
+    Attributes
+    ----------
+    tension : float64 [2]
+        Forward, then reverse.
+    """
+
+    tension: np.ndarray
+
+    def arrays(self):
+        """Return its own arrays, as a file names them."""
+        return {"tension": self.tension}
+
+    @classmethod
+    def from_arrays(cls, fields, arrays, about, settings):
+        """Make a model of what was in a file."""
+        if settings.positions != "table":
+            return Ibm2(**fields, tension=arrays["tension"])
+        positions = [_positions_of(arrays, d) for d in (0, 1)]
+        return TableIbm2(**fields, tension=arrays["tension"], positions=positions)
+
+    @classmethod
+    def stage(cls, task, before):
+        """Begin to train it."""
+        if task.settings.positions == "table":
+            return TableStage(TableIbm2, task, before)
+        return DiagonalStage(Ibm2, task, before)
+
+    @classmethod
+    def on_text(cls, fields, old, text, settings):
+        """Return a model of a new text that begins with an older one's tension, and its table where it has one."""
+        tension = tension_of(old)
+        if not tension.any():
+            tension = first_tension(settings)
+        if settings.positions != "table":
+            return Ibm2(**fields, tension=tension.copy())
+        lengths = text.source.lengths(), text.target.lengths()
+        before = old.positions if isinstance(old, TableIbm2) else [None, None]
+        positions = [_positions_on(*lengths[::way], tension[0], p) for way, p in zip((1, -1), before, strict=True)]
+        return TableIbm2(**fields, tension=tension.copy(), positions=positions)
+
+    def facts(self):
+        """Return the tension."""
+        shown = ", ".join(f"{x:.3f}" for x in self.tension)
+        return [["tension to the diagonal", shown]] if self.tension.any() else []
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TableIbm2(Ibm2):
+    """IBM 2 with tables of positions; the tension is that of the diagonal that they began with.
+
+    Attributes
+    ----------
+    positions : list of PositionTable
+        Forward, then reverse.
+    """
+
+    positions: list[PositionTable]
+
+    def posteriors(self, text, chunk, cells, other, directions, pool, logs):
+        """Turn link matrices into posteriors; see `LexicalModel.posteriors`."""
+        sides, lexicon = (text.source, text.target), self.lexicon
+        for d, own in enumerate((cells, other)):
+            if not directions & (d + 1):
+                continue
+            given, observed = sides[d], sides[1 - d]
+            scratch = Scratch(chunk, given, observed)
+
+            def task(b, d=d, own=own, given=given, observed=observed, scratch=scratch):
+                positioned(
+                    b, chunk, given, observed, d == 0, own, (lexicon.s_inverse, lexicon.t_inverse)[d],
+                    (self.t_null, self.s_null)[d], self.p_null[d], self.positions[d], 0.0, scratch,
+                )  # fmt: skip
+
+            pool.map(task, chunk.sentence_blocks)
+            logs[d] = scratch.loglik
+
+    def arrays(self):
+        """Return its own arrays, as a file names them."""
+        out = super().arrays()
+        for d, positions in enumerate(self.positions):
+            out[f"positions.{d}.shapes"], out[f"positions.{d}.values"] = positions.shapes, positions.values
+        return out
+
+    def climbing(self):
+        """Return how maximum reconstruction goes on from it."""
+        return TableClimb
+
+
+def first_tension(settings) -> np.ndarray:
+    """Return the tension that training begins with."""
+    return np.full(2, settings.tension if settings.favor_diagonal else 0.0)
+
+
+class DiagonalStage(Ibm1Stage):
+    """IBM 2 with the diagonal in training."""
+
+    def __init__(self, *place) -> None:
+        super().__init__(*place)
+        self.tension, self._shapes = first_tension(self.task.settings), None
+
+    def parameters(self):
+        """Return the tension."""
+        return {"tension": self.tension}
+
+    def start(self, steps, counts):
+        """Iterate once with all words equally likely, where no IBM 1 goes before: it knows the diagonal too."""
+        table = steps.matrices.table
+        for one in counts:
+            one[:] = 0
+        if not self.task.settings.agreement:  # NULL is learned then, and begins as ignorant as the words
+            steps.t_null = np.full_like(steps.t_null, 1 / table.n_target)
+            steps.s_null = np.full_like(steps.s_null, 1 / table.n_source)
+        loglik, _ = Ibm1Stage.expect(self, steps, uniform_lexicon(table), counts)
+        Ibm1Stage.maximize(self, None, steps)
+        return loglik
+
+    def maximize(self, counted, steps=None):
+        """Estimate the words of NULL, and climb the tension."""
+        super().maximize(counted, steps)
+        settings, tension = self.task.settings, self.tension
+        if not settings.optimize_tension:
+            return
+        if self._shapes is None:
+            lengths = self.task.source.lengths(), self.task.target.lengths()
+            self._shapes = [sentence_shapes(*lengths[::way]) for way in (1, -1)]
+        if settings.optimize_tension == "fast_align":
+            found = [climb_as_fast_align(tension[d], counted[d, 0], *self._shapes[d]) for d in (0, 1)]
+            self.tension = np.array([one for one, _ in found])
+            self._figures["climb"] = [climbed for _, climbed in found]
+        else:
+            self.tension = np.array([tension_step(tension[d], *counted[d], *self._shapes[d]) for d in (0, 1)])
+
+    def figures(self):
+        """Return the tension too."""
+        return {"tension": self.tension.tolist()} | super().figures()
+
+
+class TableStage(DiagonalStage):
+    """IBM 2 with tables of positions in training."""
+
+    def __init__(self, *place) -> None:
+        super().__init__(*place)
+        old = self.task.old
+        if isinstance(old, TableIbm2):
+            self._positions = old.positions
+        else:
+            source, target = self.task.source.lengths(), self.task.target.lengths()
+            self._positions = [
+                PositionTable.of_lengths(given, observed, self.tension[0])
+                for given, observed in ((source, target), (target, source))
+            ]
+
+    def parameters(self):
+        """Return the tension and the tables."""
+        return super().parameters() | {"positions": self._positions}
+
+    def expect(self, steps, lexicon, counts):
+        """Return log-likelihoods, and each table's expected counts."""
+        return expect_tables(steps, lexicon, self._positions, counts)
+
+    def maximize(self, counted, steps=None):
+        """Estimate the words of NULL, and the tables."""
+        Ibm1Stage.maximize(self, counted, steps)
+        for p, c in zip(self._positions, counted, strict=True):
+            p.values = p.estimate(c, self.tension[0], self.task.position_smoothing, self.task.pool)
+
+
+def expect_tables(steps, lexicon, positions, all_counts):
+    """Take expectations of IBM 2 with tables of positions: log-likelihoods, and each table's expected counts.
+
+    Jointly both tables count the mean of the posteriors, as the lexicon does.
+    """
+    counts = [np.zeros_like(p.values) for p in positions]
+    scratches = [None, None]
+    sides = (steps.source, steps.target), (steps.target, steps.source)
+    both = [d for d in (0, 1) if steps.joint or steps.directions & (d + 1)]
+
+    def first(chunk):
+        scratches[:] = [Scratch(chunk, *sides[d]) for d in (0, 1)]
+
+    def block(b, chunk, cells, other, logs):
+        for d in both:
+            positioned(
+                b, chunk, *sides[d], d == 0, (cells, other)[d], (lexicon.s_inverse, lexicon.t_inverse)[d],
+                (steps.t_null, steps.s_null)[d], steps.p_null[d], positions[d], 0.0, scratches[d],
+            )  # fmt: skip
+            part = slice(b[0] - chunk.k0, b[1] - chunk.k0)
+            logs[d, part] = scratches[d].loglik[part]
+
+    def then(chunk, cells, other):
+        if steps.joint:
+            steps.average(chunk, cells, other)
+        else:
+            steps.count_null(chunk, cells, other)
+        for d in both:
+            found = cells if steps.joint or d == 0 else other
+            positions[d].collect(chunk, *sides[d], d == 0, found, counts[d], steps.pool)
+
+    steps.forget_null()
+    return steps.over(lexicon, all_counts, block, then, apart=True, first=first), counts
+
+
+def _positions_of(arrays, d):
+    shapes, values = arrays[f"positions.{d}.shapes"], arrays[f"positions.{d}.values"]
+    right = shapes.ndim == 2 and shapes.shape[1] == 2 and shapes.dtype == np.int32 and values.dtype == np.float32
+    if not right or (len(shapes) and (shapes.min() < 1 or shapes.max() > LONGEST)):
+        raise ValueError(f"positions.{d}.shapes")
+    hold(arrays, f"positions.{d}.values", (shapes.astype(np.int64).prod(1).sum(),), np.float32, 0)
+    return PositionTable(shapes, values)
+
+
+def _positions_on(given, observed, tension, old):
+    """Return a table for a text's lengths, with the older one's blocks where it has them."""
+    table = PositionTable.of_lengths(given, observed, tension)
+    if old is None:
+        return table
+    own = {tuple(shape): s for s, shape in enumerate(old.shapes.tolist())}
+    for s, shape in enumerate(table.shapes.tolist()):
+        if tuple(shape) in own:
+            t = own[tuple(shape)]
+            table.values[table.starts[s] : table.starts[s + 1]] = old.values[old.starts[t] : old.starts[t + 1]]
+    return table

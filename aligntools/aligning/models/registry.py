@@ -1,0 +1,143 @@
+"""The alignment models that there are: what is known of each before its class, and the compiler with it, is loaded.
+
+Settings, the command line, training, files, parts and pages ask here; none of them names a model. One that is added has
+its class in a module of its own, and a declaration in the table below, or calls `register` from where it is.
+"""
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+#: Source tokens that a step of stepwise EM takes, at least: of IBM 1, and of the HMM.
+_STEPS = {"ibm1": 2_000_000, "hmm": 4_000_000}
+#: Of whom a setting is, in the words of the warning where it changes nothing.
+_ITERATIONS = {"iterations": "IBM 1 has `ibm1_iterations` alone"}
+_DIAGONAL = {"tension": "it is of IBM 2's diagonal", "positions": "a table of positions is IBM 2's"}
+
+
+@dataclass(frozen=True)
+class ModelKind:
+    """A model's declaration.
+
+    Attributes
+    ----------
+    name : str
+        In settings (``model_type``) and in the header of files.
+    home : str or type
+        Where its class is, ``module:Class``, or the class itself.
+    after : str or None
+        The model whose iterations come before its own in training.
+    iterations : int
+        Its iterations where none are asked for.
+    own : mapping of str to str
+        Settings that are of this model, and what is said where they are given for another.
+    both : bool
+        It is of both directions: where one is trained, or all is to be quick, ``after`` is trained instead.
+    views : bool
+        Several views of the words are trained where nothing else is asked for; they, and the pieces of words, can learn
+        from each other.
+    pieces : bool
+        Pieces of words are aligned too where nothing else is asked for.
+    learns_null : bool
+        The words of NULL are estimated where each direction is trained by itself.
+    in_parts : bool
+        It can be trained on a text in parts; its class says how.
+    steps : mapping of str to int
+        Tokens of a step of stepwise EM, by the stage; a stage that is not among them takes a large text whole.
+    last_pass : bool
+        Its training ends with a pass over the text, which can give the text's links.
+    reconstructs : str or None
+        The model that maximum reconstruction trains from it.
+    spreads : bool
+        After reconstruction, where each direction is by itself, its posteriors spread over many words: a heuristic over
+        both directions' links does better than the mean.
+    """
+
+    name: str
+    home: str | type[Any]
+    after: str | None = "ibm1"
+    iterations: int = 5
+    own: Mapping[str, str] = field(default_factory=lambda: _ITERATIONS)
+    both: bool = False
+    views: bool = False
+    pieces: bool = False
+    learns_null: bool = False
+    in_parts: bool = False
+    steps: Mapping[str, int] = field(default_factory=dict)
+    last_pass: bool = False
+    reconstructs: str | None = None
+    spreads: bool = False
+
+    def load(self) -> type[Any]:
+        """Return the class, a `base.LexicalModel`."""
+        if not isinstance(self.home, str):
+            return self.home
+        module, _, name = self.home.partition(":")
+        found: Any = getattr(importlib.import_module(module), name)
+        return found
+
+    def chain(self) -> "tuple[ModelKind, ...]":
+        """Return the models that training goes through, this one last."""
+        return (*(kind_of(self.after).chain() if self.after else ()), self)
+
+
+#: All models, by their names.
+KINDS: dict[str, ModelKind] = {}
+
+
+def register(kind: ModelKind) -> None:
+    """Make a model known; one of the same name is replaced."""
+    KINDS[kind.name] = kind
+
+
+def forget(name: str) -> None:
+    """Take a model back."""
+    del KINDS[name]
+
+
+def kind_of(name: str) -> ModelKind:
+    """Return the declaration of a model."""
+    return KINDS[name]
+
+
+def kinds() -> tuple[ModelKind, ...]:
+    """Return all models, in the order in which they were made known."""
+    return tuple(KINDS.values())
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all models."""
+    return tuple(KINDS)
+
+
+def of_others(name: str) -> dict[str, str]:
+    """Return the settings that are of other models than this one and those before it, and what is said of each."""
+    own = {setting for kind in kind_of(name).chain() for setting in kind.own}
+    return {setting: about for kind in kinds() for setting, about in kind.own.items() if setting not in own}
+
+
+def reconstructed() -> tuple[str, ...]:
+    """Return the names of the models that maximum reconstruction trains."""
+    return tuple(kind.name for kind in kinds() if kind.reconstructs == kind.name)
+
+
+_MODELS = "aligntools.aligning.models"
+register(ModelKind("ibm1", f"{_MODELS}.ibm1:Ibm1", None, 0, {}, learns_null=True, reconstructs="ibm2"))
+register(
+    ModelKind(
+        "ibm2", f"{_MODELS}.ibm2:Ibm2", own=_ITERATIONS | _DIAGONAL, learns_null=True, reconstructs="ibm2", spreads=True
+    )
+)
+register(
+    ModelKind(
+        "hmm", f"{_MODELS}.hmm:Hmm", iterations=4, views=True, in_parts=True, steps=_STEPS, reconstructs="hmm"
+    )
+)  # fmt: skip
+register(
+    ModelKind(
+        # the sampler does better from an HMM that is not yet sure of itself: two iterations
+        "fertility", f"{_MODELS}.fertility:Fertility", "hmm", 2, {"sweeps": "only the fertility model samples"},
+        both=True, views=True, pieces=True, in_parts=True, steps=_STEPS, last_pass=True, reconstructs="hmm",
+    )
+)  # fmt: skip

@@ -1,0 +1,74 @@
+"""What sampling over fertilities works with: candidate positions of words, and the counts that it leaves behind."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.aligning.models import kernels_candidates
+from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.models.base import pairs_of
+
+#: Posterior that a position needs to be a candidate.
+LEAST = 0.01
+#: Posterior beyond which a word with one candidate is not sampled.
+SURE = 0.99
+
+
+@dataclass(frozen=True, eq=False)
+class FertilityCounts:
+    """What the sampler of one direction learned, averaged over its later sweeps.
+
+    Attributes
+    ----------
+    pairs : float32 [n_pairs]
+    words : float64 [n_conditioning_words + 1]
+        Last: words linked to NULL.
+    types : float32 [n_conditioning_words]
+    null : float64 [n_observed_words + 1]
+    jump_rows : int16 [n_conditioning_words + 1]
+        Row of the jumps from each conditioning word; last: that of words which are not known.
+    jumps : float64 [rows, 2 * JUMPS + 2]
+        The last two rows: from the sentence's beginning, and all. The last column: the row's sum.
+    fertility : float32 [n_conditioning_words, FERTILITIES]
+    """
+
+    pairs: np.ndarray
+    words: np.ndarray
+    types: np.ndarray
+    null: np.ndarray
+    jump_rows: np.ndarray
+    jumps: np.ndarray
+    fertility: np.ndarray
+
+
+def sampler_scratch(text, k0, k1):
+    """Return what `kernels_fertility.sweep` works with on the sentences ``k0..k1`` of a `Directed` text."""
+    given, observed = (int(np.diff(o[k0 : k1 + 1]).max(initial=1)) for o in (text.given_offsets, text.observed_offsets))
+    return kf.SamplerScratch(np.zeros(given, np.int64), np.empty(kf.CANDIDATES), np.empty((observed, kf.CANDIDATES)))
+
+
+class LinkCandidates:
+    """Candidate positions of every observed word of a chunk, for one direction."""
+
+    def __init__(self, n_tokens):
+        self.state = np.empty(n_tokens, np.int16)
+        self.sizes = np.zeros(n_tokens, np.int8)
+        self.positions = np.zeros((n_tokens, kf.CANDIDATES), np.int16)
+        self.entries = np.zeros((n_tokens, kf.CANDIDATES), np.int32)
+        self.masses = np.zeros((n_tokens, kf.CANDIDATES), np.float32)
+
+    def arrays(self):
+        """Return what kernels take."""
+        return kf.Sampled(self.state, self.sizes, self.positions, self.entries, self.masses)
+
+    def find(self, text, chunk, posteriors, table, forward, pool):
+        """List candidates for the chunk's sentences from this direction's posteriors."""
+        pairs = pairs_of(text, chunk)
+
+        def task(b):
+            kernels_candidates.candidates_block(
+                *b, pairs, posteriors, table.ptr, table.ids, forward, np.float32(LEAST), np.float32(SURE),
+                self.arrays(),
+            )  # fmt: skip
+
+        pool.map(task, chunk.sentence_blocks)
