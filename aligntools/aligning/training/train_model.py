@@ -122,6 +122,7 @@ def train_model(
         When ``max_memory`` is too little.
     """
     if reconstruction is not None:
+        reconstructed_from(settings)  # before what takes long
         settings = replace(settings, view_agreement=False)
     cells = cells_within(max_memory, needed_for_training(bitext, settings, reconstruction is not None))
     views = settings.views or ()
