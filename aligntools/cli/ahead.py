@@ -7,13 +7,13 @@ import sys
 
 from aligntools.aligning.models import registry
 from aligntools.aligning.settings import AlignerSettings
-from aligntools.cli import declared
 
 
 @contextlib.contextmanager
 def compiling_for(o):
     """Compile ahead what training with the options needs, where that is worth while; end with the block."""
-    processes = _started(declared.settings(AlignerSettings, o).trained) if o["threads"] > 1 else []
+    chosen = {name: o[name] for name in ("model_type", "fast", "direction") if o.get(name) is not None}
+    processes = _started(AlignerSettings(**chosen).trained) if o["threads"] > 1 else []
     try:
         yield
     finally:

@@ -1,24 +1,30 @@
-"""A model as contributing.md says how to add one, in NumPy alone: IBM 1 with a fixed distortion by position.
+"""Models as contributing.md says how to add one, in NumPy alone: IBM 1 with a distortion by position, fixed or learned.
 
-Nothing outside this module knows of it; the tests register it and take it back.
+Nothing outside this module knows of them; the tests register them and take them back.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.aligning.models.base import LexicalModel, Shares
+from aligntools.aligning.models.base import LexicalModel, Shares, Stage
 from aligntools.aligning.models.registry import ModelKind
+from aligntools.formats.models.modelfile import hold
 
-#: How fast probabilities fall with the distance of relative positions.
-STEEPNESS = 3.0
+#: How fast probabilities fall with the distance of relative positions, and how many distances are told apart.
+STEEPNESS, DISTANCES = 3.0, 6
 
 
 def prior(n_given, n_observed):
     """Return the probability of each given position for each observed one, [given, observed]; columns sum to 1."""
-    given, observed = (np.arange(n_given) + 0.5) / n_given, (np.arange(n_observed) + 0.5) / n_observed
-    p = np.exp(-STEEPNESS * np.abs(given[:, None] - observed))
+    p = np.exp(-STEEPNESS * distances(n_given, n_observed))
     return p / p.sum(0)
+
+
+def distances(n_given, n_observed):
+    """Return how far relative positions are from each other, below 1, [given, observed]."""
+    given, observed = (np.arange(n_given) + 0.5) / n_given, (np.arange(n_observed) + 0.5) / n_observed
+    return np.abs(given[:, None] - observed)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,11 +44,15 @@ class Slanted(LexicalModel):
                     continue
                 matrix = own[begin:end].reshape(shape)
                 values = (matrix.T if d else matrix) * inverses[d][sides[d]][:, None]  # [given, observed]
-                values = values * prior(*values.shape) * (1 - self.p_null[d])
+                values = values * self.prior(d, *values.shape) * (1 - self.p_null[d])
                 total = values.sum(0) + self.p_null[d] * nulls[d][sides[1 - d]] + 1e-35
                 values /= total
                 matrix[:] = values.T if d else values
                 logs[d, k - chunk.k0] = np.log(total).sum()
+
+    def prior(self, d, n_given, n_observed):
+        """Return the prior of one direction."""
+        return prior(n_given, n_observed)
 
     def facts(self):
         """Return the steepness."""
@@ -53,4 +63,79 @@ class Slanted(LexicalModel):
         return [Shares("Positions", "of nine", [str(n) for n in range(9)], [("both", prior(9, 9)[:, 4].tolist())])]
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Learned(Slanted):
+    """The same with a share for each distance.
+
+    Attributes
+    ----------
+    shares : float64 [2, DISTANCES]
+        Forward, then reverse.
+    """
+
+    shares: np.ndarray
+
+    def prior(self, d, n_given, n_observed):
+        """Return the prior of one direction."""
+        p = self.shares[d][(distances(n_given, n_observed) * DISTANCES).astype(int)]
+        return p / p.sum(0)
+
+    def arrays(self):
+        """Return its own arrays, as a file names them."""
+        return {"shares": self.shares}
+
+    @classmethod
+    def from_arrays(cls, fields, arrays, about, settings):
+        """Make a model of what was in a file."""
+        return cls(**fields, shares=hold(arrays, "shares", (2, DISTANCES), np.float64, 0, 1))
+
+    @classmethod
+    def stage(cls, task, before):
+        """Begin to train it."""
+        return LearnedStage(cls, task, before)
+
+    def charts(self):
+        """Return the shares."""
+        series = [(name, self.shares[d].tolist()) for d, name in enumerate(("forward", "reverse"))]
+        return [Shares("Distances", "of six", [str(n) for n in range(DISTANCES)], series)]
+
+
+class LearnedStage(Stage):
+    """The same in training."""
+
+    def __init__(self, *place):
+        super().__init__(*place)
+        old = self.task.old
+        self.shares = old.shares if isinstance(old, Learned) else np.full((2, DISTANCES), 1 / DISTANCES)
+
+    def parameters(self):
+        """Return the shares."""
+        return {"shares": self.shares}
+
+    def restore(self, parameters):
+        """Take shares that were kept."""
+        self.shares = parameters.get("shares", self.shares)
+        return self
+
+    def expect(self, steps, lexicon, counts):
+        """Return log-likelihoods, and expected links by direction and distance."""
+        counted = np.zeros((2, DISTANCES))
+
+        def count(chunk, cells, other):
+            lengths = [np.diff(side.offsets[chunk.k0 : chunk.k1 + 1]) for side in (steps.source, steps.target)]
+            for k, (i, j) in enumerate(zip(*lengths, strict=True)):
+                begin, end = chunk.cell_offsets[k : k + 2]
+                places = (distances(i, j) * DISTANCES).astype(int).ravel() if i and j else np.zeros(0, int)
+                for d, own in enumerate((cells, other)):
+                    if steps.directions & (d + 1):
+                        counted[d] += np.bincount(places, own[begin:end], DISTANCES)
+
+        return steps.by_posteriors(self.now(steps, lexicon), counts, count), counted
+
+    def maximize(self, counted, steps=None):
+        """Estimate the shares."""
+        self.shares = (counted + 1) / (counted + 1).sum(1, keepdims=True)
+
+
 SLANTED = ModelKind("slanted", Slanted, iterations=3, in_parts=True)
+LEARNED = ModelKind("learned", Learned, after="hmm", in_parts=True)

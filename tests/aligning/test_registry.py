@@ -16,7 +16,7 @@ from aligntools.aligning.training.train_model import count_steps, train_model
 from aligntools.aligning.training.warm_start import warm_start
 from aligntools.formats.models.modelfile import read_model
 from aligntools.ground.parallel import Pool
-from tests.aligning.slanted import SLANTED, Slanted, prior
+from tests.aligning.slanted import LEARNED, SLANTED, Slanted, prior
 from tests.cli.running import fails, run
 from tests.places import SAMPLES
 
@@ -27,6 +27,7 @@ TEXT = SAMPLES / "de-en.txt"
 def slanted(monkeypatch):
     monkeypatch.setattr(registry, "KINDS", dict(registry.KINDS))
     registry.register(SLANTED)
+    registry.register(LEARNED)
 
 
 # A new model, of which nothing else knows
@@ -58,7 +59,7 @@ def test_a_new_model_is_trained_kept_and_shown_from_python(tmp_path):
 
 @pytest.mark.usefixtures("slanted")
 def test_a_new_model_is_a_choice_of_the_command_line(tmp_path):
-    assert b"[ibm1|ibm2|hmm|fertility|slanted]" in run("align", "--help").stdout
+    assert b"[ibm1|ibm2|hmm|fertility|slanted|learned]" in run("align", "--help").stdout
     assert b"slanted" not in run("mre-align", "--help").stdout
     given = ("-q", "-i", TEXT, "--model-type", "slanted")
     assert run("align", *given, "-o", tmp_path / "a", "--save-model", tmp_path / "m").returncode == 0
@@ -81,7 +82,19 @@ def test_a_model_that_is_not_registered_is_no_choice():
 
 
 @pytest.mark.usefixtures("slanted")
-def test_a_new_model_aligns_by_what_it_is(sample_bitext):
+def test_a_new_model_learns_its_parameters(tmp_path):
+    """In parts the same as in memory: near distances are the likeliest by far."""
+    how = {"model_type": "learned", "views": (0,), "keep": 0.0}
+    whole = at.train_aligner(str(TEXT), **how).model.views[0].shares
+    assert (whole.argmax(1) == 0).all()
+    assert whole[:, 0].min() > 0.6
+    for _ in at.align_in_parts(str(TEXT), part_size=100, save_model=tmp_path / "model", **how):
+        pass
+    np.testing.assert_allclose(at.load(tmp_path / "model").model.views[0].shares, whole, rtol=1e-3)
+
+
+@pytest.mark.usefixtures("slanted")
+def test_a_new_model_aligns_by_what_it_is():
     """Not as IBM 1 does, from which it differs by its prior alone; which is one."""
     np.testing.assert_allclose(prior(4, 7).sum(0), 1)
     links = [str(at.align(str(TEXT), model_type=name, views=(0,))[7]) for name in ("slanted", "ibm1")]
@@ -98,7 +111,7 @@ FORMS = {
 }
 CASES = [
     (name, form)
-    for name in (*registry.names(), "slanted")
+    for name in (*registry.names(), "slanted", "learned")
     for form in FORMS.get(name, ({}, {"estimator": "em", "agreement": False}))
 ]
 

@@ -304,11 +304,15 @@ class Stage:
         float64 [2], np.ndarray or None
             Log-likelihoods, and what `maximize` takes: an array that can be summed over parts of a text.
         """
+        return steps.by_posteriors(self.now(steps, lexicon), counts), None
+
+    def now(self, steps, lexicon: Lexicon) -> LexicalModel:
+        """Return a model as it is within an iteration, for its posteriors."""
         fields = {
             "words": self.task.words, "table": steps.matrices.table, "lexicon": lexicon, "counts": [],
             "tiers": np.zeros(0), "s_null": steps.s_null, "t_null": steps.t_null, "p_null": steps.p_null,
         }  # fmt: skip
-        return steps.by_posteriors(self.model(fields), counts), None
+        return self.model(fields)
 
     def block(self, steps, lexicon: Lexicon, parts: dict) -> Any:
         """Return what `expect` does with a block of sentences: views that learn from each other need it.

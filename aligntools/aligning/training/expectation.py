@@ -67,13 +67,16 @@ class Expectations:
                     self.matrices.collect(chunk, counts, (cells, other)[d])
         return loglik
 
-    def by_posteriors(self, model: LexicalModel, all_counts) -> np.ndarray:
+    def by_posteriors(self, model: LexicalModel, all_counts, count=None) -> np.ndarray:
         """Take expectations of a model by its posteriors; return log-likelihoods.
 
-        Jointly, pairs count the mean of both directions.
+        Jointly, pairs count the mean of both directions. ``count`` is called with each chunk and both directions' own
+        posteriors: for what a model estimates beside words.
         """
 
         def then(chunk, cells, other):
+            if count:
+                count(chunk, cells, other)
             if self.joint:
                 self.average(chunk, cells, other)
             else:
