@@ -1,6 +1,7 @@
 """Corrupted copies of sentence pairs (negative examples): noise, as section 3 of Liu & Sun (2015) has it."""
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from aligntools.aligning.contrastive.settings import noise_shares
 from aligntools.formats.text.corpus import Bitext
 
 
-def pick(bitext: Bitext, sentences) -> Bitext:
+def pick(bitext: Bitext, sentences: np.ndarray) -> Bitext:
     """Return the text of some sentences (int [n]) alone, in that order; vocabularies are shared."""
     sides = {}
     for name in ("source", "target"):
@@ -20,7 +21,7 @@ def pick(bitext: Bitext, sentences) -> Bitext:
     return dataclasses.replace(bitext, **sides)
 
 
-def noisy(bitext, kind, seed, numbers=None):
+def noisy(bitext: Bitext, kind: str, seed: int, numbers: Sequence[int] | np.ndarray | None = None) -> Bitext:
     """Return a text with every sentence pair corrupted.
 
     Parameters
@@ -56,7 +57,7 @@ def noisy(bitext, kind, seed, numbers=None):
     return dataclasses.replace(bitext, **sides)
 
 
-def _kinds(text, seed, numbers):
+def _kinds(text: str, seed: int, numbers: Sequence[int] | np.ndarray) -> list[str]:
     """Return how each sentence pair is corrupted."""
     shares = noise_shares(text)
     kinds, bounds = list(shares), np.cumsum(list(shares.values()))[:-1]
@@ -66,7 +67,7 @@ def _kinds(text, seed, numbers):
     return [kinds[int(np.searchsorted(bounds, x, side="right"))] for x in drawn]
 
 
-def _corrupt(row, kind, words, rng):
+def _corrupt(row: np.ndarray, kind: str, words: int, rng: np.random.Generator) -> np.ndarray:
     n = len(row)
     if n == 0:
         return row
@@ -84,7 +85,7 @@ def _corrupt(row, kind, words, rng):
     raise ValueError(f"no such noise: {kind}")
 
 
-def has_changed(observed, corrupted):
+def has_changed(observed: Bitext, corrupted: Bitext) -> np.ndarray:
     """Return which sentence pairs differ from their noisy copies, bool [sentences].
 
     A pair of one word a side cannot be shuffled, nor can one of equal words: such a pair teaches nothing.
