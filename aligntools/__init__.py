@@ -82,12 +82,14 @@ if TYPE_CHECKING:
     from aligntools.api.views.tree_views import view_trees as view_trees
     from aligntools.api.views.viewing import View as View
     from aligntools.api.views.viewing import view as view
+    from aligntools.encoding.settings import EncoderSettings as EncoderSettings
     from aligntools.formats.text.reading import LinkReading as LinkReading
     from aligntools.formats.text.reading import Loading as Loading
     from aligntools.formats.text.reading import PieceReading as PieceReading
     from aligntools.formats.text.reading import Reading as Reading
     from aligntools.formats.text.reading import Splitting as Splitting
     from aligntools.formats.text.reading import TagReading as TagReading
+    from aligntools.formats.text.reading import Tokenizing as Tokenizing
     from aligntools.formats.text.reading import WordReading as WordReading
     from aligntools.ground.errors import AligntoolsError as AligntoolsError
     from aligntools.ground.errors import ClusterError as ClusterError
@@ -131,8 +133,9 @@ _MODULES = {
         "LatticeSettings", "TranslationLists", "TuningSettings",
     ),
     "formats.text.reading": (
-        "LinkReading", "Loading", "PieceReading", "Reading", "Splitting", "TagReading", "WordReading",
+        "LinkReading", "Loading", "PieceReading", "Reading", "Splitting", "TagReading", "Tokenizing", "WordReading",
     ),
+    "encoding.settings": ("EncoderSettings",),
     "viewing.settings": ("ModelViewing",),
     "metrics.settings": ("AlignmentScoring", "GoldReading", "TagScoring", "TranslationScoring", "TreeScoring"),
     "projecting.settings": ("ProjectionSettings",),

@@ -3,7 +3,6 @@
 import dataclasses
 import importlib
 import inspect
-import re
 from typing import Literal
 
 import click
@@ -166,14 +165,6 @@ def test_the_commands_of_annotation_have_the_options_that_are_declared(name):
             if one.option.group and field not in otherwise:
                 assert found[field].default == one.default, field
                 assert found[field].help.startswith(on_command_line.help_of(kind, field)), field
-
-
-@pytest.mark.parametrize("name", [*TRANSLATION, "eval-bleu"])
-def test_the_commands_of_translation_use_the_api_and_what_opens_files(name):
-    text = (keywords.ROOT / "aligntools" / "cli" / f"{name.replace('-', '_')}.py").read_text(encoding="utf-8")
-    used = set(re.findall(r"^ *from aligntools(?:\.([\w.]+))? import", text, re.MULTILINE))
-    allowed = ("api.", "cli", "ground.", "formats.opening")
-    assert [module for module in used if module and not module.startswith(allowed)] == []
 
 
 def test_values_are_held_against_types_choices_and_ranges():

@@ -375,6 +375,11 @@ class Decisions(Settings):
         otherwise=THRESHOLDS,
     )
 
+    @property
+    def jointly(self) -> bool:
+        """Whether both directions are decided on at once, so that their own links are not asked for."""
+        return self.symmetrize in JOINTLY
+
     def suiting(self, direction: str) -> Self:
         """Return these decisions, checked for a model of both directions or of one.
 
@@ -385,7 +390,7 @@ class Decisions(Settings):
         """
         self.checked()
         one = f"the {direction} direction alone"
-        jointly = self.symmetrize in JOINTLY and direction == "both"
+        jointly = self.jointly and direction == "both"
         if direction != "both" and self.symmetrize != Decisions.symmetrize:
             raise UsageProblem(f"`symmetrize={self.symmetrize}` combines two directions, and there is {one}")
         what = one if direction != "both" else f"`symmetrize={self.symmetrize}`"

@@ -4,6 +4,8 @@ A model can be made of the tables that another aligner wrote: IBM 2 with its wor
 prior. And a model's own table can be written, in fast_align's form.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from aligntools.aligning.model import AlignmentModel
@@ -108,7 +110,7 @@ def _null(table, words):
     return np.concatenate([[0], np.where(p > 0, p, least), [least]]).astype(np.float32)
 
 
-def ttable_lines(model, beam=None, rows=100_000):
+def ttable_lines(model: AlignmentModel, beam: float | None = None, rows: int = 100_000) -> Iterator[bytes]:
     """Yield blocks of lines ``source TAB target TAB ln p(target | source)``, NULL as ``<eps>``; bytes.
 
     Lines of the first view's table, by source word, then target word id. A reverse model (``direction`` reverse) gives

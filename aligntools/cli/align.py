@@ -1,11 +1,13 @@
 """``aligntools align``: from parallel text to alignments, in one command."""
 
+import time
+
 import click
 
-from aligntools.aligning.settings import AlignerSettings, PartSettings, PriorWeights
+from aligntools import AlignerSettings, EncoderSettings, PartSettings, PriorWeights
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, engine_options, options
-from aligntools.encoding.settings import EncoderSettings
+from aligntools.cli.reporting import reporting
 from aligntools.ground.errors import UsageProblem
 
 _priors = options.group(
@@ -62,39 +64,24 @@ def command(**o):
     Example:
       aligntools align -s data/samples/de-en.de -t data/samples/de-en.en
     """
-    from aligntools.api.align.alignment import tell_unused, train_with
-    from aligntools.cli import aligning_parts
-    from aligntools.cli.aligning_run import run
+    from aligntools.api.align.files import Training
+    from aligntools.api.align.part_files import InParts
 
     chosen = aligning.given()
     aligning.take_old_type(o, chosen)
-    aligning.check(o, chosen)
-    if o["priors"] and o["model"]:
-        raise UsageProblem("-m applies a model as it is; --priors are for training")
-    weights = sorted(chosen & set(PriorWeights.names()))
-    if weights and not o["priors"]:
-        raise UsageProblem(f"`{weights[0]}` weighs what --priors gives; add it")
-    aligning.check_shapes(o, chosen)
+    aligning.check_text(o)
+    aligning.check_fixed(o, chosen)
+    of_training = sorted(chosen & {"priors", *PriorWeights.names(), "encoder_layer", "encoder_pairs"})
+    if o["model"] and of_training:
+        raise UsageProblem(f"-m applies a model as it is; `{of_training[0]}` is for training")
     settings, encoder = declared.settings(AlignerSettings, o), declared.settings(EncoderSettings, o)
-    given = sorted(chosen & {"encoder_layer", "encoder_pairs"})
-    if o["model"] and given:
-        raise UsageProblem(f"-m applies a model as it is; `{given[0]}` is for training")
-    if aligning_parts.asked(o, chosen) or aligning_parts.must(o, settings):
-        aligning_parts.check(o, chosen)
-        aligning_parts.run(o, settings)
-        return
-
-    def train(bitext, init_model, **common):
-        if init_model is None:
-            tell_unused(settings)
-        own = init_model.settings if init_model else settings
-        more = {"priors": o["priors"] or None, "weights": declared.settings(PriorWeights, o)}
-        return train_with(bitext, None, own, init_model=init_model, **more, **common)
-
-    run(
-        o,
-        train,
-        lambda n_words: settings.resolved(n_words).views[0],
-        finds_links=True,
-        encoder=encoder.chosen(o["best"] and not (o["model"] or o["init_model"])),
-    )
+    encoder = encoder.chosen(settings.best and not (o["model"] or o["init_model"]))
+    training = Training(settings, declared.settings(PriorWeights, o), o["priors"], encoder)
+    parts = InParts(declared.settings(PartSettings, o), o["checkpoint"], o["plan"])
+    with reporting(o) as reporter:
+        work = aligning.aligned_text(o, reporter)
+        if not parts.wanted(work, training):
+            work.align(training)
+            return
+        forget = parts.align(work, training, time.perf_counter)
+    click.get_current_context().meta.setdefault(options.AFTERWARDS, []).append(forget)

@@ -2,14 +2,17 @@
 
 import os
 import sys
+from dataclasses import fields
+from functools import partial
 
 import click
 
-from aligntools.aligning.models import registry
-from aligntools.aligning.settings import JOINTLY, AlignerSettings, Decisions, ReconstructionSettings
+from aligntools import AlignerSettings, Decisions, Reading, ReconstructionSettings, Run, Tokenizing
+from aligntools.api.align.text_files import TextFiles
 from aligntools.cli import declared, options
 from aligntools.cli.declared import given as given
-from aligntools.formats.text.reading import Reading
+from aligntools.cli.serving import until_terminated
+from aligntools.ground.declaring import declared as fields_of
 from aligntools.ground.errors import UsageProblem
 
 #: Log-probabilities under the model; eflomal's costs, of counts over the text's own links.
@@ -98,9 +101,9 @@ OF_THE_MODEL = {*AlignerSettings.names(), "case_sensitive"}
 OF_RECONSTRUCTION = {"preset", *ReconstructionSettings.names()}
 
 
-def take_old_type(o, chosen, known=None):
+def take_old_type(o, chosen, known=()):
     """Read ``--model hmm`` as ``--model-type hmm``, as it was written before ``--model`` named a file."""
-    names = registry.names()
+    names = fields_of(AlignerSettings)["model_type"].choices
     if o["model"] in names and not os.path.exists(o["model"]):
         sys.stderr.write("note: --model hmm and the like are called --model-type now; --model is a file\n")
         if o["model"] not in (known or names):
@@ -112,82 +115,45 @@ def take_old_type(o, chosen, known=None):
 
 def check_text(o):
     """Refuse a text that is not given in one of the two ways."""
-    texts = o["joint_file"] is not None, o["source"] is not None or o["target"] is not None
-    if sum(texts) != 1 or (texts[1] and (o["source"] is None or o["target"] is None)):
-        raise UsageProblem("give the text as -s FILE -t FILE, or as one file with -i")
+    text_files(o).check_text()
 
 
-def check_tokenizer(o, chosen):
-    """Refuse a tokenizer that would not be used."""
-    if "tokenizer" in chosen and not o["tokenize"]:
-        raise UsageProblem("--tokenizer goes with --tokenize")
-    if o["tokenize"] == "icu" and o["tokenizer"] != "icu" and "tokenizer" in chosen:
-        raise UsageProblem(f"--tokenize icu is by ICU's rules; --tokenizer {o['tokenizer']} does not go with it")
+def text_files(o):
+    """Return the files of the text that the options name."""
+    return _of(TextFiles, o, tokenizing=declared.settings(Tokenizing, o))
 
 
-def check_shapes(o, chosen):
-    """Refuse options on pieces and on text beside links that exclude each other."""
-    joint, *sides = (o[f"{name}_pieces"] is not None for name in ("joint", "source", "target"))
-    if joint and any(sides):
-        raise UsageProblem("give the pieces as one file with --pieces, or as --source-pieces and --target-pieces")
-    if o["word_pairs"] and (joint or any(sides)):
-        raise UsageProblem("--word-pairs has words, and with --pieces links are between pieces; give one of them")
-    if o["to_words"] and (joint or any(sides)):
-        raise UsageProblem("--to-words is for text in pieces; with --pieces FILE the text is in words")
-    if o["moses_dir"] and (o["to_words"] or joint or any(sides)):
-        raise UsageProblem("--moses-dir counts links of the text as it is given, without --to-words or --pieces")
-    check_tokenizer(o, chosen)
-    if o["to_words"] and o["tokenize"]:
-        raise UsageProblem("--tokenize is for raw text, --to-words for text in pieces")
-    if "scheme" in chosen and not (o["to_words"] or joint or any(sides)):
-        raise UsageProblem("--scheme is about --pieces or --to-words")
-    if o["output_format"] == "tsv" and o["link_probabilities"]:
-        raise UsageProblem("readers of --output-format tsv take links alone; leave out --link-probabilities")
-    named = [o[name] for name in ("joint_file", "source", "target", "joint_pieces", "source_pieces", "target_pieces")]
-    if named.count("-") > 1 and "-" in named[3:]:
-        raise UsageProblem("only one file can be standard input")
-
-
-def check(o, chosen, reconstructs=False):
-    """Refuse options of the aligning commands that exclude each other; ``chosen`` are those that were given."""
-    check_text(o)
-    if o["model"] and (o["save_model"] or o["init_model"]):
-        raise UsageProblem("-m applies a model as it is; to continue training from one use --init-model")
+def check_fixed(o, chosen, reconstructs=False):
+    """Refuse settings of a new model where a saved one is applied or goes on; ``chosen`` are those that were given."""
     fixed = OF_THE_MODEL | OF_RECONSTRUCTION
     if reconstructs and o["init_model"]:  # which model is trained from the given one may be chosen
         fixed = OF_THE_MODEL - {"model_type", "positions"}
     fixed = sorted(chosen & fixed)
     if fixed and (o["model"] or o["init_model"]):
         raise UsageProblem(f"`{fixed[0]}` is for a new model; a saved one keeps the settings it was trained with")
-    other = {"forward": "reverse", "reverse": "forward"}.get(o["direction"])
-    if other and o[f"{other}_output"]:
-        raise UsageProblem(f"--{other}-output needs that direction trained; leave out --direction {o['direction']}")
-    single = o["symmetrize"] not in JOINTLY or other or o["forward_output"] or o["reverse_output"]
-    if "decode" in chosen and not single and not o["model"]:
-        raise UsageProblem(
-            f"--decode chooses links of single directions, and --symmetrize {o['symmetrize']} writes none; choose a"
-            " heuristic such as --symmetrize grow-diag-final-and, or add --forward-output or --reverse-output"
-        )
-    if not o["model"] and not o["init_model"]:
-        check_decisions(o, o["direction"])
-    if o["score_form"] == "eflomal":
-        _check_costs(o)
-    if o["moses_dir"] and o["unbuffered"]:
-        raise UsageProblem("--moses-dir counts the links of a whole text; leave out --unbuffered")
-    if o["unbuffered"] and not o["model"]:
-        raise UsageProblem("--unbuffered goes with -m: training needs the whole text")
 
 
-def check_decisions(o, direction):
-    """Refuse decisions on links that change nothing where this direction is trained, or both."""
-    declared.settings(Decisions, o).suiting(direction)
+def _of(kind, o, **more):
+    """Return a dataclass made of a command's options."""
+    return kind(**{field.name: o[field.name] for field in fields(kind) if field.name in o} | more)
 
 
-def _check_costs(o):
-    """Refuse what eflomal's scores cannot be made of."""
-    if not o["scores"]:
-        raise UsageProblem("--score-form is about --scores FILE")
-    if o["model"]:
-        raise UsageProblem("--score-form eflomal counts the links of the text that is trained on; leave out -m")
-    if o["decode"] == "posterior":
-        raise UsageProblem("--score-form eflomal scores each word's best link; leave out --decode posterior")
+def aligned_text(o, watch):
+    """Return the text that the options name, with what is to be done with it."""
+    from aligntools.api.align.files import AlignedText
+    from aligntools.api.align.outputs import AlignmentFiles
+
+    return AlignedText(
+        text_files(o),
+        _of(AlignmentFiles, o),
+        declared.settings(Decisions, o),
+        declared.settings(Reading, o),
+        declared.settings(Run, o),
+        watch,
+        model=o["model"],
+        init_model=o["init_model"],
+        verify=o["verify"],
+        encoder=o.get("encoder"),
+        unbuffered=o["unbuffered"],
+        ending=partial(until_terminated, o["unbuffered"]),
+    )

@@ -6,12 +6,9 @@ from pathlib import Path
 
 import click
 
-from aligntools.aligning.contrastive.settings import MOST_FILES, STARTS, ContrastiveSettings, noise_shares
-from aligntools.aligning.settings import AlignerSettings
+from aligntools import AlignerSettings, ContrastiveSettings, EncoderSettings, Reading
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, engine_options, evidence_notes, options, training
-from aligntools.encoding.settings import EncoderSettings
-from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
@@ -56,7 +53,7 @@ _tables = options.group(
 _learning = options.group(
     "Learning",
     declared.group(ContrastiveSettings, "features"),
-    click.option("--start", metavar=f"{'|'.join(STARTS)}|FILE", type=options.Place(),
+    click.option("--start", metavar="languages|paper|FILE", type=options.Place(),
                  help="What judges links, and start weights: learned from gold links of other languages, the paper's,"
                       " or those of a file that teach wrote. With -w, the file that the weights started from."
                       "  [default: languages with all features, else paper]"),
@@ -109,9 +106,6 @@ def command(**o):
 
 def _check(o):
     aligning.check_text(o)
-    noise_shares(o["noise"])
-    if len(o["evidence"]) > MOST_FILES:
-        raise UsageProblem(f"--evidence came {len(o['evidence'])} times; {MOST_FILES} files are the most")
     if "-" in o["evidence"] and [o["joint_file"], o["source"], o["target"], *o["evidence"]].count("-") > 1:
         raise UsageProblem("only one file can be standard input")
     tables = [o[name] is not None for name in ("forward_table", "reverse_table")]
@@ -151,6 +145,7 @@ def _check(o):
 
 def _run(o, stack):
     from aligntools.api.align.alignment import read_bitext
+    from aligntools.api.align.alignments import Tally
     from aligntools.api.align.contrastive import (
         ContrastiveAligner,
         load_contrastive_weights,
@@ -158,12 +153,9 @@ def _run(o, stack):
     )
     from aligntools.api.align.evidence import read_evidence
     from aligntools.api.running.threads import pool_of
-    from aligntools.cli.aligning_run import text_paths
     from aligntools.cli.reporting import reporting
     from aligntools.cli.serving import until_terminated
-    from aligntools.formats.links.pharaoh import format_pharaoh
     from aligntools.formats.opening.files import writing
-    from aligntools.formats.text.corpus import Skipped
 
     reporter = stack.enter_context(reporting(o))
     out = stack.enter_context(writing(o["output"]))
@@ -179,7 +171,10 @@ def _run(o, stack):
     else:
         if text is None:  # read once: learning and aligning both need it
             reporter.begin("reading")
-            text = read_bitext(*text_paths(o), reading=replace(reading, case_sensitive=not base.model.lowercase))
+            text = read_bitext(
+                *aligning.text_files(o).paths(o["split"]),
+                reading=replace(reading, case_sensitive=not base.model.lowercase),
+            )
             evidence = read_evidence(text, o["evidence"])
         if o["forward_table"] and not o["density"]:
             search["density"] = "expected"
@@ -203,21 +198,19 @@ def _run(o, stack):
         _tell(o, aligner, reporter)
         if o["save_weights"]:
             aligner.save_weights(o["save_weights"])
-    skipped, n, links = Skipped(), 0, 0
+    tally = Tally()
     reporter.begin("aligning", None if text is None else len(text), "pair")
-    source = (text,) if text is not None else text_paths(o)
+    source = (text,) if text is not None else aligning.text_files(o).paths(o["split"])
     with until_terminated(o["unbuffered"]):
         for block in aligner.align_blocks(
             *source, unbuffered=o["unbuffered"], evidence=evidence, reading=reading, run=run
         ):
-            out.write(format_pharaoh(block.table))
-            links += len(block.table.pairs)
+            out.write(block.format())
             if o["unbuffered"]:
                 out.flush()
-            skipped.add(block.skipped)
-            n += len(block)
+            tally.add(block)
             reporter.advance("aligning", len(block))
-        reporter.summary(n, links, skipped.summary())
+        reporter.summary(tally.pairs, tally.links, tally.skipped.summary())
 
 
 def _base(o, weights, reading, run, reporter):
@@ -226,7 +219,7 @@ def _base(o, weights, reading, run, reporter):
     from aligntools.api.align.alignment import known_text, read_bitext
     from aligntools.api.align.contrastive_base import aligner_from_tables, network_for, network_of, train_base
     from aligntools.api.align.evidence import read_evidence
-    from aligntools.cli.aligning_run import reading_encoder, text_paths
+    from aligntools.api.align.files import reading_encoder
 
     if o["model"]:
         return Aligner.load(o["model"], threads=run.threads, verify=o["verify"]), None, o["evidence"]
@@ -239,11 +232,13 @@ def _base(o, weights, reading, run, reporter):
     reporter.begin("reading")
     encoder, known = declared.settings(EncoderSettings, o).chosen(network is not None and not o["fast"]), None
     if encoder.asked:
-        bitext, known = known_text(*text_paths(o), encoder, reading, run, reading_encoder(reporter))
+        bitext, known = known_text(
+            *aligning.text_files(o).paths(o["split"]), encoder, reading, run, reading_encoder(reporter)
+        )
         reporter.close()
         reporter.say(known.summary)
     else:
-        bitext = read_bitext(*text_paths(o), reading=reading)
+        bitext = read_bitext(*aligning.text_files(o).paths(o["split"]), reading=reading)
     evidence = read_evidence(bitext, o["evidence"])
     reporter.close()
     if not len(bitext.source.tokens):

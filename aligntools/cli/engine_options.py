@@ -9,8 +9,8 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
+    from aligntools.api.running.engines import BlockMap
     from aligntools.ground.parallel import Pool
-    from aligntools.store.block_maps import BlockMap
 
 #: Where the work is done.
 NAMES = ("workers", "cluster", "cluster_file", "tmpdir")

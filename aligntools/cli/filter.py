@@ -5,11 +5,10 @@ from collections import Counter
 
 import click
 
-from aligntools.aligning.settings import AlignerSettings, FilterSettings
+from aligntools import AlignerSettings, FilterSettings, Reading
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, options
 from aligntools.cli.reporting import reporting
-from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
@@ -60,7 +59,6 @@ def command(**o):
       aligntools filter -i data/samples/de-en.txt --rejected rejected.tsv -o kept.txt
     """
     chosen = aligning.given()
-    aligning.check_tokenizer(o, chosen)
     aligning.check_text(o)
     settled = sorted(chosen & {"fast", "seed", "case_sensitive", "save_model"})
     if o["model"] and settled:
@@ -76,18 +74,18 @@ def command(**o):
 class Written:
     """What becomes of judged pairs."""
 
-    def __init__(self, stack, o, tabbed):
+    def __init__(self, stack, o):
         from aligntools.formats.opening.files import writing
 
-        self.reasons, self.count, self._tabbed = Counter(), 0, tabbed
+        self.reasons, self.count = Counter(), 0
         self._everything = o["everything"]
         sides = [o["source_output"], o["target_output"]]
         names = {"output": None if all(sides) else o["output"], "rejected": o["rejected"], "scores": o["scores"]}
         names |= {"source": sides[0], "target": sides[1]}
         self._files = {name: stack.enter_context(writing(path)) for name, path in names.items() if path}
 
-    def add(self, found, sides):
-        """Write the next pairs, each by what was found."""
+    def add(self, found, sides, tabbed):
+        """Write the next pairs, each by what was found; those that pass with a tab or bars between their sides."""
         rows = {name: [] for name in self._files}
 
         def put(name, line):
@@ -106,7 +104,7 @@ class Written:
                 if not self._everything:
                     put(
                         "output",
-                        plain(source) + b"\t" + plain(target) if self._tabbed() else source + b" ||| " + target,
+                        plain(source) + b"\t" + plain(target) if tabbed else source + b" ||| " + target,
                     )
                 put("source", source)
                 put("target", target)
@@ -132,51 +130,19 @@ def plain(sentence):
 
 def run(o):
     """Filter as the options say."""
-    from aligntools.api.align.alignment import read_bitext, train_aligner
-    from aligntools.api.align.filtering import Filter, qualities
-    from aligntools.api.running.threads import pool_of
-    from aligntools.cli.aligning_run import load_aligner
-    from aligntools.formats.text.corpus import Skipped
-    from aligntools.formats.text.raw_pairs import RawPairs
-    from aligntools.formats.text.tokenized import TokenizedPairs
-    from aligntools.words.white_space import split_as
+    from aligntools.api.align.filtering import FilteredText
 
     with contextlib.ExitStack() as stack:
         reporter = stack.enter_context(reporting(o))
-        limits = Filter(declared.settings(FilterSettings, o))
-        kept, format = "memory" if o["model"] else "disk", o["input_format"]
-        pool = stack.enter_context(pool_of(o["threads"]))
-        aligner = load_aligner(o, pool, reporter) if o["model"] else None
-        sides = [split_as(o[name], o["split"]) for name in ("source", "target", "joint_file")]
-        raw = RawPairs(*sides[:2], joint=sides[2], keep=kept, input_format=format)
-        stack.enter_context(contextlib.closing(raw))
-        out = Written(stack, o, lambda: raw.format in (None, "tsv"))
-        tokens = TokenizedPairs(raw, o["tokenize"], kept, o["tokenizer"]) if o["tokenize"] else raw
-        stack.enter_context(contextlib.closing(tokens))
-        reading, run = declared.settings(Reading, o), declared.settings(Run, o, threads=pool)
-        if aligner:
-            blocks = qualities(aligner, *tokens.inputs, reading=reading, run=run)
-        else:
-            with reporter.stage("reading"):
-                bitext = read_bitext(*tokens.inputs, reading=reading)
-            aligner = train_aligner(
-                bitext, None, AlignerSettings(fast=o["fast"], seed=o["seed"]), reading=reading, run=run,
-                keep_text=False, progress=reporter,
-            )  # fmt: skip
-            if o["save_model"]:
-                with reporter.stage("saving"):
-                    aligner.save(o["save_model"])
-            blocks = qualities(aligner, bitext, run=run)
-        skipped, links, n = Skipped(), 0, 0
-        with reporter.stage("filtering"):
-            for block in blocks:
-                sides = raw.read(len(block))
-                texts = [[line.decode("utf-8", "replace") for line in side] for side in sides]
-                out.add(limits.judged(block, *texts), sides)
-                skipped.add(block.skipped)
-                links, n = links + len(block.table.pairs), n + len(block)
-                reporter.lines.tell(f"filtering: {n} pairs")
+        text = FilteredText(
+            aligning.text_files(o), declared.settings(FilterSettings, o),
+            AlignerSettings(fast=o["fast"], seed=o["seed"]), declared.settings(Reading, o), declared.settings(Run, o),
+            reporter, model=o["model"], verify=o["verify"], save_model=o["save_model"],
+        )  # fmt: skip
+        out = Written(stack, o)
+        for found, sides in text:
+            out.add(found, sides, text.tabbed)
         reporter.close()
-        if unread := skipped.summary():
+        if unread := text.tally.skipped.summary():
             reporter.say(f"rejected unaligned: {unread}")
         reporter.say(out.summary())

@@ -11,7 +11,7 @@ import sys
 
 import click
 
-from aligntools import Loading, PieceReading, Reading
+from aligntools import Loading, PieceReading, Reading, Tokenizing
 from aligntools.api.given.texts import text_path as text_path
 from aligntools.api.running.threads import available_cores
 from aligntools.cli import declared, placing
@@ -199,21 +199,9 @@ input_format = declared.option(Reading, "input_format")
 #: ``--scheme SCHEME`` of text in pieces, passed as ``scheme`` (str).
 scheme = declared.option(PieceReading, "scheme")
 #: ``--tokenize SRC-TGT`` of raw text, passed as ``tokenize`` (str or None).
-tokenize = click.option(
-    "--tokenize",
-    metavar="SRC-TGT|icu",
-    help="Tokenize raw text of these languages, such as de-en; links stay between its own words. icu: by ICU's rules,"
-    " whatever the languages.",
-)
-#: ``--tokenizer NAME`` of raw text, passed as ``tokenizer`` (str).
-tokenizer = click.option(
-    "--tokenizer",
-    type=click.Choice(["moses", "icu"]),
-    default="moses",
-    show_default=True,
-    help="What finds words of raw text: the rules of Moses (needs aligntools[tokenize]) or of ICU (aligntools[icu]),"
-    " which have dictionaries of Chinese, Japanese, Thai, Khmer, Lao and Burmese.",
-)
+tokenize = declared.option(Tokenizing, "tokenize")
+#: ``--tokenizer NAME`` of raw text, passed as ``tokenizer`` (str or None).
+tokenizer = declared.option(Tokenizing, "tokenizer")
 #: ``--split HOW`` of text in words, passed as ``split`` (str).
 split = declared.option(Reading, "split")
 

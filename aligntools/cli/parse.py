@@ -52,13 +52,11 @@ def command(**o: Any) -> None:
       aligntools train-parser -q --treebank data/samples/en.conllu -o /tmp/en.parser
       aligntools parse -m /tmp/en.parser data/samples/en.tagged
     """
+    from aligntools.api.given.streams import column_place, stream_requests, stream_tags
     from aligntools.api.parse.parsing import PART, Parser
     from aligntools.api.running.annotating_blocks import annotated, parts_of
     from aligntools.api.running.threads import pool_of
-    from aligntools.formats.annotation.conll import column_place
-    from aligntools.formats.annotation.tagged import stream_tags
     from aligntools.formats.opening import files
-    from aligntools.formats.text.requests import stream_requests
 
     run, quiet, texts = declared.settings(Run, o), o["quiet"], o["texts"] or ("-",)
     engine_options.check_unbuffered(o["unbuffered"], run)

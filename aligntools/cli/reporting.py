@@ -120,6 +120,10 @@ class Reporter:
 
             self.bar = tqdm(total=total, unit=unit, leave=False, dynamic_ncols=True, file=sys.stderr)
 
+    def tell(self, text):
+        """Write a line of what has been reached, if it is time."""
+        self.lines.tell(text)
+
     def advance(self, what, steps=1):
         """Move the bar by so many steps, or write a line where there is none and it is time."""
         self.done += steps

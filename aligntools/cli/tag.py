@@ -88,16 +88,13 @@ def command(**o: Any) -> None:
       aligntools train-tagger -q --tagged data/samples/en.tagged -o /tmp/en.tagger
       aligntools tag -m /tmp/en.tagger data/samples/en.txt
     """
+    from aligntools.api.given.streams import column_place, stream_raw, stream_requests, stream_sentences
     from aligntools.api.running.annotating_blocks import annotated, parts_of
     from aligntools.api.running.threads import pool_of
+    from aligntools.api.tag.tag_sequences import format_sequences
     from aligntools.api.tag.tagging import PART, Tagger
     from aligntools.api.tag.word_classes import Counts, list_of
-    from aligntools.formats.annotation.conll import column_place
-    from aligntools.formats.annotation.raw_text import stream_raw
-    from aligntools.formats.annotation.tag_lists import format_sequences
-    from aligntools.formats.annotation.tagged import stream_sentences
     from aligntools.formats.opening import files
-    from aligntools.formats.text.requests import stream_requests
 
     run = declared.settings(Run, o)
     wanted = _Wanted(declared.settings(TagLists, o), o["scores"] is not None, o["posteriors"] is not None)
@@ -143,7 +140,7 @@ def command(**o: Any) -> None:
                 serving.answer(stream_requests(path, o["format"]), path, answered, out, unanswered)
         else:
             if o["tokenize"]:
-                raw = {"language": o["language"], "sentences": o["sentences"], "name": o["tokenizer"]}
+                raw = {"language": o["language"], "sentences": o["sentences"], "name": o["tokenizer"] or "moses"}
                 read: Callable[..., Any] = partial(stream_raw, most=PART, **raw)
             else:
                 read = partial(stream_sentences, format=o["format"], sentences=PART)
@@ -252,7 +249,7 @@ def _more(wanted: _Wanted, tagger: "Tagger", text: "Parsed", pool: "Pool", first
     """Return lists, scores and posteriors of a part."""
     import numpy as np
 
-    from aligntools.formats.annotation.tag_lists import format_posteriors, format_scores
+    from aligntools.api.tag.tag_sequences import format_posteriors, format_scores
 
     more: dict[str, Any] = {}
     lists = wanted.lists

@@ -4,9 +4,8 @@ import contextlib
 
 import click
 
-from aligntools.aligning.contrastive.taught import TeachingSettings
+from aligntools import Reading, TeachingSettings
 from aligntools.cli import declared, options, training
-from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 

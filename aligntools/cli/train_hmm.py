@@ -195,8 +195,7 @@ def _induce(o: dict[str, Any], log: "Output | None") -> str | None:
 
 def _alignments(o: dict[str, Any]) -> None:
     from aligntools.api.align.alignment import read_bitext, train_aligner, train_mre_aligner
-    from aligntools.cli.aligning_run import text_paths
-    from aligntools.cli.alignment_options import check_text
+    from aligntools.cli.alignment_options import check_text, text_files
     from aligntools.cli.reporting import reporting
 
     check_text(o)
@@ -208,7 +207,7 @@ def _alignments(o: dict[str, Any]) -> None:
     with reporting(o) as reporter:
         with reporter.stage("reading"):
             reading = declared.settings(Reading, o)
-            bitext = read_bitext(*text_paths(o), reading=reading)
+            bitext = read_bitext(*text_files(o).paths(o["split"]), reading=reading)
         chosen: dict[str, Any] = {"keep_text": False, "progress": reporter, "model_type": "hmm", "reading": reading}
         chosen |= {"run": declared.settings(Run, o)} | declared.chosen(AlignerSettings, o)
         if mre:

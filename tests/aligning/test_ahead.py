@@ -7,7 +7,8 @@ import pytest
 
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import registry
-from aligntools.cli import ahead as starting
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.api.align import compiling_ahead as starting
 from aligntools.ground import compiling
 from tests.places import SAMPLES
 from tests.warmed import compiled_by
@@ -56,33 +57,32 @@ def started(monkeypatch):
     return started
 
 
-OPTIONS = {"threads": 2, "model_type": "fertility", "fast": False}
-
-
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
         ({}, ["hmm", "fertility"]),
+        ({"direction": "forward"}, ["hmm"]),
         ({"fast": True}, ["hmm"]),
         ({"model_type": "hmm"}, ["hmm"]),
         ({"model_type": "ibm2"}, []),
-        ({"threads": 1}, []),
     ],
 )
 def test_a_first_run_has_help_and_ends_it(started, monkeypatch, options, parts):
     monkeypatch.setattr(compiling, "is_kept", lambda _: False)
-    with starting.compiling_for(OPTIONS | options):
+    with starting.compiling_for(AlignerSettings(**options).trained, 1):
+        assert started == []
+    with starting.compiling_for(AlignerSettings(**options).trained, 2):
         assert started == parts
     assert started == parts + ["ended"] * len(parts)
 
 
 def test_a_later_one_has_none_nor_one_beside_another(started, monkeypatch):
     monkeypatch.setattr(compiling, "is_kept", lambda kernel: kernel is kh.hmm_block)
-    with starting.compiling_for(OPTIONS):
+    with starting.compiling_for("fertility", 2):
         assert started == ["fertility"]
     monkeypatch.setattr(compiling, "is_kept", lambda _: False)
     held = compiling.lock("ahead-hmm")
     assert held is not None
-    with starting.compiling_for(OPTIONS):
+    with starting.compiling_for("fertility", 2):
         assert started[2:] == ["fertility"]
     os.close(held)

@@ -237,9 +237,9 @@ def test_what_is_said(inside, tmp_path):
 def test_wrong_command_lines(trained, inside, tmp_path):
     model = trained / "model"
     for args, fragment in (
-        ((), "-s FILE -t FILE"),
-        (("-s", SOURCE), "-s FILE -t FILE"),
-        ((*TEXT, "-i", JOINT), "-s FILE -t FILE"),
+        ((), "as -s and -t"),
+        (("-s", SOURCE), "as -s and -t"),
+        ((*TEXT, "-i", JOINT), "as -s and -t"),
         (("-s", "-", "-t", "-"), "only one of the two files can be standard input"),
         ((*TEXT, "-m", model, "--save-model", tmp_path / "x"), "--init-model"),
         ((*TEXT, "-m", model, "--init-model", model), "--init-model"),
@@ -335,7 +335,7 @@ def test_old_spellings_work_and_are_told(inside, trained):
 
 def test_links_of_a_large_text_are_written_while_it_is_trained_on(inside, tmp_path, monkeypatch):
     from aligntools.aligning.training import last_pass
-    from aligntools.cli import aligning_run
+    from aligntools.api.align import outputs
 
     names = ("output", "forward-output", "reverse-output", "scores", "save-priors", "save-model")
     plain, large = ({name: tmp_path / f"{kind}.{name}" for name in names} for kind in ("plain", "large"))
@@ -345,7 +345,7 @@ def test_links_of_a_large_text_are_written_while_it_is_trained_on(inside, tmp_pa
         done(inside(*TEXT, "--views", "5", "-q", "--link-probabilities", *options))
         found[files["output"]] = proper(re.sub(rb":[0-9.]+", b"", files["output"].read_bytes()))
         monkeypatch.setattr(last_pass, "MEDIUM", 100)
-        monkeypatch.setattr(aligning_run, "MANY_LINKS", 0)  # written by compiled code
+        monkeypatch.setattr(outputs, "MANY_LINKS", 0)  # written by compiled code
     for name in names[:4]:
         assert large[name].read_bytes().count(b"\n") == plain[name].read_bytes().count(b"\n") == len(LENGTHS)
     assert large["save-model"].read_bytes() == plain["save-model"].read_bytes()

@@ -57,7 +57,7 @@ def test_scores_of_align_are_the_same(links, tmp_path):
     ("args", "message"),
     [
         (["-m", "x.model", "--scores", "x"], "leave out -m"),
-        ([], "--scores FILE"),
+        ([], "--score-form is about --scores"),
         (["--scores", "x", "--forward-output", "y", "--decode", "posterior"], "leave out --decode posterior"),
     ],
 )

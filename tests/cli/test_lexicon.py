@@ -56,7 +56,7 @@ def test_wrong_input_is_one_line(corpus):
     (corpus / "token").write_text("0-0\n1\n\n")
     fails(run(*lexicon, "token", cwd=corpus), "token:2: '1' is not a link")
     fails(run(*lexicon, "a", "-q", "-o", "no/such/lex", cwd=corpus), "no/such/lex.f2e: cannot be written")
-    fails(run("lexicon", "-s", "f", "-a", "a", cwd=corpus), "give the text as -s FILE -t FILE", status=2)
+    fails(run("lexicon", "-s", "f", "-a", "a", cwd=corpus), "give the text as -s and -t", status=2)
 
 
 def test_the_old_spelling(corpus):

@@ -163,7 +163,7 @@ def test_the_paper_after_a_model_says_how_it_is_reconstructed(trained, mre, tmp_
 def test_wrong_command_lines(trained, mre, tmp_path):
     model = trained / "model"
     for args, fragment in (
-        ((), "-s FILE -t FILE"),
+        ((), "as -s and -t"),
         ((*TEXT, "--model", "fertility"), "--model-type is one of ibm2, hmm"),
         ((*TEXT, "--model-type", "fertility"), "--model-type"),
         ((*TEXT, "--positions", "table"), "--model-type ibm2"),

@@ -148,6 +148,12 @@ class Alignments(Decided, Sequence[Alignment]):
             skipped.add(block.skipped)
         return cls.of(joined(blocks), skipped)
 
+    def format(self, *, probabilities: bool = False, compiled: bool | None = None) -> bytes:
+        """Return the links as Pharaoh text, a line for each pair; with their posteriors where these are asked for."""
+        from aligntools.formats.links.pharaoh import format_pharaoh
+
+        return format_pharaoh(self.table, "source", self.probabilities if probabilities else None, compiled)
+
     def __len__(self) -> int:
         return len(self.table)
 
@@ -181,3 +187,18 @@ class Alignments(Decided, Sequence[Alignment]):
 
 def _of(links: "Links | None", n: int) -> npt.NDArray[np.int32] | None:
     return None if links is None else links.pairs[int(links.offsets[n]) : int(links.offsets[n + 1])]
+
+
+class Tally:
+    """How many pairs and links went through, and what was left out of them."""
+
+    def __init__(self) -> None:
+        from aligntools.formats.text.corpus import Skipped
+
+        self.pairs, self.links, self.skipped = 0, 0, Skipped()
+
+    def add(self, block: Alignments) -> None:
+        """Count a block."""
+        self.pairs += len(block)
+        self.links += len(block.table.pairs)
+        self.skipped.add(block.skipped)

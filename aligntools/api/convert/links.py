@@ -209,6 +209,18 @@ def as_written(
     return read_bitext(**paths, lowercase=False, max_length=_ANY_LENGTH, input_format=input_format)
 
 
+def with_blanks(source: str, target: str) -> "Bitext":
+    """Read a text whose pairs with a blank side count, as for extract_lex: all their words are NULL's."""
+    from aligntools.formats.text.bitext import read_side
+    from aligntools.formats.text.corpus import Bitext, Skipped
+
+    (sources, source_words), (targets, target_words) = (read_side(p, lowercase=False) for p in (source, target))
+    if len(sources) != len(targets):
+        problem = f"{len(sources)} lines, but {target} has {len(targets)}; they must have the same number of lines"
+        raise DataError(source, None, problem)
+    return Bitext(sources, targets, source_words, target_words, Skipped())
+
+
 def extract_lexicon(
     sources: "Sentences | Bitext",
     targets: Sentences | None,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from aligntools.api.given.sentences import PathLike
     from aligntools.ground.engines import Engine
     from aligntools.ground.parallel import Pool
-    from aligntools.store.block_maps import BlockMap
+    from aligntools.store.block_maps import BlockMap as BlockMap
 
 _ADVICE = Advice()
 

@@ -11,6 +11,9 @@ import numpy.typing as npt
 from aligntools.api.given.annotated import Parsed, Sentence, tokens_of
 from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.running.threads import pool_of
+from aligntools.formats.annotation.tag_lists import format_posteriors as format_posteriors
+from aligntools.formats.annotation.tag_lists import format_scores as format_scores
+from aligntools.formats.annotation.tag_lists import format_sequences as format_sequences
 from aligntools.formats.text.memory_text import sentences_given
 from aligntools.ground.errors import UsageProblem
 from aligntools.words.normal_forms import in_form

@@ -80,8 +80,8 @@ def command(args):
 def running(model, verbose):
     """Show warnings, a bar on a terminal, and with ``verbose`` notes and a line for each step; compile ahead."""
     from aligntools.adapters.eflomal.running import MODELS
+    from aligntools.api.align.compiling_ahead import compiling_for
     from aligntools.api.running.threads import available_cores, threads_of
-    from aligntools.cli import ahead
     from aligntools.cli.reporting import Reporter
 
     reporter = Reporter(quiet=False, verbose=verbose, lines=False)
@@ -89,7 +89,7 @@ def running(model, verbose):
     level = logger.level
     logger.setLevel(logging.INFO if verbose else logging.WARNING)
     try:
-        with ahead.compiling_for({"model_type": MODELS[model], "threads": threads_of() or available_cores()}):
+        with compiling_for(MODELS[model], threads_of() or available_cores()):
             yield reporter
     finally:
         reporter.close()

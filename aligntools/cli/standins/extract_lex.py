@@ -28,17 +28,9 @@ def command(args):
 def _run(target, source, alignments, s2t, t2s):
     from pathlib import Path
 
-    from aligntools.api.convert.links import extract_lexicon
-    from aligntools.formats.text.bitext import read_side
-    from aligntools.formats.text.corpus import Bitext, Skipped
-    from aligntools.ground.errors import DataError
+    from aligntools.api.convert.links import extract_lexicon, with_blanks
 
-    (sources, source_words), (targets, target_words) = (read_side(p, lowercase=False) for p in (source, target))
-    if len(sources) != len(targets):
-        problem = f"{len(sources)} lines, but {target} has {len(targets)}; they must have the same number of lines"
-        raise DataError(source, None, problem)
-    # pairs with a blank side count, as in extract_lex: all their words are NULL's
-    bitext = Bitext(sources, targets, source_words, target_words, Skipped())
+    bitext = with_blanks(source, target)
     tables = extract_lexicon(bitext, None, Path(alignments), skip_bad_links=True)
     tables.write(s2t, "source", single=True)
     tables.write(t2s, "target", single=True)

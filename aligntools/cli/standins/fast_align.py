@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import click
 
-from aligntools.aligning.settings import AlignerSettings
+from aligntools import AlignerSettings, Reading, Run
+from aligntools.api.align.fast_align_form import FastAlignForm, sides_of
 from aligntools.cli import placing
 from aligntools.cli.standins.advice import in_own_terms
 from aligntools.cli.standins.arguments import UntouchedButDebug
@@ -89,9 +90,10 @@ class Flags:
         return self.iterations - 1
 
     @property
-    def log_not_null(self) -> float:
-        """What fast_align counts for each word where there is no NULL: it leaves its share of the prior unused."""
-        return math.log(1 - self.p0) if self.no_null_word and self.favor_diagonal else 0.0
+    def form(self) -> FastAlignForm:
+        """How that is aligned and written."""
+        tension = self.diagonal_tension if self.favor_diagonal else None
+        return FastAlignForm(self.reverse, tension, self.p0, not self.no_null_word)
 
 
 def parse(args) -> Flags:
@@ -194,7 +196,8 @@ class Report:
 
     def __init__(self, flags, write):
         self.flags, self.write, self.dots = flags, write, Dots(write)
-        self.way = int(flags.reverse)
+        self.form = flags.form
+        self.way = self.form.way
         self.iteration = self.lines = 0
         self.ratio = 1.0
         self.words = self.shapes = 0
@@ -237,22 +240,6 @@ class Report:
             self.say(f"     final tension: {figures['tension'][self.way]:g}")
         self._begin()
 
-    def settled(self, block, bitext, view):
-        """Return a block's links; of two places of a word that are as good, the one that fast_align takes."""
-        from aligntools.aligning.models.diagonal_series import TENSION_RANGE, settle_ties
-        from aligntools.formats.links.pharaoh import Links
-        from aligntools.formats.text.corpus import part_of
-
-        if not self.flags.favor_diagonal or view.tension[self.way] < TENSION_RANGE[0]:
-            return block.table
-        begin, links = self.dots.lines, block.table
-        sides = [part_of(side, begin, begin + len(block)) for side in (bitext.source, bitext.target)]
-        if self.flags.reverse:
-            sides.reverse()
-            links = Links(links.pairs[:, ::-1], links.offsets)
-        pairs = settle_ties(links, *sides, view.tension[self.way], view.p_null[self.way])
-        return Links(pairs[:, ::-1] if self.flags.reverse else pairs, links.offsets).sorted()
-
     def aligned(self, block):
         """Show how far the iteration is that aligns; return its log-likelihood."""
         self.dots.add(len(block))
@@ -273,7 +260,7 @@ class Report:
     def _figures(self, nats, nulls, feature):
         self.dots.end()
         words = self.words or 1
-        bits = (nats + self.words * self.flags.log_not_null) / math.log(2)
+        bits = (nats + self.words * self.form.log_not_null) / math.log(2)
         self.say(f"  log_e likelihood: {bits * math.log(2):g}")
         self.say(f"  log_2 likelihood: {bits:g}")
         self.say(f"     cross entropy: {-bits / words:g}")
@@ -282,29 +269,17 @@ class Report:
         self.say(f" posterior al-feat: {feature / words:g}")
         self.say(f"       size counts: {self.shapes}")
 
-    def scores(self, block):
-        """Return the score of each sentence pair: ln p of the observed side, its length included."""
-        from aligntools.aligning.applying.table_aligner import log_length
-
-        given, observed = block.lengths[:: -1 if self.flags.reverse else 1].tolist()
-        lengths = [log_length(o, c, self.ratio) + o * self.flags.log_not_null
-                   for c, o in zip(given, observed, strict=True)]  # fmt: skip
-        return [float(a + b) for a, b in zip(lengths, block.log_likelihood[self.way], strict=True)]
-
 
 def train(flags, write):
     """Train and align."""
     from aligntools.api.align.alignment import read_bitext, train_with
+    from aligntools.api.align.outputs import write_ttable
     from aligntools.api.running.threads import pool_of, threads_of
-    from aligntools.cli.aligning_run import write_ttable
     from aligntools.cli.reporting import Reporter
-    from aligntools.formats.links.pharaoh import format_pharaoh
     from aligntools.formats.opening.files import writing
-    from aligntools.formats.text.reading import Reading
-    from aligntools.ground.running import Run
 
     report, reporter = Report(flags, write), Reporter(quiet=False, verbose=False, lines=False)
-    order = "source" if flags.reverse else "target"
+    form = flags.form
     with writing("-") as out, pool_of(threads_of()) as pool:
         report.say("INITIAL PASS ")
         bitext = read_bitext(flags.input, case_sensitive=True, tab_separates=True)
@@ -317,41 +292,18 @@ def train(flags, write):
             )  # fmt: skip
             view = aligner.model.views[0]
             blocks = aligner.align_blocks(bitext, directions=False, threads=pool)
-            settled = ((block, report.settled(block, bitext, view)) for block in blocks)
+            settled = ((block, form.settled(block, bitext, report.dots.lines, view)) for block in blocks)
         else:
-            settled = ((block, block.table) for block in unlearned_blocks(flags, bitext))
+            settled = ((block, block.table) for block in form.unlearned(bitext, flags.thread_buffer_size))
         for block, table in settled:
-            text = format_pharaoh(table, order)
-            out.write(_with_scores(text, report.scores(block)) if flags.print_scores else text)
+            text = form.format(table)
+            out.write(_with_scores(text, form.scores(block, report.ratio)) if flags.print_scores else text)
             links += len(table.pairs)
             nats += report.aligned(block)
         report.finish(nats)
         if flags.conditional_probabilities:
             write_ttable(aligner, flags.conditional_probabilities, flags.beam_threshold)
     reporter.summary(len(bitext), links, bitext.skipped.summary())
-
-
-def unlearned_blocks(flags, bitext):
-    """Yield what the first iteration of fast_align finds, which aligns where it is the last: all words are alike."""
-    import numpy as np
-
-    from aligntools.aligning.applying.table_aligner import TableAligner, link_by_position
-    from aligntools.api.align.alignments import Alignments
-    from aligntools.formats.links.pharaoh import Links
-    from aligntools.formats.text.corpus import parts_of
-
-    tension = flags.diagonal_tension if flags.favor_diagonal else None
-    aligner = TableAligner(None, tension, flags.p0, not flags.no_null_word)
-    for part in parts_of(bitext, flags.thread_buffer_size):
-        lengths = np.array([part.source.lengths(), part.target.lengths()])
-        lengths[:, lengths.min(axis=0) == 0] = 0
-        given, observed = lengths[:: -1 if flags.reverse else 1]
-        links, nats = link_by_position(aligner, given, observed)
-        nats -= observed * flags.log_not_null  # which the report adds to the figures of a model
-        if flags.reverse:
-            links = Links(links.pairs[:, ::-1], links.offsets).sorted()
-        probabilities = np.ones(len(links.pairs), np.float32)
-        yield Alignments(links, probabilities, None, None, np.array([nats, nats]), lengths, part.skipped)
 
 
 def _with_scores(text, scores):
@@ -361,26 +313,20 @@ def _with_scores(text, scores):
 
 def force(flags, write):
     """Align each line before the next is read, with a table: ``source ||| target ||| links ||| score``."""
-    from aligntools.aligning.applying.table_aligner import TableAligner
-    from aligntools.cli.standins.pairs import sides_of
-    from aligntools.formats.links.ttable import read_ttable
     from aligntools.formats.opening import files
     from aligntools.ground.errors import DataError
 
-    table = read_ttable(flags.force_align)
-    write(f"Loaded {len(table)} translation parameters.\n")
-    tension = flags.diagonal_tension if flags.favor_diagonal else None
-    aligner = TableAligner(table, tension, flags.p0, not flags.no_null_word, flags.mean_srclen_multiplier)
+    aligner = flags.form.by_table(flags.force_align, flags.mean_srclen_multiplier)
+    write(f"Loaded {len(aligner)} translation parameters.\n")
     total = 0.0
     with files.writing("-") as out:
         for number, line in enumerate(files.lines(flags.input), 1):
             source, target = sides_of(line, flags.input, number)
             try:
-                positions, score = aligner.align(*((target, source) if flags.reverse else (source, target)))
+                pairs, score = aligner.links(source, target)
             except MemoryError:
                 problem = f"{len(source)} by {len(target)} words take more memory than there is (remove the pair)"
                 raise DataError(flags.input, number, problem) from None
-            pairs = ((n, k) if flags.reverse else (k, n) for n, k in enumerate(positions.tolist()) if k >= 0)
             links = [b"%d-%d" % pair for pair in pairs]
             total += score
             row = [*source, b"|||", *target, b"|||", *links, b"|||", b"%g" % score]

@@ -8,19 +8,18 @@ import sys
 
 import click
 
-from aligntools.aligning.applying.table_aligner import TableAligner
-from aligntools.aligning.links.symmetrize import METHODS, symmetrize
-from aligntools.aligning.settings import AlignerSettings
+from aligntools import AlignerSettings
+from aligntools.api.align.fast_align_form import ByTable, FastAlignForm, sides_of, symmetrized_line
+from aligntools.api.convert.combining import OPERATIONS
 from aligntools.cli.placing import Named, check
-from aligntools.cli.standins.pairs import sides_of
-from aligntools.formats.links.pharaoh import Links, format_pharaoh
-from aligntools.formats.links.ttable import read_ttable
 from aligntools.formats.opening import files
 from aligntools.ground.declaring import range_of
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import amounts
 
 _TRAIN = "fast_align -i corpus.f-e {}-d -v -o -p {}_params >{}_align 2>{}_err"
+#: How both directions are combined.
+METHODS = tuple(name for name, one in OPERATIONS.items() if one.operands == 2 and one.yields == "links")
 USAGE = f"""run:
   {_TRAIN.format("", "fwd", "fwd", "fwd")}
   {_TRAIN.format("-r ", "rev", "rev", "rev")}
@@ -46,21 +45,20 @@ def command(args):
         sys.stderr.write(f"Don't understand command: {heuristic}\n")
         return 1
     check([Named(flag, path) for flag, path in zip("0123", args, strict=False)], [Named("", "-")])
-    forward, reverse = aligner_of(args[0], args[1]), aligner_of(args[2], args[3])
+    forward, reverse = aligner_of(args[0], args[1]), aligner_of(args[2], args[3], reverse=True)
     with files.writing("-") as out:
         for number, line in enumerate(files.lines("-"), 1):
             source, target = sides_of(line, "-", number)
-            there = [(i, j) for j, i in enumerate(forward.align(source, target)[0].tolist()) if i >= 0]
-            back = [(i, j) for i, j in enumerate(reverse.align(target, source)[0].tolist()) if j >= 0]
-            out.write(format_pharaoh(symmetrize(Links.from_lists([there]), Links.from_lists([back]), heuristic)))
+            there, back = (aligner.links(source, target)[0] for aligner in (forward, reverse))
+            out.write(symmetrized_line(there, back, heuristic))
             out.flush()  # whoever feeds lines through a pipe waits for this one
     return 0
 
 
-def aligner_of(table, messages):
+def aligner_of(table, messages, reverse=False) -> ByTable:
     """Return one direction's aligner, of a table and of what fast_align said when it wrote it."""
     tension, ratio = figures(messages)
-    return TableAligner(read_ttable(table), tension, P_NULL, True, ratio)
+    return FastAlignForm(reverse, tension, P_NULL).by_table(table, ratio)
 
 
 def figures(path):

@@ -1,16 +1,12 @@
 """Stands in for Moses' symal: its arguments, its output, its messages."""
 
 import sys
-from contextlib import closing
 
 import click
 
-from aligntools.aligning.links.symmetrize import grow
+from aligntools.api.convert.bal import combine_bal
 from aligntools.cli.placing import Named, placed
 from aligntools.cli.standins.arguments import UntouchedButDebug
-from aligntools.formats.links.bal import format_union, parse_bal
-from aligntools.formats.links.pharaoh import LineReader, format_pharaoh
-from aligntools.formats.opening import files
 from aligntools.ground.errors import harmless
 
 USAGE = """usage: symal [-i=<inputfile>] [-o=<outputfile>] -a=[u|i|g] -d=[yes|no] -b=[yes|no] -f=[yes|no]
@@ -24,7 +20,6 @@ _ALIGNMENTS = {
     "t2s": "target-to-source",
 }  # fmt: skip
 _TRUTHS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
-_LINES = 3 * (1 << 14)
 
 
 def parse(args):
@@ -69,38 +64,8 @@ def command(args):
     about = f": diagonal ({o['diagonal']:d}) final ({o['final']:d})both-uncovered ({o['both']:d})" if grows else ""
     sys.stderr.write(f"symal: computing {o['alignment']} alignment{about}\n")
     with placed([Named("-i", o["input"])], [Named("-o", o["output"])]):
-        count = _run(o)
+        steps = {name: o[name] for name in ("diagonal", "final", "both")}
+        count = combine_bal(o["input"], o["output"], o["alignment"], **steps)
     if not grows:
         sys.stderr.write(f"Sents: {count}\n")
     return 0
-
-
-def _run(o):
-    """Symmetrize what is read; return how many sentence pairs there were."""
-    count = 0
-    with files.writing(o["output"]) as out, closing(LineReader(o["input"])) as reader:
-        while True:
-            line = reader.line + 1
-            data = reader.read(_LINES, wait=o["input"] != "-", multiple=3)
-            if not data:
-                return count
-            direct, inverse = parse_bal(data, path=o["input"], line=line)
-            out.write(_lines(o, direct, inverse))
-            count += len(direct)
-            if o["output"] == "-":
-                out.flush()  # whoever feeds pairs through a pipe waits for the answers
-
-
-def _lines(o, direct, inverse):
-    """Return a line for each pair, its links in symal's order."""
-    kind = o["alignment"]
-    if kind == "union":
-        return format_union(direct, inverse)
-    if kind == "intersect":
-        return format_pharaoh(grow(inverse, direct, 0, 0, True))
-    if kind == "source-to-target":
-        return format_pharaoh(direct)
-    if kind == "target-to-source":
-        return format_pharaoh(inverse, "target")
-    final = 0 if not o["final"] else 2 if o["both"] else 1
-    return format_pharaoh(grow(inverse, direct, 8 if o["diagonal"] else 4, final, True), "target")

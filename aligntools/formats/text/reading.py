@@ -13,6 +13,8 @@ InputFormat: TypeAlias = Literal["auto", "joint", "tsv"]
 Split: TypeAlias = Literal["spaces", "unicode"]
 #: What text with tags is: CoNLL, word_TAG lines, one word and its tag a line, or plain text.
 TextFormat: TypeAlias = Literal["auto", "conll", "tagged", "columns", "text"]
+#: What finds words of raw text.
+Tokenizer: TypeAlias = Literal["moses", "icu"]
 #: How pieces of words are marked; `aligntools.words.pieces` knows how.
 Scheme: TypeAlias = Literal[
     "auto", "sentencepiece", "bpe", "wordpiece", "icu", "opennmt", "byte-level", "end-of-word", "underscore"
@@ -80,6 +82,34 @@ class PieceReading(Settings):
         "How pieces are marked: by \u2581 before words (sentencepiece) or for spaces (icu), @@ (bpe), ## (wordpiece),"
         " \uffed (opennmt), \u0120 (byte-level), </w> (end-of-word), or _ for spaces (underscore).",
     )
+
+
+@documented
+@dataclass(frozen=True)
+class Tokenizing(Settings):
+    """How words of raw parallel text are found."""
+
+    CHANGES: ClassVar = "reading"
+
+    tokenize: str | None = option(
+        None,
+        "Tokenize raw text of these languages, such as de-en; links stay between its own words. icu: by ICU's rules,"
+        " whatever the languages.",
+        metavar="SRC-TGT|icu",
+    )
+    tokenizer: Tokenizer | None = option(
+        None,
+        "What finds words of raw text: the rules of Moses (needs aligntools[tokenize]) or of ICU (aligntools[icu]),"
+        " which have dictionaries of Chinese, Japanese, Thai, Khmer, Lao and Burmese.",
+        otherwise="moses",
+    )
+
+    def rules(self) -> None:
+        """Refuse a tokenizer that would not be used."""
+        if self.tokenizer and not self.tokenize:
+            raise UsageProblem("`tokenizer` goes with `tokenize`")
+        if self.tokenize == "icu" and self.tokenizer not in (None, "icu"):
+            raise UsageProblem(f"`tokenize=icu` is by ICU's rules; `tokenizer={self.tokenizer}` does not go with it")
 
 
 @documented

@@ -4,16 +4,15 @@ import contextlib
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 
 from aligntools.aligning.models import registry
-from aligntools.aligning.settings import AlignerSettings
 
 
 @contextlib.contextmanager
-def compiling_for(o):
-    """Compile ahead what training with the options needs, where that is worth while; end with the block."""
-    chosen = {name: o[name] for name in ("model_type", "fast", "direction") if o.get(name) is not None}
-    processes = _started(AlignerSettings(**chosen).trained) if o["threads"] > 1 else []
+def compiling_for(model_type: str, threads: int) -> Iterator[None]:
+    """Compile ahead what training a model needs, where that is worth while; end with the block."""
+    processes = _started(model_type) if threads > 1 else []
     try:
         yield
     finally:
@@ -22,10 +21,10 @@ def compiling_for(o):
             process.wait()
 
 
-def _started(model_type):
+def _started(model_type: str) -> list[subprocess.Popen[bytes]]:
     from aligntools.ground import compiling, system
 
-    processes = []
+    processes: list[subprocess.Popen[bytes]] = []
     if not system.HANDS_OVER:  # then training compiles for itself
         return processes
     for kind in registry.kind_of(model_type).chain():

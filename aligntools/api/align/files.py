@@ -1,0 +1,382 @@
+"""A text in files aligned: read, an aligner trained or loaded, links and what else is wanted written."""
+
+import contextlib
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+from aligntools.aligning.settings import AlignerSettings, Decisions, PriorWeights, mre_symmetrization
+from aligntools.api.align.aligner import PART, Aligner
+from aligntools.api.align.alignment import known_text, read_bitext, tell_unused, train_mre_aligner, train_with
+from aligntools.api.align.alignments import Alignments, Tally
+from aligntools.api.align.compiling_ahead import compiling_for
+from aligntools.api.align.outputs import AlignmentFiles, Outputs, check_whole_words, write_ttable
+from aligntools.api.align.priors import read_priors, write_priors
+from aligntools.api.align.text_files import TextFiles, TextSides
+from aligntools.api.align.training_links import TrainingLinks
+from aligntools.api.running.threads import pool_of
+from aligntools.api.running.watching import Watch
+from aligntools.encoding.settings import EncoderSettings
+from aligntools.formats.text.reading import Reading
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.running import Run
+
+if TYPE_CHECKING:
+    from aligntools.aligning.links.prior_counts import PriorCounter
+    from aligntools.formats.links.pharaoh import Links
+    from aligntools.formats.links.priors import Priors
+    from aligntools.formats.text.corpus import Bitext, Skipped
+    from aligntools.ground.parallel import Pool
+
+
+class Trainer(Protocol):
+    """What trains an aligner of a text."""
+
+    #: What is trained, which is compiled ahead.
+    model_type: str
+    #: The direction that is trained, or ``both``.
+    direction: str
+    encoder: EncoderSettings
+    #: Whether it takes `TrainingLinks`.
+    finds_links: bool
+
+    @property
+    def counts(self) -> "Priors | None":
+        """The priors that are trained with."""
+
+    def first_view(self, n_words: int) -> int:
+        """Return the first view that is trained of so many source words."""
+
+    def decided(self, decisions: Decisions, start: Aligner | None) -> Decisions:
+        """Return how links are decided on, where that goes by the model that training goes on from."""
+
+    def train(self, bitext: "Bitext", start: Aligner | None, **how: Any) -> Aligner:
+        """Train; the other arguments are those of `train_with`."""
+
+
+@dataclass
+class Training:
+    """Training as `train_aligner` does it."""
+
+    settings: AlignerSettings
+    weights: PriorWeights
+    priors: tuple[str, ...]
+    encoder: EncoderSettings
+    finds_links: bool = True
+
+    def __post_init__(self) -> None:
+        self.model_type, self.direction = self.settings.trained, self.settings.direction
+        chosen = [name for name in PriorWeights.names() if getattr(self.weights, name) != getattr(PriorWeights, name)]
+        if chosen and not self.priors:
+            raise UsageProblem(f"`{chosen[0]}` weighs what `priors` gives; add it")
+
+    @cached_property
+    def counts(self) -> "Priors | None":
+        """The priors that are trained with."""
+        return read_priors(self.priors) if self.priors else None
+
+    def first_view(self, n_words: int) -> int:
+        """Return the first view that is trained of so many source words."""
+        views = self.settings.resolved(n_words).views
+        assert views is not None
+        return views[0]
+
+    def decided(self, decisions: Decisions, start: Aligner | None) -> Decisions:
+        """Return how links are decided on: as asked."""
+        return decisions
+
+    def train(self, bitext: "Bitext", start: Aligner | None, **how: Any) -> Aligner:
+        """Train, or go on from an aligner."""
+        if start is None:
+            tell_unused(self.settings)
+        own = start.settings if start else self.settings
+        return train_with(bitext, None, own, init_model=start, priors=self.counts, weights=self.weights, **how)
+
+
+@dataclass
+class MreTraining:
+    """Training as `train_mre_aligner` does it.
+
+    Attributes
+    ----------
+    preset : str or None
+    options : mapping
+        Its other keywords that were given.
+    direction : str
+    symmetrize : bool
+        Whether ``symmetrize`` was asked for; else it goes by the model that training goes on from.
+    """
+
+    preset: Any
+    options: Mapping[str, Any]
+    direction: str
+    symmetrize: bool
+    finds_links: bool = False
+    counts: None = None
+
+    def __post_init__(self) -> None:
+        self.model_type = self.options.get("model_type", "hmm")
+        self.encoder = EncoderSettings(encoder=False)
+
+    def first_view(self, n_words: int) -> int:
+        """Return the first view that is trained."""
+        return int((self.options.get("views") or (0,))[0])
+
+    def decided(self, decisions: Decisions, start: Aligner | None) -> Decisions:
+        """Return how links are decided on: as asked, or as measured best for the model."""
+        if self.symmetrize or (start.settings.direction if start else self.direction) != "both":
+            return decisions
+        model, agreement = self.model_type, self.options.get("agreement", True)
+        if start is not None:
+            from aligntools.aligning.training.train_model import settings_after
+
+            model = settings_after(start.model, True, self.options.get("model_type")).model_type
+            agreement = start.settings.agreement
+        return replace(decisions, symmetrize=mre_symmetrization(model, agreement, self.preset))
+
+    def train(self, bitext: "Bitext", start: Aligner | None, **how: Any) -> Aligner:
+        """Train by EM and by reconstruction, or go on from an aligner."""
+        return train_mre_aligner(bitext, preset=self.preset, init_model=start, **self.options, **how)
+
+
+@dataclass
+class AlignedText:
+    """A text in files, and what is to be done with it.
+
+    Attributes
+    ----------
+    text : TextFiles
+    outputs : AlignmentFiles
+    decisions : Decisions
+    reading : Reading
+        ``split`` None is that of the model, where one is applied.
+    run : Run
+    watch : Watch
+    model, init_model : str or None
+        A saved model: to apply, or to go on training from.
+    verify : bool
+        Check its checksum.
+    encoder : object
+        A folder in the place of the encoder that a model to apply asks.
+    unbuffered : bool
+        Write each line as soon as its pair is read.
+    ending : callable
+        Returns a context in which lines are answered, and that may end the reading.
+    """
+
+    text: TextFiles
+    outputs: AlignmentFiles
+    decisions: Decisions
+    reading: Reading
+    run: Run
+    watch: Watch
+    model: str | None = None
+    init_model: str | None = None
+    verify: bool = True
+    encoder: Any = None
+    unbuffered: bool = False
+    ending: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
+
+    def check(self) -> None:
+        """Refuse what does not go together, before anything is read."""
+        outputs, applied = self.outputs, self.model is not None
+        if applied and (outputs.save_model or self.init_model):
+            raise UsageProblem("`model` is applied as it is; to continue training from one use `init_model`")
+        outputs.check(self.decisions, applied)
+        if outputs.moses_dir and self.unbuffered:
+            raise UsageProblem("`moses_dir` counts the links of a whole text; leave out `unbuffered`")
+        if self.unbuffered and not applied:
+            raise UsageProblem("`unbuffered` goes with `model`: training needs the whole text")
+        self.text.check(outputs)
+
+    def align(self, trainer: Trainer) -> None:
+        """Align the text: by the model, or by one that is trained on it.
+
+        Raises
+        ------
+        UsageProblem
+            When files and options do not go together.
+        DataError
+            When a file cannot be read or written.
+        """
+        self.check()
+        if not self.model and not self.init_model:
+            self.decisions = trainer.decided(self.decisions, None)
+            self.outputs.check_direction(trainer.direction, self.decisions)
+        with ExitStack() as stack:
+            out = Outputs(stack, self.outputs, self.decisions, self.text.text)
+            pool = stack.enter_context(pool_of(self.run.threads))
+            aligner = self._loaded(pool) if self.model else None
+            out.shape, sides = self.text.opened(self.outputs, self.reading, bool(aligner), self.unbuffered)
+            if out.shape:
+                stack.enter_context(contextlib.closing(out.shape))
+            if aligner:
+                self._apply(aligner, sides, out, pool)
+            else:
+                with compiling_for(trainer.model_type, pool.threads):
+                    self._train(trainer, sides, out, pool)
+            if out.moses:
+                out.moses.finish(*self.text.paths(self.reading.split), self.reading)
+
+    def _loaded(self, pool: "Pool") -> Aligner:
+        """Load the model; text is split as its training text was, unless that is said."""
+        assert self.model is not None
+        aligner, self.reading = loaded(self.model, pool, self.watch, self.verify, self.reading, self.encoder)
+        return aligner
+
+    def _apply(self, aligner: Aligner, sides: TextSides, out: Outputs, pool: "Pool") -> None:
+        direction = aligner.settings.direction
+        self.outputs.check_direction(direction, self.decisions, str(self.model))
+        if self.outputs.ttable:
+            check_whole_words((aligner.settings.views or (0,))[0])
+            write_ttable(aligner, self.outputs.ttable)
+        tally, counter = Tally(), self._counter(direction)
+        blocks = aligner.align_blocks(
+            *sides, decisions=self.decisions, directions=self.outputs.directions, run=replace(self.run, threads=pool),
+            reading=self.reading, unbuffered=self.unbuffered, counter=counter,
+        )  # fmt: skip
+        with self.ending():
+            with self.watch.stage("aligning"):
+                for block in blocks:
+                    out.write(block, flush=self.unbuffered)
+                    tally.add(block)
+                    self.watch.tell(f"aligning: {tally.pairs} pairs")
+                if out.shape:
+                    out.shape.end()
+            self._finish(out, counter, tally.pairs, tally.skipped)
+
+    def _train(self, trainer: Trainer, sides: TextSides, out: Outputs, pool: "Pool") -> None:
+        watch, outputs = self.watch, self.outputs
+        run = Run(threads=pool, max_memory=self.run.max_memory)
+        start = Aligner.load(self.init_model, threads=pool, verify=self.verify) if self.init_model else None
+        direction = start.settings.direction if start else trainer.direction
+        if start:
+            self.decisions = trainer.decided(self.decisions, start)
+            outputs.check_direction(direction, self.decisions, str(self.init_model))
+        bitext, more = self._read(trainer.encoder, sides, start, run)
+        if not len(bitext.source.tokens):
+            watch.say("warning: every line has a blank side; nothing to learn from")
+        if outputs.ttable:
+            views = start.settings.views if start else None
+            check_whole_words(views[0] if views else trainer.first_view(len(bitext.source.tokens)))
+        counter = self._counter(direction)
+        if out or counter:
+            watch.go_over(len(bitext), PART)
+        found = _Found(self, out, counter) if trainer.finds_links and (out or counter is not None) else None
+        aligner = trainer.train(
+            bitext, start, reading=self.reading, run=run, keep_text=counter is not None or outputs.costs,
+            progress=watch, **({"links": found.links} if found else {}), **more,
+        )  # fmt: skip
+        if outputs.save_model:
+            with watch.stage("saving"):
+                aligner.save(outputs.save_model)
+        if outputs.ttable:
+            write_ttable(aligner, outputs.ttable)
+        if not out and counter is None:
+            watch.summary(len(bitext), None, bitext.skipped.summary())
+            return
+        with watch.stage("aligning"):
+            if found and found.links.found:
+                found.count(bitext)
+            else:
+                blocks = aligner.align_blocks(
+                    bitext, decisions=self.decisions, directions=outputs.directions, run=run, counter=counter
+                )
+                for block in blocks:
+                    out.write(block)
+                    watch.passed("aligning", len(block))
+            if outputs.costs:
+                out.write_costs(bitext, pool, self.reading.case_sensitive, trainer.counts)
+            if out.shape:
+                out.shape.end()
+        self._finish(out, counter, len(bitext), bitext.skipped)
+
+    def _read(
+        self, encoder: EncoderSettings, sides: TextSides, start: Aligner | None, run: Run
+    ) -> "tuple[Bitext, dict[str, Any]]":
+        """Read the text; return what an encoder knows of it, too, as training takes that."""
+        if start:
+            self.reading = replace(self.reading, case_sensitive=not start.model.lowercase)
+        if not encoder.asked:
+            with self.watch.stage("reading"):
+                return read_bitext(*sides, reading=self.reading), {}
+        with self.watch.stage("encoder"):
+            bitext, known = known_text(*sides, encoder, self.reading, run, reading_encoder(self.watch))
+        self.watch.close()
+        assert known is not None
+        self.watch.say(known.summary)
+        return bitext, {"known": known}
+
+    def _counter(self, direction: str) -> "PriorCounter | None":
+        """Return what counts priors, if they are asked for."""
+        if not self.outputs.save_priors:
+            return None
+        from aligntools.aligning.links.prior_counts import PriorCounter
+
+        if direction != "both":
+            raise UsageProblem(f"`save_priors` counts links of both directions, and {direction} alone is trained")
+        return PriorCounter()
+
+    def _finish(self, out: Outputs, counter: "PriorCounter | None", pairs: int, skipped: "Skipped") -> None:
+        """Write priors, and say what was done."""
+        if counter is not None and self.outputs.save_priors:
+            write_priors(self.outputs.save_priors, counter.finish())
+        if out.shape is not None:
+            if left := out.shape.mismatched.summary():
+                self.watch.say(f"no links written for pairs: {left}")
+            if out.shape.tabs:
+                self.watch.say(f"tabs within sentences written as spaces: {out.shape.tabs}")
+        self.watch.summary(pairs, out.links, skipped.summary())
+
+
+def reading_encoder(watch: Watch) -> Callable[[int, int], None]:
+    """Return what shows how far an encoder has read a text, called with more pairs and all pairs."""
+    begun = False
+
+    def tell(more: int, pairs: int) -> None:
+        nonlocal begun
+        if not begun:
+            begun = True
+            watch.begin("encoder", pairs, "pair")
+        watch.advance("encoder", more)
+
+    return tell
+
+
+class _Found:
+    """Takes the links that training finds on its way through a large text."""
+
+    def __init__(self, work: AlignedText, out: Outputs, counter: "PriorCounter | None") -> None:
+        directions = work.outputs.directions or counter is not None
+        self.links = TrainingLinks(self.take, work.decisions, directions=directions)
+        self._out, self._watch, self._counter = out, work.watch, counter
+        self._counted: list[tuple[Links | None, Links | None]] = []
+
+    def take(self, block: Alignments) -> None:
+        """Write the lines of a block."""
+        self._out.write(block)
+        if self._counter is not None:
+            self._counted.append((block.forward_table, block.reverse_table))
+        self._watch.passed("sampler and links", len(block))
+
+    def count(self, bitext: "Bitext") -> None:
+        """Count priors, where they are asked for."""
+        from aligntools.formats.links.pharaoh import concatenate
+
+        if self._counter is not None:
+            both = [[table for table in column if table is not None] for column in zip(*self._counted, strict=True)]
+            self._counter.add(bitext, *map(concatenate, both))
+
+
+def loaded(
+    path: str, pool: "Pool", watch: Watch, verify: bool, reading: Reading, encoder: Any = None
+) -> tuple[Aligner, Reading]:
+    """Load a saved model, and return how text is read that it is applied to: split as its training text was."""
+    with watch.stage("loading"):
+        aligner = Aligner.load(path, threads=pool, verify=verify, encoder=encoder)
+    if encoder and (aligner.weights is None or aligner.weights.knower is None):
+        raise UsageProblem(f"{path} asks no encoder; `encoder` is for training")
+    split: Any = reading.split or aligner.model.split
+    return aligner, replace(reading, split=split)

@@ -1,0 +1,3 @@
+"""The alignment models that there are, by their names."""
+
+from aligntools.aligning.models.registry import reconstructed as reconstructed

@@ -1,0 +1,144 @@
+"""The files of a text that is aligned: words, raw lines or pieces, and what links are written between."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aligntools.api.given.texts import text_path
+from aligntools.formats.text.reading import Reading, Scheme, Tokenizing
+from aligntools.ground.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from aligntools.api.align.outputs import AlignmentFiles
+    from aligntools.api.align.reshaping import Reshaping
+
+#: A text as functions take it: its sides, or a file with both and None.
+TextSides = tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class TextFiles:
+    """Files; ``-`` is standard input, and a star in a name of the text stands for several.
+
+    Attributes
+    ----------
+    source, target, joint_file : str or None
+        The text: two sides, or one file with both.
+    source_pieces, target_pieces, joint_pieces : str or None
+        The same text cut into pieces: links are written between these.
+    to_words : bool
+        The text itself is in pieces: links are written between words.
+    scheme : str
+        How pieces are marked.
+    tokenizing : Tokenizing
+    """
+
+    source: str | None = None
+    target: str | None = None
+    joint_file: str | None = None
+    source_pieces: str | None = None
+    target_pieces: str | None = None
+    joint_pieces: str | None = None
+    to_words: bool = False
+    scheme: Scheme = "auto"
+    tokenizing: Tokenizing = Tokenizing()  # noqa: RUF009
+
+    @property
+    def text(self) -> tuple[str | None, ...]:
+        """The files of the text."""
+        return (self.source, self.target) if self.joint_file is None else (self.joint_file,)
+
+    @property
+    def _pieces(self) -> dict[str, str | None]:
+        return {"source": self.source_pieces, "target": self.target_pieces, "joint": self.joint_pieces}
+
+    @property
+    def _cut(self) -> bool:
+        return any(path is not None for path in self._pieces.values())
+
+    def paths(self, split: str | None) -> TextSides:
+        """Return the text as functions take it."""
+        if self.joint_file is not None:
+            return text_path(self.joint_file, split), None
+        assert self.source is not None and self.target is not None  # noqa: PT018
+        return text_path(self.source, split), text_path(self.target, split)
+
+    def check(self, outputs: "AlignmentFiles | None" = None) -> None:
+        """Refuse what does not go together, in itself or with what is written."""
+        self.check_text()
+        self.tokenizing.checked()
+        if self.joint_pieces is not None and (self.source_pieces is not None or self.target_pieces is not None):
+            ways = "as one file with `joint_pieces`, or as `source_pieces` and `target_pieces`"
+            raise UsageProblem(f"give the pieces {ways}")
+        if outputs and outputs.word_pairs and self._cut:
+            raise UsageProblem(
+                "`word_pairs` has words, and with `joint_pieces` links are between pieces; give one of them"
+            )
+        if self.to_words and self._cut:
+            raise UsageProblem("`to_words` is for text in pieces; with `joint_pieces` the text is in words")
+        if outputs and outputs.moses_dir and (self.to_words or self._cut):
+            raise UsageProblem(
+                "`moses_dir` counts links of the text as it is given, without `to_words` or `joint_pieces`"
+            )
+        if self.to_words and self.tokenizing.tokenize:
+            raise UsageProblem("`tokenize` is for raw text, `to_words` for text in pieces")
+        if self.scheme != "auto" and not (self.to_words or self._cut):
+            raise UsageProblem("`scheme` is about `joint_pieces` or `to_words`")
+        pieces = list(self._pieces.values())
+        if "-" in pieces and [*self.text, *pieces].count("-") > 1:
+            raise UsageProblem("only one file can be standard input")
+
+    def check_text(self) -> None:
+        """Refuse a text that is not given in one of the two ways."""
+        both = self.source is not None and self.target is not None
+        one = self.source is not None or self.target is not None
+        if one == (self.joint_file is not None) or one != both:
+            raise UsageProblem("give the text as `source` and `target`, or as one file, `joint_file`")
+
+    def opened(
+        self, outputs: "AlignmentFiles", reading: Reading, applied: bool, service: bool
+    ) -> "tuple[Reshaping | None, TextSides]":
+        """Return what stands between alignments and what is written, or None, and the text as functions take it.
+
+        Parameters
+        ----------
+        outputs : AlignmentFiles
+        reading : Reading
+        applied : bool
+            Whether a saved model is applied, so that lines are written while they are read.
+        service : bool
+            Whether each line is answered before the next is read.
+        """
+        with_text, with_words = outputs.output_format == "tsv", bool(outputs.word_pairs)
+        languages = self.tokenizing.tokenize
+        if not (self._cut or with_text or with_words or self.to_words or languages):
+            return None, self.paths(reading.split)
+        from aligntools.api.align.reshaping import Reshaping
+        from aligntools.formats.text.raw_pairs import RawPairs
+        from aligntools.words.white_space import split_as
+
+        raw, tokens = raw_text(self, reading, applied)
+        pieces = {name: split_as(path, reading.split) for name, path in self._pieces.items()}
+        shape = Reshaping(
+            raw, RawPairs(**pieces) if self._cut else None, tokens=tokens, to_words=self.to_words, scheme=self.scheme,
+            with_text=with_text, with_words=with_words, strict=reading.strict, service=service,
+        )  # fmt: skip
+        return shape, _as_taken((tokens or raw).inputs, reading)
+
+
+def raw_text(files: TextFiles, reading: Reading, applied: bool) -> tuple[Any, Any]:
+    """Return a text's lines as they stand, read a second time, and its tokens where it is tokenized, else None."""
+    from aligntools.formats.text.raw_pairs import RawPairs
+    from aligntools.formats.text.tokenized import TokenizedPairs
+    from aligntools.words.white_space import split_as
+
+    kept = "memory" if applied else "disk"
+    sides = [split_as(path, reading.split) for path in (files.source, files.target, files.joint_file)]
+    raw = RawPairs(*sides[:2], joint=sides[2], keep=kept, input_format=reading.input_format)
+    how = files.tokenizing
+    return raw, TokenizedPairs(raw, how.tokenize, kept, how.tokenizer or "moses") if how.tokenize else None
+
+
+def _as_taken(inputs: Sequence[Any], reading: Reading) -> TextSides:
+    source, target = (text_path(text, reading.split) if isinstance(text, str) else text for text in inputs)
+    return source, target
