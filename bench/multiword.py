@@ -31,12 +31,15 @@ def run(o):
         f" sentences by the other 800. Taggers have `--latent {o.latent} --members {o.members}`. UPOS accuracy of gold"
         " words in percent, all words of a token that is not split as gold being wrong: a tagger of words on the"
         " surface text; on the text split by a table of each form's most frequent split; `--tokens surface` with"
-        " `tag --split`; and, as what could be reached, a tagger of words on gold words. Which way"
+        " `tag --split-tokens`; and, as what could be reached, a tagger of words on gold words. Which way"
         " is taken was chosen on these texts.",
-        report.table(["text", "words", "not split", "table", "`--split`", "gold words"], accuracies),
+        report.table(["text", "words", "not split", "table", "`--split-tokens`", "gold words"], accuracies),
         "Tokens of several words that are split as in the treebank, in percent, and the number of other tokens that are"
         " split:",
-        report.table(["text", "tokens of several", "table", "`--split`", "others split: table", "`--split`"], splits),
+        report.table(
+            ["text", "tokens of several", "table", "`--split-tokens`", "others split: table", "`--split-tokens`"],
+            splits,
+        ),
         "What tag a token of several words should have in training: those of all with a plus, or the first word's."
         " Accuracy of each surface token's first tag, in percent:",
         report.table(["text", "surface tokens", "all tags", "first tag"], firsts),
@@ -94,7 +97,7 @@ def _measure(o, folder, training, test):
         rest = iter(out)
         pieces = [[next(rest) for _ in table.get(_lower(form), [form])] for form, _, _ in s]
         by_table.append([(b"", [p[1][0] for p in piece], [p[2][0] for p in piece]) for piece in pieces])
-    split = tagged("surface", "surface.txt", "--split")
+    split = tagged("surface", "surface.txt", "--split-tokens")
     whole = [[(b"", [w], [t]) for _, words, tags in s for w, t in zip(words, tags, strict=True)] for s in gold]
     words = _correct(whole, tagged("words", "words.txt"))
     n = sum(len(words) for s in gold for _, words, _ in s)

@@ -4,7 +4,7 @@ import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,6 +16,7 @@ from aligntools import Run, TagDecisions, TagLists, TagReading, TagWriting
 from aligntools.cli import declared, engine_options, kinds, notices, options, reporting, serving
 from aligntools.cli.flags import as_flag, renamed
 from aligntools.ground.errors import UsageProblem
+from aligntools.words.white_space import SPLITS
 
 if TYPE_CHECKING:
     from aligntools import Tagger
@@ -28,7 +29,19 @@ if TYPE_CHECKING:
 SENTENCES = ("split", "lines")
 
 
-@click.command("tag", cls=options.Command, renamed=renamed(TagDecisions))
+class _Tag(options.Command):
+    """The command, of which --split-tokens was called --split."""
+
+    def _modern(self, args: Sequence[str]) -> list[str]:
+        args = list(args)
+        for k, argument in enumerate(args[: args.index("--")] if "--" in args else args):
+            if argument == "--split" and args[k + 1 : k + 2] not in [[how] for how in SPLITS]:
+                sys.stderr.write("note: --split without `spaces` or `unicode` after it is called --split-tokens now\n")
+                args[k] = "--split-tokens"
+        return super()._modern(args)
+
+
+@click.command("tag", cls=_Tag, renamed=renamed(TagDecisions))
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
 @options.group(
     "Common options",
@@ -42,6 +55,7 @@ SENTENCES = ("split", "lines")
     declared.group(TagWriting, "column", "separator"),
     declared.option(TagWriting, "keep", type=kinds.Column(), multiple=True, show_default=False,
                     help=declared.help_of(TagWriting, "keep") + " May be given several times."),
+    options.split,
     click.option("--save-classes", metavar="FILE", type=options.WRITTEN,
                  help="Also write each word with each of its tags and how often it got it, between tabs."),
     serving.unbuffered,
@@ -54,7 +68,7 @@ SENTENCES = ("split", "lines")
     options.tokenizer,
     click.option("--language", metavar="CODE", default="en", show_default=True,
                  help="Language of raw text, such as fr, whose rules find sentences and words."),
-    click.option("--split", is_flag=True,
+    click.option("--split-tokens", is_flag=True,
                  help="Write CoNLL with tokens of several words split, au into à le, as the treebank has them; for"
                       " taggers of train-hmm --tokens surface."),
     click.option("--sentences", type=click.Choice(SENTENCES), default="split", show_default=True,
@@ -95,20 +109,22 @@ def command(**o: Any) -> None:
     from aligntools.api.tag.tagging import PART, Tagger
     from aligntools.api.tag.word_classes import Counts, list_of
     from aligntools.formats.opening import files
+    from aligntools.words.white_space import split_as
 
     run = declared.settings(Run, o)
     wanted = _Wanted(declared.settings(TagLists, o), o["scores"] is not None, o["posteriors"] is not None)
     _check(o, wanted, run)
     writing, quiet, texts = declared.settings(TagWriting, o), o["quiet"], o["texts"] or ("-",)
+    texts = [split_as(path, o["split"]) for path in texts]
     tagger = Tagger.load(o["model"], verify=o["verify"])
     for name in (tagger.column if writing.column is None else writing.column, *writing.keep):
         column_place(name)
     lines = reporting.Lines(not quiet)
     began, words, turned, unanswered = time.perf_counter(), 0, 0, serving.Unanswered()
 
-    if o["split"] and tagger.model.splitter is None:
-        raise UsageProblem(f"{o['model']}: `split` is for taggers of train-hmm `tokens=surface`, which this one is not")
-    how = _How(declared.settings(TagDecisions, o), writing, o["split"], o["save_classes"] is not None, wanted)
+    if o["split_tokens"] and tagger.model.splitter is None:
+        raise UsageProblem(f"{o['model']}: `split_tokens` is for taggers of train-hmm `tokens=surface`, which this one is not")
+    how = _How(declared.settings(TagDecisions, o), writing, o["split_tokens"], o["save_classes"] is not None, wanted)
     counts: Counts = Counter()
     number, total = 0, Counter[str]()
 
@@ -201,6 +217,8 @@ def _check(o: dict[str, Any], wanted: _Wanted, run: Run) -> None:
     given, lists = declared.given(), wanted.lists
     if o["tokenize"] and (o["unbuffered"] or o["format"] == "conll"):
         raise UsageProblem(f"`tokenize` does not go with {'`unbuffered`' if o['unbuffered'] else '`format=conll`'}")
+    if o["tokenize"] and "split" in given:
+        raise UsageProblem("`split` is about words between spaces; `tokenize` finds its own")
     if not o["tokenize"] and (others := sorted(given & {"language", "sentences", "tokenizer"})):
         raise UsageProblem(f"`{others[0]}` goes with `tokenize`")
     engine_options.check_unbuffered(o["unbuffered"], run)
@@ -211,7 +229,7 @@ def _check(o: dict[str, Any], wanted: _Wanted, run: Run) -> None:
         )
     if lists.samples and run.asked:
         raise UsageProblem("`samples` are drawn by the number of the sentence; leave out `workers` and `cluster`")
-    others = sorted(given & {"split", *TagWriting.names(), *TagDecisions.names()})
+    others = sorted(given & {"split_tokens", *TagWriting.names(), *TagDecisions.names()})
     if listed and others:
         raise UsageProblem(f"`{listed}` writes sequences of tags; leave out {as_flag(others[0])}")
 

@@ -192,3 +192,74 @@ def test_translate_unbuffered(texts):
     found = run(*how, texts / "x")
     assert found.stdout.decode() == "das\u00a0haus\n"
     assert b"white space" in found.stderr
+
+
+def test_tag(texts, caplog):
+    (texts / "tagged").write_text("das_DET haus_NOUN\nein_DET buch_NOUN\n")
+    _run("train-tagger", "-q", "--tagged", texts / "tagged", "--latent", "1", "--members", "1", "-o", texts / "tagger")
+    plain = _run("tag", "-q", "-m", texts / "tagger", texts / "s.plain").stdout
+    assert _run("tag", "-q", "-m", texts / "tagger", "--split", "unicode", texts / "s").stdout == plain
+    unbuffered = "--split=unicode", "--unbuffered"
+    assert _run("tag", "-q", "-m", texts / "tagger", *unbuffered, texts / "s").stdout == plain
+    _run("tag", "-m", texts / "tagger", "--split", "spaces", texts / "s")
+    assert caplog.text.count("white space") == 1
+    _run("tag", "-m", texts / "tagger", "--tokenize", "--split", "unicode", texts / "s", status=1)
+    old = _run("tag", "-m", texts / "tagger", "--split", texts / "s", status=1)  # what --split-tokens was called
+    assert "--split-tokens now" in old.stderr
+    assert "--split-tokens is for taggers of train-hmm" in str(old.exception)
+
+
+def test_taggers_in_memory(caplog):
+    tagger = at.train_tagger(["das_DET haus_NOUN", "ein_DET buch_NOUN"], latent=1, relative_frequencies=True)
+    text, plain, how = ["das\u00a0haus", "ein\u3000buch"], ["das haus", "ein buch"], {"split": "unicode"}
+    assert str(tagger.tag(text[0], **how)) == "das_DET haus_NOUN"
+    assert list(map(str, tagger.tag_batch(text, **how))) == list(map(str, tagger.tag_batch(plain)))
+    assert tagger.log_probabilities(text, **how).tolist() == tagger.log_probabilities(plain).tolist()
+    for call in (
+        tagger.posteriors,
+        lambda x, **k: tagger.n_best(x, 1, **k),
+        lambda x, **k: tagger.sample_tags(x, 2, **k),
+    ):
+        assert list(call(text, **how)) == list(call(plain))
+    assert at.word_classes(text, tagger, **how).words == at.word_classes(plain, tagger).words
+    assert "white space" not in caplog.text
+    assert len(tagger.tag(text[0])) == 1
+    assert "<sentences>: 1 line has white space" in caplog.text
+
+
+def test_translators(texts):
+    (texts / "rules").write_text("[X] ||| haus ||| house ||| F=1\n[X] ||| das ||| the ||| F=1\n")
+    (texts / "x").write_text("das\u00a0haus\n")
+    grammar = at.Grammar.load(texts / "rules", text=texts / "x", split="unicode")
+    assert len(grammar) == 2
+    assert len(at.filter_grammar(grammar, ["das\u00a0haus"], split="unicode")) == 2
+    translator = at.Translator(grammar, split="unicode")
+    for text in (texts / "x", ["das\u00a0haus"]):
+        assert list(map(str, translator.translate_batch(text))) == ["the house"]
+        assert [str(best[0]) for best in translator.n_best(text, 1)] == ["the house"]
+        assert [str(drawn[0]) for drawn in translator.samples(text, 1)] == ["the house"]
+        assert [len(found.source) for found in translator.derivations(text)] == [2]
+    assert str(translator.with_threads(1).translate("das\u00a0haus")) == "the house"
+    assert str(at.Translator(grammar).translate("das\u00a0haus")) == "das\u00a0haus"
+
+
+def test_contrastive_aligners(texts):
+    sides, plain = [[pair[side] for pair in _PAIRS] for side in range(2)], _plain_sides()
+    found = at.train_contrastive_aligner(*sides, split="unicode", fast=True)
+    assert found.model.split == "unicode"
+    assert list(map(str, found.align_batch(*sides))) == list(map(str, found.align_batch(*plain)))
+    assert list(map(str, found.align_batch(*sides, split="unicode"))) == list(map(str, found.align_batch(*plain)))
+    assert str(found.align(*_PAIRS[0], split="unicode")) == str(found.align(plain[0][0], plain[1][0]))
+    (block,) = found.align_blocks(*sides, split="spaces")
+    assert block.lengths.tolist() == [[2, 2, 1, 2], [2, 2, 1, 2]]
+
+
+def test_scores_and_pieces_in_memory(texts):
+    sides, links = [[pair[side] for pair in _PAIRS] for side in range(2)], (texts / "a").read_text().splitlines()
+    assert at.aer(links, links, source=sides[0], target=sides[1], split="unicode").aer == 0
+    with pytest.raises(at.DataError, match="past the source sentence"):
+        at.aer(links, links, source=sides[0], target=sides[1])
+    pieces = ["\u2581das\u00a0\u2581ha us"], ["\u2581the\u00a0\u2581house"]
+    assert at.links_to_words(["0-0 2-1"], *pieces, split="unicode") == [[(0, 0), (1, 1)]]
+    words = {"source_words": ["das\u00a0haus"], "target_words": ["the\u00a0house"]}
+    assert at.links_to_pieces(["1-1"], *pieces, **words, split="unicode") == [[(1, 1), (2, 1)]]

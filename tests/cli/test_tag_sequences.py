@@ -128,7 +128,7 @@ def test_surface_tokens(samples, tmp_path):
     done = run("train-hmm", "-q", "--tagged", samples / "en.conllu", "--tokens", "surface", "--latent", 1, "-o",
                tmp_path / "m")  # fmt: skip
     assert done.returncode == 0, done.stderr
-    flags = ("--split", "--scores", tmp_path / "s", "--posteriors", tmp_path / "p")
+    flags = ("--split-tokens", "--scores", tmp_path / "s", "--posteriors", tmp_path / "p")
     done = run("tag", "-q", "-m", tmp_path / "m", *flags, samples / "en.txt")
     assert done.returncode == 0, done.stderr
     count = (samples / "en.txt").read_bytes().count(b"\n")

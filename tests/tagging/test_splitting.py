@@ -102,7 +102,7 @@ def model(treebank):
 
 
 def test_tokens_are_split_where_their_tags_say_so(model):
-    done = run("tag", "-q", "-m", model, "--split", stdin=b"Il va du bois\n\nil boit\n")
+    done = run("tag", "-q", "-m", model, "--split-tokens", stdin=b"Il va du bois\n\nil boit\n")
     assert done.returncode == 0, done.stderr
     expected = [
         row(1, "Il", "PRON"), row(2, "va", "VERB"), row("3-4", "du"), row(3, "de", "ADP"), row(4, "le", "DET"),
@@ -110,21 +110,21 @@ def test_tokens_are_split_where_their_tags_say_so(model):
     ]  # fmt: skip
     assert done.stdout.decode() == "".join(expected)
     assert run("conll", "--tokens", "surface", stdin=done.stdout).stdout == b"Il va du bois\n\nil boit\n"
-    tagged = run("tag", "-q", "-m", model, "--split", "--to", "tagged", "--unbuffered", stdin=b"il va du bois\n")
+    tagged = run("tag", "-q", "-m", model, "--split-tokens", "--to", "tagged", "--unbuffered", stdin=b"il va du bois\n")
     assert tagged.stdout == b"il_PRON va_VERB de_ADP le_DET bois_NOUN\n"
     assert run("tag", "-q", "-m", model, stdin=b"va du bois\n").stdout == b"va_VERB du_ADP+DET bois_NOUN\n"
 
 
 def test_words_that_others_have_split_stay(model, treebank):
-    fails(run("tag", "-m", model, "--split", treebank), "--split is for plain and raw text", status=2)
+    fails(run("tag", "-m", model, "--split-tokens", treebank), "--split-tokens is for plain and raw text", status=2)
 
 
 def test_taggers_of_words_do_not_split(treebank, tmp_path):
     options = ("--latent", 1, "--members", 1, "-o", tmp_path / "words")
     assert run("train-hmm", "-q", "--tagged", treebank, *options).returncode == 0
     fails(
-        run("tag", "-m", tmp_path / "words", "--split"),
-        "--split is for taggers of train-hmm --tokens surface",
+        run("tag", "-m", tmp_path / "words", "--split-tokens"),
+        "--split-tokens is for taggers of train-hmm --tokens surface",
         status=2,
     )
 
@@ -133,7 +133,7 @@ def test_raw_text_is_split_and_comes_back(model):
     pytest.importorskip("sacremoses")
     pytest.importorskip("sentencex")
     text = b"Il va  du bois.\nil boit\n"
-    done = run("tag", "-q", "-m", model, "--tokenize", "--language", "fr", "--split", stdin=text)
+    done = run("tag", "-q", "-m", model, "--tokenize", "--language", "fr", "--split-tokens", stdin=text)
     assert b"3-4\tdu\t" in done.stdout
     assert run("conll", "--to", "raw", stdin=done.stdout).stdout == text
 

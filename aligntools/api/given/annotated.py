@@ -7,17 +7,17 @@ from typing import TypeAlias
 import numpy as np
 
 from aligntools.api.given.naming import IN_MEMORY, name_of
+from aligntools.api.given.sentences import lines_of
 from aligntools.api.given.texts import Sentence as Sentence
 from aligntools.api.given.texts import Split
 from aligntools.formats.annotation.class_lists import ClassList, WordLookup, read_classes
 from aligntools.formats.annotation.conll import Conll
 from aligntools.formats.annotation.tagged import Tokens, parse_tagged, read_tags, read_words, sniff, tokens_of_conll
-from aligntools.formats.text.memory_text import sentences_given, words_given
+from aligntools.formats.text.memory_text import sentences_given
 from aligntools.formats.text.reading import TagReading, WordReading
 from aligntools.ground.errors import DataError
 from aligntools.words.normal_forms import form_of, in_form
-from aligntools.words.vocabulary import split_words
-from aligntools.words.white_space import as_spaces, split_as
+from aligntools.words.white_space import split_as
 
 #: A sentence with tags: a line of ``word_TAG``, or pairs of word and tag (as a tagger returns them).
 Annotated: TypeAlias = str | Sequence[tuple[str, str]]
@@ -47,13 +47,8 @@ def _offsets(rows: Sequence[Sequence[object]]) -> np.ndarray:
 
 def tokens_of(sentences: Iterable[Sentence], split: Split | None = None) -> Tokens:
     """Return sentences as flat lists of words."""
-    plain = as_spaces if split == "unicode" else bytes
-    rows = [
-        split_words(plain(encoded(s))) if isinstance(s, str) else list(map(encoded, words_given(s, IN_MEMORY, None)))
-        for s in sentences_given(sentences, IN_MEMORY)
-    ]
-    words = [word for row in rows for word in row]
-    return Tokens(words, _offsets(rows), None, np.arange(1, len(rows) + 1))
+    lines = lines_of(sentences, IN_MEMORY, split)
+    return Tokens(lines.words, lines.offsets, None, np.arange(1, len(lines.offsets)))
 
 
 def _pairs_of(sentence: object, number: int) -> list[tuple[str, str]]:

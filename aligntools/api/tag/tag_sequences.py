@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from aligntools.api.given.annotated import Parsed, Sentence, tokens_of
 from aligntools.api.given.naming import IN_MEMORY
+from aligntools.api.given.texts import Split
 from aligntools.api.running.threads import pool_of
 from aligntools.formats.annotation.tag_lists import format_posteriors as format_posteriors
 from aligntools.formats.annotation.tag_lists import format_scores as format_scores
@@ -67,7 +68,7 @@ class TagDistributions:
     model: "TaggerModel"
 
     def log_probabilities(
-        self, sentences: Iterable[Sentence], *, threads: "int | Pool | None" = None
+        self, sentences: Iterable[Sentence], *, split: Split | None = None, threads: "int | Pool | None" = None
     ) -> npt.NDArray[np.float64]:
         """Return ``log p(x)`` of sentences, summed over all their tags (the forward algorithm).
 
@@ -79,6 +80,8 @@ class TagDistributions:
         Parameters
         ----------
         sentences : iterable of str or of sequences of str
+        split : str
+            What separates words in a str, as for `read_bitext`.
         threads : int or None
             None: all cores. The result does not depend on it.
 
@@ -100,11 +103,11 @@ class TagDistributions:
         >>> tagger.log_probabilities(["the cat", "cat the"]).round(4).tolist()  # log(1/2 * 1/2), and 0
         [-1.3863, -inf]
         """
-        found = [own.log_probabilities() for own in self._parts(sentences, threads)]
+        found = [own.log_probabilities() for own in self._parts(sentences, split, threads)]
         return np.concatenate(found) if found else np.zeros(0)
 
     def n_best(
-        self, sentences: Iterable[Sentence], n: int, *, threads: "int | Pool | None" = None
+        self, sentences: Iterable[Sentence], n: int, *, split: Split | None = None, threads: "int | Pool | None" = None
     ) -> Iterator[list[TagSequence]]:
         """Return the ``n`` most probable sequences of tags of each sentence, best first, with ``log p(x, z)``.
 
@@ -114,7 +117,7 @@ class TagDistributions:
 
         Parameters
         ----------
-        sentences, threads
+        sentences, split, threads
             As for `log_probabilities`.
         n : int
 
@@ -133,7 +136,7 @@ class TagDistributions:
         """
         if n < 1:
             raise UsageProblem(f"the {n} best sequences")
-        for own in self._parts(sentences, threads):
+        for own in self._parts(sentences, split, threads):
             yield from self.named(own.best(n))
 
     def sample_tags(
@@ -143,13 +146,14 @@ class TagDistributions:
         *,
         seed: int = 1,
         first: int = 0,
+        split: Split | None = None,
         threads: "int | Pool | None" = None,
     ) -> Iterator[list[TagSequence]]:
         """Draw ``n`` sequences of tags of each sentence from ``p(z|x)``: forward filtering, backward sampling.
 
         Parameters
         ----------
-        sentences, threads
+        sentences, split, threads
             As for `log_probabilities`.
         n : int
         seed : int
@@ -164,12 +168,12 @@ class TagDistributions:
         """
         if n < 1:
             raise UsageProblem(f"{n} samples")
-        for own in self._parts(sentences, threads):
+        for own in self._parts(sentences, split, threads):
             yield from self.named(own.samples(n, seed, first))
             first += len(own.offsets) - 1
 
     def posteriors(
-        self, sentences: Iterable[Sentence], *, threads: "int | Pool | None" = None
+        self, sentences: Iterable[Sentence], *, split: Split | None = None, threads: "int | Pool | None" = None
     ) -> Iterator[list[dict[str, float]]]:
         """Return the posterior of every tag of every word, as the tagger decides by them.
 
@@ -177,7 +181,7 @@ class TagDistributions:
 
         Parameters
         ----------
-        sentences, threads
+        sentences, split, threads
             As for `log_probabilities`.
 
         Yields
@@ -195,7 +199,7 @@ class TagDistributions:
         rest = sentences_given(sentences, IN_MEMORY)
         with pool_of(threads) as pool:
             while part := list(islice(rest, PART)):
-                text = tokens_of(part)
+                text = tokens_of(part, split)
                 found = self.posteriors_of(text, threads=pool)
                 for a, b in pairwise(text.offsets.tolist()):
                     yield [self._word(found, t) for t in range(a, b)]
@@ -213,11 +217,13 @@ class TagDistributions:
         words, _ = in_form(text.words, self.model.normal_form)
         return Sequences(self.model, words, text.offsets, pool)
 
-    def _parts(self, sentences: Iterable[Sentence], threads: "int | Pool | None") -> "Iterator[Sequences]":
+    def _parts(
+        self, sentences: Iterable[Sentence], split: Split | None, threads: "int | Pool | None"
+    ) -> "Iterator[Sequences]":
         rest = sentences_given(sentences, IN_MEMORY)
         with pool_of(threads) as pool:
             while part := list(islice(rest, PART)):
-                yield self.sequences_of(tokens_of(part), pool)
+                yield self.sequences_of(tokens_of(part, split), pool)
 
     def named(self, lists: "list[list[ScoredTags]]") -> list[list[TagSequence]]:
         """Return lists of sequences with the names of their tags."""

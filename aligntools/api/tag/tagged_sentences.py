@@ -127,7 +127,7 @@ class TaggedSentences(ShownAsTags, Sequence[TaggedSentence]):
             lines = format_conll(self._words, conll.offsets).split(b"\n")[:-1]
             conll = parse_conll("", [line + b"\n" for line in lines])
         elif set(conll.column(COLUMNS["head"])) - {b"_"} or any(map(is_range, conll.lines)):
-            raise UsageProblem("`split` is for plain and raw text; this CoNLL has trees or ranges of its own")
+            raise UsageProblem("tokens are split in plain and raw text; this CoNLL has trees or ranges of its own")
         whole = [parts if all(parts := tag.split(JOIN)) else [tag] for tag in self.tags]
         pieces = [
             self.splitter.split(word, tag) if len(parts) > 1 else None

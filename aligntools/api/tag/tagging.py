@@ -20,6 +20,7 @@ from aligntools.api.given.annotated import (
 from aligntools.api.given.keywords import (
     InductionKeywords,
     RunKeywords,
+    SplittingKeywords,
     TagDecisionsKeywords,
     TaggerKeywords,
     TagReadingKeywords,
@@ -35,7 +36,7 @@ from aligntools.api.tag.tagged_sentences import TaggedSentence, TaggedSentences
 from aligntools.api.views.showing import ShownAsModel
 from aligntools.formats.annotation.class_lists import ClassList
 from aligntools.formats.text.memory_text import sentences_given
-from aligntools.formats.text.reading import TagReading, WordReading
+from aligntools.formats.text.reading import Splitting, TagReading, WordReading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
@@ -52,7 +53,15 @@ PART = 4000
 
 
 class TaggingKeywords(TagDecisionsKeywords, RunKeywords, total=False):
-    """Keywords of `Tagger.tag_batch` and its kin, besides their own parameters."""
+    """Keywords of `Tagger.tag_text`, besides its own parameters."""
+
+
+class SentenceKeywords(TagDecisionsKeywords, SplittingKeywords, total=False):
+    """Keywords of `Tagger.tag`, besides its own parameters."""
+
+
+class SentencesKeywords(SentenceKeywords, RunKeywords, total=False):
+    """Keywords of `Tagger.tag_batch`, besides its own parameters."""
 
 
 class TrainingKeywords(TaggerKeywords, TagReadingKeywords, RunKeywords, total=False):
@@ -139,9 +148,9 @@ class Tagger(TagDistributions, ShownAsModel):
         found: list[bool] = self.model.knows([word.encode("utf-8", "surrogateescape") for word in words]).tolist()
         return found
 
-    @taking(TagDecisions)
+    @taking(TagDecisions, Splitting)
     def tag(
-        self, sentence: Sentence, decisions: TagDecisions | None = None, **options: Unpack[TagDecisionsKeywords]
+        self, sentence: Sentence, decisions: TagDecisions | None = None, **options: Unpack[SentenceKeywords]
     ) -> TaggedSentence:
         """Tag a sentence.
 
@@ -165,12 +174,12 @@ class Tagger(TagDistributions, ShownAsModel):
         [('the', 'DET'), ('cat', 'NOUN'), ('barks', 'VERB')]
         """
         given = Given("tag", options)
-        decisions = given.take(TagDecisions, decisions)
+        decisions, split = given.take(TagDecisions, decisions), given.take(Splitting).split
         given.end()
         with pool_of(1) as pool:
-            return self._tagged(tokens_of([sentence]), decisions, pool)[0]
+            return self._tagged(tokens_of([sentence], split), decisions, pool)[0]
 
-    @taking(TagDecisions, Run)
+    @taking(TagDecisions, Splitting, Run)
     def tag_batch(
         self,
         sentences: Iterable[Sentence],
@@ -179,7 +188,7 @@ class Tagger(TagDistributions, ShownAsModel):
         run: Run | None = None,
         batch_size: int = PART,
         unbuffered: bool = False,
-        **options: Unpack[TaggingKeywords],
+        **options: Unpack[SentencesKeywords],
     ) -> Iterator[TaggedSentence]:
         """Tag sentences one after the other, in constant memory.
 
@@ -208,11 +217,12 @@ class Tagger(TagDistributions, ShownAsModel):
         """
         given = Given("tag_batch", options)
         decisions, run = given.take(TagDecisions, decisions), given.take(Run, run).here()
+        split = given.take(Splitting).split
         given.end()
         rest = sentences_given(sentences, IN_MEMORY)
         with pool_of(run.threads) as pool:
             while part := list(islice(rest, 1 if unbuffered else batch_size)):
-                yield from self._tagged(tokens_of(part), decisions, pool, not unbuffered)
+                yield from self._tagged(tokens_of(part, split), decisions, pool, not unbuffered)
 
     @taking(TagDecisions, Run)
     def tag_text(

@@ -41,12 +41,12 @@ class ExtractingKeywords(ExtractionKeywords, SplittingKeywords, RunKeywords, tot
     """Keywords of `extract_grammar`, besides its own parameters."""
 
 
-class GrammarLoadingKeywords(GrammarFilterKeywords, LoadingKeywords, total=False):
-    """Keywords of `Grammar.load`, besides its own parameters."""
+class GrammarTextKeywords(GrammarFilterKeywords, SplittingKeywords, total=False):
+    """Keywords of `filter_grammar`, besides its own parameters."""
 
 
-class FilteringKeywords(GrammarLoadingKeywords, SplittingKeywords, total=False):
-    """Keywords of `filter_grammar_file`, besides its own parameters."""
+class GrammarLoadingKeywords(GrammarTextKeywords, LoadingKeywords, total=False):
+    """Keywords of `Grammar.load` and of `filter_grammar_file`, besides their own parameters."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Grammar(ShownAsModel):
         return Rule(tuple(source), tuple(target), features, tuple((i, j) for i, j in r.links[begin:end].tolist()))
 
     @classmethod
-    @taking(GrammarFilter, Loading)
+    @taking(GrammarFilter, Splitting, Loading)
     def load(cls, path: PathLike, *, text: Text | None = None, **options: Unpack[GrammarLoadingKeywords]) -> "Grammar":
         """Read a grammar: the text of cdec and Joshua, that of Moses, or a binary file.
 
@@ -168,10 +168,11 @@ class Grammar(ShownAsModel):
 
         given = Given("Grammar.load", options)
         span, verify = given.take(GrammarFilter).span_limit, given.take(Loading).verify
+        split = given.take(Splitting).split
         given.end()
         if isinstance(text, LatticeLines):
             return cls(read_grammar(os.fspath(path), only_for=text.pairs, longest=2, verify=verify))
-        only_for = None if text is None else side_of(text)
+        only_for = None if text is None else side_of(text, split)
         return cls(read_grammar(os.fspath(path), only_for=only_for, span=span, verify=verify))
 
     def save(self, path: PathLike, format: GrammarFormat = "hiero") -> None:
@@ -330,8 +331,8 @@ def _report(extraction: "Extraction", progress: Progress) -> None:
         _log.info("%d rules left out with words such as %s", figures.unwritable, words)
 
 
-@taking(GrammarFilter)
-def filter_grammar(grammar: Grammar, text: Text, **options: Unpack[GrammarFilterKeywords]) -> Grammar:
+@taking(GrammarFilter, Splitting)
+def filter_grammar(grammar: Grammar, text: Text, **options: Unpack[GrammarTextKeywords]) -> Grammar:
     """Keep the rules of a grammar that a text can use: it has all words between a source side's nonterminals.
 
     Parameters
@@ -356,9 +357,9 @@ def filter_grammar(grammar: Grammar, text: Text, **options: Unpack[GrammarFilter
     from aligntools.formats.translation.grammar import TextFilter, filtered
 
     given = Given("filter_grammar", options)
-    span = given.take(GrammarFilter).span_limit
+    span, split = given.take(GrammarFilter).span_limit, given.take(Splitting).split
     given.end()
-    side, vocabulary = side_of(text)
+    side, vocabulary = side_of(text, split)
     return Grammar(filtered(grammar.rules, TextFilter(side, vocabulary, span=span)))
 
 
@@ -369,7 +370,7 @@ def filter_grammar_file(
     path: PathLike,
     *,
     format: Literal["same", "hiero", "moses", "binary"] = "same",
-    **options: Unpack[FilteringKeywords],
+    **options: Unpack[GrammarLoadingKeywords],
 ) -> FilterFigures:
     """Keep the rules of a grammar's file that a text can use; the lines of text files are copied as they are.
 

@@ -59,9 +59,9 @@ def _lattices(items: Any, settings: LatticeSettings) -> Iterator[WordLattice]:
             yield parse_cn(item.splitlines(), scores)
 
 
-def stream_input(text: Input, size: int, how: LatticeInput | None) -> Iterator[Lines]:
+def stream_input(text: Input, size: int, how: LatticeInput | None, split: str | None = None) -> Iterator[Lines]:
     """Yield text, or lattices if it is known how they are read, in parts of ``size`` lines."""
-    return stream_lines(text, size) if how is None else how.stream(text, size)  # type: ignore[arg-type]
+    return stream_lines(text, size, split) if how is None else how.stream(text, size)  # type: ignore[arg-type]
 
 
 def lattice_input(settings: LatticeSettings, given: Mapping[str, float]) -> tuple[LatticeInput, dict[str, float]]:

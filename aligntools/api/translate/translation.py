@@ -6,7 +6,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from aligntools.api.given.keywords import DecoderKeywords, LatticeKeywords, RunKeywords
+from aligntools.api.given.keywords import DecoderKeywords, LatticeKeywords, RunKeywords, SplittingKeywords
 from aligntools.api.given.sentences import PathLike, Sentence
 from aligntools.api.running.engines import mapping
 from aligntools.api.running.threads import pool_of
@@ -30,6 +30,7 @@ from aligntools.api.translate.translation_weights import (
     weights_of,
     with_bigrams,
 )
+from aligntools.formats.text.reading import Split, Splitting
 from aligntools.formats.translation.derivations import DerivedSentence as DerivedSentence
 from aligntools.ground.declaring import Given, range_of, taking
 from aligntools.ground.errors import UsageProblem
@@ -147,7 +148,11 @@ def _decoded(words: list[bytes]) -> tuple[str, ...]:
     return tuple(word.decode("utf-8", "surrogateescape") for word in words)
 
 
-@taking(DecoderSettings)
+class TranslatorKeywords(DecoderKeywords, SplittingKeywords, total=False):
+    """Keywords of `Translator`, besides its own parameters."""
+
+
+@taking(DecoderSettings, Splitting)
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Translator:
     """A translation system: a hierarchical grammar, a language model and weights.
@@ -187,6 +192,7 @@ class Translator:
     """
 
     threads: "int | Pool | None"
+    _split: Split | None
     _system: "System"
     _lattices: LatticeInput | None
     _arc_weights: Mapping[str, float]
@@ -200,12 +206,12 @@ class Translator:
         *,
         tags: PathLike | Mapping[str, str] | None = None,
         threads: "int | Pool | None" = None,
-        **options: Unpack[DecoderKeywords],
+        **options: Unpack[TranslatorKeywords],
     ) -> None:
         from aligntools.translating.decoding.decoder import System, feature_names
 
         keywords = Given("Translator", options)
-        settings = keywords.take(DecoderSettings, settings)
+        settings, split = keywords.take(DecoderSettings, settings), keywords.take(Splitting).split
         keywords.end()
         given = weights_of(weights)  # first: wrong ones are soon found
         of_arcs: dict[str, float] = {}
@@ -218,6 +224,7 @@ class Translator:
         values = ordered_weights(weights, given, feature_names(rules))
         model = lm if isinstance(lm, LanguageModel) or lm is None else LanguageModel.load(lm)
         object.__setattr__(self, "threads", threads)
+        object.__setattr__(self, "_split", split)
         object.__setattr__(self, "_system", System(rules, model.ngrams if model else None, values, settings))
         object.__setattr__(self, "_lattices", None)
         object.__setattr__(self, "_arc_weights", of_arcs)
@@ -286,12 +293,12 @@ class Translator:
 
     def _other(self, **changed: Any) -> "Translator":
         other = object.__new__(Translator)
-        for name in ("threads", "_system", "_lattices", "_arc_weights"):
+        for name in ("threads", "_split", "_system", "_lattices", "_arc_weights"):
             object.__setattr__(other, name, changed.get(name, getattr(self, name)))
         return other
 
     def _parts(self, text: Input, size: int) -> Iterator[Lines]:
-        return stream_input(text, size, self._lattices)
+        return stream_input(text, size, self._lattices, self._split)
 
     @taking(Run)
     def translate_batch(
