@@ -18,6 +18,7 @@ from aligntools.aligning.text.look_alikes import look_alike_keys
 from aligntools.aligning.text.views import ViewWords
 from aligntools.formats.links.ttable import NULL
 from aligntools.words.vocabulary import Vocabulary
+from aligntools.words.white_space import readable, tell_unwritten
 
 #: Probability of a pair that is in one of the tables alone, in the other direction.
 LEAST = 1e-7
@@ -137,9 +138,14 @@ def ttable_lines(model: AlignmentModel, beam: float | None = None, rows: int = 1
     else:
         second = table.ids
         logs = np.log(np.maximum(values * m.lexicon.s_inverse[first], 1e-38))
+    fine = readable(words), readable(others)
     kept = _within(null, np.zeros(len(null), np.int64), beam)
+    left_out, kept = int(np.count_nonzero(~fine[1][kept + 1])), kept[fine[1][kept + 1]]
     yield "".join(f"{NULL.decode()}\t{others[k + 1]}\t{null[k]:.6g}\n" for k in kept).encode()
     kept = _within(logs, first, beam)
+    whole = fine[0][first[kept]] & fine[1][second[kept]]
+    tell_unwritten(left_out + int(np.count_nonzero(~whole)))
+    kept = kept[whole]
     for a in range(0, len(kept), rows):
         part = kept[a : a + rows]
         columns = zip(first[part], second[part], logs[part], strict=True)

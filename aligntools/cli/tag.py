@@ -123,7 +123,9 @@ def command(**o: Any) -> None:
     began, words, turned, unanswered = time.perf_counter(), 0, 0, serving.Unanswered()
 
     if o["split_tokens"] and tagger.model.splitter is None:
-        raise UsageProblem(f"{o['model']}: `split_tokens` is for taggers of train-hmm `tokens=surface`, which this one is not")
+        raise UsageProblem(
+            f"{o['model']}: `split_tokens` is for taggers of train-hmm `tokens=surface`, which this one is not"
+        )
     how = _How(declared.settings(TagDecisions, o), writing, o["split_tokens"], o["save_classes"] is not None, wanted)
     counts: Counts = Counter()
     number, total = 0, Counter[str]()

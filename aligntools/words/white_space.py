@@ -14,7 +14,7 @@ import logging
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,8 +24,9 @@ from aligntools.ground.errors import DataError, UsageProblem
 
 #: What separates words: spaces and tabs, or all of Unicode's white space.
 SPLITS = ("spaces", "unicode")
-#: White space of the C locale (`isspace`), at which C++ streams stop; of it a space and a tab separate words here.
-STREAMED = re.compile(rb"[ \t\n\v\f\r]")
+#: White space at which C++ streams (`isspace` of the C locale) stop, but for what separates words and lines here. No word
+#: of a table that is written for other programs holds any.
+_STREAMED = re.compile(rb"[\v\f\r]")
 #: The UTF-8 of what `str.isspace` holds for, but spaces, tabs and the end of a line.
 _OTHERS = re.compile(
     rb"[\v\f\x1c-\x1f]|\r(?!\n|\Z)|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2(?:\x80[\x80-\x8a\xa8\xa9\xaf]|\x81\x9f)|\xe3\x80\x80"
@@ -40,9 +41,12 @@ _NAMES = {
     "\x1d": "INFORMATION SEPARATOR THREE", "\x1e": "INFORMATION SEPARATOR TWO", "\x1f": "INFORMATION SEPARATOR ONE",
     "\x85": "NEXT LINE",
 }  # fmt: skip
+_UNREADABLE = (
+    "a word holds a carriage return, vertical tab or form feed, at which programs that read the file would stop"
+)
 _SHOWN = 5  # characters
 _SHORT = 1 << 9  # bytes: an expression is quicker up to here
-_log = logging.getLogger("aligntools.hints")
+_log, _unwritten = logging.getLogger("aligntools.hints"), logging.getLogger("aligntools")
 
 
 class UnicodeSplit(str):
@@ -82,6 +86,20 @@ def split_of(text: object) -> str:
 def named_as(text: object, name: str) -> str:
     """Return another name for a text that is split as it is."""
     return UnicodeSplit(name) if isinstance(text, UnicodeSplit) else name
+
+
+def readable(words: Sequence[str] | Sequence[bytes]) -> np.ndarray:
+    """Return which words other programs read as one, C++ streams above all [shape=(words,), dtype=bool]."""
+    encoded = [word.encode("utf-8", "replace") if isinstance(word, str) else word for word in words]
+    if not _STREAMED.search(b"".join(encoded)):
+        return np.ones(len(encoded), bool)
+    return np.array([not _STREAMED.search(word) for word in encoded], bool)
+
+
+def tell_unwritten(rows: int) -> None:
+    """Log how many rows of a table were left out since they hold a word that is not `readable`."""
+    if rows:
+        _unwritten.warning("%d row%s left out: %s", rows, "s" if rows > 1 else "", _UNREADABLE)
 
 
 def has_others(block: bytes) -> bool:

@@ -14,6 +14,7 @@ from aligntools.formats.links import giza, pharaoh
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.words.white_space import WhiteSpace, explained_by
 
 _LINES = 1 << 15  # sentence pairs worked on at a time
 _COMPILE = 1 << 17  # links seen until compiled code is used
@@ -132,12 +133,13 @@ def combine(
     tally = Tally()
     with ExitStack() as stack:
         texts = [stack.enter_context(closing(pharaoh.LineReader(path))) for path in check or ()]
+        whites = [WhiteSpace(path) for path in check or ()]
         blocks = _giza_blocks(paths) if settings.format == "giza" else _blocks(paths, index_base)
         stack.enter_context(closing(blocks))
         out = stack.enter_context(files.writing(output))
         for sides in blocks:
             begin = tally.sentences + 1
-            words = _check_range(paths, sides, texts, begin, index_base, settings.split == "unicode")
+            words = _check_range(paths, sides, texts, whites, begin, index_base)
             tally.sentences += len(sides[0])
             tally.first += len(sides[0].pairs)
             tally.second += len(sides[-1].pairs)
@@ -155,6 +157,8 @@ def combine(
                 out.write(pharaoh.format_pharaoh(result, order=order, compiled=compiled))
             if "-" in paths and output == "-":
                 out.flush()  # whoever writes the lines one by one may be waiting for the answers
+        for white in whites:
+            white.tell()
         for text in texts:
             if text.read(1):
                 problem = f"{text.count_rest()} lines, but {_shown(paths[0])} has {tally.sentences}"
@@ -237,17 +241,18 @@ def _giza_blocks(paths) -> Generator[list[Links], None, None]:
         yield sides
 
 
-def _check_range(paths, sides, texts, line, index_base, unicode_spaces):
-    """Check that links lie within the texts, if there are any; return the texts' lines."""
+def _check_range(paths, sides, texts, whites, line, index_base):
+    """Check that links lie within the texts, if there are any; return the texts' lines, words between spaces."""
     lengths, read = [], []
-    for text in texts:
-        read.append(text.read(len(sides[0])))
-        words = pharaoh.count_split(read[-1]) if unicode_spaces else pharaoh.count_words(read[-1])
+    for text, white in zip(texts, whites, strict=True):
+        read.append(white(text.read(len(sides[0]))))
+        words = pharaoh.count_words(read[-1])
         if len(words) < len(sides[0]):
             raise MismatchedLines(text.path, None, f"ends after {text.line} lines, but {_shown(paths[0])} has more")
         lengths.append(words)
-    for path, links in zip(paths, sides, strict=True) if texts else ():
-        pharaoh.check_range(links, *lengths, path=path, line=line, index_base=index_base)
+    with explained_by(whites):
+        for path, links in zip(paths, sides, strict=True) if texts else ():
+            pharaoh.check_range(links, *lengths, path=path, line=line, index_base=index_base)
     return read
 
 

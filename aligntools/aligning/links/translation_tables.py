@@ -1,6 +1,5 @@
 """Translation tables by relative frequency of links (Koehn, Och & Marcu 2003, 4.4), and shortlists."""
 
-import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,10 +8,9 @@ import numpy as np
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
 from aligntools.formats.text.corpus import Bitext
-from aligntools.words.white_space import STREAMED
+from aligntools.words.white_space import readable, tell_unwritten
 
 NULL = "NULL"
-_log = logging.getLogger("aligntools")
 _CHUNK = 1 << 22  # links counted at a time
 _LINES = 1 << 16  # lines written at a time
 
@@ -224,21 +222,10 @@ def _ranks(words):
     return ranks
 
 
-def _streamable(words):
-    """Return which words a C++ stream reads as one [shape=(words,), dtype=bool]."""
-    if not STREAMED.search("".join(words).encode("utf-8", "replace")):
-        return np.ones(len(words), bool)
-    return np.array([not STREAMED.search(word.encode("utf-8", "replace")) for word in words], bool)
-
-
 def _lines(first_words, first, second_words, second, probability, form):
-    whole = _streamable(first_words)[first] & _streamable(second_words)[second]
+    whole = readable(first_words)[first] & readable(second_words)[second]
     if not whole.all():
-        left_out, several = np.count_nonzero(~whole), np.count_nonzero(~whole) > 1
-        _log.warning(
-            "%d row%s left out: a word holds a carriage return, vertical tab or form feed, at which programs that read"
-            " the table would stop", left_out, "s" if several else "",
-        )  # fmt: skip
+        tell_unwritten(np.count_nonzero(~whole))
         first, second, probability = first[whole], second[whole], probability[whole]
     for begin in range(0, len(first), _LINES):
         part = slice(begin, begin + _LINES)

@@ -83,6 +83,8 @@ def combine_files(
     else:
         read = [named_files.Named(name, path) for name, found in texts_read.items() for path in found or ()]
         named_files.check(read, [named_files.Named("output", output)])
+    if check is not None:
+        check = split_as(check[0], how.split), split_as(check[1], how.split)
     if to_words is None and to_pieces is None:
         return combine(operation, paths, output, how, check)
     source, target = to_words or to_pieces or ("", "")

@@ -20,12 +20,13 @@ from aligntools.api.given.annotated import (
 )
 from aligntools.api.given.keywords import ParserDecisionsKeywords, ParserReadingKeywords, RunKeywords
 from aligntools.api.given.naming import IN_MEMORY
+from aligntools.api.given.sentences import words_of
 from aligntools.api.running.threads import pool_of
 from aligntools.api.views.showing import ShownAsModel, ShownAsTree, ShownAsTrees
 from aligntools.formats.annotation.conll import Conll, column_place, format_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.enhanced import tree_graph
-from aligntools.formats.text.memory_text import sentences_given, words_given
+from aligntools.formats.text.memory_text import sentences_given
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.running import Run
@@ -301,7 +302,7 @@ class Parser(ShownAsModel):
         given.end()
         sentence = tokens
         if tags is not None:
-            words = tokens.split() if isinstance(tokens, str) else words_given(tokens, IN_MEMORY, None)
+            words = [decoded(word) for word in words_of(tokens)]  # type: ignore[arg-type]
             if len(words) != len(tags):
                 raise DataError(IN_MEMORY, None, f"{len(words)} words, but {len(tags)} tags")
             sentence = list(zip(words, tags, strict=True))

@@ -4,6 +4,7 @@ A scorer's fields are the options of its command, and their defaults those of th
 """
 
 import logging
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -257,11 +258,10 @@ def _tokens_of(items: list[Any], what: str, separator: bytes | None) -> tuple[To
     if separator is None:
         lines = [item.encode() for item in items if isinstance(item, str)]
         separator = tagged.sniff(lines, ("tagged",))[1] if lines else b"_"
-    words: list[Any] = []
-    tags: list[Any] = []
+    words, tags = list[Any](), list[Any]()
     for number, item in enumerate(items, 1):
         if isinstance(item, str):
-            pairs = [token.rpartition(separator.decode())[::2] for token in item.split()]
+            pairs = [token.rpartition(separator.decode())[::2] for token in re.split("[ \t\n]+", item) if token]
         elif hasattr(item, "tags"):
             pairs = list(zip(_words_of(item) or [None] * len(item.tags), item.tags, strict=True))
         else:

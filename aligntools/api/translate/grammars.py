@@ -327,7 +327,7 @@ def _report(extraction: "Extraction", progress: Progress) -> None:
     if figures.kept == 0:
         _log.info("no rules; do the alignments belong to these texts, or is `min_count` too high?")
     if figures.unwritable:
-        words = "'|||', '[X]' or the like, which the format cannot express"
+        words = "'|||', '[X]' or white space in them, which the format cannot express"
         _log.info("%d rules left out with words such as %s", figures.unwritable, words)
 
 

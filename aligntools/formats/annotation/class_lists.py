@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from aligntools.formats.models.modelfile import hold, hold_vocabulary
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError, UsageProblem, one_line
 from aligntools.words.vocabulary import Vocabulary
+from aligntools.words.white_space import readable, tell_unwritten
 
 _PATH, _COUNT = re.compile(rb"[01]+"), re.compile(rb"[0-9]{1,18}")
 _BREAK = re.compile(rb"[\t\n]")
@@ -66,6 +68,8 @@ class ClassList:
     def format(self) -> bytes:
         """Return the list as it is in files: paths in their order, words with the most frequent ones first.
 
+        Words that other programs would cut are left out, and counted in a warning.
+
         Raises
         ------
         UsageProblem
@@ -75,7 +79,9 @@ class ClassList:
             if not field or _BREAK.search(field):
                 shown = field[:40].decode("utf-8", "replace")
                 raise UsageProblem(f"'{one_line(shown)}' cannot be in a list: it is empty or has a tab or a line's end")
-        rows = list(zip(self.words, self.classes, self.counts.tolist(), strict=True))
+        fine = (readable(self.words) & readable(self.classes)).tolist()
+        tell_unwritten(fine.count(False))
+        rows = list(compress(zip(self.words, self.classes, self.counts.tolist(), strict=True), fine))
         if self.paths:
             rows.sort(key=lambda row: (row[1], -row[2], row[0]))
             return b"".join(b"%s\t%s\t%d\n" % (path, word, count) for word, path, count in rows)

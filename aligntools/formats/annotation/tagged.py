@@ -452,7 +452,8 @@ def _columns(path: object, lines: list[bytes], column: int | str | None) -> Toke
             continue
         if tabs and _is_comment(line):
             continue
-        fields = line.rstrip(b"\r\n").split(b"\t") if tabs else line.split()
+        plain = line.removesuffix(b"\n").removesuffix(b"\r")
+        fields = plain.split(b"\t") if tabs else split_words(plain)
         if not fields[0] or (column is not None and (len(fields) <= place or not fields[place])):
             problem = f"{len(fields)} columns, and none of number {place + 1} for the tag (see `column`)"
             raise DataError(path, number, problem if fields[0] else "no word in the first column")

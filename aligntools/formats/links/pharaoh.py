@@ -266,13 +266,6 @@ def count_words(data: bytes) -> np.ndarray:
     return np.diff(np.searchsorted(begins, newlines), prepend=0)
 
 
-def count_split(data: bytes) -> np.ndarray:
-    """Return the number of words of each line as `str.split` counts, which knows all of Unicode's spaces."""
-    lines = data.split(b"\n")
-    lines = lines[: len(lines) - (lines[-1] == b"")]
-    return np.array([len(line.decode("utf-8", "replace").split()) for line in lines], np.int64)
-
-
 class LineReader:
     """A text file given out in blocks of as many lines as are asked for, in constant memory.
 

@@ -18,6 +18,7 @@ from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
 from aligntools.words.vocabulary import Vocabulary
+from aligntools.words.white_space import readable, tell_unwritten
 
 #: How NULL, id 0 of every vocabulary, is called in files.
 NULL = b"<NULL>"
@@ -321,7 +322,8 @@ def _names(vocabulary: Vocabulary) -> list[bytes]:
 def format_priors(priors: Priors) -> Iterator[bytes]:
     """Yield the lines of a file in blocks, sorted and rounded (``%g``) as eflomal writes them."""
     names = _names(priors.source_vocabulary), _names(priors.target_vocabulary)
-    ranks = []
+    fine = [readable(words) for words in names]
+    ranks, left_out = [], 0
     for words in names:
         rank = np.empty(len(words), np.int64)
         rank[np.array(sorted(range(len(words)), key=words.__getitem__), np.int64)] = np.arange(len(words))
@@ -331,6 +333,9 @@ def format_priors(priors: Priors) -> Iterator[bytes]:
         columns = [table.keys[:, k] for k in range(table.keys.shape[1])]
         sorting = [ranks[sides[k]][column] if k < len(sides) else column for k, column in enumerate(columns)]
         order = np.lexsort(sorting[::-1])
+        whole = np.logical_and.reduce([fine[side][table.keys[order, k]] for k, side in enumerate(sides)], initial=True)
+        left_out += int(np.count_nonzero(~whole)) if sides else 0
+        order = order[whole] if sides else order
         for begin in range(0, len(order), _WRITE):
             rows = order[begin : begin + _WRITE]
             fields: list[Iterable[bytes]] = []
@@ -342,6 +347,7 @@ def format_priors(priors: Priors) -> Iterator[bytes]:
             fields.append(map(numbers.__getitem__, places.tolist()))
             start = kind.encode() + b"\t"
             yield b"".join([start + b"\t".join(row) + b"\n" for row in zip(*fields, strict=True)])
+    tell_unwritten(left_out)
 
 
 def _formatted(form: str, values: list[float]) -> list[bytes]:

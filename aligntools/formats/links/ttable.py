@@ -11,6 +11,7 @@ import numpy as np
 
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
+from aligntools.words.vocabulary import split_words
 
 #: The word that stands for NULL, and what it is called in t-tables, by word and by number.
 NULL = b"<eps>"
@@ -91,7 +92,7 @@ def read_vocabulary(path: object) -> dict[bytes, bytes]:
     found = {_NULL_NUMBER: NULL}
     for number, line in enumerate(files.lines(path), 1):
         _check_utf8(line, path, number)
-        fields = line.split()
+        fields = split_words(line)
         if len(fields) not in (2, 3) or not fields[0].isdigit():
             shown = line[:60].decode("utf-8", "replace")
             raise DataError(path, number, f"'{shown}' is not a number, a word and its count (as in a .vcb file)")
@@ -191,7 +192,7 @@ def _fields(block: bytes, path: object, line: int) -> tuple[Sequence[bytes], Seq
             pass
     found = []
     for number, row in enumerate(block.split(b"\n")[:-1], line):  # slower, and knows where it is
-        fields = row.split()
+        fields = split_words(row.removesuffix(b"\r"))
         try:
             first, second, value = fields
             found.append((first, second, float(value)))

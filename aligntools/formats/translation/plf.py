@@ -25,7 +25,7 @@ from aligntools.ground.errors import DataError
 
 #: The word of arcs without one.
 EPSILON = "*EPS*"
-_SPACE = re.compile(r"[ \t]*")
+_SPACE, _BLANKS = re.compile(r"[ \t]*"), re.compile(r"[ \t]+")
 _WORD = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
 _FIELD = re.compile(r"[ \t]*,[ \t]*([^ \t,()'\"]+)[ \t]*")
 _ESCAPED = re.compile(r"\\(.)")
@@ -124,7 +124,7 @@ def parse_cn(lines: Iterable[str], scores: int = 1, path: object = "<sentences>"
     """
     nodes = []
     for number, text in enumerate(lines, line):
-        found, column = text.split(), []
+        found, column = [field for field in _BLANKS.split(text.rstrip("\r\n")) if field], []
         if len(found) % (1 + scores):
             problem = f"{len(found)} fields are not words with {scores} {'score' if scores == 1 else 'scores'} each"
             raise DataError(path, number, f"{problem}; `arc_scores` says how many scores a word has")
