@@ -18,7 +18,7 @@ from aligntools.aligning.text.look_alikes import look_alike_keys
 from aligntools.aligning.text.views import ViewWords
 from aligntools.formats.links.ttable import NULL
 from aligntools.words.vocabulary import Vocabulary
-from aligntools.words.white_space import readable, tell_unwritten
+from aligntools.words.white_space import tell_unwritten, whole_words
 
 #: Probability of a pair that is in one of the tables alone, in the other direction.
 LEAST = 1e-7
@@ -138,7 +138,7 @@ def ttable_lines(model: AlignmentModel, beam: float | None = None, rows: int = 1
     else:
         second = table.ids
         logs = np.log(np.maximum(values * m.lexicon.s_inverse[first], 1e-38))
-    fine = readable(words), readable(others)
+    fine = whole_words(words), whole_words(others)
     kept = _within(null, np.zeros(len(null), np.int64), beam)
     left_out, kept = int(np.count_nonzero(~fine[1][kept + 1])), kept[fine[1][kept + 1]]
     yield "".join(f"{NULL.decode()}\t{others[k + 1]}\t{null[k]:.6g}\n" for k in kept).encode()

@@ -24,8 +24,8 @@ from aligntools.ground.errors import DataError, UsageProblem
 
 #: What separates words: spaces and tabs, or all of Unicode's white space.
 SPLITS = ("spaces", "unicode")
-#: White space at which C++ streams (`isspace` of the C locale) stop, but for what separates words and lines here. No word
-#: of a table that is written for other programs holds any.
+#: White space at which C++ streams (`isspace` of the C locale) stop, but for what separates words and lines here. No
+#: word of a table that is written for other programs holds any.
 _STREAMED = re.compile(rb"[\v\f\r]")
 #: The UTF-8 of what `str.isspace` holds for, but spaces, tabs and the end of a line.
 _OTHERS = re.compile(
@@ -88,7 +88,7 @@ def named_as(text: object, name: str) -> str:
     return UnicodeSplit(name) if isinstance(text, UnicodeSplit) else name
 
 
-def readable(words: Sequence[str] | Sequence[bytes]) -> np.ndarray:
+def whole_words(words: Sequence[str] | Sequence[bytes]) -> np.ndarray:
     """Return which words other programs read as one, C++ streams above all [shape=(words,), dtype=bool]."""
     encoded = [word.encode("utf-8", "replace") if isinstance(word, str) else word for word in words]
     if not _STREAMED.search(b"".join(encoded)):
@@ -97,7 +97,7 @@ def readable(words: Sequence[str] | Sequence[bytes]) -> np.ndarray:
 
 
 def tell_unwritten(rows: int) -> None:
-    """Log how many rows of a table were left out since they hold a word that is not `readable`."""
+    """Log how many rows of a table were left out since they hold a word that is none of `whole_words`."""
     if rows:
         _unwritten.warning("%d row%s left out: %s", rows, "s" if rows > 1 else "", _UNREADABLE)
 

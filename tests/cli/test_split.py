@@ -206,7 +206,7 @@ def test_tag(texts, caplog):
     _run("tag", "-m", texts / "tagger", "--tokenize", "--split", "unicode", texts / "s", status=1)
     old = _run("tag", "-m", texts / "tagger", "--split", texts / "s", status=1)  # what --split-tokens was called
     assert "--split-tokens now" in old.stderr
-    assert "--split-tokens is for taggers of train-hmm" in str(old.exception)
+    assert "split_tokens is for taggers of train-hmm" in str(old.exception)
 
 
 def test_taggers_in_memory(caplog):

@@ -116,7 +116,7 @@ def test_tokens_are_split_where_their_tags_say_so(model):
 
 
 def test_words_that_others_have_split_stay(model, treebank):
-    fails(run("tag", "-m", model, "--split-tokens", treebank), "--split-tokens is for plain and raw text", status=2)
+    fails(run("tag", "-m", model, "--split-tokens", treebank), "tokens are split in plain and raw text", status=2)
 
 
 def test_taggers_of_words_do_not_split(treebank, tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
 from aligntools.formats.text.corpus import Bitext
-from aligntools.words.white_space import readable, tell_unwritten
+from aligntools.words.white_space import tell_unwritten, whole_words
 
 NULL = "NULL"
 _CHUNK = 1 << 22  # links counted at a time
@@ -223,7 +223,7 @@ def _ranks(words):
 
 
 def _lines(first_words, first, second_words, second, probability, form):
-    whole = readable(first_words)[first] & readable(second_words)[second]
+    whole = whole_words(first_words)[first] & whole_words(second_words)[second]
     if not whole.all():
         tell_unwritten(np.count_nonzero(~whole))
         first, second, probability = first[whole], second[whole], probability[whole]

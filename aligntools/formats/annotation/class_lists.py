@@ -17,7 +17,7 @@ from aligntools.formats.models.modelfile import hold, hold_vocabulary
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError, UsageProblem, one_line
 from aligntools.words.vocabulary import Vocabulary
-from aligntools.words.white_space import readable, tell_unwritten
+from aligntools.words.white_space import tell_unwritten, whole_words
 
 _PATH, _COUNT = re.compile(rb"[01]+"), re.compile(rb"[0-9]{1,18}")
 _BREAK = re.compile(rb"[\t\n]")
@@ -79,7 +79,7 @@ class ClassList:
             if not field or _BREAK.search(field):
                 shown = field[:40].decode("utf-8", "replace")
                 raise UsageProblem(f"'{one_line(shown)}' cannot be in a list: it is empty or has a tab or a line's end")
-        fine = (readable(self.words) & readable(self.classes)).tolist()
+        fine = (whole_words(self.words) & whole_words(self.classes)).tolist()
         tell_unwritten(fine.count(False))
         rows = list(compress(zip(self.words, self.classes, self.counts.tolist(), strict=True), fine))
         if self.paths:

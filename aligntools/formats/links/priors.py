@@ -18,7 +18,7 @@ from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
 from aligntools.words.vocabulary import Vocabulary
-from aligntools.words.white_space import readable, tell_unwritten
+from aligntools.words.white_space import tell_unwritten, whole_words
 
 #: How NULL, id 0 of every vocabulary, is called in files.
 NULL = b"<NULL>"
@@ -322,7 +322,7 @@ def _names(vocabulary: Vocabulary) -> list[bytes]:
 def format_priors(priors: Priors) -> Iterator[bytes]:
     """Yield the lines of a file in blocks, sorted and rounded (``%g``) as eflomal writes them."""
     names = _names(priors.source_vocabulary), _names(priors.target_vocabulary)
-    fine = [readable(words) for words in names]
+    fine = [whole_words(words) for words in names]
     ranks, left_out = [], 0
     for words in names:
         rank = np.empty(len(words), np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 
 from aligntools.formats.text.corpus import Side
 from aligntools.words.vocabulary import Vocabulary
-from aligntools.words.white_space import readable
+from aligntools.words.white_space import whole_words
 
 #: Names of the features of Chiang 2007, which are natural logs of probabilities; Moses has them in another order.
 STANDARD = ("PhraseEgivenF", "PhraseFgivenE", "LexEgivenF", "LexFgivenE")
@@ -30,7 +30,7 @@ def unwritable(vocabulary: Vocabulary) -> np.ndarray:
     """Return the ids of words that a grammar's text has another use for, such as ``|||`` and ``[X,1]``, or no form."""
     words = vocabulary.words()
     special = np.array([word == "|||" or bool(NONTERMINAL.fullmatch(word.encode())) for word in words], bool)
-    return np.flatnonzero(special | ~readable(words)).astype(np.int32)
+    return np.flatnonzero(special | ~whole_words(words)).astype(np.int32)
 
 
 def _nothing() -> np.ndarray:

@@ -255,7 +255,7 @@ class _Reader:
 
 
 def _arc(word: str, fields: list[str]) -> Arc:
-    if word and word.split() != [word]:
+    if _BLANKS.search(word):
         raise _Fault(f"the word '{word}' has a space in it")
     named = [field.split("=") for field in fields[:-1] if "=" in field]
     if any(len(one) != 2 or not one[0] for one in named) or any("=" in field for field in fields[: -1 - len(named)]):
