@@ -6,9 +6,10 @@ import io
 import lzma
 import os
 import threading
+from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.formats.opening import files, metering
@@ -125,6 +126,53 @@ def test_a_mark_may_come_a_few_bytes_at_a_time(step):
     for encoding in ("UTF-16", "UTF-32"):
         with pytest.raises(DataError, match=f"iconv -f {encoding} "):
             io.BufferedReader(Recognized(Dribble("0-0\n".encode(encoding), step), "x")).read()
+
+
+#: First and last letters of alphabets.
+ALPHABETS = {
+    "Latin": "az", "Greek": "\u03b1\u03c9", "Cyrillic": "\u0430\u044f", "Hebrew": "\u05d0\u05ea",
+    "Arabic": "\u0627\u064a",
+    "Devanagari": "\u0915\u0939", "Gurmukhi": "\u0a15\u0a28", "Gujarati": "\u0a95\u0aa8", "Thai": "\u0e01\u0e2e",
+    "Georgian": "\u10d0\u10f0", "Ethiopic": "\u1210\u1230", "Hangul": "\uac00\ud7a3", "Chinese": "\u4e00\u9fa5",
+    "kana": "\u3042\u30f3",
+}  # fmt: skip
+
+
+SOME = given(seed=st.integers(0, 2**32), ascii_lines=st.sampled_from([0.0, 0.3, 0.6]), spaced=st.booleans())
+
+
+def words(random, script, ascii_lines):
+    """Return lines of words of a script, and of ASCII here and there; letters are drawn evenly."""
+    alphabets = [list(map(ord, ALPHABETS[name])) for name in ("Latin", script)]
+    lines = []
+    for _ in range(random.randint(20, 40)):
+        share = 1 if random.random() < ascii_lines else 0.1  # whole lines are runs of ASCII
+        chosen = [alphabets[random.random() >= share] for _ in range(random.randint(2, 12))]
+        lines.append(["".join(chr(random.randint(*ends)) for _ in range(random.randint(1, 8))) for ends in chosen])
+    return lines
+
+
+@pytest.mark.parametrize("encoding", ["UTF-16LE", "UTF-16BE"])
+@pytest.mark.parametrize("script", ALPHABETS)
+@settings(max_examples=20)
+@SOME
+def test_utf_16_without_a_mark_is_told_in_every_script(script, encoding, seed, ascii_lines, spaced):
+    lines = words(Random(seed), script, ascii_lines)
+    text = "".join((" " if spaced else "").join(line) + "\n" for line in lines).encode(encoding)
+    with pytest.raises(DataError, match=f"iconv -f {encoding} "):
+        io.BufferedReader(Recognized(io.BytesIO(text), "x")).read()
+
+
+@pytest.mark.parametrize("script", ALPHABETS)
+@settings(max_examples=20)
+@SOME
+def test_utf_8_with_words_of_zeros_is_text(script, seed, ascii_lines, spaced):
+    random = Random(seed)
+    nul, share = random.choice(["\0", "a\0", "\0\0", "\0b\0", "\x01\0"]), random.uniform(0.01, 0.2)
+    lines = words(random, script, ascii_lines)
+    lines = [[nul if random.random() < share else word for word in line] for line in lines]
+    text = "".join((" " if spaced else "\t").join(line) + "\n" for line in lines).encode()
+    assert io.BufferedReader(Recognized(io.BytesIO(text), "x")).read() == text
 
 
 def test_zeros_are_not_taken_for_utf_16(tmp_path):

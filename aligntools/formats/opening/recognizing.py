@@ -10,6 +10,7 @@ import re
 import select
 import stat
 import struct
+import unicodedata
 from types import ModuleType
 from typing import Any, TypeAlias
 
@@ -38,6 +39,7 @@ _WIDE = {
     b"\xfe\xff": "UTF-16",
 }
 _FIRST, _STEP = 1 << 16, 1 << 17  # bytes read at first, and in front of a decompressor
+_READ = 1 << 12  # characters that are looked at
 
 RETURNS = "carriage returns and no line ends; convert it, for instance with tr '\\r' '\\n'"
 
@@ -291,19 +293,28 @@ def _wide(data: bytes) -> str:
             return name
     for name, order in (("UTF-16LE", 1), ("UTF-16BE", -1)):
         low, high = (data[k::2] for k in range(2)[::order])
-        if (
-            len(low) > 1
-            and low.count(0) < len(low) / 20
-            and (high.count(0) > len(high) / 2 or (_separated(low, high) and not _plain(data)))
-        ):
+        if len(low) > 1 and low.count(0) < len(low) / 20 and _two_bytes_each(low, high, data, name):
             return name
     return ""
 
 
-def _plain(data: bytes) -> bool:
-    """Tell whether bytes are UTF-8 without control characters but NUL, tabs and line ends: words may have a NUL."""
-    if any(byte < 32 and byte not in b"\0\t\n\r" for byte in data):
-        return False
+def _two_bytes_each(low: bytes, high: bytes, data: bytes, name: str) -> bool:
+    """Tell whether bytes are characters of two bytes each, where few of the low ones are zero.
+
+    ASCII has zeros in half of all bytes, letters below U+2000 other control characters; where that is UTF-8 as well,
+    words of UTF-8 hold fewer of them. Letters above have bytes that are not UTF-8 sooner or later: then it is UTF-16 if
+    that makes a text of it.
+    """
+    if high.count(0) > len(high) / 2:
+        return True
+    if _is_utf8(data):
+        return _separated(low, high) and sum(byte < 32 for byte in high) > len(high) / 2
+    text = codecs.getincrementaldecoder(name)("replace").decode(data)[:_READ]
+    odd = sum(unicodedata.category(c) in ("Cc", "Cn", "Co") for c in text if c not in "\t\r\n") + text.count("\ufffd")
+    return "\n" in text and odd < len(text) / 20
+
+
+def _is_utf8(data: bytes) -> bool:
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data)  # its last character may be cut
     except UnicodeDecodeError:
