@@ -16,7 +16,6 @@ from aligntools import Run, TagDecisions, TagLists, TagReading, TagWriting
 from aligntools.cli import declared, engine_options, kinds, notices, options, reporting, serving
 from aligntools.cli.flags import as_flag, renamed
 from aligntools.ground.errors import UsageProblem
-from aligntools.words.white_space import SPLITS
 
 if TYPE_CHECKING:
     from aligntools import Tagger
@@ -35,7 +34,7 @@ class _Tag(options.Command):
     def _modern(self, args: Sequence[str]) -> list[str]:
         args = list(args)
         for k, argument in enumerate(args[: args.index("--")] if "--" in args else args):
-            if argument == "--split" and args[k + 1 : k + 2] not in [[how] for how in SPLITS]:
+            if argument == "--split" and args[k + 1 : k + 2] not in (["spaces"], ["unicode"]):
                 sys.stderr.write("note: --split without `spaces` or `unicode` after it is called --split-tokens now\n")
                 args[k] = "--split-tokens"
         return super()._modern(args)
@@ -102,14 +101,13 @@ def command(**o: Any) -> None:
       aligntools train-tagger -q --tagged data/samples/en.tagged -o /tmp/en.tagger
       aligntools tag -m /tmp/en.tagger data/samples/en.txt
     """
-    from aligntools.api.given.streams import column_place, stream_raw, stream_requests, stream_sentences
+    from aligntools.api.given.streams import column_place, split_as, stream_raw, stream_requests, stream_sentences
     from aligntools.api.running.annotating_blocks import annotated, parts_of
     from aligntools.api.running.threads import pool_of
     from aligntools.api.tag.tag_sequences import format_sequences
     from aligntools.api.tag.tagging import PART, Tagger
     from aligntools.api.tag.word_classes import Counts, list_of
     from aligntools.formats.opening import files
-    from aligntools.words.white_space import split_as
 
     run = declared.settings(Run, o)
     wanted = _Wanted(declared.settings(TagLists, o), o["scores"] is not None, o["posteriors"] is not None)
