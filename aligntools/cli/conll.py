@@ -1,10 +1,15 @@
 """``aligntools conll``: what stands in CoNLL taken out as text, and put in."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from aligntools.cli import kinds, options
 from aligntools.cli.alignment_options import given
 from aligntools.ground.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from aligntools.api.convert.conll_columns import PutFormat, Units, Wanted
 
 
 @click.command("conll", cls=options.Command)
@@ -36,7 +41,19 @@ from aligntools.ground.errors import UsageProblem
                  " as they begin. The words of word_TAG must be those of CONLL."),
 )  # fmt: skip
 @options.group("Messages", options.verbosity)
-def command(text, to, put, output, column, tokens, space, separator, format, quiet, verbose):
+def command(
+    text: str,
+    to: "Wanted",
+    put: tuple[tuple[str | int, str], ...],
+    output: str,
+    column: str | int | None,
+    tokens: "Units",
+    space: str,
+    separator: bytes | None,
+    format: "PutFormat",
+    quiet: bool,
+    verbose: bool,
+) -> None:
     """Take words, tags, columns or raw text out of CoNLL, or put columns in.
 
     What is taken out has a line for each sentence (but --to raw). What is put in replaces a column; comments, ranges

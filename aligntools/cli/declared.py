@@ -8,12 +8,13 @@ from click.core import ParameterSource
 
 from aligntools.cli import grouping, kinds
 from aligntools.cli.flags import flag, on_command_line
+from aligntools.cli.grouping import FC
 from aligntools.ground.declaring import Declared, Settings, declared
 
 S = TypeVar("S", bound=Settings)
 
 
-def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Any:
+def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Callable[[FC], FC]:
     """Return click's option for a field of settings.
 
     Parameters
@@ -58,7 +59,7 @@ def help_of(kind: type[Settings], name: str) -> str:
 Choices: TypeAlias = tuple[str, ...] | Callable[[], tuple[str, ...]]
 
 
-def _type(one: Declared, choices: Choices) -> click.ParamType:
+def _type(one: Declared, choices: Choices) -> "click.ParamType[Any]":
     if callable(choices):
         return kinds.Registered(choices)
     if choices:
@@ -83,7 +84,7 @@ def _metavar(one: Declared, choices: Choices) -> str | None:
     return f"{name},{name}.." if one.several else name
 
 
-def group(kind: type[Settings], *names: str, without: Iterable[str] = (), title: str = "") -> Any:
+def group(kind: type[Settings], *names: str, without: Iterable[str] = (), title: str = "") -> Callable[[FC], FC]:
     """Return one decorator for fields of settings, under their titles in the help.
 
     Parameters
@@ -100,7 +101,7 @@ def group(kind: type[Settings], *names: str, without: Iterable[str] = (), title:
     known = declared(kind)
     chosen = [name for name in names or known if (names or known[name].option.group) and name not in without]
 
-    def decorate(function: Any) -> Any:
+    def decorate(function: FC) -> FC:
         for name in reversed(chosen):
             function = grouping.group(title or known[name].option.group, option(kind, name))(function)
         return function

@@ -46,7 +46,7 @@ from aligntools.adapters.{name} import *  # noqa: F403
     click.option("--overwrite", is_flag=True, help="Replace files of these names that this command did not write."),
 )
 @options.group("Messages", options.verbosity)  # fmt: skip
-def command(folder, overwrite, quiet, verbose):
+def command(folder: str, overwrite: bool, quiet: bool, verbose: bool) -> None:
     """Write programs into DIR that take other aligners' flags and print what they print.
 
     With DIR first on the PATH, a pipeline that calls those aligners calls aligntools instead. The programs run with the
@@ -80,32 +80,32 @@ def command(folder, overwrite, quiet, verbose):
             click.echo(f"{place / 'python'}: {' '.join(packages)}; put it first on the PYTHONPATH", err=True)
 
 
-def _packages():
+def _packages() -> list[str]:
     """Return the names of the adapters that there are."""
     if importlib.util.find_spec("aligntools.adapters") is None:
         return []
     return [name for name in standins.PACKAGES if importlib.util.find_spec(f"aligntools.adapters.{name}")]
 
 
-def _package(name):
+def _package(name: str) -> str:
     return _PACKAGE.format(name=name, mark=MARK)
 
 
-def _program(name):
+def _program(name: str) -> str:
     """Return a script that runs with this Python and finds what this Python finds."""
     return _PROGRAM.format(shebang=_shebang(), name=name, mark=MARK, folders=_folders())
 
 
-def _shebang():
+def _shebang() -> str:
     """Return the first line; -E, lest the caller's PYTHONPATH and PYTHONHOME, meant for another Python, count."""
     if len(sys.executable) < LONGEST and not set(sys.executable) & set(" \t"):
         return f"#!{sys.executable} -EP"
     return f"#!/bin/sh\n'''exec' {shlex.quote(sys.executable)} -EP \"$0\" \"$@\"\n' '''"
 
 
-def _folders():
+def _folders() -> list[str]:
     """Return where the packages are that such a Python does not find by itself."""
-    found = {}
+    found: dict[str, str] = {}
     for name in NEEDED:
         spec = importlib.util.find_spec(name)
         if spec and spec.origin:
@@ -115,14 +115,14 @@ def _folders():
     return [folder for folder in dict.fromkeys(found.values()) if folder not in known.splitlines()]
 
 
-def _foreign(path):
+def _foreign(path: Path) -> bool:
     """Tell whether something is there that this command did not write."""
     if not os.path.lexists(path):
         return False
     return path.is_symlink() or not path.is_file() or MARK not in path.read_text(encoding="utf-8", errors="replace")
 
 
-def _write(path, text):
+def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_symlink():  # the link is replaced, not what it leads to

@@ -1,10 +1,11 @@
 """Options of commands that can do their work in several processes or on a cluster: align and other long ones."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aligntools.cli import declared, notices
+from aligntools.cli.grouping import FC
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 NAMES = ("workers", "cluster", "cluster_file", "tmpdir")
 
 
-def option(name: str, **instead: Any) -> Any:
+def option(name: str, **instead: Any) -> Callable[[FC], FC]:
     """Return click's option for a field of `Run`."""
     return declared.option(Run, name, **instead)
 

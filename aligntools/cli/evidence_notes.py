@@ -1,12 +1,19 @@
 """What ``contrastive-align`` says of other aligners' links: what each file is worth, and whether it helps."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aligntools.api.align.contrastive import ContrastiveAligner
+    from aligntools.cli.reporting import Reporter
+
 #: A file that agrees with the base model less than this is probably of other lines ...
 DOUBTFUL = 0.25
 #: ... or has its sides exchanged, if it then agrees so many times as well.
 FAR_MORE = 2.0
 
 
-def tell(paths, aligner, reporter):
+def tell(paths: Sequence[str], aligner: "ContrastiveAligner", reporter: "Reporter") -> None:
     """Say what is believed of each file, and warn of those that do not help."""
     for path, found in zip(paths, aligner.evidence, strict=True):
         figures = f"{found.links} links, {_percent(found.agreement)} agreement with the base model"
@@ -20,19 +27,22 @@ def tell(paths, aligner, reporter):
             )
         elif found.agreement < DOUBTFUL:
             reporter.say(f"warning: {path} hardly agrees with the base model; is it of these lines, counted from 0?")
-    report = aligner.report
-    if report is not None and aligner.evidence:
+    if aligner.evidence:
         _compare(paths, aligner, reporter)
 
 
-def _compare(paths, aligner, reporter):
+def _compare(paths: Sequence[str], aligner: "ContrastiveAligner", reporter: "Reporter") -> None:
     """Warn where the combined links have more errors on gold links than what they were made of."""
     report = aligner.report
+    if report is None:  # no gold links
+        return
     ours, how = report.validated, "cross-validated"
     if ours is None:
         ours, how = report.fitted, "fitted"
     known = [(report.base, "the base model alone")]
-    known += [(found.aer, f"{path} alone") for path, found in zip(paths, aligner.evidence, strict=True)]
+    for path, found in zip(paths, aligner.evidence, strict=True):
+        if found.aer is not None:  # it is known where there are gold links
+            known.append((found.aer, f"{path} alone"))
     if report.without is not None:
         reporter.say(f"without evidence: cross-validated AER % {100 * report.without:.2f}")
         known.append((report.without, "weights learned without evidence"))
@@ -44,5 +54,5 @@ def _compare(paths, aligner, reporter):
         )
 
 
-def _percent(share):
+def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"

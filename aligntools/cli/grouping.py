@@ -1,7 +1,15 @@
 """Options under titles in a command's help."""
 
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-def group(title, *options):
+import click
+
+#: What decorators of click take and return.
+FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
+
+
+def group(title: str, *options: Callable[[Any], Any]) -> Callable[[FC], FC]:
     """Return one decorator for several options, which come in this order under this title in the help.
 
     >>> @click.command(cls=Command)
@@ -9,13 +17,15 @@ def group(title, *options):
     ... def command(fast): ...
     """
 
-    def decorate(function):
+    def decorate(function: FC) -> FC:
+        decorated: Any = function
         before = len(getattr(function, "__click_params__", ()))
         for option in reversed(options):
-            function = option(function)
-        for parameter in function.__click_params__[before:]:
+            decorated = option(decorated)
+        for parameter in decorated.__click_params__[before:]:
             if not hasattr(parameter, "group"):
                 parameter.group = title
-        return function
+        result: FC = decorated
+        return result
 
     return decorate

@@ -1,5 +1,8 @@
 """Types of options: places, numbers within a range, amounts of memory, columns."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import click
 from click.shell_completion import CompletionItem
 
@@ -22,16 +25,16 @@ class Place(click.types.StringParamType):
         What is appended to the name, for each file.
     """
 
-    def __init__(self, kind="file", written=False, endings=("",)):
+    def __init__(self, kind: str = "file", written: bool = False, endings: Sequence[str] = ("",)) -> None:
         self.kind, self.written, self.endings = kind, written, endings
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse an empty name, as of a variable that is not set."""
         if value == "":
             self.fail("the name is empty", param, ctx)
         return super().convert(value, param, ctx)
 
-    def shell_complete(self, ctx, param, incomplete):
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Leave it to the shell."""
         return [CompletionItem(incomplete, type=self.kind)]
 
@@ -39,7 +42,7 @@ class Place(click.types.StringParamType):
 class OptionalPlace(Place):
     """A folder's name, or nothing: an option that may stand by itself, and is True then."""
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Keep what stands for nothing, and for no."""
         return value if isinstance(value, bool) else super().convert(value, param, ctx)
 
@@ -53,25 +56,28 @@ class Refusable(click.Option):
         The flag.
     """
 
-    def __init__(self, *args, refused, **more):
+    def __init__(self, *args: Any, refused: str, **more: Any) -> None:
         super().__init__(*args, **more)
         self.secondary_opts = [refused]
 
-    def add_to_parser(self, parser, ctx):
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Let the parser know both."""
         super().add_to_parser(parser, ctx)
         parser.add_option(obj=self, opts=self.secondary_opts, dest=self.name, action="store_const", const=False)
 
-    def get_help_record(self, ctx):
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return both; the value belongs to the first alone."""
-        names, about = super().get_help_record(ctx)
+        record = super().get_help_record(ctx)
+        if record is None:  # hidden
+            return None
+        names, about = record
         return names.removesuffix(f" {self.metavar}"), about
 
 
 class Word(click.types.StringParamType):
     """A str that is not empty: the value of a variable that is not set would be taken for an option not given."""
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse what is empty."""
         if value == "":
             self.fail("the value is empty", param, ctx)
@@ -87,17 +93,17 @@ class Registered(click.Choice):
         Returns them.
     """
 
-    def __init__(self, names):
+    def __init__(self, names: Callable[[], tuple[str, ...]]) -> None:
         self._names = names
         super().__init__(names())
 
     @property
-    def choices(self):
+    def choices(self) -> tuple[str, ...]:
         """The names."""
         return self._names()
 
     @choices.setter
-    def choices(self, names):
+    def choices(self, names: object) -> None:
         """Nothing is kept."""
 
 
@@ -108,13 +114,13 @@ WRITTEN = Place(written=True)
 class Number(click.ParamType):
     """A number within a range; what is not is refused with the range, exit status 2."""
 
-    def __init__(self, allowed: Range):
+    def __init__(self, allowed: Range) -> None:
         self.allowed, self.name = allowed, "integer" if allowed.whole else "float"
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read a number; those of other forms, infinite ones and NaN are not in any range."""
         try:
-            number = int(value) if self.allowed.whole else float(value)
+            number: float | None = int(value) if self.allowed.whole else float(value)
         except (ValueError, OverflowError):
             number = None
         if number not in self.allowed:
@@ -127,10 +133,10 @@ class Numbers(click.ParamType):
 
     name = "integers"
 
-    def __init__(self, allowed: Range):
+    def __init__(self, allowed: Range) -> None:
         self.allowed = allowed
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read the numbers; whether they go together is for the settings to say."""
         if isinstance(value, tuple):
             return value
@@ -151,7 +157,7 @@ class Size(click.ParamType):
 
     name = "size"
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read a size."""
         if isinstance(value, int):
             return value
@@ -166,7 +172,7 @@ class Column(click.ParamType):
 
     name = "column"
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read a column; which ones there are is the format's to say."""
         if not isinstance(value, str) or not (value.isascii() and value.isdigit()):
             return value

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,6 +10,9 @@ from aligntools.cli import notices, options
 from aligntools.cli.alignment_options import check_text
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, counts
+
+if TYPE_CHECKING:
+    from aligntools.api.given.texts import InputFormat, Split
 
 
 @click.command("lexicon", cls=options.Command, renamed={"--align": "--alignments"})
@@ -64,9 +68,22 @@ from aligntools.ground.ranges import PROBABILITY, counts
 )
 @options.group("Messages", options.verbosity)  # fmt: skip
 def command(
-    source, target, joint_file, alignments, prefix, shortlist, top, min_share, null, index_base, split,
-    input_format, skip_bad_links, quiet, verbose,
-):  # fmt: skip
+    source: str | None,
+    target: str | None,
+    joint_file: str | None,
+    alignments: str,
+    prefix: str | None,
+    shortlist: str | None,
+    top: int,
+    min_share: float,
+    null: bool,
+    index_base: int,
+    split: "Split | None",
+    input_format: "InputFormat",
+    skip_bad_links: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
     """Write translation tables and shortlists from aligned text.
 
     The tables are Moses' own, with f a source and e a target word: PREFIX.f2e has lines 'e f p' with p = c(e,f) / c(f),
@@ -94,9 +111,10 @@ def command(
     check_text({"joint_file": joint_file, "source": source, "target": target})
     from aligntools.api.convert.links import as_written, extract_lexicon
 
-    text = (source, target) if joint_file is None else (joint_file, None)
+    first, second = (source, target) if joint_file is None else (joint_file, None)
+    assert first is not None  # as was checked
     with notices.shown(quiet):
-        bitext = as_written(*text, split, input_format)
+        bitext = as_written(first, second, split, input_format)
         tables = extract_lexicon(bitext, None, Path(alignments), index_base=index_base, skip_bad_links=skip_bad_links)
     if prefix:
         tables.save(prefix, min_share=min_share, null=null)

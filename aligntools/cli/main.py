@@ -4,6 +4,8 @@ import contextlib
 import logging
 import os
 import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
@@ -54,19 +56,19 @@ NO_FSYNC = "ALIGNTOOLS_NO_FSYNC"
 
 
 class _Lazy(click.Group):
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.help = self.help or docstring(self.callback)
 
-    def list_commands(self, ctx):
+    def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
-    def get_command(self, ctx, name):
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
         return programs.command(name)
 
-    def format_commands(self, ctx, formatter):
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
@@ -74,7 +76,7 @@ class _Lazy(click.Group):
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="aligntools")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def cli(debug):
+def cli(debug: bool) -> None:
     """Learn hidden structure from plain text: word alignments and what follows from them.
 
     Text goes in as plain files, one sentence a line; results go to standard output or -o.
@@ -82,7 +84,7 @@ def cli(debug):
 
 
 @contextlib.contextmanager
-def _surroundings():
+def _surroundings() -> Iterator[None]:
     """What a command may rely on: signals, standard streams, warnings shown."""
     with streams.safe(), signals.ending():
         logging.getLogger("aligntools").addHandler(warnings := notices.OnStandardError())
@@ -95,7 +97,7 @@ def _surroundings():
             logging.getLogger("aligntools").removeHandler(warnings)
 
 
-def run(command, args=None, prog_name=None):
+def run(command: click.Command, args: Sequence[str] | None = None, prog_name: str | None = None) -> int:
     """Run a click command as a program: exit status 0 done, 1 wrong input, 2 wrong command line.
 
     No traceback reaches the user unless ``--debug`` is given. A closed pipe ends quietly.
@@ -107,7 +109,7 @@ def run(command, args=None, prog_name=None):
         return _run(command, args, prog_name, debug)
 
 
-def _run(command, args, prog_name, debug):
+def _run(command: click.Command, args: list[str], prog_name: str | None, debug: bool) -> int:
     try:
         # not command.main(), which turns a closed pipe into exit status 1
         share = int(memory.SHARE * memory.available())
@@ -121,7 +123,7 @@ def _run(command, args, prog_name, debug):
     except click.exceptions.Abort:
         return 130
     except click.ClickException as error:
-        error.message = harmless(unquoted(error.message))
+        vars(error)["message"] = harmless(unquoted(error.message))  # Final in click's types
         error.show()
         return 2
     except BrokenPipeError:
@@ -142,10 +144,10 @@ def _run(command, args, prog_name, debug):
         else:
             message = flags.said(error)
         sys.stderr.write("error: " + one_line(message) + "\n")
-        return getattr(error, "exit_code", 1)
+        return int(getattr(error, "exit_code", 1))
 
 
-def main():
+def main() -> None:
     """Entry point of the ``aligntools`` command; also answers the shell, which asks for completions."""
     if asked := os.environ.get(COMPLETION):
         from click.shell_completion import shell_complete

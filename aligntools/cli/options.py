@@ -8,6 +8,8 @@ its docstring gives. `Command` is the class of every command: it groups options 
 import logging
 import re
 import sys
+from collections.abc import Callable, Iterable
+from typing import Any, overload
 
 import click
 
@@ -16,6 +18,7 @@ from aligntools.api.given.texts import text_path as text_path
 from aligntools.api.running.threads import available_cores
 from aligntools.cli import declared, placing
 from aligntools.cli.docstrings import docstring
+from aligntools.cli.grouping import FC
 from aligntools.cli.grouping import group as group
 from aligntools.cli.kinds import WRITTEN as WRITTEN
 from aligntools.cli.kinds import Number as Number
@@ -33,7 +36,7 @@ AFTERWARDS = "aligntools.afterwards"
 OTHERS = "Other options"
 
 
-def number(of):
+def number(of: ranges.Range) -> Number:
     """Return the type of an option that takes a number of a `Range`.
 
     All options that take numbers have a type of this module, none click's own, which let NaN and infinity through.
@@ -51,7 +54,7 @@ class Command(click.Command):
         one does; a line on standard error says what it is called now.
     """
 
-    def __init__(self, *args, renamed=None, **kwargs):
+    def __init__(self, *args: Any, renamed: dict[str, str] | None = None, **kwargs: Any) -> None:
         kwargs["context_settings"] = SETTINGS | (kwargs.get("context_settings") or {})
         super().__init__(*args, **kwargs)
         self.help = self.help or docstring(self.callback)
@@ -65,11 +68,11 @@ class Command(click.Command):
             elif type(parameter.type) is click.types.StringParamType and named != "TEXT" and not parameter.callback:
                 parameter.type = Word()
 
-    def parse_args(self, ctx, args):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, old spellings replaced."""
         return super().parse_args(ctx, self._modern(args))
 
-    def invoke(self, ctx):
+    def invoke(self, ctx: click.Context) -> Any:
         """Run the command between the files that it was given; see `placing.placed`. Then do what waits for them."""
         read, written = self._named(ctx, False), self._named(ctx, True)
         own = [named.path for named in read]
@@ -79,9 +82,9 @@ class Command(click.Command):
             action()
         return result
 
-    def _named(self, ctx, written):
+    def _named(self, ctx: click.Context, written: bool) -> list[placing.Named]:
         """Return the files that a command line names, those to be written or those to be read."""
-        found = []
+        found: list[placing.Named] = []
         for parameter in self.params:
             kind = parameter.type
             if isinstance(kind, Place) and kind.kind == "file" and kind.written == written:
@@ -91,8 +94,8 @@ class Command(click.Command):
                     found += [placing.Named(flag, path + ending) for ending in kind.endings]
         return found
 
-    def _modern(self, args):
-        args, out = list(args), []
+    def _modern(self, args: Iterable[str]) -> list[str]:
+        args, out = list(args), list[str]()
         while args:
             argument = args.pop(0)
             if argument == "--":
@@ -112,9 +115,9 @@ class Command(click.Command):
             out.append(argument)
         return out
 
-    def format_options(self, ctx, formatter):
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their groups' titles, in the order in which the groups were declared."""
-        groups = {}
+        groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None and isinstance(parameter, click.Option):
@@ -128,7 +131,7 @@ class Command(click.Command):
                     formatter.write_dl(records)
 
 
-def _with_range(names, help, allowed):
+def _with_range(names: str, help: str, allowed: ranges.Range) -> tuple[str, str]:
     """Return an option's line of help with its range, where the default stands."""
     if re.search(r"  \[[^][]*\]$", help):
         return names, f"{help[:-1]}; {allowed.short}]"
@@ -139,14 +142,14 @@ def _with_range(names, help, allowed):
 threads = declared.option(Run, "threads", default=available_cores, show_default="all cores")
 
 
-def _quiet(_context, _parameter, value):
+def _quiet(_context: click.Context, _parameter: click.Parameter, value: bool) -> bool:
     if value:
         for name in ("compiling", "hints"):
             logging.getLogger(f"aligntools.{name}").setLevel(logging.ERROR)
     return value
 
 
-def verbosity(function):
+def verbosity(function: FC) -> FC:
     """Add ``-q/--quiet`` and ``-v/--verbose``, passed as ``quiet`` and ``verbose`` (bool)."""
     for option in (
         click.option("-v", "--verbose", is_flag=True, help="More figures on standard error."),
@@ -156,14 +159,19 @@ def verbosity(function):
     return function
 
 
-def output(function=None, *, help="Write here instead of standard output; appears whole or not at all."):
+@overload
+def output(function: FC) -> FC: ...
+@overload
+def output(*, help: str) -> Callable[[FC], FC]: ...
+def output(
+    function: Any = None, *, help: str = "Write here instead of standard output; appears whole or not at all."
+) -> Any:
     """Add ``-o/--output FILE``, passed as ``output`` (str; ``-``, the default, is standard output)."""
-    if function is None:
-        return lambda function: output(function, help=help)
-    return click.option("-o", "--output", metavar="FILE", type=WRITTEN, default="-", help=help)(function)
+    option = click.option("-o", "--output", metavar="FILE", type=WRITTEN, default="-", help=help)
+    return option if function is None else option(function)
 
 
-def seed(function):
+def seed(function: FC) -> FC:
     """Add ``--seed N``, passed as ``seed`` (int)."""
     return click.option(
         "--seed",
@@ -175,21 +183,26 @@ def seed(function):
     )(function)
 
 
-def index_base(function=None, *, name="--index-base", of="the alignment files", default="0"):
+@overload
+def index_base(function: FC) -> FC: ...
+@overload
+def index_base(*, name: str = ..., of: str = ..., default: str | None = ...) -> Callable[[FC], FC]: ...
+def index_base(
+    function: Any = None, *, name: str = "--index-base", of: str = "the alignment files", default: str | None = "0"
+) -> Any:
     """Add ``--index-base 0|1``, passed as ``index_base`` (int), or another flag of that kind by ``name``.
 
     ``default`` may be None, so that the command can tell that the flag was not given.
     """
-    if function is None:
-        return lambda function: index_base(function, name=name, of=of, default=default)
-    return click.option(
+    option = click.option(
         name,
         type=click.Choice(["0", "1"]),
         default=default,
         show_default=default is not None,
         callback=lambda _ctx, _option, value: None if value is None else int(value),
         help=f"What the first word is called in {of}.",
-    )(function)
+    )
+    return option if function is None else option(function)
 
 
 #: ``--verify/--no-verify``, passed as ``verify`` (bool), of commands that load models.
@@ -206,20 +219,20 @@ tokenizer = declared.option(Tokenizing, "tokenizer")
 split = declared.option(Reading, "split")
 
 
-def tag_separator(_ctx, _option, value):
+def tag_separator(_ctx: click.Context, _option: click.Parameter, value: str | None) -> bytes | None:
     """Read what stands between word and tag, as bytes."""
     if value is not None and (not value or value.split() != [value]):
         raise click.BadParameter("one or more characters, none of them a space")
     return None if value is None else value.encode("utf-8", "surrogateescape")
 
 
-def _bounding(_ctx, _option, value):
+def _bounding(_ctx: click.Context, _option: click.Parameter, value: int | None) -> int | None:
     if value is not None:
         memory.set_limit(value)
     return value
 
 
-def max_memory(help=None):
+def max_memory(help: str | None = None) -> Callable[[FC], FC]:
     """Return ``--max-memory SIZE``, passed as ``max_memory`` (int, bytes); if it is given, it bounds the process."""
     instead = {} if help is None else {"help": help}
     return declared.option(Run, "max_memory", callback=_bounding, **instead)
@@ -232,7 +245,7 @@ table_memory = max_memory(
 )
 
 
-def write_text(path, text):
+def write_text(path: str, text: str) -> None:
     """Write a command's result, in UTF-8, to a file or to standard output (``-``)."""
     with files.writing(path) as out:
         out.write(text.encode("utf-8", "surrogateescape"))

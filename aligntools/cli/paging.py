@@ -3,11 +3,15 @@
 import os
 import shutil
 import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    from aligntools.api.views.viewing import View
 
-def write(shown, number=None, **how):
+
+def write(shown: "View", number: int | None = None, **how: Any) -> None:
     """Write a view's text, all of it or one item, to standard output; `how` is for its ``text``."""
     out = sys.stdout
     terminal = out.isatty()

@@ -6,11 +6,12 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from aligntools.formats.opening.named_files import Named, check
+from aligntools.formats.opening.named_files import Named as Named
+from aligntools.formats.opening.named_files import check as check
 from aligntools.store import appearing
 
 
-def _ago(seconds):
+def _ago(seconds: float) -> str:
     for length, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= length:
             return f"{seconds / length:.0f} {unit}"

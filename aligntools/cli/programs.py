@@ -2,7 +2,11 @@
 
 import importlib
 
+import click
 
-def command(name, package="aligntools.cli"):
+
+def command(name: str, package: str = "aligntools.cli") -> click.Command:
     """Return the click command of a module, which has the command's name with ``_`` for ``-`` and no ``.py``."""
-    return importlib.import_module(f"{package}.{name.removesuffix('.py').replace('-', '_')}").command
+    module = importlib.import_module(f"{package}.{name.removesuffix('.py').replace('-', '_')}")
+    found: click.Command = module.command
+    return found

@@ -4,11 +4,16 @@ import contextlib
 import json
 import sys
 import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from aligntools.api.running.progress import Step
 from aligntools.cli import notices
 from aligntools.ground import system
 from aligntools.ground.errors import harmless
+
+if TYPE_CHECKING:
+    from aligntools.formats.opening.files import Output
 
 #: Seconds between lines of progress, where no bar is shown.
 EVERY = 30.0
@@ -25,11 +30,11 @@ class Lines:
         Whether to write any.
     """
 
-    def __init__(self, shown):
+    def __init__(self, shown: bool) -> None:
         self.shown = shown
         self.began = self.last = time.perf_counter()
 
-    def tell(self, text):
+    def tell(self, text: str | Callable[[], str]) -> None:
         """Write what has been reached, if it is time for a line; ``text`` or what returns it."""
         now = time.perf_counter()
         if self.shown and now - self.last >= EVERY:
@@ -39,7 +44,7 @@ class Lines:
 
 
 @contextlib.contextmanager
-def reporting(o):
+def reporting(o: Mapping[str, Any]) -> "Iterator[Reporter]":
     """Have a command say what its options ask for: notices, progress (`Reporter`), the log of ``--log-json``.
 
     Parameters
@@ -70,16 +75,18 @@ class Reporter:
         Whether there are lines of progress in place of a bar.
     """
 
-    def __init__(self, quiet, verbose, log=None, lines=True):
+    def __init__(self, quiet: bool, verbose: bool, log: "Output | None" = None, lines: bool = True) -> None:
         self.quiet, self.verbose, self.log = quiet, verbose and not quiet, log
         self.lines = Lines(lines and not quiet and not verbose and not sys.stderr.isatty())
-        self.bar, self.counting, self.done, self.total, self.unit = None, False, 0, None, "step"
+        self.bar: Any = None  # tqdm has no types
+        self.counting, self.done, self.unit = False, 0, "step"
+        self.total: int | None = None
         self.extra = 0  # steps that come after training
         self.text = self.pairs = 0  # pairs that those steps stand for, and how many of them were passed
-        self.stages = {}
+        self.stages: dict[str, float] = {}
         self.began = self.last = time.perf_counter()
 
-    def __call__(self, step: Step):
+    def __call__(self, step: Step) -> None:
         """Take a step: of the bar, of the log, and of what is said when verbose."""
         now = time.perf_counter()
         figures = dict(step.figures)
@@ -95,36 +102,36 @@ class Reporter:
         if self.verbose:
             self.say(describe(step.stage, figures))
 
-    def _write(self, figures):
+    def _write(self, figures: Mapping[str, Any]) -> None:
         """Add a line to the log."""
         if self.log:
             self.log.write((json.dumps(figures) + "\n").encode())
             self.log.flush()
 
-    def expect(self, steps):
+    def expect(self, steps: int) -> None:
         """Show a bar of so many steps, where standard error is a terminal and nothing else is printed there."""
         if not self.counting:
             self._open(steps, "step")
 
-    def begin(self, what, total=None, unit="step"):
+    def begin(self, what: str, total: int | None = None, unit: str = "step") -> None:
         """Show a bar of its own for what is done next, in place of the one before."""
         self.close()
         self._open(total, unit)
         if self.bar is not None:
             self.bar.set_description(what)
 
-    def _open(self, total, unit):
+    def _open(self, total: int | None, unit: str) -> None:
         self.counting, self.done, self.total, self.unit = True, 0, total, unit
         if sys.stderr.isatty() and not self.quiet and not self.verbose:
             from tqdm import tqdm
 
             self.bar = tqdm(total=total, unit=unit, leave=False, dynamic_ncols=True, file=sys.stderr)
 
-    def tell(self, text):
+    def tell(self, text: str | Callable[[], str]) -> None:
         """Write a line of what has been reached, if it is time."""
         self.lines.tell(text)
 
-    def advance(self, what, steps=1):
+    def advance(self, what: str, steps: int = 1) -> None:
         """Move the bar by so many steps, or write a line where there is none and it is time."""
         self.done += steps
         self.lines.tell(lambda: self._reached(what))
@@ -132,22 +139,22 @@ class Reporter:
             self.bar.set_description(what, refresh=False)
             self.bar.update(steps)
 
-    def go_over(self, pairs, part):
+    def go_over(self, pairs: int, part: int) -> None:
         """Count a step for each ``part`` of so many pairs, which `passed` tells of."""
         self.text, self.extra = pairs, -(-pairs // part)
 
-    def passed(self, what, pairs):
+    def passed(self, what: str, pairs: int) -> None:
         """Move the bar by the steps that so many more pairs are, however many come at a time."""
         before = self.extra * self.pairs // max(self.text, 1)
         self.pairs += pairs
         self.advance(what, self.extra * self.pairs // max(self.text, 1) - before)
 
-    def _reached(self, what):
+    def _reached(self, what: str) -> str:
         if self.total is None:
             return f"{what}: {self.done} {self.unit}s"
         return f"{what}: {self.unit} {self.done} of {self.total}"
 
-    def close(self):
+    def close(self) -> None:
         """Take the bar away."""
         self.counting = False
         if self.bar is not None:
@@ -155,7 +162,7 @@ class Reporter:
             self.bar = None
 
     @contextlib.contextmanager
-    def stage(self, name):
+    def stage(self, name: str) -> Iterator[None]:
         """Time a stage."""
         began = time.perf_counter()
         yield
@@ -163,12 +170,12 @@ class Reporter:
         self.stages[name] = self.stages.get(name, 0.0) + self.last - began
         self._write({"stage": name, "seconds": self.last - began, "peak_mb": peak_mb()})
 
-    def say(self, text):
+    def say(self, text: str) -> None:
         """Print a line on standard error."""
         if not self.quiet:
             sys.stderr.write(harmless(text) + "\n")
 
-    def summary(self, n_pairs, n_links, skipped):
+    def summary(self, n_pairs: int, n_links: int | None, skipped: str) -> None:
         """Say what was done, and what was left blank."""
         self.close()
         seconds = time.perf_counter() - self.began
@@ -184,17 +191,17 @@ class Reporter:
             self.say(f"{shares}; peak memory {peak:.0f} MB")
 
 
-def peak_mb():
+def peak_mb() -> int:
     """Return the most memory that the process has had, in MB."""
     return system.peak_memory() >> 20
 
 
-def view_name(view):
+def view_name(view: int | str | None) -> str:
     """Return what a view is called: letters that words are cut to, or a name of its own."""
     return view if isinstance(view, str) else f"first {view} letters" if view else "whole words"
 
 
-def describe(stage, figures):
+def describe(stage: str, figures: Mapping[str, Any]) -> str:
     """Return a step of alignment training in words."""
     if "network" in figures:
         return f"network {figures['network']}, pass {figures['pass']}: cross-entropy {figures['loss']:.4f} a candidate"

@@ -1,7 +1,7 @@
 """What the commands that score have in common: options, checks, and writing the report."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -9,11 +9,12 @@ import click
 from aligntools.api.score.scorers import Scorer
 from aligntools.api.score.scoring import compare_scores
 from aligntools.cli import notices, options
+from aligntools.cli.grouping import FC
 from aligntools.ground.errors import UsageProblem, readable
 from aligntools.ground.ranges import BOOTSTRAP
 
 
-def tests(figure):
+def tests(figure: str) -> Callable[[FC], FC]:
     """Add ``--bootstrap`` and ``--seed``, passed as ``bootstrap`` and ``seed`` (int).
 
     ``figure`` is what the intervals are of.
@@ -26,7 +27,7 @@ def tests(figure):
     )  # fmt: skip
 
 
-def paired(figure, system):
+def paired(figure: str, system: str) -> Callable[[FC], FC]:
     """Add ``--paired``, passed as ``paired`` (bool).
 
     ``figure`` is what is tested, ``system`` what each further file is called.
@@ -34,7 +35,7 @@ def paired(figure, system):
     return click.option("--paired", is_flag=True, help=f"Test the {figure} of each further {system} against the first.")
 
 
-def json(function):
+def json(function: FC) -> FC:
     """Add ``--json``, passed as ``json`` (bool)."""
     return click.option("--json", is_flag=True, help="Print JSON, with fractions instead of percent.")(function)
 
@@ -54,7 +55,7 @@ def check_files(files: Sequence[str | None], systems: Sequence[str], paired: boo
 
 
 def write_report(
-    scorer: Scorer, systems: Sequence[str], output: str, *, bootstrap: int, paired: bool, seed: int, json: bool,
+    scorer: Scorer[Any], systems: Sequence[str], output: str, *, bootstrap: int, paired: bool, seed: int, json: bool,
     quiet: bool, verbose: bool, by: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Score every system and write the table or the JSON; ``verbose`` adds the counts on standard error."""

@@ -4,11 +4,17 @@ import contextlib
 import os
 import signal
 import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from aligntools.cli.flags import said
 from aligntools.ground.errors import AligntoolsError, DataError, UsageProblem, harmless
+
+if TYPE_CHECKING:
+    from aligntools.api.given.streams import Request
+    from aligntools.formats.opening.files import Output
 
 TERMINATED = 143
 
@@ -21,7 +27,7 @@ unbuffered = click.option(
 
 
 @contextlib.contextmanager
-def until_terminated(on=True):
+def until_terminated(on: bool = True) -> Iterator[None]:
     """Let SIGTERM end the reading of input, and the program with status 143 once the block is done.
 
     A second one ends it at once. Without ``on``, nothing is changed.
@@ -32,9 +38,9 @@ def until_terminated(on=True):
     from aligntools.formats.opening.metering import ended_by
 
     read, write = os.pipe()
-    asked = []
+    asked: list[bool] = []
 
-    def end(*_):
+    def end(*_: object) -> None:
         if asked:
             sys.exit(TERMINATED)
         asked.append(True)
@@ -63,16 +69,18 @@ def until_terminated(on=True):
 class Unanswered:
     """Requests that got a blank answer: how many for each reason, and the first of them."""
 
-    def __init__(self):
-        self.counts, self.first, self.why = {}, None, ""
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.first: str | None = None
+        self.why = ""
 
-    def add(self, reason, place, why=""):
+    def add(self, reason: str, place: str, why: str = "") -> None:
         """Count one."""
         self.counts[reason] = self.counts.get(reason, 0) + 1
         self.first = self.first or place
         self.why = self.why or why
 
-    def tell(self):
+    def tell(self) -> None:
         """Say on standard error how many there were."""
         if self.counts:
             found = ", ".join(f"{count} {reason.replace('_', '-')}" for reason, count in self.counts.items())
@@ -80,7 +88,9 @@ class Unanswered:
             sys.stderr.write(harmless(f"blank answers for: {found}; first at {self.first}{why}\n"))
 
 
-def answer(requests, path, work, out, unanswered):
+def answer(
+    requests: "Iterable[Request]", path: str, work: Callable[[Any], bytes], out: "Output", unanswered: Unanswered
+) -> None:
     """Write the answer to each request before the next is read.
 
     Parameters

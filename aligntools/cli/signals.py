@@ -3,6 +3,8 @@
 import contextlib
 import signal
 import sys
+from collections.abc import Iterator
+from types import FrameType
 
 from aligntools.ground import held_signals, system
 
@@ -12,7 +14,7 @@ AGAIN = 0.01
 _raised: list[int] = []
 
 
-def _end(number, _frame):
+def _end(number: int, _frame: FrameType | None) -> None:
     if held_signals.waits(number):
         return
     signal.signal(number, signal.SIG_IGN)  # a terminal that closes sends it more than once
@@ -27,7 +29,7 @@ class _Interrupt(KeyboardInterrupt):
     """
 
 
-def _interrupt(number, _frame):
+def _interrupt(number: int, _frame: FrameType | None) -> None:
     if not held_signals.waits(number):
         _raised.append(number)
         raise _Interrupt
@@ -42,14 +44,14 @@ def status() -> int | None:
     return 128 + _raised[0] if _raised else None
 
 
-def end_quietly():
+def end_quietly() -> None:
     """Let an interrupt end the process at once, while there is nothing to clean up: the program is being loaded."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @contextlib.contextmanager
-def ending():
+def ending() -> Iterator[None]:
     """End on SIGTERM and SIGHUP by ``SystemExit``, status 128 and the signal's number.
 
     A signal that comes while a destructor or a callback of compiled code runs is lost otherwise: Python says that it
@@ -63,16 +65,16 @@ def ending():
     signal.signal(signal.SIGTERM, _end)
     if system.HANGUP is not None and signal.getsignal(system.HANGUP) != signal.SIG_IGN:  # nohup ignores it
         signal.signal(system.HANGUP, _end)
-    lost = []
+    lost: list[tuple[type[BaseException], tuple[object, ...]]] = []
 
-    def ignored(unraisable, before=sys.unraisablehook):
+    def ignored(unraisable: "sys.UnraisableHookArgs") -> None:
         if not issubclass(unraisable.exc_type, (SystemExit, KeyboardInterrupt)):
-            before(unraisable)
+            hook(unraisable)
             return
         lost.append((unraisable.exc_type, getattr(unraisable.exc_value, "args", ())))
         system.alarm_in(AGAIN)
 
-    def again(_number, _frame):
+    def again(_number: int, _frame: FrameType | None) -> None:
         if lost:
             kind, arguments = lost.pop()
             raise kind(*arguments)

@@ -5,6 +5,8 @@ import contextlib
 import io
 import os
 import sys
+from collections.abc import Iterator
+from typing import Any, TextIO
 
 from aligntools.ground.errors import readable
 
@@ -12,25 +14,25 @@ from aligntools.ground.errors import readable
 class _Unfailing:
     """Standard error; a run goes on where it is closed or not read."""
 
-    def __init__(self, file):
+    def __init__(self, file: TextIO) -> None:
         self._file = file
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)
 
-    def write(self, text):
+    def write(self, text: str) -> int:
         """Write, or lose the text."""
         with contextlib.suppress(OSError, ValueError):
             return self._file.write(readable(text))
         return len(text)
 
-    def flush(self):
+    def flush(self) -> None:
         """Flush, if that is possible."""
         with contextlib.suppress(OSError, ValueError):
             self._file.flush()
 
 
-def _occupy_closed():
+def _occupy_closed() -> None:
     """Open the null device where a standard stream is closed, lest the next file that is opened takes its number."""
     for descriptor in range(3):
         try:
@@ -40,7 +42,7 @@ def _occupy_closed():
 
 
 @contextlib.contextmanager
-def _written_whole():
+def _written_whole() -> Iterator[None]:
     """Put a buffer before a standard output that has none, as under PYTHONUNBUFFERED.
 
     Python writes to such a one only as much as there is room for, and says nothing about the rest.
@@ -61,7 +63,7 @@ def _written_whole():
 
 
 @contextlib.contextmanager
-def safe():
+def safe() -> Iterator[None]:
     """Make the standard streams safe while the block runs."""
     _occupy_closed()
     for stream in (sys.stdout, sys.stderr):

@@ -1,11 +1,14 @@
 """``aligntools symmetrize``: alignment files combined, converted, checked, shown and compared."""
 
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import click
 
 from aligntools.api.convert.combining import OPERATIONS, CombiningSettings, combine_files
 from aligntools.cli import declared, notices, options
+from aligntools.cli.grouping import FC
 from aligntools.ground.errors import UsageProblem
 
 
@@ -36,7 +39,7 @@ Example:
 """
 
 
-def _texts(name, about):
+def _texts(name: str, about: str) -> Callable[[FC], FC]:
     """Return the option for the texts of both sides."""
     return click.option(name, nargs=2, metavar="SRC TGT", type=options.Place(), help=about)
 
@@ -86,7 +89,17 @@ def _texts(name, about):
     options.scheme,
 )
 @options.group("Messages", options.verbosity)  # fmt: skip
-def command(operands, name, first, second, output, in_place, quiet, verbose, **how):
+def command(
+    operands: tuple[str, ...],
+    name: str,
+    first: str | None,
+    second: str | None,
+    output: str,
+    in_place: bool,
+    quiet: bool,
+    verbose: bool,
+    **how: Any,
+) -> None:
     if operands and (first or second):
         raise UsageProblem("give the files either as arguments or with -i and -j")
     if second and not first:

@@ -3,6 +3,7 @@
 import contextlib
 import sys
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +20,7 @@ from aligntools import (
     WordReading,
 )
 from aligntools.cli import declared, options, training
+from aligntools.cli.grouping import FC
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ USES = {
 COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
 
 
-def _estimator(name: str, default: str) -> Any:
+def _estimator(name: str, default: str) -> Callable[[FC], FC]:
     """Return an option that alignments and induced tags have, and whose defaults differ."""
     return declared.option(
         InductionSettings, name, default=None, help=f"{declared.help_of(InductionSettings, name)}  [default: {default}]"

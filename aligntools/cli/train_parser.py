@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ import click
 from aligntools import InducedParserSettings, ParserReading, ParserSettings, Run
 from aligntools.cli import declared, engine_options, notices, options, training
 from aligntools.cli.flags import as_flag, renamed
+from aligntools.cli.grouping import FC
 from aligntools.ground.errors import UsageProblem
 
 #: The options of each use of the command, apart from those that both have; a tagged text has a separator.
@@ -27,7 +29,7 @@ USES = {
 COMMON = {"output", "log_json", "threads", "quiet", "verbose"}
 
 
-def _length(name: str) -> Any:
+def _length(name: str) -> Callable[[FC], FC]:
     """Return an option on the length of sentences, which is another one with --unsupervised."""
     default, other = getattr(ParserSettings, name), getattr(InducedParserSettings, name)
     shown = f"{default}" if default == other else f"{default}; {other} with --unsupervised"

@@ -1,5 +1,7 @@
 """``aligntools view``: alignments, and what else there is to look at, as pages, pictures and in the terminal."""
 
+from typing import Any
+
 import click
 from click.core import ParameterSource
 
@@ -50,7 +52,17 @@ KINDS = {
 @viewing_training.own_options
 @options.group("Messages", options.verbosity)
 @click.pass_context
-def command(ctx, output, svg, number, title, quiet, verbose, **given):
+def command(
+    ctx: click.Context,
+    /,
+    output: str | None,
+    svg: str | None,
+    number: int | None,
+    title: str | None,
+    quiet: bool,
+    verbose: bool,
+    **given: Any,
+) -> None:
     """Look at results: in the terminal, as a page (-o), as a picture (--svg).
 
     With -s, -t (or -i) and -a: sentence pairs with their links, of one system or several, beside gold links if there
@@ -85,7 +97,7 @@ def command(ctx, output, svg, number, title, quiet, verbose, **given):
         paging.write(shown, number, **KINDS[kind].drawing(given))
 
 
-def _kind(given):
+def _kind(given: dict[str, Any]) -> str:
     """Return what is to be looked at, by what was given."""
     for kind, module in KINDS.items():
         if any(given[name] for name in module.ARGUMENTS):
@@ -96,7 +108,7 @@ def _kind(given):
     )
 
 
-def _check_options(ctx, kind):
+def _check_options(ctx: click.Context, kind: str) -> None:
     """Refuse options of another kind's group."""
     others = {module.GROUP for name, module in KINDS.items() if name != kind} - {KINDS[kind].GROUP}
     for parameter in ctx.command.params:

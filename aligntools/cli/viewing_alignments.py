@@ -2,12 +2,16 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from aligntools import GoldReading
 from aligntools.cli import declared, options
 from aligntools.ground.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from aligntools.api.views.viewing import View
 
 GROUP = "Alignments"
 #: Alignments are looked at where one of these is given.
@@ -23,7 +27,7 @@ class SystemFile(str):
 class _SystemPlace(options.Place):
     """A file, or ``NAME=FILE``."""
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> SystemFile:
         """Split the name off, unless the whole is a file."""
         name, sign, path = value.partition("=")
         if not sign or not name or os.path.exists(value):
@@ -73,7 +77,7 @@ own_options = options.group(
 )
 
 
-def view_of(given, number, title):
+def view_of(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
     """Return the view and the number of the pair that is asked for, or None."""
     from aligntools.api.views.viewing import view
 
@@ -96,6 +100,6 @@ def view_of(given, number, title):
     return shown, number
 
 
-def drawing(given):
+def drawing(given: dict[str, Any]) -> dict[str, Any]:
     """Return how a picture is to be drawn."""
     return {"form": given["form"]}

@@ -1,9 +1,14 @@
 """What ``view`` does with derivations of translations."""
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from aligntools.cli import options
 from aligntools.ground.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from aligntools.api.views.viewing import View
 
 GROUP = "Translations"
 #: Derivations are looked at where they are given.
@@ -16,7 +21,7 @@ own_options = options.group(
 )
 
 
-def view_of(given, number, title):
+def view_of(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
     """Return the view and the number of the sentence that is asked for, or None."""
     from aligntools.api.views.derivation_views import view_derivations
 
@@ -30,6 +35,6 @@ def view_of(given, number, title):
     return shown, number
 
 
-def drawing(given):
+def drawing(given: dict[str, Any]) -> dict[str, Any]:
     """Return how a picture is to be drawn."""
     return {}

@@ -1,10 +1,15 @@
 """What ``view`` does with models."""
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from aligntools import ModelViewing
 from aligntools.cli import declared, options
 from aligntools.ground.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from aligntools.api.views.viewing import View
 
 GROUP = "Models"
 #: A model is looked at where it is given.
@@ -19,7 +24,7 @@ own_options = options.group(
 )
 
 
-def view_of(given, number, title):
+def view_of(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
     """Return the view and the number of the chart that is asked for, or None."""
     from aligntools.api.models.model_views import view_model
 
@@ -32,6 +37,6 @@ def view_of(given, number, title):
     return shown, number
 
 
-def drawing(given):
+def drawing(given: dict[str, Any]) -> dict[str, Any]:
     """Return how a picture is to be drawn."""
     return {}

@@ -1,9 +1,14 @@
 """What ``view`` does with logs of training."""
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from aligntools.cli import options
 from aligntools.ground.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from aligntools.api.views.viewing import View
 
 GROUP = "Training"
 #: Logs are looked at where one is given.
@@ -20,7 +25,7 @@ own_options = options.group(
 )
 
 
-def view_of(given, number, title):
+def view_of(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
     """Return the view and the number of the chart that is asked for, or None."""
     from aligntools.api.views.training_views import view_training
 
@@ -33,6 +38,6 @@ def view_of(given, number, title):
     return shown, number
 
 
-def drawing(given):
+def drawing(given: dict[str, Any]) -> dict[str, Any]:
     """Return how a picture is to be drawn."""
     return {}

@@ -1,9 +1,14 @@
 """What ``view`` does with dependency trees and with tags."""
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from aligntools.cli import kinds, options
 from aligntools.ground.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from aligntools.api.views.viewing import View
 
 GROUP = "Trees and tags"
 #: Trees are looked at where nothing but files is given; tags where that is asked for or the first has no trees.
@@ -23,7 +28,7 @@ own_options = options.group(
 )
 
 
-def view_of(given, number, title):
+def view_of(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
     """Return the view and the number of the sentence that is asked for, or None."""
     from aligntools.api.views.annotation_views import view_annotation
 
@@ -36,6 +41,6 @@ def view_of(given, number, title):
     return shown, number
 
 
-def drawing(given):
+def drawing(given: dict[str, Any]) -> dict[str, Any]:
     """Return how a picture is to be drawn."""
     return {}

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import time
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 
 import click
@@ -12,7 +13,7 @@ from aligntools.cli import options
 
 @click.command("warmup", cls=options.Command)
 @options.group("Common options", options.threads, options.verbosity)
-def command(threads, quiet, verbose):
+def command(threads: int, quiet: bool, verbose: bool) -> None:
     """Compile everything once and keep it, so that no later run waits for the compiler.
 
     \b
@@ -31,7 +32,7 @@ def command(threads, quiet, verbose):
         click.echo(f"compiled in {time.perf_counter() - began:.1f} s; {where}", err=True)
 
 
-def _warm(processes):
+def _warm(processes: int) -> Iterator[tuple[str, float]]:
     """Warm up all parts; yield the name and the seconds of each. Numba compiles one function at a time a process."""
     if processes == 1:
         yield from map(_part, PARTS)
@@ -41,7 +42,7 @@ def _warm(processes):
         yield from pool.map(_part, PARTS)
 
 
-def _part(name):
+def _part(name: str) -> tuple[str, float]:
     """Warm up a part; return its name and the seconds that it took."""
     began = time.perf_counter()
     warm(name)

@@ -21,6 +21,10 @@ class View(ABC):
     title: str
 
     @abstractmethod
+    def __len__(self) -> int:
+        """Return how many items there are: pairs, sentences, charts."""
+
+    @abstractmethod
     def html(self) -> str:
         """Return the page: one HTML document, complete in itself."""
 

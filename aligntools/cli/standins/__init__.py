@@ -4,6 +4,10 @@
 first two.
 """
 
+from collections.abc import Sequence
+
+import click
+
 from aligntools.cli import programs, signals
 
 #: Every program; its module here has its name, with ``_`` for ``-``.
@@ -21,12 +25,12 @@ PROGRAMS = (
 PACKAGES = ("eflomal", "systran_align", "simalign")
 
 
-def command(name: str):
+def command(name: str) -> click.Command:
     """Return the click command of a program."""
     return programs.command(name, __name__)
 
 
-def main(name: str, args=None) -> int:
+def main(name: str, args: Sequence[str] | None = None) -> int:
     """Run a program and return its exit status; without arguments, those of the process."""
     signals.end_quietly()
     from aligntools.cli.main import run

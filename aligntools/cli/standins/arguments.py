@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from typing import Any, NoReturn
 
 import click
 
@@ -28,11 +29,11 @@ class UntouchedButDebug(Untouched):
 class Parser(argparse.ArgumentParser):
     """A parser of such arguments; wrong ones end the program with status 2, or what is given."""
 
-    def __init__(self, *args, wrong_status: int = 2, **options):
+    def __init__(self, *args: Any, wrong_status: int = 2, **options: Any) -> None:
         super().__init__(*args, **options)
         self.wrong_status = wrong_status
 
-    def exit(self, status=0, message=None):
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """End the program."""
         if message:
             sys.stderr.write(harmless(message))

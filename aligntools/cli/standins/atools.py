@@ -17,7 +17,7 @@ Valid options for COMMAND: {" ".join(OPERATIONS)}"""
 @click.option("-i", "--input_1", "first")
 @click.option("-j", "--input_2", "second")
 @click.option("-h", "--help", "wants_help", is_flag=True)
-def command(name, first, second, wants_help):
+def command(name: str | None, first: str | None, second: str | None, wants_help: bool) -> int:
     """Apply one operation to one or two alignment files."""
     if wants_help:
         print(USAGE)
@@ -40,7 +40,7 @@ def command(name, first, second, wants_help):
     return 0
 
 
-def _fail(message):
+def _fail(message: str) -> int:
     """Write a message to standard error; return the exit status."""
     sys.stderr.write(harmless(message) + "\n")
     return 1

@@ -24,7 +24,7 @@ _NUMBERS = {"-1": int, "-2": int, "-3": int, "-n": int, "-m": int, "-M": int, "-
 
 
 @click.command(PROGRAM, cls=Untouched, add_help_option=False)
-def command(args):
+def command(args: list[str]) -> None:
     """Align numbered text as eflomal does."""
     from aligntools.adapters.eflomal.aligner import align_numbered
     from aligntools.adapters.eflomal.running import Outputs

@@ -1,15 +1,21 @@
 """Stands in for eflomal-align: its flags and files; the models are ours."""
 
+import argparse
 import contextlib
 import logging
 import os
 import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
 from aligntools.cli.placing import Named, placed
 from aligntools.cli.standins.arguments import Parser, Untouched, eflomal_parser, fail
 from aligntools.ground.errors import DataError
+
+if TYPE_CHECKING:
+    from aligntools.cli.reporting import Reporter
 
 PROGRAM = "eflomal-align"
 SEPARATOR = re.compile(r"(?<!\S)\|\|\|(?!\S)")
@@ -43,7 +49,7 @@ def parser() -> Parser:
 
 
 @click.command("eflomal-align", cls=Untouched, add_help_option=False)
-def command(args):
+def command(args: list[str]) -> None:
     """Align as eflomal-align does."""
     from aligntools.adapters.eflomal import Aligner
     from aligntools.adapters.eflomal.aligner import align_lines
@@ -77,7 +83,7 @@ def command(args):
 
 
 @contextlib.contextmanager
-def running(model, verbose):
+def running(model: int, verbose: bool) -> "Iterator[Reporter]":
     """Show warnings, a bar on a terminal, and with ``verbose`` notes and a line for each step; compile ahead."""
     from aligntools.adapters.eflomal.running import MODELS
     from aligntools.api.align.compiling_ahead import compiling_for
@@ -96,7 +102,7 @@ def running(model, verbose):
         logger.setLevel(level)
 
 
-def texts(o, program):
+def texts(o: argparse.Namespace, program: str) -> list[Named]:
     """Return the text files that are named, as (flag, path); end the program where there are none."""
     named = [("-i", o.input)] if o.input else [("-s", o.source), ("-t", o.target)]
     if not all(path for _, path in named):
@@ -117,17 +123,19 @@ class Sides:
     lines : (iterator of str, iterator of str)
     """
 
-    def __init__(self, paths, joint):
+    def __init__(self, paths: tuple[str, str], joint: bool) -> None:
         from aligntools.formats.opening.files import text_lines
 
-        self._files = [text_lines(path) for path in paths]
+        source, target = paths
+        self._files = text_lines(source), text_lines(target)
         if joint:
-            self._path, self._number, self._malformed = paths[0], 0, []
-            self.lines = [self._side(0), self._side(1)]
+            self._path, self._number = paths[0], 0
+            self._malformed: list[int] = []
+            self.lines: tuple[Iterator[str], Iterator[str]] = self._side(0), self._side(1)
         else:
             self.lines = self._files
 
-    def _side(self, side):
+    def _side(self, side: int) -> Iterator[str]:
         for number, line in enumerate(self._files[side], 1):
             fields = SEPARATOR.split(line)
             if len(fields) != 2 and line.strip() and side == 0:
@@ -137,19 +145,19 @@ class Sides:
         if side == 0 and self._malformed:
             self._tell()
 
-    def _tell(self):
+    def _tell(self) -> None:
         many, first = len(self._malformed), self._malformed[0]
         problem = f"no single ' ||| ' separator, as in {many} of {self._number} lines"
         if many == self._number:
             raise DataError(self._path, first, f"{problem} (give two files with -s and -t)")
         logging.getLogger("aligntools").warning("%s:%d: %s; such lines get blank ones", self._path, first, problem)
 
-    def close(self):
+    def close(self) -> None:
         """Close the files."""
         for file in self._files:
             file.close()
 
 
-def sides_of(o):
+def sides_of(o: argparse.Namespace) -> Sides:
     """Return the sides of what the options name."""
     return Sides((o.input, o.input) if o.input else (o.source, o.target), bool(o.input))

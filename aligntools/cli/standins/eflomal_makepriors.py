@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import click
 
@@ -9,6 +10,9 @@ from aligntools.cli.placing import Named, placed
 from aligntools.cli.standins.arguments import Parser, Untouched, eflomal_parser
 from aligntools.cli.standins.eflomal_align import sides_of, texts
 from aligntools.ground.errors import DataError
+
+if TYPE_CHECKING:
+    from aligntools.formats.opening.files import Output
 
 PROGRAM = "eflomal-makepriors"
 
@@ -25,7 +29,7 @@ def parser() -> Parser:
 
 
 @click.command(PROGRAM, cls=Untouched, add_help_option=False)
-def command(args):
+def command(args: list[str]) -> None:
     """Count priors as eflomal-makepriors does."""
     from aligntools.adapters.eflomal import calculate_priors, write_priors
     from aligntools.adapters.eflomal.priors import AlignedTextError
@@ -34,7 +38,7 @@ def command(args):
     o = parser().parse_args(args)
     links = [Named("-f", o.forward_alignments), Named("-r", o.reverse_alignments)]
     with placed([*texts(o, PROGRAM), *links], [Named("-p", o.priors)]), contextlib.closing(sides_of(o)) as sides:
-        alignments = [text_lines(named.path) for named in links]
+        alignments = text_lines(o.forward_alignments), text_lines(o.reverse_alignments)
         try:
             counted = calculate_priors(*sides.lines, *alignments, o.reverse_priors)
         except AlignedTextError as error:
@@ -42,18 +46,20 @@ def command(args):
             path = (source, target, o.forward_alignments, o.reverse_alignments)[error.which]
             raise DataError(path, error.line, error.problem) from None
         with writing(o.priors) as out:
-            write_priors(io.TextIOWrapper(_Bytes(out), "utf-8", "surrogateescape", write_through=True), *counted)
+            raw = cast("IO[bytes]", _Bytes(out))
+            write_priors(io.TextIOWrapper(raw, "utf-8", "surrogateescape", write_through=True), *counted)
 
 
 class _Bytes(io.RawIOBase):
     """What bytes are written to."""
 
-    def __init__(self, out):
+    def __init__(self, out: "Output") -> None:
         self._out = out
 
-    def writable(self):
+    def writable(self) -> bool:
         return True
 
-    def write(self, data):
-        self._out.write(bytes(data))
-        return len(data)
+    def write(self, data: Any) -> int:  # a buffer; Python 3.11 has no name for those
+        written = bytes(data)
+        self._out.write(written)
+        return len(written)

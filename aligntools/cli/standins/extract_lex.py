@@ -12,7 +12,7 @@ _NAMES = ("corpus.tgt", "corpus.src", "align", "output.s2t", "output.t2s")
 
 @click.command("extract_lex", add_help_option=False, context_settings={"ignore_unknown_options": True})
 @click.argument("args", nargs=-1)
-def command(args):
+def command(args: tuple[str, ...]) -> int:
     """Write translation tables as extract_lex does."""
     if len(args) != 5:
         sys.stderr.write(USAGE)
@@ -25,7 +25,7 @@ def command(args):
     return 0
 
 
-def _run(target, source, alignments, s2t, t2s):
+def _run(target: str, source: str, alignments: str, s2t: str, t2s: str) -> None:
     from pathlib import Path
 
     from aligntools.api.convert.links import extract_lexicon, with_blanks

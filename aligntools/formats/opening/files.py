@@ -174,7 +174,7 @@ def lines(path: object) -> Iterator[bytes]:
             yield line.rstrip(b"\n").removesuffix(b"\r")
 
 
-def text_lines(path: object) -> Iterator[str]:
+def text_lines(path: object) -> Generator[str, None, None]:
     """Yield lines as `lines` does, decoded; what is not UTF-8 becomes surrogates."""
     for line in lines(path):
         yield line.decode("utf-8", "surrogateescape")
