@@ -31,13 +31,13 @@ SENTENCES = ("split", "lines")
 class _Tag(options.Command):
     """The command, of which --split-tokens was called --split."""
 
-    def _modern(self, args: Sequence[str]) -> list[str]:
-        args = list(args)
-        for k, argument in enumerate(args[: args.index("--")] if "--" in args else args):
-            if argument == "--split" and args[k + 1 : k + 2] not in (["spaces"], ["unicode"]):
+    def _modern(self, args: Iterable[str]) -> list[str]:
+        words = list(args)
+        for k, word in enumerate(words[: words.index("--")] if "--" in words else words):
+            if word == "--split" and words[k + 1 : k + 2] not in (["spaces"], ["unicode"]):
                 sys.stderr.write("note: --split without `spaces` or `unicode` after it is called --split-tokens now\n")
-                args[k] = "--split-tokens"
-        return super()._modern(args)
+                words[k] = "--split-tokens"
+        return super()._modern(words)
 
 
 @click.command("tag", cls=_Tag, renamed=renamed(TagDecisions))
