@@ -120,7 +120,7 @@ def check_text(o):
 
 def text_files(o):
     """Return the files of the text that the options name."""
-    return _of(TextFiles, o, tokenizing=declared.settings(Tokenizing, o))
+    return made_of(TextFiles, o, tokenizing=declared.settings(Tokenizing, o))
 
 
 def check_fixed(o, chosen, reconstructs=False):
@@ -133,7 +133,7 @@ def check_fixed(o, chosen, reconstructs=False):
         raise UsageProblem(f"`{fixed[0]}` is for a new model; a saved one keeps the settings it was trained with")
 
 
-def _of(kind, o, **more):
+def made_of(kind, o, **more):
     """Return a dataclass made of a command's options."""
     return kind(**{field.name: o[field.name] for field in fields(kind) if field.name in o} | more)
 
@@ -145,7 +145,7 @@ def aligned_text(o, watch):
 
     return AlignedText(
         text_files(o),
-        _of(AlignmentFiles, o),
+        made_of(AlignmentFiles, o),
         declared.settings(Decisions, o),
         declared.settings(Reading, o),
         declared.settings(Run, o),

@@ -6,6 +6,7 @@ from aligntools.ground.former_names import former
 #: What the command line calls otherwise than Python: files that have short flags.
 FLAGS = {
     "joint_file": "-i",
+    "joint_pieces": "--pieces",
     "source": "-s",
     "target": "-t",
     "model": "-m",

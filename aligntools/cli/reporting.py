@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aligntools.api.running.progress import Step
 from aligntools.cli import notices
+from aligntools.cli.flags import on_command_line
 from aligntools.ground import system
 from aligntools.ground.errors import harmless
 
@@ -171,9 +172,9 @@ class Reporter:
         self._write({"stage": name, "seconds": self.last - began, "peak_mb": peak_mb()})
 
     def say(self, text: str) -> None:
-        """Print a line on standard error."""
+        """Print a line on standard error, with the fields that it names as flags."""
         if not self.quiet:
-            sys.stderr.write(harmless(text) + "\n")
+            sys.stderr.write(harmless(on_command_line(text)) + "\n")
 
     def summary(self, n_pairs: int, n_links: int | None, skipped: str) -> None:
         """Say what was done, and what was left blank."""

@@ -426,8 +426,9 @@ def test_gold_of_numbered_lines_is_learned_from_as_if_it_were_first(trained, tmp
 
 
 @pytest.mark.parametrize(("options", "fragment"), [
-    (["-s", "x"], "give the text"), ([*TEXT, "-m", "m", "--fast"], "-m takes a base model"),
-    ([*TEXT, "-w", "w", "--gold", "g"], "-w takes weights"), ([*TEXT, "--unbuffered"], "--unbuffered goes with"),
+    (["-s", "x"], "give the text"), ([*TEXT, "-m", "m", "--fast"], "-m is taken as it is"),
+    ([*TEXT, "-w", "w", "--gold", "g"], "--weights are taken as they are"),
+    ([*TEXT, "--unbuffered"], "--unbuffered goes with"),
     ([*TEXT, "--noise", "none"], "noise is one of shuffle"),
     ([*TEXT, "--noise", "shuffle,shuffle"], "noise has shuffle twice"),
     ([*TEXT, "--noise", "shuffle:2,delete:0"], "the share of delete in noise must be a number above 0"),

@@ -1,0 +1,284 @@
+"""A text in files aligned with features of whole alignments: base model, weights and links, read or learned."""
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aligntools.aligning.contrastive.settings import MOST_FILES, ContrastiveSettings
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.api.align import evidence_notes
+from aligntools.api.align.aligner import Aligner
+from aligntools.api.align.alignment import known_text, read_bitext
+from aligntools.api.align.alignments import Tally
+from aligntools.api.align.contrastive import ContrastiveAligner, load_contrastive_weights, train_contrastive_aligner
+from aligntools.api.align.contrastive_base import aligner_from_tables, network_for, network_of, train_base
+from aligntools.api.align.evidence import Evidence, check_count, read_evidence
+from aligntools.api.align.files import reading_encoder
+from aligntools.api.align.text_files import TextFiles
+from aligntools.api.running.threads import pool_of
+from aligntools.api.running.watching import Watch
+from aligntools.encoding.settings import EncoderSettings
+from aligntools.formats.opening.files import writing
+from aligntools.formats.text.reading import Reading
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.running import Run
+
+if TYPE_CHECKING:
+    from aligntools.formats.text.corpus import Bitext
+
+
+@dataclass(frozen=True)
+class ContrastiveFiles:
+    """Files that are read and written besides the text; None for what is not.
+
+    Attributes
+    ----------
+    output : str
+        Links; ``-`` is standard output.
+    model : str
+        A base model.
+    forward_table, reverse_table, source_vcb, target_vcb : str
+        Tables that another aligner wrote, in the place of one.
+    weights : str
+        Weights of the features: nothing is learned then.
+    start : str
+        What judges links and start weights: a name, or a file.
+    gold : str
+        Gold links.
+    evidence : sequence of str
+        Other aligners' links.
+    save_model, save_weights : str
+        Where the base model and the weights are saved.
+    """
+
+    output: str = "-"
+    model: str | None = None
+    forward_table: str | None = None
+    reverse_table: str | None = None
+    source_vcb: str | None = None
+    target_vcb: str | None = None
+    weights: str | None = None
+    start: str | None = None
+    gold: str | None = None
+    evidence: Sequence[str] = ()
+    save_model: str | None = None
+    save_weights: str | None = None
+
+
+@dataclass
+class ContrastiveText:
+    """A text in files, and what is to be done with it.
+
+    Attributes
+    ----------
+    text : TextFiles
+    files : ContrastiveFiles
+    settings : ContrastiveSettings
+        How weights are learned.
+    search : dict
+        How alignments are searched, as far as that was said; the rest is as weights files say.
+    reading : Reading
+    run : Run
+    encoder : EncoderSettings
+    watch : Watch
+    fast : bool
+        Train the quickest base model.
+    verify : bool
+        Check checksums.
+    unbuffered : bool
+        Write each line as soon as its pair is read.
+    ending : callable
+        Returns a context in which lines are answered, and that may end the reading.
+    verbose : bool
+        Say which weights were learned.
+    """
+
+    text: TextFiles
+    files: ContrastiveFiles
+    settings: ContrastiveSettings
+    search: dict[str, Any]
+    reading: Reading
+    run: Run
+    encoder: EncoderSettings
+    watch: Watch
+    fast: bool = False
+    verify: bool = True
+    unbuffered: bool = False
+    ending: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
+    verbose: bool = False
+    _evidence: Sequence[Evidence] = field(default=(), init=False)
+
+    @property
+    def _given(self) -> bool:
+        """Whether there is a base model already."""
+        return self.files.model is not None or self.files.forward_table is not None
+
+    def check(self) -> None:
+        """Refuse what does not go together, before anything is read."""
+        files, settings = self.files, self.settings
+        self.text.check_text()
+        if "-" in files.evidence and [*self.text.text, *files.evidence].count("-") > 1:
+            raise UsageProblem("only one file can be standard input")
+        check_count(files.evidence, len(files.evidence), MOST_FILES)
+        self._check_base()
+        if (settings.rounds or 1) > 1 and self._given:
+            raise UsageProblem(
+                "`rounds` is for a base model that is trained here; leave out `model` and tables, or ask for one"
+            )
+        if files.weights and (files.gold or files.save_weights):
+            raise UsageProblem("`weights` are taken as they are; `gold` and `save_weights` are for learning them")
+        changed = {f.name for f in fields(settings) if getattr(settings, f.name) != f.default}
+        learned = sorted(changed - {"start", "seed", "evidence_share"})
+        if files.model:
+            learned += sorted(changed & {"seed"})
+        else:  # a base model is trained for them
+            learned = [name for name in learned if name != "rounds"]
+        if files.weights and learned:
+            raise UsageProblem(f"`weights` are taken as they are; `{learned[0]}` is for learning them")
+        of_gold = sorted(changed & {"method", "folds"})
+        if of_gold and not files.gold:
+            raise UsageProblem(f"`{of_gold[0]}` is about `gold`")
+        if settings.evidence_share is not None and (not files.evidence or files.weights):
+            raise UsageProblem("`evidence_share` is about `evidence`, and for learning; leave out `weights`")
+        if self.unbuffered and self.run.asked:
+            raise UsageProblem("`unbuffered` answers each line in this process; leave out `workers` and `cluster`")
+        if self.unbuffered and not (self._given and files.weights):
+            raise UsageProblem("`unbuffered` goes with `model` and `weights`: learning needs the text first")
+
+    def _check_base(self) -> None:
+        """Refuse a base model that is not given in one way."""
+        files = self.files
+        tables = [files.forward_table is not None, files.reverse_table is not None]
+        if any(tables) and (not all(tables) or files.model or self.fast):
+            raise UsageProblem(
+                "a base model of tables takes `forward_table` and `reverse_table`, and no `model` or `fast`"
+            )
+        names = [files.source_vcb is not None, files.target_vcb is not None]
+        if any(names) and not (all(names) and all(tables)):
+            raise UsageProblem("`source_vcb` and `target_vcb` go together, with `forward_table` and `reverse_table`")
+        if files.model and (files.save_model or self.fast or self.reading.case_sensitive):
+            raise UsageProblem("`model` is taken as it is; `save_model`, `fast` and `case_sensitive` are for a new one")
+        if self.encoder.asked and self._given and not files.weights:
+            raise UsageProblem("`encoder` is for a base model that is trained here; leave out `model` and tables")
+
+    def align(self) -> None:
+        """Align the text.
+
+        Raises
+        ------
+        UsageProblem
+            When files and options do not go together.
+        DataError
+            When a file cannot be read or written.
+        """
+        self.check()
+        with writing(self.files.output) as out, pool_of(self.run.threads) as pool:
+            run = replace(self.run, threads=pool)
+            text, aligner = self._aligner(run)
+            tally = Tally()
+            self.watch.begin("aligning", None if text is None else len(text), "pair")
+            source = (text,) if text is not None else self.text.paths(self.reading.split)
+            how: dict[str, Any] = {"evidence": self._evidence, "reading": self.reading, "run": run}
+            with self.ending():
+                for block in aligner.align_blocks(*source, unbuffered=self.unbuffered, **how):
+                    out.write(block.format())
+                    if self.unbuffered:
+                        out.flush()
+                    tally.add(block)
+                    self.watch.advance("aligning", len(block))
+                self.watch.summary(tally.pairs, tally.links, tally.skipped.summary())
+
+    def _aligner(self, run: Run) -> "tuple[Bitext | None, ContrastiveAligner]":
+        """Return the aligner, and the text where it was read for it."""
+        files = self.files
+        weights = None
+        if files.weights:
+            weights = load_contrastive_weights(files.weights, start=files.start, **self.search)
+        base, text = self._base(weights, run)
+        if files.save_model:
+            base.save(files.save_model)
+        if weights is not None:
+            return text, ContrastiveAligner(base, weights, encoder=self.encoder)
+        if text is None:  # read once: learning and aligning both need it
+            self.watch.begin("reading")
+            reading = replace(self.reading, case_sensitive=not base.model.lowercase)
+            text = read_bitext(*self.text.paths(self.reading.split), reading=reading)
+            self._evidence = read_evidence(text, files.evidence)
+        aligner = self._learned(base, text, run)
+        self._tell(aligner)
+        if files.save_weights:
+            aligner.save_weights(files.save_weights)
+        return text, aligner
+
+    def _base(self, weights: Any, run: Run) -> "tuple[Aligner, Bitext | None]":
+        """Return the base model, and the text where it was read to train it."""
+        files, watch = self.files, self.watch
+        self._evidence = files.evidence
+        if files.model:
+            return Aligner.load(files.model, threads=run.threads, verify=self.verify), None
+        if files.forward_table and files.reverse_table:
+            watch.begin("reading tables")
+            names: dict[str, Any] = {"source_vcb": files.source_vcb, "target_vcb": files.target_vcb}
+            tables = files.forward_table, files.reverse_table
+            return aligner_from_tables(*tables, **names, case_sensitive=self.reading.case_sensitive), None
+        network = network_of(weights) if weights is not None else network_for(self.settings.features, files.start)
+        watch.begin("reading")
+        encoder, known = self.encoder.chosen(network is not None and not self.fast), None
+        paths = self.text.paths(self.reading.split)
+        if encoder.asked:
+            bitext, known = known_text(*paths, encoder, self.reading, run, reading_encoder(watch))
+            watch.close()
+            assert known is not None
+            watch.say(known.summary)
+        else:
+            bitext = read_bitext(*paths, reading=self.reading)
+        self._evidence = read_evidence(bitext, files.evidence)
+        watch.close()
+        if not len(bitext.source.tokens):
+            watch.say("warning: every line has a blank side; nothing to learn from")
+        settings = AlignerSettings(fast=self.fast, seed=self.settings.seed)
+        how: dict[str, Any] = {"reading": self.reading, "run": run, "progress": watch, "known": known}
+        return train_base(bitext, network, settings, self.settings.rounds, **how), bitext
+
+    def _learned(self, base: Aligner, text: "Bitext", run: Run) -> ContrastiveAligner:
+        """Learn weights."""
+        files, watch = self.files, self.watch
+        settings = replace(self.settings, **self.search, rounds=None)
+        if files.forward_table and not settings.density:
+            settings = replace(settings, density="expected")
+        if files.start is None and settings.features.strip() != "all":
+            watch.say("note: not all features are used, so learning starts from the paper's weights; see `start`")
+        gold = Path(files.gold) if files.gold else None
+        watch.begin("learning", None if gold else settings.passes or None, "pass")
+        return train_contrastive_aligner(
+            text,
+            None,
+            settings,
+            start=files.start,
+            aligner=base,
+            gold=gold,
+            evidence=self._evidence,
+            reading=self.reading,
+            run=run,
+            progress=watch,
+        )
+
+    def _tell(self, aligner: ContrastiveAligner) -> None:
+        """Say what was learned."""
+        found, weights = aligner.report, aligner.weights
+        if found is not None:
+            figures = f"base model {100 * found.base:.2f}, fitted {100 * found.fitted:.2f}"
+            if found.validated is not None:
+                figures += f", cross-validated {100 * found.validated:.2f} ({self.settings.folds} folds)"
+            self.watch.say(f"AER % on {weights.about['pairs']} gold pairs: {figures}")
+        elif not weights.about["pairs"]:
+            self.watch.say("warning: no pair to learn weights from; the start weights are used")
+        lines: Iterable[str] = evidence_notes.lines(self.files.evidence, aligner)
+        for line in lines:
+            self.watch.say(line)
+        if self.verbose:
+            shown = ", ".join(f"{name} {value:.3g}" for name, value in weights.by_name.items())
+            self.watch.say(f"weights from {weights.about['pairs']} pairs: {shown}")
