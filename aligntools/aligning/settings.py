@@ -168,6 +168,8 @@ class AlignerSettings(Settings):
         found = {name: about for name, about in others.items() if self._chosen(name)}
         if self._chosen("alpha") and self.estimator == "em":
             found["alpha"] = "it is a prior of vb"
+        if self._chosen("look_alike") and self.estimator == "em":
+            found["look_alike"] = "it is a prior of vb"
         return found
 
     def _chosen(self, name: str) -> bool:

@@ -7,6 +7,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+import aligntools as at
 from aligntools.formats.links import pharaoh
 from tests import naive
 from tests.cli.aligning import JOINT, LENGTHS, SOURCE, TARGET, TEXT, done, proper
@@ -367,8 +368,6 @@ def test_the_threshold_is_for_what_asks_for_it(trained, inside):
     resolved = [AlignerSettings().resolved(n) for n in (1000, 2_100_000, 10_000_000)]
     found = [s.threshold(len(s.views) + bool(s.subwords)) for s in resolved]
     assert told == "{}; of more than two million words {}, with one view of the text {}".format(*found)
-    import aligntools as at
-
     texts = [inside("--help").stdout.decode(), at.Aligner.align_batch.__doc__]
     texts += [(ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/models/alignment.md")]
     assert all(told in " ".join(text.replace("None: ", "").split()) for text in texts)
@@ -380,6 +379,7 @@ def test_the_threshold_is_for_what_asks_for_it(trained, inside):
         (("--fast", "--sweeps", "3"), "sweeps"),
         (("--fast", "--tension", "2"), "tension"),
         (("--fast", "--estimator", "em", "--alpha", "1"), "alpha"),
+        (("--fast", "--estimator", "em", "--no-look-alike"), "look-alike"),
         (("--model-type", "ibm1", "--iterations", "2"), "iterations"),
     ],
 )
@@ -408,6 +408,12 @@ def test_words_of_links_are_written_as_text(trained, inside, tmp_path):
     rows = [line.split("\t") for line in found]
     assert [f"{r[0]}\t{r[1]}\t{float(r[2]):.2f}" if len(r) == 3 else "" for r in rows] == expected.split("\n")
     assert expected.count("\t") > 6
+    sides = [[" ".join(pair[side]) if pair else "" for pair in words] for side in (0, 1)]
+    sides[1][1:3] = "x", "y"
+    model = at.Aligner.load(trained / "model")
+    (block,) = model.align_blocks(*sides)
+    same = [[f"{s}\t{t}\t{p:.4g}" for s, t, p in pair] for pair in block.word_pairs(*sides)]
+    assert "\n".join("\n".join([*pair, ""]) for pair in same) == "\n".join(found)[:-1]
     done(inside(*apply, "--word-pairs", tmp_path / "beside", "--output-format", "tsv"))
     assert (tmp_path / "beside").read_bytes() == (tmp_path / "pairs").read_bytes()
     fails(inside(*apply, "--word-pairs", tmp_path / "x", "--pieces", "p"), "--word-pairs has words", status=2)

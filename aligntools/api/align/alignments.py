@@ -1,7 +1,7 @@
 """What alignment gives: the links, posteriors and scores of one sentence pair, or of many in a few arrays."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, overload
@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.aligning.applying.decided import Decided, joined
+from aligntools.api.given.sentences import words_of
 from aligntools.api.given.texts import Sentence
 
 if TYPE_CHECKING:
     from aligntools.formats.links.pharaoh import Links
     from aligntools.formats.text.corpus import Skipped
+    from aligntools.formats.text.reading import Split
 
 
 #: What stands between words; Unicode's other spaces do not.
@@ -153,6 +155,36 @@ class Alignments(Decided, Sequence[Alignment]):
         from aligntools.formats.links.pharaoh import format_pharaoh
 
         return format_pharaoh(self.table, "source", self.probabilities if probabilities else None, compiled)
+
+    def word_pairs(
+        self, sources: Iterable[Sentence], targets: Iterable[Sentence], *, split: "Split | None" = None
+    ) -> Iterator[list[tuple[str, str, float]]]:
+        """Yield the words of each link with its posterior, pair by pair; ``align --word-pairs`` writes the same.
+
+        Parameters
+        ----------
+        sources, targets : iterable of str or of sequences of str
+            The sentences that were aligned, in their order.
+        split : {'spaces', 'unicode'} or None
+            What separates the words of a sentence that is a string.
+
+        Raises
+        ------
+        ValueError
+            When there are more sentences than pairs, or fewer.
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> sources, targets = ["ein Haus", "ein Buch"], ["a house", "a book"]
+        >>> found = at.align(sources, targets)
+        >>> [[word for word, _, _ in pair] for pair in found.word_pairs(sources, targets)]
+        [['ein', 'Haus'], ['ein', 'Buch']]
+        """
+        probabilities = iter(self.probabilities.tolist())
+        for links, *pair in zip(self.table.tolists(), sources, targets, strict=True):
+            s, t = ([word.decode("utf-8", "surrogateescape") for word in words_of(side, split)] for side in pair)
+            yield [(s[i], t[j], next(probabilities)) for i, j in links]
 
     def __len__(self) -> int:
         return len(self.table)

@@ -1,6 +1,5 @@
 """Files that the alignment of a text is written to."""
 
-import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -236,11 +235,10 @@ def word_pairs(block: Alignments, sides: Sequence[Sequence[bytes]], python: bool
     python : bool
         Whether links count words as `str.split` does.
     """
-    out, probabilities = [], iter(block.probabilities.tolist())
-    for links, *pair in zip(block.table.tolists(), *sides, strict=True):
-        lines = [line.decode("utf-8", "replace") for line in pair]
-        s, t = ([w for w in (line.split() if python else re.split("[ \t]", line)) if w] for line in lines)
-        out += [f"{s[i]}\t{t[j]}\t{next(probabilities):.4g}\n" for i, j in links]
+    sources, targets = ([line.decode("utf-8", "replace") for line in side] for side in sides)
+    out = []
+    for found in block.word_pairs(sources, targets, split="unicode" if python else "spaces"):
+        out += [f"{source}\t{target}\t{p:.4g}\n" for source, target, p in found]
         out.append("\n")
     return "".join(out).encode()
 
