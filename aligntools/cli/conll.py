@@ -38,7 +38,7 @@ if TYPE_CHECKING:
                       " tokens have]"),
     click.option("--format", type=click.Choice(["auto", "conll", "tagged", "values"]), default="auto",
                  show_default=True, help="What the FILEs of --put are: CoNLL, word_TAG lines, or lines of values; auto:"
-                 " as they begin. The words of word_TAG must be those of CONLL."),
+                 " as they begin. The words of word_TAG and CoNLL must be those of CONLL."),
 )  # fmt: skip
 @options.group("Messages", options.verbosity)
 def command(

@@ -201,5 +201,27 @@ def test_tagged_words_that_are_others_are_refused(lines, column, message, tmp_pa
     fails(run("conll", text, "--put", column, values), message)
 
 
+@pytest.mark.parametrize(
+    ("tokens", "old", "new", "message"),
+    [
+        ("words", "\tle\tle", "\tla\tle", "other:6: the word 'la', where {} has 'le' at line 6"),
+        ("words", "non\tnon", "Non\tnon", "other:12: the word 'Non', where {} has 'non' at line 12"),
+        ("words", "Fin\tfin", "Fins\tfin", "other:18: the word 'Fins', where {} has 'Fin' at line 18"),
+        ("surface", "2\tAu", "2\tAux", "other:4: the word 'Aux', where {} has 'Au' at line 4"),
+    ],
+)
+def test_conll_of_other_words_is_refused(tokens, old, new, message, rich, tmp_path):
+    other = tmp_path / "other"
+    other.write_bytes(RICH.replace(old.encode(), new.encode()))
+    assert other.read_bytes() != RICH
+    put = ("conll", rich, "--tokens", tokens, "--put", "misc", other)
+    done = run(*put)
+    fails(done, message.format(rich))
+    assert b"`aligntools conll` and use --format values" in done.stderr
+    with_forms = run(*put, "--put", "form", other)
+    assert with_forms.returncode == 0, with_forms.stderr
+    assert with_forms.stdout == other.read_bytes()
+
+
 def test_format_is_of_what_is_put_in(rich):
     fails(run("conll", rich, "--format", "values"), "--format is of --put's files", status=2)

@@ -108,3 +108,32 @@ def test_texts_that_do_not_fit(texts, file, command_inside):
     assert fails(command_inside("eval-bleu", texts["r"], "-", "-"), "only one", status=2)
     assert fails(command_inside("eval-bleu", texts["r"], texts["a"], "--paired"), "two or more", status=2)
     assert fails(command_inside("eval-bleu", texts["r"], texts["a"], "--smooth-value", 1), "--smooth exp", status=2)
+
+
+def conll(text):
+    """Return lines as CoNLL-U, and a no-break space in a word as a space."""
+    blocks = []
+    for line in text.decode().removesuffix("\n").split("\n"):
+        forms = [word.replace("\u00a0", " ") for word in line.split(" ")]
+        rows = [f"{k}\t{form}\t_\tX\t_\t_\t0\t_\t_\t_\n" for k, form in enumerate(forms, 1)]
+        blocks.append("# a comment\n" + "".join(rows) + "\n")
+    return "".join(blocks).encode()
+
+
+def test_words_of_conll_are_scored(file, command_inside):
+    lines = [
+        b"the cat sat on the mat .\n10\xc2\xa0000 dogs bark loudly\n",
+        b"a cat sat on the mat .\n10\xc2\xa0000 dogs\n",
+    ]
+    plain = [file(f"plain{k}", text) for k, text in enumerate(lines)]
+    trees = [file(f"trees{k}", conll(text)) for k, text in enumerate(lines)]
+    expected = scores(command_inside, "--bootstrap", 0, *plain)["results"][0]
+    assert 0 < expected["bleu"] < 1
+    for reference, translation in ((trees[0], trees[1]), (plain[0], trees[1]), (trees[0], plain[1])):
+        found = scores(command_inside, "--bootstrap", 0, reference, translation)["results"][0]
+        assert {**found, "translation": None} == {**expected, "translation": None}
+    several = scores(command_inside, "--bootstrap", 0, "-r", trees[1], *plain)["results"][0]
+    assert several["bleu"] == 1
+    assert scores(command_inside, "--bootstrap", 0, plain[0], trees[0])["results"][0]["bleu"] == 1
+    wrong = file("wrong", conll(b"a\nb\n").replace(b"\tb", b"\tb\xff"))
+    fails(command_inside("eval-bleu", wrong, plain[0]), "wrong:5: bytes that are not UTF-8")

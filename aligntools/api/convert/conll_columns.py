@@ -108,7 +108,8 @@ def put_in(
         The CoNLL.
     columns : dict of str or int to str or path
         By column, where its values are: lines of values between spaces, one sentence a line; lines of ``word_TAG``,
-        whose words must be those of FORM; or CoNLL, of which the same column is taken.
+        whose words must be those of FORM; or CoNLL, of which the same column is taken. Its FORMs must be those of
+        the CoNLL, too, unless forms are put in.
     tokens : {"words", "surface"}
         What there is a value for; surface tokens have FORM and MISC alone.
     space : str
@@ -138,7 +139,7 @@ def put_in(
     if len(set(places)) < len(places):
         raise UsageProblem("a column is given twice")
     mark = space.encode()
-    how = tokens, format, separator
+    how = tokens, format, separator, COLUMNS["form"] not in places
     sources = [_Values(source, place, *how) for place, source in zip(places, columns.values(), strict=True)]
     done = 0
     for part in stream_conll(path, _PART):
@@ -187,8 +188,11 @@ def _goes_on(token: bytes, start: bytes) -> bool:
 class _Values:
     """Values of a column, from lines or from CoNLL, by sentences."""
 
-    def __init__(self, path: PathLike, place: int, tokens: Units, format: PutFormat, separator: bytes | None):
+    def __init__(
+        self, path: PathLike, place: int, tokens: Units, format: PutFormat, separator: bytes | None, same_forms: bool
+    ):
         self.path, self.place, self._tokens, self._format = path, place, tokens, format
+        self._same_forms = same_forms
         self._separator, self._looks_tagged = separator or SEPARATORS[0], format == "tagged"
         self._name, self._parts = "lines", self._read(separator)
 
@@ -225,7 +229,10 @@ class _Values:
                 unit = {"words": "words", "surface": "surface tokens"}[self._tokens]
                 where = f"the sentence at line {part.sentence_lines()[k]} of {path} has {length} {unit}"
                 raise DataError(self.path, numbers[k], f"{len(row)} values, where {where} (see `tokens` and `space`)")
-        if found is not None and not isinstance(found, Conll):
+        if isinstance(found, Conll):
+            if self._same_forms:
+                self._check_forms(found, own, units, part, path)
+        elif found is not None:
             rows = self._tags_of(rows, units, numbers, mark)
         if len(rows) < len(part):
             problem = f"this sentence has no values: {self.path} ends after {done + len(rows)} {self._name}"
@@ -234,6 +241,20 @@ class _Values:
             self._too_many(path, int(numbers[len(part)]))
         taken = [value for row in rows for value in row]
         return taken if isinstance(found, Conll) else with_spaces(taken, units.column(self.place), mark)
+
+    def _check_forms(
+        self, found: Conll, own: Conll | Surface, units: Conll | Surface, part: Conll, path: PathLike
+    ) -> None:
+        """Refuse CoNLL whose words are others, as far as there are both; sentences were found to be as long."""
+        pairs = zip(own.column(COLUMNS["form"]), units.column(COLUMNS["form"]), strict=False)
+        different = next(((k, pair) for k, pair in enumerate(pairs) if pair[0] != pair[1]), None)
+        if different is None:
+            return
+        k, pair = different
+        form, expected = (shown(value.decode("utf-8", "replace")) for value in pair)
+        problem = f"the word '{form}', where {path} has '{expected}' at line {part.first_line + int(units.places[k])}"
+        advice = "take the values out with `aligntools conll` and use `format=values` to put them in as they are"
+        raise DataError(self.path, found.first_line + int(own.places[k]), f"{problem} ({advice})")
 
     def _tags_of(
         self, rows: list[list[bytes]], units: Conll | Surface, numbers: list[int], mark: bytes

@@ -6,10 +6,10 @@ A scorer's fields are the options of its command, and their defaults those of th
 import logging
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -20,6 +20,7 @@ from aligntools.api.given.naming import name_of
 from aligntools.api.given.text_lengths import lengths_of
 from aligntools.formats.annotation import conll, tagged
 from aligntools.formats.annotation.conll import Conll, column_place
+from aligntools.formats.annotation.conll_as_text import tell_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.tagged import Tokens
 from aligntools.formats.links import goldlinks, pharaoh
@@ -450,11 +451,27 @@ class TranslationScorer(Scorer[BleuScore]):
         return Segments(np.array(words, np.int32), np.array(ends, np.int64))
 
 
-def _text_lines(path: str | Path) -> Iterable[str]:
-    """Yield a file's lines."""
-    for number, line in enumerate(files.lines(str(path)), 1):
-        try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError:
-            problem = "bytes that are not UTF-8 (convert the file, for instance with iconv)"
-            raise DataError(path, number, problem) from None
+def _text_lines(path: str | Path) -> Iterator[str]:
+    """Yield a file's lines; of CoNLL, the words of each sentence between spaces."""
+    with files.reading(str(path)) as file:
+        seen, telling = tagged.beginning(file)
+        lines = chain(seen, file)
+        if tagged.conll_at(seen, telling) is None:
+            for number, line in enumerate(lines, 1):
+                text = line.rstrip(b"\n").removesuffix(b"\r")
+                yield _decoded(path, number, text, "utf-8-sig" if number == 1 else "utf-8")
+            return
+        tell_conll(path)
+        for part in conll.parse_parts(path, lines, 10_000):
+            numbers = (part.first_line + part.places).tolist()
+            words = [_decoded(path, number, word) for number, word in zip(numbers, part.words, strict=True)]
+            for begin, end in pairwise(part.offsets.tolist()):
+                yield " ".join(words[begin:end])
+
+
+def _decoded(path: str | Path, number: int, text: bytes, encoding: str = "utf-8") -> str:
+    try:
+        return text.decode(encoding)
+    except UnicodeDecodeError:
+        problem = "bytes that are not UTF-8 (convert the file, for instance with iconv)"
+        raise DataError(path, number, problem) from None

@@ -44,11 +44,16 @@ def plain_blocks(path: object, blocks: Iterable[bytes], white: WhiteSpace, conve
         return
     if not convert or not isinstance(path, (str, os.PathLike)):
         refuse_conll(path, first)
-    shown = "<stdin>" if str(path) == "-" else path
-    _log.info("%s: read as CoNLL; its sentences are the lines, its words those of syntax, one for each id", shown)
+    tell_conll(path)
     lines = (line for block in chain([first], rest) for line in _lines(block))
     for part in parse_parts(path, lines, _PART):
         yield white.of_words(format_words(part.words, part.offsets))
+
+
+def tell_conll(path: object) -> None:
+    """Say that a file of text is read as CoNLL."""
+    shown = "<stdin>" if str(path) == "-" else path
+    _log.info("%s: read as CoNLL; its sentences are the lines, its words those of syntax, one for each id", shown)
 
 
 def is_conll(path: object) -> bool:
