@@ -136,4 +136,4 @@ def test_words_of_conll_are_scored(file, command_inside):
     assert several["bleu"] == 1
     assert scores(command_inside, "--bootstrap", 0, plain[0], trees[0])["results"][0]["bleu"] == 1
     wrong = file("wrong", conll(b"a\nb\n").replace(b"\tb", b"\tb\xff"))
-    fails(command_inside("eval-bleu", wrong, plain[0]), "wrong:5: bytes that are not UTF-8")
+    fails(command_inside("eval-bleu", "-q", wrong, plain[0]), "wrong:5: bytes that are not UTF-8")
