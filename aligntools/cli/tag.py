@@ -35,7 +35,7 @@ class _Tag(options.Command):
         words = list(args)
         for k, word in enumerate(words[: words.index("--")] if "--" in words else words):
             if word == "--split" and words[k + 1 : k + 2] not in (["spaces"], ["unicode"]):
-                sys.stderr.write("note: --split without `spaces` or `unicode` after it is called --split-tokens now\n")
+                sys.stderr.write("note: --split without spaces or unicode after it is called --split-tokens now\n")
                 words[k] = "--split-tokens"
         return super()._modern(words)
 
