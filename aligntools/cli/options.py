@@ -76,7 +76,8 @@ class Command(click.Command):
         """Run the command between the files that it was given; see `placing.placed`. Then do what waits for them."""
         read, written = self._named(ctx, False), self._named(ctx, True)
         own = [named.path for named in read]
-        with placing.placed(read, written, ctx.params.get("quiet", False)), live_inputs.of_command(own):
+        waiting = live_inputs.of_command(own, ctx.params.get("tmpdir"))
+        with placing.placed(read, written, ctx.params.get("quiet", False)), waiting:
             result = super().invoke(ctx)
         for action in ctx.meta.get(AFTERWARDS, ()):
             action()

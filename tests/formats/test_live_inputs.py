@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from aligntools.formats.opening import files, live_inputs
+from aligntools.ground.errors import ResourceError
 
 
 @pytest.fixture
@@ -74,3 +75,14 @@ def test_inputs_of_other_threads_are_left_alone(pipes):
     done.set()
     thread.join()
     assert taken == [0]
+
+
+def test_what_memory_does_not_keep_is_in_the_folder_of_the_command(monkeypatch, tmp_path):
+    """A folder that cannot be written is named, and after the command its folder is no longer used."""
+    monkeypatch.setattr(live_inputs, "HELD", 0)
+    missing = str(tmp_path / "missing")
+    with live_inputs.of_command([], missing), pytest.raises(ResourceError, match=f"in {missing}: .*[(]tmpdir names"):
+        live_inputs._Kept().add(b"x")
+    kept = live_inputs._Kept()
+    kept.add(b"x")
+    kept.close()

@@ -31,19 +31,24 @@ class _Command:
     """The pipes that the running command reads: by name, and as soon as they are open."""
 
     pipes: dict[str, "LiveInput | None"] | None = None
+    folder: str | None = None  # for what memory does not keep
 
 
 @contextlib.contextmanager
-def of_command(paths: Iterable[str]) -> Iterator[None]:
-    """While the block runs, these files belong together, and all that is open: one command reads them."""
-    before, _Command.pipes = _Command.pipes, {path: None for path in paths if _is_pipe(path)}
+def of_command(paths: Iterable[str], folder: str | None = None) -> Iterator[None]:
+    """While the block runs, these files belong together, and all that is open: one command reads them.
+
+    Temporary files are in ``folder``, or where the system has such.
+    """
+    before = _Command.pipes, _Command.folder
+    _Command.pipes, _Command.folder = {path: None for path in paths if _is_pipe(path)}, folder
     try:
         yield
     finally:
         for held in _Command.pipes.values():
             if held is not None:
                 held.close()
-        _Command.pipes = before
+        _Command.pipes, _Command.folder = before
 
 
 def _is_pipe(path: str) -> bool:
@@ -90,16 +95,17 @@ class _Kept:
             self._pieces.append(data)
             self._size += len(data)
             return
+        folder = _Command.folder
         try:
             if self._file is None:
-                self._file = tempfile.TemporaryFile(prefix="aligntools.", buffering=0)  # noqa: SIM115
+                self._file = tempfile.TemporaryFile(prefix="aligntools.", buffering=0, dir=folder)  # noqa: SIM115
             self._file.seek(self._written)
             left = memoryview(data)
             while left:
                 left = left[self._file.write(left) :]
         except OSError as error:
-            problem = f"input that is waiting cannot be kept in {tempfile.gettempdir()}: {error.strerror}"
-            raise ResourceError(f"{problem} (TMPDIR names another folder)") from None
+            problem = f"input that is waiting cannot be kept in {folder or tempfile.gettempdir()}: {error.strerror}"
+            raise ResourceError(f"{problem} ({'`tmpdir`' if folder else 'TMPDIR'} names another folder)") from None
         self._written += len(data)
 
     def into(self, buffer: bytearray | memoryview) -> int:
