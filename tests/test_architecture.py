@@ -428,7 +428,17 @@ def tracked():
     if (ROOT / ".git").exists() and shutil.which("git"):
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
         return [ROOT / name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
-    made = {"__pycache__", "build", "dist", ".pytest_cache", ".hypothesis", ".ruff_cache", ".mypy_cache", "_build"}
+    made = {
+        ".git",
+        "__pycache__",
+        "build",
+        "dist",
+        ".pytest_cache",
+        ".hypothesis",
+        ".ruff_cache",
+        ".mypy_cache",
+        "_build",
+    }
     return [p for p in ROOT.rglob("*") if p.is_file() and not made & set(p.parts)]
 
 
