@@ -129,11 +129,24 @@ if TYPE_CHECKING:
 _MODULES = {
     "ground.running": ("Run",),
     "translating.settings": (
-        "DecoderSettings", "ExtractionSettings", "GrammarFilter", "ImputationSettings", "LanguageModelSettings",
-        "LatticeSettings", "TranslationLists", "TuningSettings",
+        "DecoderSettings",
+        "ExtractionSettings",
+        "GrammarFilter",
+        "ImputationSettings",
+        "LanguageModelSettings",
+        "LatticeSettings",
+        "TranslationLists",
+        "TuningSettings",
     ),
     "formats.text.reading": (
-        "LinkReading", "Loading", "PieceReading", "Reading", "Splitting", "TagReading", "Tokenizing", "WordReading",
+        "LinkReading",
+        "Loading",
+        "PieceReading",
+        "Reading",
+        "Splitting",
+        "TagReading",
+        "Tokenizing",
+        "WordReading",
     ),
     "encoding.settings": ("EncoderSettings",),
     "viewing.settings": ("ModelViewing",),
@@ -142,12 +155,22 @@ _MODULES = {
     "parsing.settings": ("ParserDecisions", "ParserReading", "ParserSettings", "TransferSettings"),
     "parsing.unsupervised.settings": ("InducedParserSettings",),
     "tagging.settings": (
-        "InductionSettings", "TagDecisions", "TagLists", "TagSmoothing", "TagWriting", "TaggerSettings",
+        "InductionSettings",
+        "TagDecisions",
+        "TagLists",
+        "TagSmoothing",
+        "TagWriting",
+        "TaggerSettings",
     ),
     "aligning.contrastive.taught": ("TeachingSettings",),
     "aligning.contrastive.settings": ("ContrastiveSettings",),
     "aligning.settings": (
-        "AlignerSettings", "Decisions", "FilterSettings", "PartSettings", "PriorWeights", "ReconstructionSettings",
+        "AlignerSettings",
+        "Decisions",
+        "FilterSettings",
+        "PartSettings",
+        "PriorWeights",
+        "ReconstructionSettings",
     ),
     "api.align.aligner": ("Aligner",),
     "api.align.alignment": ("align", "read_bitext", "train_aligner", "train_mre_aligner"),
@@ -184,7 +207,7 @@ _MODULES = {
     "api.views.viewing": ("View", "view"),
     "api.tag.word_classes": ("ClassList", "read_classes", "word_classes"),
     "ground.errors": ("AligntoolsError", "ClusterError", "DataError", "ModelError", "ResourceError", "UsageProblem"),
-}  # fmt: skip
+}
 _HOMES = {name: f"aligntools.{module}" for module, names in _MODULES.items() for name in names}
 __all__ = sorted(["__version__", *_HOMES])
 

@@ -17,9 +17,12 @@ Text: TypeAlias = str | list[str]
 MODEL = "ALIGNTOOLS_SIMALIGN_MODEL"
 #: Letters of ``matching_methods``: the name in the results, and how ours are made.
 METHODS: dict[str, tuple[str, Any]] = {
-    "m": ("mwmf", "grow-diag-final-and"), "a": ("inter", "intersect"), "i": ("itermax", "joint"),
-    "f": ("fwd", "forward"), "r": ("rev", "reverse"),
-}  # fmt: skip
+    "m": ("mwmf", "grow-diag-final-and"),
+    "a": ("inter", "intersect"),
+    "i": ("itermax", "joint"),
+    "f": ("fwd", "forward"),
+    "r": ("rev", "reverse"),
+}
 
 
 class SentenceAligner:
@@ -44,9 +47,15 @@ class SentenceAligner:
     """
 
     def __init__(
-        self, model: str = "bert", token_type: str = "bpe", distortion: float = 0.0, matching_methods: str = "mai",
-        device: str = "cpu", layer: int = 8, **others: Any,
-    ) -> None:  # fmt: skip
+        self,
+        model: str = "bert",
+        token_type: str = "bpe",
+        distortion: float = 0.0,
+        matching_methods: str = "mai",
+        device: str = "cpu",
+        layer: int = 8,
+        **others: Any,
+    ) -> None:
         path = model if os.path.isfile(model) else os.environ.get(MODEL)
         if not path:
             raise UsageProblem(

@@ -43,9 +43,23 @@ def sampler() -> None:
     """The fertility model's sampler."""
     scratch = kf.SamplerScratch(I64, F64, np.zeros((1, 1)))
     kf.sweep(
-        0, 0, TEXT, SAMPLED, COUNTS, kf.LinkMeans(F32, JUMPS, JUMPS), 0.1, 0.1, 1, 0, True, np.uint64(0),
-        np.zeros(1, np.uint64), 0, 0, scratch,
-    )  # fmt: skip
+        0,
+        0,
+        TEXT,
+        SAMPLED,
+        COUNTS,
+        kf.LinkMeans(F32, JUMPS, JUMPS),
+        0.1,
+        0.1,
+        1,
+        0,
+        True,
+        np.uint64(0),
+        np.zeros(1, np.uint64),
+        0,
+        0,
+        scratch,
+    )
 
 
 def pieces() -> None:

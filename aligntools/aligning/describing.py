@@ -33,10 +33,12 @@ def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
         ["model", s.model_type],
         ["views", ", ".join("whole words" if v == 0 else f"first {v} letters" for v in s.views or ())],
         *([["merges of subwords", s.subwords]] if s.subwords else []),
-        ["source words", sizes[0]], ["target words", sizes[1]], ["word pairs in the table", len(view.table.ids)],
+        ["source words", sizes[0]],
+        ["target words", sizes[1]],
+        ["word pairs in the table", len(view.table.ids)],
         ["probability of NULL, forward and reverse", p_null],
         ["target words per source word", f"{model.length_ratio:.3f}"],
-    ]  # fmt: skip
+    ]
     if model.encoder is not None:
         settings.append(["words known beforehand, by the encoder", str(model.encoder.get("name"))])
     if model.decision is not None:
@@ -74,6 +76,9 @@ def _side(view, d, words, best):
         pairs = zip(observed[places[part]].tolist(), values[part].tolist(), strict=True)
         translations.append([[others[k], p] for k, p in pairs if p >= 1e-4])
     return {
-        "words": [own[k] for k in chosen.tolist()], "counts": counts[chosen].tolist(), "translations": translations,
-        "shares": view.word_shares(d, chosen), "all": len(own) - 1,
-    }  # fmt: skip
+        "words": [own[k] for k in chosen.tolist()],
+        "counts": counts[chosen].tolist(),
+        "translations": translations,
+        "shares": view.word_shares(d, chosen),
+        "all": len(own) - 1,
+    }

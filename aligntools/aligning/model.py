@@ -126,8 +126,11 @@ class AlignmentModel:
                 for n, about in enumerate(header["members"])
             ]
             ratio = hold_number(header, "length_ratio", amounts())
-            subwords = _subwords(header["subwords"], _under("subwords", arrays), settings, pool) if (
-                settings.subwords) else None  # fmt: skip
+            subwords = (
+                _subwords(header["subwords"], _under("subwords", arrays), settings, pool)
+                if (settings.subwords)
+                else None
+            )
             split = header.get("split", SPLITS[0])  # older files have none
             if split not in SPLITS:
                 raise ValueError(f"no splitting '{split}'")
@@ -190,9 +193,16 @@ def _arrays_of(m):
     """Return a view's arrays as the file names them; jumps and tension stand in every file, whatever the model."""
     words = m.words
     out = {
-        "s_map": words.s_map, "t_map": words.t_map, "s_keys": words.s_keys, "t_keys": words.t_keys,
-        "s_null": m.s_null, "t_null": m.t_null, "p_null": m.p_null, "jumps": initial_jumps(), "tension": np.zeros(2),
-    }  # fmt: skip
+        "s_map": words.s_map,
+        "t_map": words.t_map,
+        "s_keys": words.s_keys,
+        "t_keys": words.t_keys,
+        "s_null": m.s_null,
+        "t_null": m.t_null,
+        "p_null": m.p_null,
+        "jumps": initial_jumps(),
+        "tension": np.zeros(2),
+    }
     for name in ("ptr", "ids", "types", "target_types"):
         out[f"table.{name}"] = getattr(m.table, name)
     for d, counts in enumerate(m.counts):
@@ -220,10 +230,12 @@ def _check(arrays, sizes, joint):
     hold(arrays, "tension", (2,), np.float64, -1000, 1000)
     hold_sorted_rows(arrays, "table.ids", hold_offsets(arrays, "table.ptr", n_s, n_pairs))
     want = {
-        "s_null": ((n_s + 1,), np.float32), "t_null": ((n_t + 1,), np.float32),
+        "s_null": ((n_s + 1,), np.float32),
+        "t_null": ((n_t + 1,), np.float32),
         "jumps": ((2, kh.JUMP_SIZE), np.float32),
-        "table.types": ((n_s,), np.int32), "table.target_types": ((n_t,), np.int32),
-    }  # fmt: skip
+        "table.types": ((n_s,), np.int32),
+        "table.target_types": ((n_t,), np.int32),
+    }
     want |= {f"counts.{d}": ((n_pairs,), np.float32) for d in range(1 if joint else 2)}
     for name, (shape, kind) in want.items():
         hold(arrays, name, shape, kind, 0)
@@ -260,8 +272,13 @@ def _view_model(about, arrays, settings, source, target, pool):
     lexicon = lexicon_from_counts(table, counts[0], counts[-1], tiers, settings.alpha, settings.estimator == "vb", pool)
     keys = (arrays[name] for name in ("s_map", "t_map", "s_keys", "t_keys"))
     fields = {
-        "words": ViewWords(about["view"], s_words, t_words, *keys), "table": table, "lexicon": lexicon,
-        "counts": counts, "tiers": tiers, "s_null": arrays["s_null"], "t_null": arrays["t_null"],
+        "words": ViewWords(about["view"], s_words, t_words, *keys),
+        "table": table,
+        "lexicon": lexicon,
+        "counts": counts,
+        "tiers": tiers,
+        "s_null": arrays["s_null"],
+        "t_null": arrays["t_null"],
         "p_null": arrays["p_null"],
-    }  # fmt: skip
+    }
     return kind_of(settings.model_type).load().from_arrays(fields, arrays, about, settings)

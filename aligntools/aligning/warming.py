@@ -31,8 +31,10 @@ def warm(folder: Path, pool: Pool) -> None:
     head = corpus.Bitext(
         corpus.Side(read.source.tokens[:700], read.source.offsets[:101]),
         corpus.Side(read.target.tokens[:600], read.target.offsets[:101]),
-        read.source_vocabulary, read.target_vocabulary, corpus.Skipped(),
-    )  # fmt: skip
+        read.source_vocabulary,
+        read.target_vocabulary,
+        corpus.Skipped(),
+    )
     sizes = (len(head.source_vocabulary), len(head.target_vocabulary))
     for model, joint in (("fertility", True), ("ibm2", False)):
         settings = AlignerSettings(model_type=model, agreement=joint, views=(0,)).resolved(1000)

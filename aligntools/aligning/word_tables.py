@@ -79,15 +79,19 @@ def model_from_tables(forward, reverse, tension: float = 4.0, lowercase: bool = 
     tiers = np.zeros(TIERS)
     lexicon = lexicon_from_counts(table, values[0], values[1], tiers, settings.alpha, False)
     maps = tuple(np.append(np.arange(len(w)), len(w)).astype(np.int32) for w in (s_words, t_words))
-    look_alikes = tuple(
-        np.concatenate([look_alike_keys(w), np.zeros((1, KEY), np.int32)]) for w in (s_words, t_words)
-    )  # fmt: skip
+    look_alikes = tuple(np.concatenate([look_alike_keys(w), np.zeros((1, KEY), np.int32)]) for w in (s_words, t_words))
     words = ViewWords(0, s_words, t_words, maps[0], maps[1], look_alikes[0], look_alikes[1])
     model = Ibm2(
-        words=words, table=table, lexicon=lexicon, counts=values, tiers=tiers,
-        s_null=_null(reverse, sources), t_null=_null(forward, targets),
-        p_null=np.full(2, settings.p_null, np.float32), tension=np.full(2, float(tension)),
-    )  # fmt: skip
+        words=words,
+        table=table,
+        lexicon=lexicon,
+        counts=values,
+        tiers=tiers,
+        s_null=_null(reverse, sources),
+        t_null=_null(forward, targets),
+        p_null=np.full(2, settings.p_null, np.float32),
+        tension=np.full(2, float(tension)),
+    )
     return AlignmentModel(settings, source, target, [model], lowercase=lowercase)
 
 

@@ -25,8 +25,11 @@ _priors = options.group(
 )
 _parts = options.group(
     "Text of any size, in parts",
-    engine_options.option("tmpdir", help="Work from disk, in parts that are kept here (a cluster's workers have to see"
-                                         " it).  [default: the system's]"),
+    engine_options.option(
+        "tmpdir",
+        help="Work from disk, in parts that are kept here (a cluster's workers have to see"
+        " it).  [default: the system's]",
+    ),
     click.option(
         "--checkpoint",
         metavar="DIR",
@@ -37,7 +40,7 @@ _parts = options.group(
     engine_options.option("cluster_file"),
     declared.group(PartSettings),
     click.option("--plan", is_flag=True, help="Say what the work would take, and do nothing."),
-)  # fmt: skip
+)
 
 
 @click.command("align", cls=options.Command, renamed={"--load-model": "--model"})

@@ -22,10 +22,15 @@ text = options.group(
     "Common options",
     click.option("-s", "--source", metavar="FILE", help="Source side, one sentence per line."),
     click.option("-t", "--target", metavar="FILE", help="Target side, the same number of lines."),
-    click.option("-i", "--input", "joint_file", metavar="FILE",
-                 help="Both sides in one file, ' ||| ' between them (- is standard input)."),
+    click.option(
+        "-i",
+        "--input",
+        "joint_file",
+        metavar="FILE",
+        help="Both sides in one file, ' ||| ' between them (- is standard input).",
+    ),
     options.output(help="Write the alignment here instead of standard output; appears whole or not at all."),
-)  # fmt: skip
+)
 #: Models on disk.
 models = options.group(
     "Models",
@@ -52,39 +57,81 @@ decisions = deciding()
 #: What else is written.
 outputs = options.group(
     "More output",
-    click.option("--forward-output", metavar="FILE", type=options.WRITTEN,
-                 help="Also write the forward direction (target words choose)."),
-    click.option("--reverse-output", metavar="FILE", type=options.WRITTEN,
-                 help="Also write the reverse direction (source words choose)."),
-    click.option("--scores", metavar="FILE", type=options.WRITTEN,
-                 help="Also write ln p(t|s), ln p(s|t), and both per word, separated by tabs."),
-    click.option("--score-form", type=click.Choice(SCORE_FORMS), default="log", show_default=True,
-                 help="What --scores writes: log-probabilities, or both directions' costs on eflomal's scale."),
+    click.option(
+        "--forward-output",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Also write the forward direction (target words choose).",
+    ),
+    click.option(
+        "--reverse-output",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Also write the reverse direction (source words choose).",
+    ),
+    click.option(
+        "--scores",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Also write ln p(t|s), ln p(s|t), and both per word, separated by tabs.",
+    ),
+    click.option(
+        "--score-form",
+        type=click.Choice(SCORE_FORMS),
+        default="log",
+        show_default=True,
+        help="What --scores writes: log-probabilities, or both directions' costs on eflomal's scale.",
+    ),
     click.option("--link-probabilities", is_flag=True, help="Write links as i-j:p, with their posteriors."),
-    click.option("--ttable", metavar="FILE", type=options.WRITTEN,
-                 help="Also write ln p(target|source) as 'source TAB target TAB ln p'."),
-    click.option("--moses-dir", metavar="DIR",
-                 help="Also write what Moses' train-model.perl --first-step 4 goes on from: the links as"
-                      " aligned.grow-diag-final-and (or .METHOD, with --symmetrize), lex.f2e and lex.e2f."),
-    click.option("--log-json", metavar="FILE", type=options.WRITTEN,
-                 help="Also write the figures of each training step as JSON lines."),
-)  # fmt: skip
+    click.option(
+        "--ttable",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Also write ln p(target|source) as 'source TAB target TAB ln p'.",
+    ),
+    click.option(
+        "--moses-dir",
+        metavar="DIR",
+        help="Also write what Moses' train-model.perl --first-step 4 goes on from: the links as"
+        " aligned.grow-diag-final-and (or .METHOD, with --symmetrize), lex.f2e and lex.e2f.",
+    ),
+    click.option(
+        "--log-json",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Also write the figures of each training step as JSON lines.",
+    ),
+)
 #: What links are between, and what stands beside them.
 shapes = options.group(
     "Raw text, pieces, and text beside links",
-    options.tokenize, options.tokenizer,
-    click.option("--output-format", type=click.Choice(["pharaoh", "tsv"]), default="pharaoh", show_default=True,
-                 help="tsv: source TAB target TAB links, as OpusTrainer and Marian read it."),
-    click.option("--word-pairs", metavar="FILE", type=options.WRITTEN,
-                 help="Also write each link's words and posterior as 'source TAB target TAB p', and a blank line after"
-                      " each sentence pair."),
-    click.option("--pieces", "joint_pieces", metavar="FILE",
-                 help="The same text cut into pieces, both sides in one file: write links between these."),
+    options.tokenize,
+    options.tokenizer,
+    click.option(
+        "--output-format",
+        type=click.Choice(["pharaoh", "tsv"]),
+        default="pharaoh",
+        show_default=True,
+        help="tsv: source TAB target TAB links, as OpusTrainer and Marian read it.",
+    ),
+    click.option(
+        "--word-pairs",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Also write each link's words and posterior as 'source TAB target TAB p', and a blank line after"
+        " each sentence pair.",
+    ),
+    click.option(
+        "--pieces",
+        "joint_pieces",
+        metavar="FILE",
+        help="The same text cut into pieces, both sides in one file: write links between these.",
+    ),
     click.option("--source-pieces", metavar="FILE", help="The source side in pieces."),
     click.option("--target-pieces", metavar="FILE", help="The target side in pieces."),
     click.option("--to-words", is_flag=True, help="The text itself is in pieces: write links between words."),
     options.scheme,
-)  # fmt: skip
+)
 #: Which text is read, and how the work is done.
 limits = options.group(
     "Text and resources",

@@ -16,30 +16,61 @@ if TYPE_CHECKING:
 @click.argument("text", metavar="[CONLL]", default="-")
 @options.group(
     "Common options",
-    click.option("--to", type=click.Choice(["words", "tagged", "column", "text", "raw"]), default="words",
-                 show_default=True, help="Write words, word_TAG, the values of --column, each sentence's raw text, or"
-                 " the whole raw text as it was before it was tokenized."),
-    click.option("--put", type=(kinds.Column(), str), multiple=True, metavar="COLUMN FILE",
-                 help="Write CoNLL, with this column's values from FILE: lines of values or of word_TAG, one sentence"
-                      " per line, or CoNLL. May be given several times."),
+    click.option(
+        "--to",
+        type=click.Choice(["words", "tagged", "column", "text", "raw"]),
+        default="words",
+        show_default=True,
+        help="Write words, word_TAG, the values of --column, each sentence's raw text, or"
+        " the whole raw text as it was before it was tokenized.",
+    ),
+    click.option(
+        "--put",
+        type=(kinds.Column(), str),
+        multiple=True,
+        metavar="COLUMN FILE",
+        help="Write CoNLL, with this column's values from FILE: lines of values or of word_TAG, one sentence"
+        " per line, or CoNLL. May be given several times.",
+    ),
     options.output,
-)  # fmt: skip
+)
 @options.group(
     "Columns and tokens",
-    click.option("--column", type=kinds.Column(), metavar="upos|xpos|N",
-                 help="Column that is taken out, by name (form, lemma, upos, ...) or number.  [default: upos]"),
-    click.option("--tokens", type=click.Choice(["words", "surface"]), default="words", show_default=True,
-                 help="Write or put in a value for each syntactic word, or for each token of the surface (one for a"
-                      " range 1-2)."),
-    click.option("--space", default="\N{NO-BREAK SPACE}", metavar="TEXT",
-                 help="Stands for a space within a word, so that words can be counted.  [default: a no-break space]"),
-    click.option("--separator", default=None, callback=options.tag_separator, metavar="TEXT",
-                 help="Separator between word and tag in word_TAG lines.  [default: _; with --put _ or /, as most"
-                      " tokens have]"),
-    click.option("--format", type=click.Choice(["auto", "conll", "tagged", "values"]), default="auto",
-                 show_default=True, help="What the FILEs of --put are: CoNLL, word_TAG lines, or lines of values; auto:"
-                 " as they begin. The words of word_TAG and CoNLL must be those of CONLL."),
-)  # fmt: skip
+    click.option(
+        "--column",
+        type=kinds.Column(),
+        metavar="upos|xpos|N",
+        help="Column that is taken out, by name (form, lemma, upos, ...) or number.  [default: upos]",
+    ),
+    click.option(
+        "--tokens",
+        type=click.Choice(["words", "surface"]),
+        default="words",
+        show_default=True,
+        help="Write or put in a value for each syntactic word, or for each token of the surface (one for a range 1-2).",
+    ),
+    click.option(
+        "--space",
+        default="\N{NO-BREAK SPACE}",
+        metavar="TEXT",
+        help="Stands for a space within a word, so that words can be counted.  [default: a no-break space]",
+    ),
+    click.option(
+        "--separator",
+        default=None,
+        callback=options.tag_separator,
+        metavar="TEXT",
+        help="Separator between word and tag in word_TAG lines.  [default: _; with --put _ or /, as most tokens have]",
+    ),
+    click.option(
+        "--format",
+        type=click.Choice(["auto", "conll", "tagged", "values"]),
+        default="auto",
+        show_default=True,
+        help="What the FILEs of --put are: CoNLL, word_TAG lines, or lines of values; auto:"
+        " as they begin. The words of word_TAG and CoNLL must be those of CONLL.",
+    ),
+)
 @options.group("Messages", options.verbosity)
 def command(
     text: str,

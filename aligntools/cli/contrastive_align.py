@@ -29,50 +29,66 @@ _gold = options.group(
 )
 _models = options.group(
     "Models",
-    click.option("-m", "--model", metavar="FILE",
-                 help="Base model, from align --save-model.  [default: train one]"),
-    click.option("-w", "--weights", metavar="FILE",
-                 help="Weights of the features, from --save-weights: use these and learn nothing. With -m too, text is"
-                      " aligned while it is read."),
-    click.option("--save-model", metavar="FILE", type=options.WRITTEN,
-                 help="Save the base model that was trained here or made of tables."),
+    click.option("-m", "--model", metavar="FILE", help="Base model, from align --save-model.  [default: train one]"),
+    click.option(
+        "-w",
+        "--weights",
+        metavar="FILE",
+        help="Weights of the features, from --save-weights: use these and learn nothing. With -m too, text is"
+        " aligned while it is read.",
+    ),
+    click.option(
+        "--save-model",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Save the base model that was trained here or made of tables.",
+    ),
     click.option("--save-weights", metavar="FILE", type=options.WRITTEN, help="Save the weights, as JSON."),
     training.log_json,
     options.verify,
     click.option("--fast", is_flag=True, help="Train the quickest base model: the HMM, one view of the text."),
-)  # fmt: skip
+)
 _tables = options.group(
     "Base model of other aligners' tables",
     click.option("--forward-table", metavar="FILE", help="p(target|source), from fast_align -p or a GIZA++ t-table."),
     click.option("--reverse-table", metavar="FILE", help="p(source|target), likewise."),
     click.option("--source-vcb", metavar="FILE", help="The .vcb file of the source side, for t-tables."),
     click.option("--target-vcb", metavar="FILE", help="The .vcb file of the target side."),
-)  # fmt: skip
+)
 _learning = options.group(
     "Learning",
     declared.group(ContrastiveSettings, "features"),
-    click.option("--start", metavar="languages|paper|FILE", type=options.Place(),
-                 help="What judges links, and start weights: learned from gold links of other languages, the paper's,"
-                      " or those of a file that teach wrote. With -w, the file that the weights started from."
-                      "  [default: languages with all features, else paper]"),
+    click.option(
+        "--start",
+        metavar="languages|paper|FILE",
+        type=options.Place(),
+        help="What judges links, and start weights: learned from gold links of other languages, the paper's,"
+        " or those of a file that teach wrote. With -w, the file that the weights started from."
+        "  [default: languages with all features, else paper]",
+    ),
     declared.group(ContrastiveSettings, without=("features", *SEARCH, "seed")),
-)  # fmt: skip
+)
 _search = options.group(
     "Search",
     *(
         declared.option(
-            ContrastiveSettings, name, default=None, help=declared.help_of(ContrastiveSettings, name)
+            ContrastiveSettings,
+            name,
+            default=None,
+            help=declared.help_of(ContrastiveSettings, name)
             + f"  [default: {getattr(ContrastiveSettings, name)}, or what the weights file says]",
         )
         for name in SEARCH
     ),
-)  # fmt: skip
+)
 _limits = options.group(
     "Text and resources",
     declared.group(Reading),
     click.option("--unbuffered", is_flag=True, help="With -m and -w: write each line as soon as its pair is read."),
-    options.threads, options.seed, options.verbosity,
-)  # fmt: skip
+    options.threads,
+    options.seed,
+    options.verbosity,
+)
 
 
 @click.command("contrastive-align", cls=options.Command, renamed={"--load-model": "--model"})

@@ -45,7 +45,7 @@ from aligntools.adapters.{name} import *  # noqa: F403
     "Common options",
     click.option("--overwrite", is_flag=True, help="Replace files of these names that this command did not write."),
 )
-@options.group("Messages", options.verbosity)  # fmt: skip
+@options.group("Messages", options.verbosity)
 def command(folder: str, overwrite: bool, quiet: bool, verbose: bool) -> None:
     """Write programs into DIR that take other aligners' flags and print what they print.
 

@@ -28,7 +28,7 @@ from aligntools.cli import declared, options, scoring
 )
 @declared.group(AlignmentScoring, "all_sure", "ignore_possible")
 @scoring.tests("AER")
-@options.group("Messages", options.verbosity)  # fmt: skip
+@options.group("Messages", options.verbosity)
 def command(**o: Any) -> None:
     """Score alignments against gold links: AER, precision, recall, F1.
 

@@ -34,7 +34,7 @@ from aligntools.cli import declared, options, scoring
 )
 @declared.group(TranslationScoring, "smooth", "smooth_value")
 @scoring.tests("BLEU")
-@options.group("Messages", options.verbosity)  # fmt: skip
+@options.group("Messages", options.verbosity)
 def command(
     reference: str,
     translations: tuple[str, ...],
@@ -72,9 +72,16 @@ def command(
             sys.stderr.write("".join(f"{path}: {s.details()}\n" for path, s in zip(translations, scores, strict=True)))
         return
     scoring.write_report(
-        scorer, translations, output, bootstrap=bootstrap, paired=paired, seed=seed, json=json, quiet=quiet,
+        scorer,
+        translations,
+        output,
+        bootstrap=bootstrap,
+        paired=paired,
+        seed=seed,
+        json=json,
+        quiet=quiet,
         verbose=verbose,
-    )  # fmt: skip
+    )
 
 
 def _sentences(translations: Sequence[str], columns: Sequence[Sequence[float]], json: bool) -> str:

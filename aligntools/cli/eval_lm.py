@@ -25,13 +25,19 @@ _DECIMAL = math.log(10)
 @options.group(
     "Common options",
     click.option("-m", "--model", required=True, metavar="FILE", help="Language model: ARPA, or binary from train-lm."),
-    click.option("--lines", is_flag=True,
-                 help="Write one line for each line of text: log10 probability, words, unknown words, perplexity."),
-    click.option("--words", is_flag=True,
-                 help="Write one line for each word and end of a sentence: word, log10 probability, order of the n-gram"
-                      " that was found, 1 if it is unknown; a blank line after each line of text."),
+    click.option(
+        "--lines",
+        is_flag=True,
+        help="Write one line for each line of text: log10 probability, words, unknown words, perplexity.",
+    ),
+    click.option(
+        "--words",
+        is_flag=True,
+        help="Write one line for each word and end of a sentence: word, log10 probability, order of the n-gram"
+        " that was found, 1 if it is unknown; a blank line after each line of text.",
+    ),
     click.option("--json", is_flag=True, help="Write JSON; with --lines and --words, one object per line of text."),
-)  # fmt: skip
+)
 @options.group(
     "Input and output",
     options.output,

@@ -25,16 +25,21 @@ if TYPE_CHECKING:
 )
 @options.group(
     "Input and output",
-    click.option("-i", "--input", "joint", metavar="FILE",
-                 help="Both texts in one file, with ' ||| ' between the sides."),
-    click.option("--format", type=click.Choice(["hiero", "moses", "binary"]), default="hiero", show_default=True,
-                 help="Text for cdec and Joshua, text for Moses, or a binary file, which loads faster."),
-    click.option("--text", metavar="FILE",
-                 help="Write only rules that this text can use; all rules enter the scores."),
+    click.option(
+        "-i", "--input", "joint", metavar="FILE", help="Both texts in one file, with ' ||| ' between the sides."
+    ),
+    click.option(
+        "--format",
+        type=click.Choice(["hiero", "moses", "binary"]),
+        default="hiero",
+        show_default=True,
+        help="Text for cdec and Joshua, text for Moses, or a binary file, which loads faster.",
+    ),
+    click.option("--text", metavar="FILE", help="Write only rules that this text can use; all rules enter the scores."),
     options.split,
     options.input_format,
     options.index_base(of="the alignment file"),
-)  # fmt: skip
+)
 @declared.group(ExtractionSettings)
 @engine_options.group
 @options.group("Resources", options.table_memory, options.threads, options.verbosity)

@@ -21,31 +21,49 @@ _ROW = "line TAB reason TAB score TAB source TAB target"
     "Common options",
     click.option("-s", "--source", metavar="FILE", help="Source side, one sentence per line."),
     click.option("-t", "--target", metavar="FILE", help="Target side, the same number of lines."),
-    click.option("-i", "--input", "joint_file", metavar="FILE",
-                 help="Both sides in one file, ' ||| ' or a tab between them (- is standard input)."),
+    click.option(
+        "-i",
+        "--input",
+        "joint_file",
+        metavar="FILE",
+        help="Both sides in one file, ' ||| ' or a tab between them (- is standard input).",
+    ),
     options.output(help="Write the pairs that pass here instead of standard output, both sides on a line."),
     click.option("-m", "--model", metavar="FILE", help="Judge by a saved model; else by one trained on this text."),
-)  # fmt: skip
+)
 @declared.group(FilterSettings, title="Limits")
 @options.group(
     "More output",
     click.option("--all", "everything", is_flag=True, help=f"Write all pairs to -o, as {_ROW}."),
     click.option("--rejected", metavar="FILE", type=options.WRITTEN, help=f"Write the others here, as {_ROW}."),
-    click.option("--source-output", metavar="FILE", type=options.WRITTEN,
-                 help="Write the source side of pairs that pass here, and nothing to -o."),
+    click.option(
+        "--source-output",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Write the source side of pairs that pass here, and nothing to -o.",
+    ),
     click.option("--target-output", metavar="FILE", type=options.WRITTEN, help="Write their target side here."),
-    click.option("--scores", metavar="FILE", type=options.WRITTEN,
-                 help="Write a line for every line of input: score, coverage of source and target, ln p per word,"
-                      " copied part, reason."),
+    click.option(
+        "--scores",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Write a line for every line of input: score, coverage of source and target, ln p per word,"
+        " copied part, reason.",
+    ),
     click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the model that was trained."),
-)  # fmt: skip
+)
 @options.group(
     "Text and resources",
     click.option("--fast", is_flag=True, help="Train the HMM alone, one view of the text: quickest."),
-    options.tokenize, options.tokenizer, declared.group(Reading, without=["strict"]),
+    options.tokenize,
+    options.tokenizer,
+    declared.group(Reading, without=["strict"]),
     options.max_memory(),
-    options.verify, options.threads, options.seed, options.verbosity,
-)  # fmt: skip
+    options.verify,
+    options.threads,
+    options.seed,
+    options.verbosity,
+)
 def command(**o):
     """Keep the sentence pairs that are translations of each other, and say what was left out and why.
 
@@ -135,10 +153,16 @@ def run(o):
     with contextlib.ExitStack() as stack:
         reporter = stack.enter_context(reporting(o))
         text = FilteredText(
-            aligning.text_files(o), declared.settings(FilterSettings, o),
-            AlignerSettings(fast=o["fast"], seed=o["seed"]), declared.settings(Reading, o), declared.settings(Run, o),
-            reporter, model=o["model"], verify=o["verify"], save_model=o["save_model"],
-        )  # fmt: skip
+            aligning.text_files(o),
+            declared.settings(FilterSettings, o),
+            AlignerSettings(fast=o["fast"], seed=o["seed"]),
+            declared.settings(Reading, o),
+            declared.settings(Run, o),
+            reporter,
+            model=o["model"],
+            verify=o["verify"],
+            save_model=o["save_model"],
+        )
         out = Written(stack, o)
         for found, sides in text:
             out.add(found, sides, text.tabbed)

@@ -17,14 +17,19 @@ from aligntools.ground.errors import UsageProblem
     click.option("--grammar", required=True, metavar="FILE", help="Grammar, in any of the formats."),
     click.option("--text", required=True, metavar="FILE", help="Text to be translated, one sentence per line."),
     declared.option(GrammarFilter, "span_limit"),
-)  # fmt: skip
+)
 @options.group(
     "Input and output",
     options.output,
     options.split,
-    click.option("--format", type=click.Choice(["same", "hiero", "moses", "binary"]), default="same",
-                 show_default=True, help="Format to write; same copies the lines as they are."),
-)  # fmt: skip
+    click.option(
+        "--format",
+        type=click.Choice(["same", "hiero", "moses", "binary"]),
+        default="same",
+        show_default=True,
+        help="Format to write; same copies the lines as they are.",
+    ),
+)
 @options.group("Resources and messages", options.verify, options.verbosity)
 def command(
     grammar: str,

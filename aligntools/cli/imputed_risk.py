@@ -21,47 +21,70 @@ _OLD = {"-w": "-o", "--weights": "--output"} | renamed(ImputationSettings, Tunin
 @options.group(
     "Common options",
     click.option("--supervised", metavar="FILE", help="Source text with references, one sentence per line."),
-    click.option("--reference", "references", metavar="FILE", multiple=True,
-                 help="Its translation; once for each set of references."),
+    click.option(
+        "--reference",
+        "references",
+        metavar="FILE",
+        multiple=True,
+        help="Its translation; once for each set of references.",
+    ),
     click.option("--grammar", metavar="FILE", required=True, help="Grammar of the system, from extract-grammar."),
     click.option("--lm", metavar="FILE", required=True, help="Language model: ARPA, or binary from train-lm."),
-    click.option("-o", "--output", metavar="FILE", type=options.WRITTEN, required=True,
-                 help="Write the weights to this file."),
+    click.option(
+        "-o", "--output", metavar="FILE", type=options.WRITTEN, required=True, help="Write the weights to this file."
+    ),
     options.split,
-)  # fmt: skip
+)
 @options.group(
     "Target text alone",
-    click.option("--monolingual", metavar="FILE", multiple=True,
-                 help="Target text whose source is imputed; more than once for several translations of the same"
-                      " sentences: sources are imputed for each, and all are references of each."),
+    click.option(
+        "--monolingual",
+        metavar="FILE",
+        multiple=True,
+        help="Target text whose source is imputed; more than once for several translations of the same"
+        " sentences: sources are imputed for each, and all are references of each.",
+    ),
     click.option("--reverse-grammar", metavar="FILE", help="Grammar of the reverse system, from target to source."),
     click.option("--reverse-lm", metavar="FILE", help="Its language model, of the source language."),
     click.option("--no-reverse-lm", is_flag=True, help="Impute without a language model."),
-    click.option("--reverse-weights", metavar="FILE",
-                 help="Its weights; this command learns them with the sides exchanged (--method likelihood or risk)."),
-    click.option("--samples", type=options.number(range_of(ImputationSettings, "n_sources")), metavar="N",
-                 help="Short for --impute samples --n-sources N."),
-)  # fmt: skip
+    click.option(
+        "--reverse-weights",
+        metavar="FILE",
+        help="Its weights; this command learns them with the sides exchanged (--method likelihood or risk).",
+    ),
+    click.option(
+        "--samples",
+        type=options.number(range_of(ImputationSettings, "n_sources")),
+        metavar="N",
+        help="Short for --impute samples --n-sources N.",
+    ),
+)
 @declared.group(ImputationSettings)
 @options.group(
     "Features and starting weights",
     click.option("--start", metavar="FILE", help="Weights to begin with.  [default: untuned ones]"),
-    click.option("--tags", metavar="FILE",
-                 help="Tagged target text: adds bigrams of the rules' target sides over tags as features."),
+    click.option(
+        "--tags",
+        metavar="FILE",
+        help="Tagged target text: adds bigrams of the rules' target sides over tags as features.",
+    ),
     declared.option(TuningSettings, "bigrams"),
-)  # fmt: skip
+)
 @declared.group(TuningSettings, without=["bigrams", "seed"])
 @declared.group(DecoderSettings)
 @engine_options.group
 @options.group(
     "Resources",
-    click.option("--checkpoint", metavar="DIR",
-                 help="Keep the state of each round in this folder; the same command continues from it."),
+    click.option(
+        "--checkpoint",
+        metavar="DIR",
+        help="Keep the state of each round in this folder; the same command continues from it.",
+    ),
     options.verify,
     declared.option(TuningSettings, "seed"),
     options.threads,
     options.verbosity,
-)  # fmt: skip
+)
 def command(
     grammar: str,
     lm: str,

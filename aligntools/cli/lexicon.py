@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     options.index_base(of="the alignment file"),
     click.option("--skip-bad-links", is_flag=True, help="Leave out links past a sentence's end; report how many."),
 )
-@options.group("Messages", options.verbosity)  # fmt: skip
+@options.group("Messages", options.verbosity)
 def command(
     source: str | None,
     target: str | None,

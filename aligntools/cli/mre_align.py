@@ -12,15 +12,23 @@ from aligntools.cli.reporting import reporting
 _NOT_HERE = ("model_type", "fast", "best", "sweeps", "subwords", "view_agreement")
 _reconstruction = options.group(
     "Reconstruction",
-    click.option("--preset", type=click.Choice(["paper"]),
-                 help="paper: as Cheng, Liu & Xu (2017) have it, unless other options say otherwise: --model-type ibm2"
-                      " --positions table --tension 0 --estimator em --no-agreement --mre-iterations 50 --mre-positions"
-                      " --mre-null --mre-smoothing 0 --mre-position-smoothing 0. With --model-type hmm, jumps take the"
-                      " place of the table. The defaults depart from it in each of these."),
-    declared.option(AlignerSettings, "model_type", choices=reconstructed, default="hmm",
-                    help="Which model is trained; with --init-model, what that model is."),
+    click.option(
+        "--preset",
+        type=click.Choice(["paper"]),
+        help="paper: as Cheng, Liu & Xu (2017) have it, unless other options say otherwise: --model-type ibm2"
+        " --positions table --tension 0 --estimator em --no-agreement --mre-iterations 50 --mre-positions"
+        " --mre-null --mre-smoothing 0 --mre-position-smoothing 0. With --model-type hmm, jumps take the"
+        " place of the table. The defaults depart from it in each of these.",
+    ),
+    declared.option(
+        AlignerSettings,
+        "model_type",
+        choices=reconstructed,
+        default="hmm",
+        help="Which model is trained; with --init-model, what that model is.",
+    ),
     declared.group(ReconstructionSettings),
-)  # fmt: skip
+)
 
 
 @click.command("mre-align", cls=options.Command, renamed={"--load-model": "--model"})

@@ -144,9 +144,13 @@ class Note:
         flat, unknown = np.flatnonzero(found.flat), np.flatnonzero(found.unknown_tags)
         sentences = np.searchsorted(found.source.offsets, unknown[:1], side="right").tolist()
         return cls(
-            len(flat), int(flat[0]) if len(flat) else None, len(unknown), sentences[0] - 1 if sentences else None,
-            dict.fromkeys(found.mapped_tags[k] for k in unknown.tolist()), found.turned,
-        )  # fmt: skip
+            len(flat),
+            int(flat[0]) if len(flat) else None,
+            len(unknown),
+            sentences[0] - 1 if sentences else None,
+            dict.fromkeys(found.mapped_tags[k] for k in unknown.tolist()),
+            found.turned,
+        )
 
 
 class Notes:

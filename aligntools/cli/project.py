@@ -27,22 +27,36 @@ class _Columns(click.ParamType):
 @options.group(
     "Common options",
     click.option("-s", "--source", required=True, metavar="FILE", help="Sentences with annotation, in CoNLL."),
-    click.option("-t", "--target", required=True, metavar="FILE",
-                 help="Their translations: plain text, one sentence per line, or CoNLL."),
-    click.option("-a", "--alignments", required=True, metavar="FILE",
-                 help="Links i-j or i-j:p, source-target, one line per sentence pair."),
+    click.option(
+        "-t",
+        "--target",
+        required=True,
+        metavar="FILE",
+        help="Their translations: plain text, one sentence per line, or CoNLL.",
+    ),
+    click.option(
+        "-a",
+        "--alignments",
+        required=True,
+        metavar="FILE",
+        help="Links i-j or i-j:p, source-target, one line per sentence pair.",
+    ),
     options.output,
     options.split,
     declared.option(ProjectionSettings, "columns", type=_Columns(), default="upos"),
     declared.option(ProjectionSettings, "spans"),
-)  # fmt: skip
+)
 @options.group("Links", declared.option(ProjectionSettings, "links"), declared.group(LinkReading, title="Links"))
 @options.group(
     "Type dictionary",
-    click.option("--dictionary", metavar="FILE", type=options.WRITTEN,
-                 help="Write the labels that each word took in the first column: word, label, weight, between tabs."),
+    click.option(
+        "--dictionary",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Write the labels that each word took in the first column: word, label, weight, between tabs.",
+    ),
     declared.option(TaggerSettings, "min_share", default=0.0),
-)  # fmt: skip
+)
 @options.group("Messages", options.verbosity)
 def command(**o: Any) -> None:
     """Carry tags, features and trees over word alignments, from sentences to their translations.

@@ -21,10 +21,16 @@ def tests(figure: str) -> Callable[[FC], FC]:
     """
     return options.group(
         "Tests",
-        click.option("--bootstrap", type=options.number(BOOTSTRAP), default=1000, show_default=True, metavar="N",
-                     help=f"Samples for the 95% interval of the {figure}; 0 for none."),
+        click.option(
+            "--bootstrap",
+            type=options.number(BOOTSTRAP),
+            default=1000,
+            show_default=True,
+            metavar="N",
+            help=f"Samples for the 95% interval of the {figure}; 0 for none.",
+        ),
         options.seed,
-    )  # fmt: skip
+    )
 
 
 def paired(figure: str, system: str) -> Callable[[FC], FC]:
@@ -55,9 +61,18 @@ def check_files(files: Sequence[str | None], systems: Sequence[str], paired: boo
 
 
 def write_report(
-    scorer: Scorer[Any], systems: Sequence[str], output: str, *, bootstrap: int, paired: bool, seed: int, json: bool,
-    quiet: bool, verbose: bool, by: Sequence[str] = (),
-) -> None:  # fmt: skip
+    scorer: Scorer[Any],
+    systems: Sequence[str],
+    output: str,
+    *,
+    bootstrap: int,
+    paired: bool,
+    seed: int,
+    json: bool,
+    quiet: bool,
+    verbose: bool,
+    by: Sequence[str] = (),
+) -> None:
     """Score every system and write the table or the JSON; ``verbose`` adds the counts on standard error."""
     with notices.shown(quiet):
         scores = [scorer.score(path) for path in systems]

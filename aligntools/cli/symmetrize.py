@@ -88,7 +88,7 @@ def _texts(name: str, about: str) -> Callable[[FC], FC]:
     _texts("--words", "The same texts in words: letters then say which pieces a word has, not marks."),
     options.scheme,
 )
-@options.group("Messages", options.verbosity)  # fmt: skip
+@options.group("Messages", options.verbosity)
 def command(
     operands: tuple[str, ...],
     name: str,

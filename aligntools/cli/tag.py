@@ -52,37 +52,71 @@ class _Tag(options.Command):
     "Input and output",
     declared.option(TagReading, "format", choices=("auto", "text", "conll")),
     declared.group(TagWriting, "column", "separator"),
-    declared.option(TagWriting, "keep", type=kinds.Column(), multiple=True, show_default=False,
-                    help=declared.help_of(TagWriting, "keep") + " May be given several times."),
+    declared.option(
+        TagWriting,
+        "keep",
+        type=kinds.Column(),
+        multiple=True,
+        show_default=False,
+        help=declared.help_of(TagWriting, "keep") + " May be given several times.",
+    ),
     options.split,
-    click.option("--save-classes", metavar="FILE", type=options.WRITTEN,
-                 help="Also write each word with each of its tags and how often it got it, between tabs."),
+    click.option(
+        "--save-classes",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Also write each word with each of its tags and how often it got it, between tabs.",
+    ),
     serving.unbuffered,
-)  # fmt: skip
+)
 @options.group(
     "Raw text",
-    click.option("--tokenize", is_flag=True,
-                 help="TEXT is raw: find its sentences and words, and write CoNLL that says where its spaces are"
-                      " (needs aligntools[tokenize])."),
+    click.option(
+        "--tokenize",
+        is_flag=True,
+        help="TEXT is raw: find its sentences and words, and write CoNLL that says where its spaces are"
+        " (needs aligntools[tokenize]).",
+    ),
     options.tokenizer,
-    click.option("--language", metavar="CODE", default="en", show_default=True,
-                 help="Language of raw text, such as fr, whose rules find sentences and words."),
-    click.option("--split-tokens", is_flag=True,
-                 help="Write CoNLL with tokens of several words split, au into à le, as the treebank has them; for"
-                      " taggers of train-hmm --tokens surface."),
-    click.option("--sentences", type=click.Choice(SENTENCES), default="split", show_default=True,
-                 help="Split raw text into sentences, or take each of its lines for one."),
-)  # fmt: skip
+    click.option(
+        "--language",
+        metavar="CODE",
+        default="en",
+        show_default=True,
+        help="Language of raw text, such as fr, whose rules find sentences and words.",
+    ),
+    click.option(
+        "--split-tokens",
+        is_flag=True,
+        help="Write CoNLL with tokens of several words split, au into à le, as the treebank has them; for"
+        " taggers of train-hmm --tokens surface.",
+    ),
+    click.option(
+        "--sentences",
+        type=click.Choice(SENTENCES),
+        default="split",
+        show_default=True,
+        help="Split raw text into sentences, or take each of its lines for one.",
+    ),
+)
 @declared.group(TagDecisions)
 @options.group(
     "Probabilities",
     declared.group(TagLists, "n_best", "samples"),
-    click.option("--scores", metavar="FILE", type=options.WRITTEN,
-                 help="Also write ln p(x) of each sentence, summed over its tags, one per line."),
-    click.option("--posteriors", metavar="FILE", type=options.WRITTEN,
-                 help="Also write the probability of every tag of every word: a line for each word, word and"
-                      " tag:probability between tabs, and a blank line after each sentence."),
-)  # fmt: skip
+    click.option(
+        "--scores",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Also write ln p(x) of each sentence, summed over its tags, one per line.",
+    ),
+    click.option(
+        "--posteriors",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Also write the probability of every tag of every word: a line for each word, word and"
+        " tag:probability between tabs, and a blank line after each sentence.",
+    ),
+)
 @engine_options.group
 @options.group(
     "Resources and messages", options.verify, declared.option(TagLists, "seed"), options.threads, options.verbosity
@@ -282,9 +316,11 @@ def _more(wanted: _Wanted, tagger: "Tagger", text: "Parsed", pool: "Pool", first
             sizes = np.diff(own.offsets)
             more["scores"] = format_scores(logs.tolist(), own.offsets)
             more["figures"] = {
-                "log": float(logs.sum()), "words": int(sizes.sum()), "sentences": int((sizes > 0).sum()),
+                "log": float(logs.sum()),
+                "words": int(sizes.sum()),
+                "sentences": int((sizes > 0).sum()),
                 "unknown": own.unknown,
-            }  # fmt: skip
+            }
     if wanted.posteriors:
         found = tagger.posteriors_of(text, threads=pool)
         names = [name.encode("utf-8", "surrogateescape") for name in tagger.tags]

@@ -13,26 +13,47 @@ from aligntools.ground.running import Run
 @click.command("teach", cls=options.Command)
 @options.group(
     "Common options",
-    click.option("-s", "--source", metavar="FILE", multiple=True,
-                 help="Source side, one sentence per line. May come several times, with as many -t."),
+    click.option(
+        "-s",
+        "--source",
+        metavar="FILE",
+        multiple=True,
+        help="Source side, one sentence per line. May come several times, with as many -t.",
+    ),
     click.option("-t", "--target", metavar="FILE", multiple=True, help="Target side, the same number of lines."),
-    click.option("-i", "--input", "joint_file", metavar="FILE", multiple=True,
-                 help="Both sides in one file, ' ||| ' between them; may come several times."),
-    click.option("-o", "--output", required=True, metavar="FILE", type=options.WRITTEN,
-                 help="Write the start to this file."),
-)  # fmt: skip
+    click.option(
+        "-i",
+        "--input",
+        "joint_file",
+        metavar="FILE",
+        multiple=True,
+        help="Both sides in one file, ' ||| ' between them; may come several times.",
+    ),
+    click.option(
+        "-o", "--output", required=True, metavar="FILE", type=options.WRITTEN, help="Write the start to this file."
+    ),
+)
 @options.group(
     "Teaching",
-    click.option("-m", "--model", metavar="FILE", multiple=True,
-                 help="The teacher of a text, from align --save-model: one for each text, in their order.  [default:"
-                      " train them]"),
+    click.option(
+        "-m",
+        "--model",
+        metavar="FILE",
+        multiple=True,
+        help="The teacher of a text, from align --save-model: one for each text, in their order.  [default:"
+        " train them]",
+    ),
     declared.group(TeachingSettings, without=["seed"]),
     training.log_json,
     options.verify,
-)  # fmt: skip
+)
 @options.group(
-    "Text and resources", declared.group(Reading), options.threads, options.seed, options.verbosity,
-)  # fmt: skip
+    "Text and resources",
+    declared.group(Reading),
+    options.threads,
+    options.seed,
+    options.verbosity,
+)
 def command(**o):
     """Teach contrastive-align's start by large text, without gold links.
 

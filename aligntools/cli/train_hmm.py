@@ -31,10 +31,17 @@ _PRESET = {"preset", "estimator", "iterations", "mre_iterations"}
 #: The options of each use of the command, apart from those that all uses have.
 USES = {
     "parallel text": {"source", "target", "joint_file", *_ALIGNER, *_READING, *_PRESET},
-    "--text": {"text", *_PRESET, *WordReading.names(), *InductionSettings.names(), "save_classes", "save_paths",
-               "dictionary"},
+    "--text": {
+        "text",
+        *_PRESET,
+        *WordReading.names(),
+        *InductionSettings.names(),
+        "save_classes",
+        "save_paths",
+        "dictionary",
+    },
     "--tagged": {"tagged", *TagReading.names(), *TaggerSettings.names(), "classes", "dictionary"},
-}  # fmt: skip
+}
 COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
 
 
@@ -59,29 +66,35 @@ def _estimator(name: str, default: str) -> Callable[[FC], FC]:
     click.option("-i", "--input", "joint_file", metavar="FILE", help="Both sides in one file, ' ||| ' between them."),
     declared.group(AlignerSettings, *_ALIGNER, title="Parallel text"),
     declared.group(Reading, *_READING, title="Parallel text"),
-)  # fmt: skip
+)
 @declared.group(TagReading, title="Input of --tagged and --text")
 @options.group(
     "Tags that are not all known",
     declared.group(TaggerSettings, "partial"),
-    click.option("--dictionary", metavar="FILE",
-                 help="Tags that words can have, as `project --dictionary` writes them: a word of it has one of these."
-                      " For --tagged with --partial, and for --text, where the states get the tags' names."),
+    click.option(
+        "--dictionary",
+        metavar="FILE",
+        help="Tags that words can have, as `project --dictionary` writes them: a word of it has one of these."
+        " For --tagged with --partial, and for --text, where the states get the tags' names.",
+    ),
     declared.group(TaggerSettings, "min_share"),
-)  # fmt: skip
+)
 @options.group(
     "Training",
-    click.option("--preset", type=click.Choice(["paper"]),
-                 help="paper: maximum reconstruction as Cheng, Liu & Xu (2017) have it, unless other options say"
-                      " otherwise: --estimator mre, with --text also --tolerance 0 --no-stop (so 100 iterations of EM,"
-                      " then 50 steps), with parallel text what `mre-align --preset paper` does with an HMM."),
+    click.option(
+        "--preset",
+        type=click.Choice(["paper"]),
+        help="paper: maximum reconstruction as Cheng, Liu & Xu (2017) have it, unless other options say"
+        " otherwise: --estimator mre, with --text also --tolerance 0 --no-stop (so 100 iterations of EM,"
+        " then 50 steps), with parallel text what `mre-align --preset paper` does with an HMM.",
+    ),
     _estimator("estimator", "em; alignments vb"),
     _estimator(
         "iterations",
         f"alignments 4, --text {InductionSettings.iterations}, --tagged {TaggerSettings.iterations} per split",
     ),
     _estimator("mre_iterations", f"as mre-align; {InductionSettings.mre_iterations} for --text"),
-)  # fmt: skip
+)
 @options.group(
     "Taggers (--tagged)",
     declared.group(TaggerSettings, "latent", "members", "relative_frequencies", title="Taggers (--tagged)"),
@@ -90,15 +103,21 @@ def _estimator(name: str, default: str) -> Callable[[FC], FC]:
 )
 @options.group(
     "Induced tags (--text)",
-    declared.group(
-        InductionSettings, "states", "restarts", "tolerance", "transition_prior", "emission_prior", "stop"
+    declared.group(InductionSettings, "states", "restarts", "tolerance", "transition_prior", "emission_prior", "stop"),
+    click.option(
+        "--save-classes",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Write each word with its tag and how often it occurs, between tabs.",
     ),
-    click.option("--save-classes", metavar="FILE", type=options.WRITTEN,
-                 help="Write each word with its tag and how often it occurs, between tabs."),
-    click.option("--save-paths", metavar="FILE", type=options.WRITTEN,
-                 help="Write the words with their tags as paths in a tree of the tags, strings of bits whose beginnings"
-                      " are larger classes, as programs of Brown clustering do: path, word and count between tabs."),
-)  # fmt: skip
+    click.option(
+        "--save-paths",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Write the words with their tags as paths in a tree of the tags, strings of bits whose beginnings"
+        " are larger classes, as programs of Brown clustering do: path, word and count between tabs.",
+    ),
+)
 @options.group("Resources and messages", training.log_json, options.threads, options.seed, options.verbosity)
 def command(**o: Any) -> None:
     """Train a hidden Markov model: a tagger from text with tags, induced tags from text without, or alignments.
@@ -151,9 +170,14 @@ def _train(o: dict[str, Any], log: "Output | None") -> str:
 
     steps = training.Steps(o["verbose"], log, describe, o["quiet"])
     tagger = train_tagger(
-        o["tagged"], declared.settings(TaggerSettings, o), classes=o["classes"], dictionary=o["dictionary"],
-        reading=declared.settings(TagReading, o), run=declared.settings(Run, o), progress=steps,
-    )  # fmt: skip
+        o["tagged"],
+        declared.settings(TaggerSettings, o),
+        classes=o["classes"],
+        dictionary=o["dictionary"],
+        reading=declared.settings(TagReading, o),
+        run=declared.settings(Run, o),
+        progress=steps,
+    )
     tagger.save(o["output"])
     sizes = "{words} words, {tags} tags, {states} states, {models} models".format(**steps.result)
     if not o["partial"]:
@@ -184,9 +208,14 @@ def _induce(o: dict[str, Any], log: "Output | None") -> str | None:
         text = read_untagged(text, reading)
         check_words(o["text"], text)
     tagger = induce_tags(
-        text, preset=o["preset"], dictionary=o["dictionary"], reading=reading, run=run, progress=steps,
+        text,
+        preset=o["preset"],
+        dictionary=o["dictionary"],
+        reading=reading,
+        run=run,
+        progress=steps,
         **declared.chosen(InductionSettings, o),
-    )  # fmt: skip
+    )
     for paths, path in wanted.items():
         if path:
             word_classes(text, tagger, paths=paths, run=run).save(path)

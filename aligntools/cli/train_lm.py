@@ -19,13 +19,23 @@ if TYPE_CHECKING:
 @click.argument("texts", metavar="TEXT...", nargs=-1, required=True)
 @options.group(
     "Common options",
-    click.option("-o", "--output", metavar="FILE", type=options.WRITTEN,
-                 help="Write the model to this file; ARPA may end in .gz, .xz, .zst.  [default: standard output]"),
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Write the model to this file; ARPA may end in .gz, .xz, .zst.  [default: standard output]",
+    ),
     declared.option(LanguageModelSettings, "order", "-n"),
-    click.option("--format", type=click.Choice(["arpa", "binary"]), default="arpa", show_default=True,
-                 help="Write ARPA, which KenLM and SRILM read, or a binary file, which loads faster."),
+    click.option(
+        "--format",
+        type=click.Choice(["arpa", "binary"]),
+        default="arpa",
+        show_default=True,
+        help="Write ARPA, which KenLM and SRILM read, or a binary file, which loads faster.",
+    ),
     click.option("--binary", metavar="FILE", type=options.WRITTEN, hidden=True),
-)  # fmt: skip
+)
 @declared.group(LanguageModelSettings, without=["order"])
 @options.group("Training", options.split)
 @engine_options.group

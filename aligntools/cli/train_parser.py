@@ -40,13 +40,21 @@ def _length(name: str) -> Callable[[FC], FC]:
 @click.command("train-parser", cls=options.Command, renamed=training.RENAMED | renamed(ParserSettings))
 @options.group(
     "Common options",
-    click.option("--treebank", "treebanks", metavar="FILE", multiple=True,
-                 help="CoNLL-X or CoNLL-U with heads; can be given several times."),
-    click.option("--unsupervised", metavar="TEXT",
-                 help="Learn from tags alone instead: CoNLL, whose trees are not read, or word_TAG lines."),
+    click.option(
+        "--treebank",
+        "treebanks",
+        metavar="FILE",
+        multiple=True,
+        help="CoNLL-X or CoNLL-U with heads; can be given several times.",
+    ),
+    click.option(
+        "--unsupervised",
+        metavar="TEXT",
+        help="Learn from tags alone instead: CoNLL, whose trees are not read, or word_TAG lines.",
+    ),
     training.output,
     declared.group(ParserSettings, "labels"),
-)  # fmt: skip
+)
 @declared.group(ParserReading, "column", "map", title="Tags")
 @options.group(
     "Trees of the treebank",

@@ -27,10 +27,11 @@ log_json = click.option(
     help="Also write the figures of each step to this file, one JSON line per step.",
 )
 classes = click.option(
-    "--classes", metavar="FILE",
+    "--classes",
+    metavar="FILE",
     help="Word classes learned from plain text (train-hmm --save-paths, or Brown clusters), as further features of"
-         " words and tags; the model keeps them. For treebanks of few sentences.",
-)  # fmt: skip
+    " words and tags; the model keeps them. For treebanks of few sentences.",
+)
 checkpoint = click.option(
     "--checkpoint",
     metavar="DIR",

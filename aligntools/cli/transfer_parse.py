@@ -15,18 +15,41 @@ from aligntools.ground.errors import UsageProblem
 @click.command("transfer-parse", cls=options.Command, renamed=training.RENAMED | renamed(TransferSettings))
 @options.group(
     "Common options",
-    click.option("--source-model", "source_models", required=True, multiple=True, metavar="FILE",
-                 help="Parser of the source language, from train-parser. To learn from several languages, give this and"
-                      " the next three once for each of them, in the same order."),
-    click.option("-s", "--source", "sources", multiple=True, metavar="FILE",
-                 help="Source side of parallel text, with tags: word_TAG lines or CoNLL."),
-    click.option("-t", "--target", "targets", multiple=True, metavar="FILE",
-                 help="Target side, with tags; the same number of sentences."),
-    click.option("-a", "--alignments", multiple=True, metavar="FILE",
-                 help="Word alignments, i-j with i the source word; one line per pair."),
+    click.option(
+        "--source-model",
+        "source_models",
+        required=True,
+        multiple=True,
+        metavar="FILE",
+        help="Parser of the source language, from train-parser. To learn from several languages, give this and"
+        " the next three once for each of them, in the same order.",
+    ),
+    click.option(
+        "-s",
+        "--source",
+        "sources",
+        multiple=True,
+        metavar="FILE",
+        help="Source side of parallel text, with tags: word_TAG lines or CoNLL.",
+    ),
+    click.option(
+        "-t",
+        "--target",
+        "targets",
+        multiple=True,
+        metavar="FILE",
+        help="Target side, with tags; the same number of sentences.",
+    ),
+    click.option(
+        "-a",
+        "--alignments",
+        multiple=True,
+        metavar="FILE",
+        help="Word alignments, i-j with i the source word; one line per pair.",
+    ),
     training.output,
     declared.group(TransferSettings, "labels"),
-)  # fmt: skip
+)
 @options.group(
     "Input",
     click.option("--unlabeled", metavar="FILE", help="More text of the target language, with tags."),
@@ -37,12 +60,15 @@ from aligntools.ground.errors import UsageProblem
 @options.group(
     "Method",
     declared.group(TransferSettings, "method", "transferred"),
-    click.option("--direct-model", metavar="FILE",
-                 help="A parser that learned without words (train-parser --features delexicalized), for edges that are"
-                      " not aligned (full), or to begin with (projected).  [default: the source parser without its"
-                      " words]"),
+    click.option(
+        "--direct-model",
+        metavar="FILE",
+        help="A parser that learned without words (train-parser --features delexicalized), for edges that are"
+        " not aligned (full), or to begin with (projected).  [default: the source parser without its"
+        " words]",
+    ),
     declared.group(TransferSettings, "gamma", "direct_share", "entropy", "alpha", "rounds", "reward"),
-)  # fmt: skip
+)
 @declared.group(TransferSettings, "features", "projective", "single_root", "min_count", "bits")
 @options.group("Training", declared.group(TransferSettings, "l2", "iterations", "tolerance"), training.checkpoint)
 @engine_options.group

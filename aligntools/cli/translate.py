@@ -24,27 +24,43 @@ if TYPE_CHECKING:
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
 @options.group(
     "Common options",
-    click.option("--grammar", required=True, metavar="FILE",
-                 help="Grammar from extract-grammar, or in cdec's or Moses' format."),
+    click.option(
+        "--grammar", required=True, metavar="FILE", help="Grammar from extract-grammar, or in cdec's or Moses' format."
+    ),
     click.option("--lm", metavar="FILE", help="Language model of the target language: ARPA, or binary from train-lm."),
-    click.option("-w", "--weights", metavar="FILE",
-                 help="Weights from imputed-risk.  [default: untuned ones, with a notice]"),
-)  # fmt: skip
+    click.option(
+        "-w", "--weights", metavar="FILE", help="Weights from imputed-risk.  [default: untuned ones, with a notice]"
+    ),
+)
 @declared.group(LatticeSettings, without=["arc_weights"])
 @options.group(
     "Input and output",
-    declared.option(LatticeSettings, "arc_weights", multiple=True, metavar="X", show_default=False,
-                    type=kinds.Number(range_of(LatticeSettings, "arc_weights")),
-                    help="Weight of a score; once for each.  [default: what -w has for lattice-1 and so on, or 1]"),
+    declared.option(
+        LatticeSettings,
+        "arc_weights",
+        multiple=True,
+        metavar="X",
+        show_default=False,
+        type=kinds.Number(range_of(LatticeSettings, "arc_weights")),
+        help="Weight of a score; once for each.  [default: what -w has for lattice-1 and so on, or 1]",
+    ),
     options.split,
     options.output,
     declared.group(TranslationLists, without=["seed"]),
-    click.option("--hypergraphs", metavar="FILE", type=options.WRITTEN,
-                 help="Also write the packed derivations to this file, as JSON lines."),
-    click.option("--derivations", metavar="FILE", type=options.WRITTEN,
-                 help="Also write the rules that made each translation, as JSON lines; with --n-best N, N of each."),
+    click.option(
+        "--hypergraphs",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Also write the packed derivations to this file, as JSON lines.",
+    ),
+    click.option(
+        "--derivations",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Also write the rules that made each translation, as JSON lines; with --n-best N, N of each.",
+    ),
     serving.unbuffered,
-)  # fmt: skip
+)
 @options.group(
     "Search",
     click.option("--no-lm", is_flag=True, help="Translate without a language model."),

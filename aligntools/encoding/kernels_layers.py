@@ -10,14 +10,31 @@ from aligntools.ground.compiling import kernel
 
 #: erf(x) = x P(x^2) / Q(x^2) for x cut to what 32 bits tell from 1, coefficients from the highest power.
 _MOST = np.float32(4.0)
-_P = (np.float32(-2.72614225801306e-10), np.float32(2.77068142495902e-08), np.float32(-2.10102402082508e-06),
-      np.float32(-5.69250639462346e-05), np.float32(-7.34990630326855e-04), np.float32(-2.95459980854025e-03),
-      np.float32(-1.60960333262415e-02))  # fmt: skip
-_Q = (np.float32(-1.45660718464996e-05), np.float32(-2.13374055278905e-04), np.float32(-1.68282697438203e-03),
-      np.float32(-7.37332916720468e-03), np.float32(-1.42647390514189e-02))  # fmt: skip
+_P = (
+    np.float32(-2.72614225801306e-10),
+    np.float32(2.77068142495902e-08),
+    np.float32(-2.10102402082508e-06),
+    np.float32(-5.69250639462346e-05),
+    np.float32(-7.34990630326855e-04),
+    np.float32(-2.95459980854025e-03),
+    np.float32(-1.60960333262415e-02),
+)
+_Q = (
+    np.float32(-1.45660718464996e-05),
+    np.float32(-2.13374055278905e-04),
+    np.float32(-1.68282697438203e-03),
+    np.float32(-7.37332916720468e-03),
+    np.float32(-1.42647390514189e-02),
+)
 #: exp(x) = 2^n exp(x - n log 2), the second by a polynomial (Cephes), coefficients from the highest power.
-_E = (np.float32(1.9875691500e-4), np.float32(1.3981999507e-3), np.float32(8.3334519073e-3),
-      np.float32(4.1665795894e-2), np.float32(1.6666665459e-1), np.float32(5.0000001201e-1))  # fmt: skip
+_E = (
+    np.float32(1.9875691500e-4),
+    np.float32(1.3981999507e-3),
+    np.float32(8.3334519073e-3),
+    np.float32(4.1665795894e-2),
+    np.float32(1.6666665459e-1),
+    np.float32(5.0000001201e-1),
+)
 _LOG2E, _LN2_HIGH, _LN2_LOW = np.float32(1.44269504), np.float32(0.693359375), np.float32(-2.12194440e-4)
 #: The least that is raised to a power of e.
 _LEAST = np.float32(-87.0)

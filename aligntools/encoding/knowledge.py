@@ -99,7 +99,7 @@ class Member:
 
     def knowledge(
         self, bitext: Bitext, pool: Pool, tell: Callable[[int, int], None] = lambda _done, _of: None
-    ) -> Knowledge:  # fmt: skip
+    ) -> Knowledge:
         """Compare the words of each sentence pair.
 
         Parameters

@@ -108,9 +108,7 @@ class Layers:
 
 
 def _add(x: np.ndarray, dense: Dense, to: np.ndarray, normalization: Normalization, epsilon: np.float32) -> None:
-    kernels.add_normalize(
-        to, np.matmul(x, dense.matrix), dense.bias, normalization.gain, normalization.shift, epsilon
-    )  # fmt: skip
+    kernels.add_normalize(to, np.matmul(x, dense.matrix), dense.bias, normalization.gain, normalization.shift, epsilon)
 
 
 def blocks(lengths: Sequence[int]) -> Iterator[tuple[int, list[int]]]:

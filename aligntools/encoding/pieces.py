@@ -13,9 +13,17 @@ import numpy as np
 #: Ranges of characters that are written without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, and what
 #: Chinese and Japanese are written with.
 UNSPACED = (
-    (0x0E00, 0x0FFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3001, 0x30FF), (0x31F0, 0x31FF), (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0xFF01, 0xFF9F), (0x20000, 0x3FFFF),
-)  # fmt: skip
+    (0x0E00, 0x0FFF),
+    (0x1000, 0x109F),
+    (0x1780, 0x17FF),
+    (0x3001, 0x30FF),
+    (0x31F0, 0x31FF),
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0xFF01, 0xFF9F),
+    (0x20000, 0x3FFFF),
+)
 #: Words that are remembered with their pieces.
 REMEMBERED = 1 << 18
 #: What stands for a space in pieces of unigram models.
@@ -48,9 +56,14 @@ class UnigramCutter:
     """
 
     def __init__(
-        self, pieces: Sequence[str], scores: Sequence[float], begin: int, end: int, unknown: int,
+        self,
+        pieces: Sequence[str],
+        scores: Sequence[float],
+        begin: int,
+        end: int,
+        unknown: int,
         replaced: dict[int, str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.begin, self.end, self._unknown, self._replaced = begin, end, unknown, replaced
         self._scores = scores = [float(score) for score in scores]
         self._numbers = {piece: n for n, piece in enumerate(pieces) if piece and n != unknown}

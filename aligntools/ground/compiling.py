@@ -32,9 +32,17 @@ from aligntools.ground.portable import NEEDED, baseline, portable
 _FAST = {"contract", "reassoc", "nsz", "arcp"}
 #: Settings of Numba's that change the code that it compiles.
 _SETTINGS = (
-    "OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX", "USING_SVML",
-    "LLVM_REFPRUNE_PASS", "LLVM_REFPRUNE_FLAGS", "EXTEND_VARIABLE_LIFETIMES",
-)  # fmt: skip
+    "OPT",
+    "BOUNDSCHECK",
+    "DEBUGINFO_DEFAULT",
+    "LOOP_VECTORIZE",
+    "SLP_VECTORIZE",
+    "ENABLE_AVX",
+    "USING_SVML",
+    "LLVM_REFPRUNE_PASS",
+    "LLVM_REFPRUNE_FLAGS",
+    "EXTEND_VARIABLE_LIFETIMES",
+)
 
 
 def _keep_to_baseline() -> None:
@@ -67,9 +75,14 @@ def _folder_name() -> str:
     cpu = config.CPU_NAME or codegen.ll.get_host_cpu_name()
     features = codegen.get_host_cpu_features() if config.CPU_FEATURES is None else config.CPU_FEATURES
     settings = [
-        codegen.ll.llvm_version_info, np.__version__.split(".")[:2], sys.implementation.cache_tag, cpu, features,
-        *(getattr(config, name, None) for name in _SETTINGS), _source_hash(),
-    ]  # fmt: skip
+        codegen.ll.llvm_version_info,
+        np.__version__.split(".")[:2],
+        sys.implementation.cache_tag,
+        cpu,
+        features,
+        *(getattr(config, name, None) for name in _SETTINGS),
+        _source_hash(),
+    ]
     digest = hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
     return f"numba-{numba.__version__}-py{sys.version_info[0]}{sys.version_info[1]}-{cpu}-{digest}"
 

@@ -158,10 +158,20 @@ class Aer(Metric[Gold, Links]):
         precision, recall = precision if links else None, recall if sure else None
         f1 = None if precision is None or recall is None else f1
         return AerScore(
-            metric=self, counts=counts, signature=self.signature(gold, hypothesis, counts),
-            links=links, sure=sure, possible=possible, links_in_sure=in_sure, links_in_possible=in_possible,
-            precision=precision, recall=recall, f1=f1, aer=aer, null_links=gold.null_links,
-        )  # fmt: skip
+            metric=self,
+            counts=counts,
+            signature=self.signature(gold, hypothesis, counts),
+            links=links,
+            sure=sure,
+            possible=possible,
+            links_in_sure=in_sure,
+            links_in_possible=in_possible,
+            precision=precision,
+            recall=recall,
+            f1=f1,
+            aer=aer,
+            null_links=gold.null_links,
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -201,10 +211,14 @@ class AerScore(Score):
     def cells(self, verbose: bool = False) -> dict[str, str]:
         """Return the columns of the table."""
         return {
-            "AER%": percent(self.aer), "precision": percent(self.precision), "recall": percent(self.recall),
-            "F1": percent(self.f1), "links": str(self.links), "A∩S": str(self.links_in_sure),
+            "AER%": percent(self.aer),
+            "precision": percent(self.precision),
+            "recall": percent(self.recall),
+            "F1": percent(self.f1),
+            "links": str(self.links),
+            "A∩S": str(self.links_in_sure),
             "A∩P": str(self.links_in_possible),
-        }  # fmt: skip
+        }
 
     def gold_line(self, by: tuple[str, ...] = ()) -> str:
         """Return how many links the gold has."""

@@ -210,8 +210,12 @@ class Bleu(Metric[Sequence[Segments], Segments]):
     """
 
     name = "bleu"
-    labels = (*(f"{n}-gram_matches" for n in range(1, ORDER + 1)), *(f"{n}-grams" for n in range(1, ORDER + 1)),
-              "words", "reference_words")  # fmt: skip
+    labels = (
+        *(f"{n}-gram_matches" for n in range(1, ORDER + 1)),
+        *(f"{n}-grams" for n in range(1, ORDER + 1)),
+        "words",
+        "reference_words",
+    )
     headline = "bleu"
     title = "BLEU"
     system = "translation"
@@ -237,9 +241,13 @@ class Bleu(Metric[Sequence[Segments], Segments]):
         """Return what sacrebleu's signature says, in its terms."""
         value = SMOOTHING[self.smooth] if self.smooth_value is None else self.smooth_value
         return {
-            "nrefs": len(gold), "case": "lc" if self.lowercase else "mixed", "eff": "no", "tok": self.tokenize,
-            "smooth": self.smooth if value is None else f"{self.smooth}[{value:.2f}]", "nsent": len(counts),
-        }  # fmt: skip
+            "nrefs": len(gold),
+            "case": "lc" if self.lowercase else "mixed",
+            "eff": "no",
+            "tok": self.tokenize,
+            "smooth": self.smooth if value is None else f"{self.smooth}[{value:.2f}]",
+            "nsent": len(counts),
+        }
 
     def score(self, gold: Sequence[Segments], hypothesis: Segments) -> "BleuScore":
         """Return the score of a translation; see `Metric.score`."""
@@ -247,12 +255,16 @@ class Bleu(Metric[Sequence[Segments], Segments]):
         total = counts.sum(axis=0)
         words, closest = int(total[-2]), int(total[-1])
         return BleuScore(
-            metric=self, counts=counts, signature=self.signature(gold, hypothesis, counts),
+            metric=self,
+            counts=counts,
+            signature=self.signature(gold, hypothesis, counts),
             bleu=float(corpus_bleu(total, self.smooth, self.smooth_value)),
             precisions=tuple(precisions(total, self.smooth, self.smooth_value).tolist()),
-            brevity_penalty=float(brevity(total)), ratio=words / closest if closest else 0.0, words=words,
+            brevity_penalty=float(brevity(total)),
+            ratio=words / closest if closest else 0.0,
+            words=words,
             reference_words=closest,
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -292,9 +304,13 @@ class BleuScore(Score):
         """Return the columns of the table."""
         orders = {f"{n}-grams": percent(p) for n, p in enumerate(self.precisions, 1)}
         return {
-            "BLEU": percent(self.bleu), **orders, "BP": f"{self.brevity_penalty:.3f}", "ratio": f"{self.ratio:.3f}",
-            "words": str(self.words), "in reference": str(self.reference_words),
-        }  # fmt: skip
+            "BLEU": percent(self.bleu),
+            **orders,
+            "BP": f"{self.brevity_penalty:.3f}",
+            "ratio": f"{self.ratio:.3f}",
+            "words": str(self.words),
+            "in reference": str(self.reference_words),
+        }
 
     def gold_line(self, by: tuple[str, ...] = ()) -> str:
         """Return nothing: what the references have is in the table."""

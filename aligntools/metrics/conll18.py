@@ -146,9 +146,17 @@ def conll18(gold: Conll, other: Conll, alignment: Alignment | None = None) -> di
         heads[text.above[wrong]] = True
         spoiled |= heads[mine]
     rights = {
-        "UPOS": upos, "XPOS": xpos, "UFeats": feats, "AllTags": upos & xpos & feats, "Lemmas": lemma, "UAS": head,
-        "LAS": both, "CLAS": both, "MLAS": both & upos & feats & ~spoiled, "BLEX": both & lemma,
-    }  # fmt: skip
+        "UPOS": upos,
+        "XPOS": xpos,
+        "UFeats": feats,
+        "AllTags": upos & xpos & feats,
+        "Lemmas": lemma,
+        "UAS": head,
+        "LAS": both,
+        "CLAS": both,
+        "MLAS": both & upos & feats & ~spoiled,
+        "BLEX": both & lemma,
+    }
     content = a.content[ours]
     found = {}
     for name, right in rights.items():

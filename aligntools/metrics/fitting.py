@@ -26,9 +26,15 @@ class Sentences(Protocol):
 
 
 def check_words(
-    gold: Sentences, other: Sentences, gold_name: str, name: str, *, ignore_forms: bool = False, head: bool = False,
+    gold: Sentences,
+    other: Sentences,
+    gold_name: str,
+    name: str,
+    *,
+    ignore_forms: bool = False,
+    head: bool = False,
     what: str = "sentences",
-) -> None:  # fmt: skip
+) -> None:
     """Check that two texts have the same sentences.
 
     Parameters

@@ -47,9 +47,11 @@ class GoldReading(Splitting):
         """Return what `aligntools.formats.links.goldlinks.read_gold` takes, for gold of so many sentences."""
         base = self.gold_base if self.gold_base is not None or not self.index_base else self.index_base
         return {
-            "format": self.gold_format, "index_base": base, "first_sentence": self.first_sentence,
+            "format": self.gold_format,
+            "index_base": base,
+            "first_sentence": self.first_sentence,
             "sentences": sentences,
-        }  # fmt: skip
+        }
 
 
 @documented

@@ -273,11 +273,15 @@ class Tagging(Metric[Tokens, Tokens]):
     def settings(self, gold: Tokens, hypothesis: Tokens, counts: np.ndarray) -> dict[str, Any]:
         """Return what the files were taken for and what was counted."""
         return {
-            "gold": _kind(gold, self.column), "hyp": _kind(hypothesis, self.hyp_column),
-            "nsent": len(gold), "nword": int(gold.offsets[-1]), "1-to-1": "optimal", "log": "2",
+            "gold": _kind(gold, self.column),
+            "hyp": _kind(hypothesis, self.hyp_column),
+            "nsent": len(gold),
+            "nword": int(gold.offsets[-1]),
+            "1-to-1": "optimal",
+            "log": "2",
             **({"train": f"{len(self.training)}types"} if self.training is not None else {}),
             **({"forms": "ignored"} if self.ignore_forms else {}),
-        }  # fmt: skip
+        }
 
     def score(self, gold: Tokens, hypothesis: Tokens) -> "TagScore":
         """Return the score of tags; see `Metric.score`.
@@ -301,12 +305,23 @@ class Tagging(Metric[Tokens, Tokens]):
                 )
         n = table.words
         return TagScore(
-            metric=self, counts=counts, signature=self.signature(gold, hypothesis, counts), table=table, words=n,
-            tags=len(table.gold), labels=len(table.predicted), foreign=table.foreign, accuracy=overall, known=known,
-            unknown=unknown, accuracy_known=of_known, accuracy_unknown=of_unknown,
+            metric=self,
+            counts=counts,
+            signature=self.signature(gold, hypothesis, counts),
+            table=table,
+            words=n,
+            tags=len(table.gold),
+            labels=len(table.predicted),
+            foreign=table.foreign,
+            accuracy=overall,
+            known=known,
+            unknown=unknown,
+            accuracy_known=of_known,
+            accuracy_unknown=of_unknown,
             many_to_one=_hits(table, many_to_one(table)) / n if n else None,
-            one_to_one=_hits(table, one_to_one(table)) / n if n else None, information=information(table),
-        )  # fmt: skip
+            one_to_one=_hits(table, one_to_one(table)) / n if n else None,
+            information=information(table),
+        )
 
 
 def _kind(tokens: Tokens, column: str | int) -> str:
@@ -356,9 +371,18 @@ class TagScore(Score):
     def as_dict(self) -> dict[str, Any]:
         """Return the figures by name."""
         names = (
-            "words", "tags", "labels", "foreign", "accuracy", "known", "unknown", "accuracy_known", "accuracy_unknown",
-            "many_to_one", "one_to_one",
-        )  # fmt: skip
+            "words",
+            "tags",
+            "labels",
+            "foreign",
+            "accuracy",
+            "known",
+            "unknown",
+            "accuracy_known",
+            "accuracy_unknown",
+            "many_to_one",
+            "one_to_one",
+        )
         return {name: getattr(self, name) for name in names} | {"information": asdict(self.information)}
 
     def cells(self, verbose: bool = False) -> dict[str, str]:

@@ -27,8 +27,9 @@ def described(model: ParserModel) -> dict[str, Any]:
         ["weights that are not 0", int(np.count_nonzero(model.weights))],
         ["trees", ("projective" if trees.projective else "all") + (", one root" if trees.single_root else "")],
         ["labels", "yes" if model.labeler is not None else "no"],
-        ["words, tags, first letters", ", ".join(
-            str(len(getattr(model.vocabularies, name)) - 1) for name in ("words", "tags", "prefixes")
-        )],
-    ]  # fmt: skip
+        [
+            "words, tags, first letters",
+            ", ".join(str(len(getattr(model.vocabularies, name)) - 1) for name in ("words", "tags", "prefixes")),
+        ],
+    ]
     return {"settings": settings, "templates": sorted(rows, key=lambda row: -row[1] * row[2])}

@@ -11,9 +11,23 @@ from aligntools.parsing.features.space import EncodedSentences, compile_template
 from aligntools.words.vocabulary import Vocabulary
 
 TEMPLATES = (
-    "p | p", "w p | p", "p | w p", "w | w", "p | w", "w | p", "| w p", "| x p", "p-1 p | p", "p p+1 | p",
-    "p | p-1 p", "p | p p+1", "p | p-1 p p+1", "p-1 p | p p+1", "p p+1 | p-1 p", "x | x",
-)  # fmt: skip
+    "p | p",
+    "w p | p",
+    "p | w p",
+    "w | w",
+    "p | w",
+    "w | p",
+    "| w p",
+    "| x p",
+    "p-1 p | p",
+    "p p+1 | p",
+    "p | p-1 p",
+    "p | p p+1",
+    "p | p-1 p p+1",
+    "p-1 p | p p+1",
+    "p p+1 | p-1 p",
+    "x | x",
+)
 #: Those that look at no words.
 TAGS = tuple(t for t in TEMPLATES if not {"w", "x"} & {*t})
 #: Binary logarithm of the number of rows of weights, passes over the text, and the steps' size.
@@ -96,9 +110,18 @@ class Labeler:
         rows = np.zeros((len(edges), len(self.templates)), np.int32)
         keys = np.empty((4, int(sentences.lengths.max(initial=0)) + 1), np.uint64)
         kernels.label_rows(
-            sentences.layers, sentences.starts, sentences.lengths, edges.starts, edges.heads, edges.modifiers, sides,
-            seeds, np.uint64(64 - self.bits), keys, rows,
-        )  # fmt: skip
+            sentences.layers,
+            sentences.starts,
+            sentences.lengths,
+            edges.starts,
+            edges.heads,
+            edges.modifiers,
+            sides,
+            seeds,
+            np.uint64(64 - self.bits),
+            keys,
+            rows,
+        )
         return rows
 
     @classmethod
@@ -134,8 +157,17 @@ class Labeler:
         )
 
     @classmethod
-    def fitted(cls, sentences: EncodedSentences, edges: Edges, shares: Shares, labels: Vocabulary, bits: int = BITS,
-               passes: int = PASSES, rate: float = RATE, seed: int = 1) -> "Labeler":  # fmt: skip
+    def fitted(
+        cls,
+        sentences: EncodedSentences,
+        edges: Edges,
+        shares: Shares,
+        labels: Vocabulary,
+        bits: int = BITS,
+        passes: int = PASSES,
+        rate: float = RATE,
+        seed: int = 1,
+    ) -> "Labeler":
         """Learn from edges that have labels by shares: minimize the cross-entropy with them.
 
         Parameters
@@ -155,9 +187,16 @@ class Labeler:
         for _ in range(passes):
             order = rng.permutation(len(edges))
             kernels.fit_labels(
-                rows, shares.starts, shares.labels, shares.shares, order, np.float32(rate), result.weights, squares,
+                rows,
+                shares.starts,
+                shares.labels,
+                shares.shares,
+                order,
+                np.float32(rate),
+                result.weights,
+                squares,
                 np.empty(size, np.float32),
-            )  # fmt: skip
+            )
         return result
 
     def without_words(self) -> "Labeler":

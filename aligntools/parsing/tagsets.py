@@ -4,14 +4,32 @@ from collections.abc import Sequence
 
 #: The twelve; ``.`` is punctuation.
 UNIVERSAL = (
-    b"NOUN", b"VERB", b"ADJ", b"ADV", b"PRON", b"DET", b"ADP", b"NUM", b"CONJ", b"PRT", b".", b"X",
-)  # fmt: skip
+    b"NOUN",
+    b"VERB",
+    b"ADJ",
+    b"ADV",
+    b"PRON",
+    b"DET",
+    b"ADP",
+    b"NUM",
+    b"CONJ",
+    b"PRT",
+    b".",
+    b"X",
+)
 
 #: Universal Dependencies' UPOS.
 UPOS = {
-    b"PROPN": b"NOUN", b"AUX": b"VERB", b"SCONJ": b"CONJ", b"CCONJ": b"CONJ", b"PART": b"PRT", b"PUNCT": b".",
-    b"SYM": b"X", b"INTJ": b"X", b"_": b"X",
-}  # fmt: skip
+    b"PROPN": b"NOUN",
+    b"AUX": b"VERB",
+    b"SCONJ": b"CONJ",
+    b"CCONJ": b"CONJ",
+    b"PART": b"PRT",
+    b"PUNCT": b".",
+    b"SYM": b"X",
+    b"INTJ": b"X",
+    b"_": b"X",
+}
 
 #: Penn Treebank tags, with those that UD's English treebanks add.
 PENN = {
@@ -26,8 +44,10 @@ PENN = {
         [b".", b",", b":", b"``", b"''", b"(", b")", b"-LRB-", b"-RRB-", b"#", b"$", b"HYPH", b"NFP"], b"."
     ),
     **dict[bytes, bytes].fromkeys([b"FW", b"LS", b"SYM", b"UH", b"ADD", b"GW", b"XX"], b"X"),
-    b"IN": b"ADP", b"CD": b"NUM", b"CC": b"CONJ",
-}  # fmt: skip
+    b"IN": b"ADP",
+    b"CD": b"NUM",
+    b"CC": b"CONJ",
+}
 
 TABLES = {"upos": UPOS, "penn": PENN}
 

@@ -11,9 +11,20 @@ from typing import Any
 import numpy as np
 
 #: What the form calls types, in the order of the library: arrays of the later ones come first.
-TYPES = {"BOOL": np.bool_, "U8": np.uint8, "I8": np.int8, "I16": np.int16, "U16": np.uint16, "F16": np.float16,
-         "I32": np.int32, "U32": np.uint32, "F32": np.float32, "F64": np.float64, "I64": np.int64,
-         "U64": np.uint64}  # fmt: skip
+TYPES = {
+    "BOOL": np.bool_,
+    "U8": np.uint8,
+    "I8": np.int8,
+    "I16": np.int16,
+    "U16": np.uint16,
+    "F16": np.float16,
+    "I32": np.int32,
+    "U32": np.uint32,
+    "F32": np.float32,
+    "F64": np.float64,
+    "I64": np.int64,
+    "U64": np.uint64,
+}
 _NAMES = {np.dtype(kind): name for name, kind in TYPES.items()}
 _ORDER = {name: place for place, name in enumerate(TYPES)}
 #: Arrays begin at a multiple of so many bytes.

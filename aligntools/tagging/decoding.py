@@ -228,11 +228,24 @@ class _Chunk:
         at = np.zeros(0, np.int64) if edges_at is None else edges_at
         self.pool.map(
             lambda block: posteriors_block(
-                *block, self.offsets, self.cells, self.kept, self.table.groups, places, model.values, model.first,
-                model.start, model.transitions, model.stop, by_state, sure, at, edges,
+                *block,
+                self.offsets,
+                self.cells,
+                self.kept,
+                self.table.groups,
+                places,
+                model.values,
+                model.first,
+                model.start,
+                model.transitions,
+                model.stop,
+                by_state,
+                sure,
+                at,
+                edges,
             ),
             self.blocks,
-        )  # fmt: skip
+        )
         return sure, edges
 
     def prune(self, model: "tuple[CandidateChain, np.ndarray]") -> None:
@@ -301,11 +314,21 @@ class _Chunk:
         m, places = model
         self.pool.map(
             lambda block: best_states_block(
-                *block, self.offsets, self.cells, self.kept, self.table.groups, places, m.values, m.first, m.start,
-                m.transitions, m.stop, best,
+                *block,
+                self.offsets,
+                self.cells,
+                self.kept,
+                self.table.groups,
+                places,
+                m.values,
+                m.first,
+                m.start,
+                m.transitions,
+                m.stop,
+                best,
             ),
             self.blocks,
-        )  # fmt: skip
+        )
         return best, sure.reshape(self.n, n_states)[np.arange(self.n), best]
 
     def _choose(self, cells: np.ndarray, sure: np.ndarray, place: np.ndarray, confidence: np.ndarray) -> None:

@@ -52,9 +52,14 @@ def described(model: TaggerModel, words: int, best: int) -> dict[str, Any]:
     rows = between[np.ix_(kept, kept)]
     rows /= np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
     return {
-        "settings": settings, "tags": list(model.tags), "prior": tag_prior.tolist(), "typical": typical,
-        "transitions": rows.tolist(), "transition_tags": [model.tags[k] for k in kept.tolist()], "words": shares,
-    }  # fmt: skip
+        "settings": settings,
+        "tags": list(model.tags),
+        "prior": tag_prior.tolist(),
+        "typical": typical,
+        "transitions": rows.tolist(),
+        "transition_tags": [model.tags[k] for k in kept.tolist()],
+        "words": shares,
+    }
 
 
 def _groups(model: TaggerModel) -> np.ndarray:

@@ -132,9 +132,12 @@ def from_chain(
     values = rounded(np.divide(values, scale, out=np.ones_like(values), where=scale > 0))
     factors = factors * scale.ravel()
     model = CandidateChain(
-        np.array([0, n_states], np.int64), np.array(chain.start, np.float64),
-        np.array(chain.transitions, np.float64, order="C"), np.array(chain.stop, np.float64), values.ravel(),
-    )  # fmt: skip
+        np.array([0, n_states], np.int64),
+        np.array(chain.start, np.float64),
+        np.array(chain.transitions, np.float64, order="C"),
+        np.array(chain.stop, np.float64),
+        values.ravel(),
+    )
     candidates = TagCandidates(np.arange(len(words) + 1, dtype=np.int64), np.zeros(len(words), np.int32))
     classes = WordClasses({}, np.zeros(1, np.int64), [(0, 1)])
     member = TaggerMember(model, prior, np.ones((1, n_states), np.float32))

@@ -105,9 +105,23 @@ def normalize(vector):
 
 @kernel
 def posteriors_block(
-    k0, k1, offsets, cells, kept, groups, places, values, first, start, transitions, stop, by_state, sure, edges_at,
+    k0,
+    k1,
+    offsets,
+    cells,
+    kept,
+    groups,
+    places,
+    values,
+    first,
+    start,
+    transitions,
+    stop,
+    by_state,
+    sure,
+    edges_at,
     edges,
-):  # fmt: skip
+):
     """Write posteriors of sentences ``k0..k1-1``: of each token's candidates, or of each of its states.
 
     Parameters
@@ -285,9 +299,7 @@ def best_chain_block(k0, k1, offsets, cells, sure, edges_at, edges, best):
 
 
 @kernel(fast=False)
-def best_states_block(
-    k0, k1, offsets, cells, kept, groups, places, values, first, start, transitions, stop, best
-):  # fmt: skip
+def best_states_block(k0, k1, offsets, cells, kept, groups, places, values, first, start, transitions, stop, best):
     """Viterbi over states (max-product, scaled a token); ``best`` counts a token's states from 0.
 
     Ties go to the lowest state.

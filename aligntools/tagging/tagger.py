@@ -312,15 +312,22 @@ class TaggerModel:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file."""
         header = {
-            "tags": self.tags, "anonymous": self.anonymous, "members": len(self.members), "coarse": bool(self.coarse),
-            "levels": self.classes.levels, "settings": self.settings,
-        }  # fmt: skip
+            "tags": self.tags,
+            "anonymous": self.anonymous,
+            "members": len(self.members),
+            "coarse": bool(self.coarse),
+            "levels": self.classes.levels,
+            "settings": self.settings,
+        }
         arrays = {
-            "candidates.ptr": self.candidates.ptr, "candidates.groups": self.candidates.groups,
+            "candidates.ptr": self.candidates.ptr,
+            "candidates.groups": self.candidates.groups,
             "classes.parents": self.classes.parents,
-            "unknown.weights": self.unknown.weights, "unknown.ptr": self.unknown.ptr,
-            "unknown.states": self.unknown.states, "unknown.shares": self.unknown.shares,
-        }  # fmt: skip
+            "unknown.weights": self.unknown.weights,
+            "unknown.ptr": self.unknown.ptr,
+            "unknown.states": self.unknown.states,
+            "unknown.shares": self.unknown.shares,
+        }
         if self.unknown.classes is not None:
             header["word_classes"] = True
             arrays |= self.unknown.classes.arrays("word_classes")

@@ -44,8 +44,16 @@ def columns_svg(
     for k in range(5):
         y = base - _HEIGHT * k / 4
         element(root, "line", class_="grid", x1=_LEFT, x2=width - 8, y1=y, y2=y, stroke=_LINE)
-        element(root, "text", f"{100 * top * k / 4:.3g} %", x=_LEFT - 5, y=y + 4, font_size=10, fill=_SOFT,
-                text_anchor="end")  # fmt: skip
+        element(
+            root,
+            "text",
+            f"{100 * top * k / 4:.3g} %",
+            x=_LEFT - 5,
+            y=y + 4,
+            font_size=10,
+            fill=_SOFT,
+            text_anchor="end",
+        )
     x = _LEFT
     for k, (name, _) in enumerate(series):
         border, fill = _SERIES[k]
@@ -59,11 +67,22 @@ def columns_svg(
         for k, (label, values) in enumerate(series):
             height = _HEIGHT * min(values[n] / top, 1.0) if top else 0.0
             border, fill = _SERIES[k]
-            bar = element(root, "rect", class_=("first", "second")[k], x=left + k * wide, y=base - height,
-                          width=wide - 2, height=height, fill=fill, stroke=border, stroke_width=1.5)  # fmt: skip
+            bar = element(
+                root,
+                "rect",
+                class_=("first", "second")[k],
+                x=left + k * wide,
+                y=base - height,
+                width=wide - 2,
+                height=height,
+                fill=fill,
+                stroke=border,
+                stroke_width=1.5,
+            )
             element(bar, "title", f"{label}, {name}: {100 * values[n]:.2f} %")
-        element(root, "text", name, x=left + (step - 8) / 2, y=base + 14, font_size=10, fill=_SOFT,
-                text_anchor="middle")  # fmt: skip
+        element(
+            root, "text", name, x=left + (step - 8) / 2, y=base + 14, font_size=10, fill=_SOFT, text_anchor="middle"
+        )
     element(root, "text", below, x=_LEFT, y=base + 30, font_size=11, fill=_SOFT)
     return drawing.written(root)
 

@@ -76,8 +76,18 @@ def _draw(group: ElementTree.Element, box: Box, edges: Sequence[float]) -> None:
     own = element(group, "g")
     element(own, "title", f"{box.use.left} → {box.source or '…'} ||| {box.target}: {box.use.score:.4g}")
     fill, stroke = ("#f2f3f4", "#5b6268") if box.joined else ("#dbe8f5", "#1b5e9e")
-    element(own, "rect", class_="joined" if box.joined else None, x=x, y=y, width=max(width, 1.0), height=_BOX, rx=5,
-            fill=fill, stroke=stroke)  # fmt: skip
+    element(
+        own,
+        "rect",
+        class_="joined" if box.joined else None,
+        x=x,
+        y=y,
+        width=max(width, 1.0),
+        height=_BOX,
+        rx=5,
+        fill=fill,
+        stroke=stroke,
+    )
     y += 26 if box.joined else 18
     element(own, "text", box.target, class_="target", x=x + width / 2, y=y, font_size=_SIZE, fill="#1c1f22")
     element(own, "text", box.source, class_="source", x=x + width / 2, y=y + 17, font_size=_SMALL, fill="#5b6268")

@@ -49,12 +49,21 @@ class DerivationsView(View):
             derivations = []
             for d in sentence.derivations:
                 rules = [
-                    [use.left == "X", _shown(use.source), _shown(use.target), *use.span, list(use.tails),
-                     round(use.score, 4),
-                     [x for name, value in use.features.items() for x in (names.setdefault(visible(name), len(names)),
-                                                                            round(value, 4))]]
+                    [
+                        use.left == "X",
+                        _shown(use.source),
+                        _shown(use.target),
+                        *use.span,
+                        list(use.tails),
+                        round(use.score, 4),
+                        [
+                            x
+                            for name, value in use.features.items()
+                            for x in (names.setdefault(visible(name), len(names)), round(value, 4))
+                        ],
+                    ]
                     for use in d.rules
-                ]  # fmt: skip
+                ]
                 derivations.append([round(d.score, 4), _shown(d.words), rules])
             reference = None if self.references is None else _shown(self.references[k])
             rows.append([_shown(sentence.source), reference, derivations])
@@ -116,8 +125,10 @@ def _rules(derivation: Any) -> list[tuple[str, str]]:
         source, target = (" ".join(_shown(side)) for side in (use.source, use.target))
         begin, end = use.span
         parts += [
-            (f"  {'  ' * depth}", ""), (f"{use.left} {begin}-{end}", "right"),
-            (f"  {source} ||| {target}", "" if use.left == "X" else "soft"), (f"  {use.score:.4f}\n", "soft"),
-        ]  # fmt: skip
+            (f"  {'  ' * depth}", ""),
+            (f"{use.left} {begin}-{end}", "right"),
+            (f"  {source} ||| {target}", "" if use.left == "X" else "soft"),
+            (f"  {use.score:.4f}\n", "soft"),
+        ]
         stack += [(tail, depth + (use.left == "X")) for tail in reversed(use.tails)]
     return parts

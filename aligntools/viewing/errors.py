@@ -52,8 +52,14 @@ def scores(names: Sequence[str], links: Sequence[Links], gold: Gold) -> Table:
         low, high = report.intervals[k] or (0.0, 0.0)
         difference = report.differences[k] if report.differences else None
         p = "" if difference is None else f"{100 * difference.value:+.2f} (p = {difference.p_value:.3f})"
-        cells = (percent(score.aer), f"{percent(low)}–{percent(high)}", percent(score.precision),
-                 percent(score.recall), str(score.links), *([p] if len(found) > 1 else []))  # fmt: skip
+        cells = (
+            percent(score.aer),
+            f"{percent(low)}–{percent(high)}",
+            percent(score.precision),
+            percent(score.recall),
+            str(score.links),
+            *([p] if len(found) > 1 else []),
+        )
         rows.append((name, *cells))
     heads: tuple[str, ...] = ("", "AER %", "95 % interval", "precision", "recall", "links")
     heads += (f"against {names[0]}",) if len(found) > 1 else ()
@@ -119,9 +125,15 @@ def by_tag(names: Sequence[str], links: Sequence[Links], gold: Gold, tags: Seque
 
 
 def _grouped(
-    title: str, about: str, head: str, labels: list[str], names: Sequence[str], links: Sequence[Links], gold: Gold,
+    title: str,
+    about: str,
+    head: str,
+    labels: list[str],
+    names: Sequence[str],
+    links: Sequence[Links],
+    gold: Gold,
     group: Callable[[np.ndarray, np.ndarray], np.ndarray],
-) -> Table:  # fmt: skip
+) -> Table:
     counts = [count_by_group(one, gold, group, len(labels)) for one in links]
     errors = [figures(one)[:, 0] for one in counts]
     used = [any(one[k, [0, 1]].any() for one in counts) for k in range(len(labels))]
@@ -153,9 +165,11 @@ def confusions(name: str, links: Links, gold: Gold, texts: tuple[_Words, _Words]
     for what, counted in (("false", false), ("missed", missed)):
         listed = sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:CONFUSIONS]
         cells: list[tuple[str, ...]] = [(_side_by_side(s, t), str(n), str(right[s, t])) for (s, t), n in listed]
-        about = f"Pairs of words that {name} links most often where gold does not." if what == "false" else (
-            f"Pairs of words whose sure links {name} misses most often."
-        )  # fmt: skip
+        about = (
+            f"Pairs of words that {name} links most often where gold does not."
+            if what == "false"
+            else (f"Pairs of words whose sure links {name} misses most often.")
+        )
         most = max(counted.values(), default=1)
         bars = [[n / most, 0.0] for _, n in listed]
         tables.append(Table(f"Most often {what}: {name}", about, ("words", what, "right"), cells, bars))

@@ -103,14 +103,30 @@ class ModelView(View):
             counts = each.counts and [round(c, 1) for c in each.counts]
             shares = each.shares and [[round(p, 3) for p in row] for row in each.shares]
             ids = [number(word) for word in each.words]
-            lists.append({"name": each.name, "other": each.other, "words": ids, "rows": rows, "counts": counts,
-                          "shares": shares, "linked": each.linked})  # fmt: skip
+            lists.append(
+                {
+                    "name": each.name,
+                    "other": each.other,
+                    "words": ids,
+                    "rows": rows,
+                    "counts": counts,
+                    "shares": shares,
+                    "linked": each.linked,
+                }
+            )
         matrix = self.matrix and heat(*self.matrix)
         return page(
-            self.title, "models", {"strings": list(strings), "lists": lists}, settings=self.settings, notes=self.notes,
-            charts=[(chart.title, chart.svg(inline=True)) for chart in self.charts], tables=self.tables, matrix=matrix,
-            weights=_bars(self.weights), lists=[each.name for each in self.words],
-        )  # fmt: skip
+            self.title,
+            "models",
+            {"strings": list(strings), "lists": lists},
+            settings=self.settings,
+            notes=self.notes,
+            charts=[(chart.title, chart.svg(inline=True)) for chart in self.charts],
+            tables=self.tables,
+            matrix=matrix,
+            weights=_bars(self.weights),
+            lists=[each.name for each in self.words],
+        )
 
     def svg(self, number: int | None = None, **how: object) -> str:
         """Return one of the charts as SVG, by its number from 1 on; by default the first."""
@@ -155,7 +171,12 @@ def _bars(weights: list[Any]) -> list[Any]:
     """Return weights with where their bars begin and how long they are, of 100 to each side."""
     most = max((abs(value) for _, value in weights), default=0.0) or 1.0
     return [
-        (visible(name), f"{value:.4f}", round(100 + min(0.0, 100 * value / most), 1), round(abs(100 * value / most), 1),
-         value < 0)
+        (
+            visible(name),
+            f"{value:.4f}",
+            round(100 + min(0.0, 100 * value / most), 1),
+            round(abs(100 * value / most), 1),
+            value < 0,
+        )
         for name, value in weights
-    ]  # fmt: skip
+    ]

@@ -45,9 +45,14 @@ def page(title: str, kind: str, data: object, **context: Any) -> str:
     """
     style, script, template = _assets(kind)
     found: str = template.render(
-        title=visible(title), style=style, script=script, policy=_policy(style, script), data=as_json(data),
-        version=__version__, **context,
-    )  # fmt: skip
+        title=visible(title),
+        style=style,
+        script=script,
+        policy=_policy(style, script),
+        data=as_json(data),
+        version=__version__,
+        **context,
+    )
     return found
 
 

@@ -29,9 +29,12 @@ def bar(share: float, width: int = 20) -> str:
 
 
 def heat(
-    caption: str, names: Sequence[str], columns: Sequence[str], shares: Sequence[Sequence[float]],
+    caption: str,
+    names: Sequence[str],
+    columns: Sequence[str],
+    shares: Sequence[Sequence[float]],
     texts: Sequence[Sequence[str]] | None = None,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Return a table whose cells have a shade, 0 to 9, beside what stands in them (by default the share in percent)."""
     rows = []
     for r, (name, row) in enumerate(zip(names, shares, strict=True)):

@@ -6,8 +6,13 @@ from aligntools.ground.errors import harmless
 
 #: What each style looks like, in rich's words. Signs say the same, for those who see no colors.
 STYLES = {
-    "head": "bold", "soft": "dim", "right": "blue", "wrong": "bold red", "missed": "yellow", "good": "green",
-}  # fmt: skip
+    "head": "bold",
+    "soft": "dim",
+    "right": "blue",
+    "wrong": "bold red",
+    "missed": "yellow",
+    "good": "green",
+}
 
 
 def cells(text: str) -> int:

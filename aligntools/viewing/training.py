@@ -166,9 +166,15 @@ class TrainingView(View):
         head, rows = self.summary()
         stages = [[name, *(f"{x:.2f}" for x in values)] for name, values in self.stages()]
         return page(
-            self.title, "training", None, charts=charts, head=head, rows=rows, stages=stages,
+            self.title,
+            "training",
+            None,
+            charts=charts,
+            head=head,
+            rows=rows,
+            stages=stages,
             names=[run.name for run in self.runs],
-        )  # fmt: skip
+        )
 
     def svg(self, number: int | None = None, **how: object) -> str:
         """Return one of the charts as SVG, by its number from 1 on; by default the first.

@@ -49,9 +49,7 @@ def arcs(heads: Sequence[int]) -> list[Arc]:
         level = int(gaps[between].max()) + 1
         gaps[between] = level
         found.append(Arc(head, word, level))
-    roots = [
-        Arc(-1, word, int(max(gaps[word], gaps[word + 1])) + 1) for word, head in enumerate(heads) if head == 0
-    ]  # fmt: skip
+    roots = [Arc(-1, word, int(max(gaps[word], gaps[word + 1])) + 1) for word, head in enumerate(heads) if head == 0]
     return sorted(found + roots, key=lambda arc: arc.word)
 
 

@@ -151,8 +151,16 @@ class _Side:
             tip_path = f"M{tip:.1f} {edge:.1f}l-3.2 {6.5 * sign:.1f}h6.4z"
             element(group, "path", class_="tip", d=tip_path, fill=color, stroke="none")
             below = y - 4 if sign < 0 else y + LABEL_SIZE + 2
-            element(group, "text", self.labels[arc.word], x=middle, y=below, font_size=LABEL_SIZE, fill=color,
-                    text_anchor="middle")  # fmt: skip
+            element(
+                group,
+                "text",
+                self.labels[arc.word],
+                x=middle,
+                y=below,
+                font_size=LABEL_SIZE,
+                fill=color,
+                text_anchor="middle",
+            )
         for low, high in crossings(self.arcs):
             x, y = self._meeting(low, high, centers, edge, sign)
             element(root, "circle", class_="tree-crossing", cx=x, cy=y, r=3.5, fill="none", stroke="#1c1f22")
@@ -168,11 +176,12 @@ def _spread(words: Sequence[str], tags: Sequence[str] | None, sides: list[_Side]
     n = len(words)
     widths = [
         max(
-            text_width(words[k], WORD_SIZE), text_width(tags[k], TAG_SIZE) if tags else 0.0,
+            text_width(words[k], WORD_SIZE),
+            text_width(tags[k], TAG_SIZE) if tags else 0.0,
             *(side.room[k] for side in sides),
         )
         for k in range(n)
-    ]  # fmt: skip
+    ]
     gaps = [(widths[k] + widths[k + 1]) / 2 + _GAP for k in range(n - 1)]
     for side in sides:
         for arc in sorted(side.arcs, key=lambda arc: arc.end - arc.begin):

@@ -177,9 +177,18 @@ class TreesView(View):
         for number in range(1, len(self) + 1):
             s, (heads, labels) = self.sentence(number), self.errors[number - 1].tolist()
             rows.append(
-                [s.words, _ids(s.tags, tags), s.heads, _ids(s.labels, names), s.gold_heads, _ids(s.gold_labels, names),
-                 heads, labels, edge_crossings(s.heads)]
-            )  # fmt: skip
+                [
+                    s.words,
+                    _ids(s.tags, tags),
+                    s.heads,
+                    _ids(s.labels, names),
+                    s.gold_heads,
+                    _ids(s.gold_labels, names),
+                    heads,
+                    labels,
+                    edge_crossings(s.heads),
+                ]
+            )
         data = {"compared": compared, "labels": list(names), "tags": list(tags), "sentences": rows}
         return page(self.title, "trees", data, headline=self.headline, tables=self.tables(), compared=compared)
 

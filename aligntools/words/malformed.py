@@ -109,16 +109,19 @@ def _advice(sample: list[bytes], format: str | None, separators: int) -> str:
     """Return what to do with a text of such lines."""
     tabs = {line.count(b"\t") for line in sample}
     seems = [
-        (format == "tsv" and all(SEPARATOR.search(line) for line in sample),
-         "it has ' ||| ' between the sides? `input_format=joint` reads that"),
-        (9 in tabs and all(line[:1] == b"#" or line.count(b"\t") == 9 for line in sample),
-         "CoNLL? parallel text is expected, one pair of sentences a line"),
-        (format != "tsv" and tabs == {1} and not separators,
-         "separated by tabs? `input_format=tsv` reads that"),
+        (
+            format == "tsv" and all(SEPARATOR.search(line) for line in sample),
+            "it has ' ||| ' between the sides? `input_format=joint` reads that",
+        ),
+        (
+            9 in tabs and all(line[:1] == b"#" or line.count(b"\t") == 9 for line in sample),
+            "CoNLL? parallel text is expected, one pair of sentences a line",
+        ),
+        (format != "tsv" and tabs == {1} and not separators, "separated by tabs? `input_format=tsv` reads that"),
         (min(tabs) > 1 and len(tabs) == 1, f"{max(tabs) + 1} columns? keep the two texts, for instance with cut -f1,2"),
         (all(_LINK.fullmatch(word) for line in sample for word in line.split()), "an alignment? text is expected here"),
         (all(line.lstrip()[:1] in (b"<", b"{") for line in sample), "XML or JSON? extract the text"),
         (separators > 1, "one is expected; remove the others"),
         (all(b"|||" in line for line in sample), "there must be spaces around it"),
-    ]  # fmt: skip
+    ]
     return next((advice for holds, advice in seems if holds), "one field; use `source` and `target` for two files")

@@ -341,8 +341,9 @@ def _filled(units: Units, others: Units, lines: np.ndarray) -> Units:
     counts = units.lengths()
     places = np.repeat(units.offsets[lines], others.lengths())
     counts[lines] = others.lengths()
-    begins, ends = (np.insert(*side) for side in ((units.begins, places, others.begins),
-                                                  (units.ends, places, others.ends)))  # fmt: skip
+    begins, ends = (
+        np.insert(*side) for side in ((units.begins, places, others.begins), (units.ends, places, others.ends))
+    )
     return Units(begins, ends, np.concatenate([[0], np.cumsum(counts)]))
 
 
@@ -451,9 +452,7 @@ def cut_as_python(lines: Sequence[bytes]) -> Units | None:
     """
     if not _OTHER_SPACE.search(b"\n".join(lines).decode("utf-8", "replace")):
         return None
-    counts = [
-        [len(word.split()) for word in _SPACE.split(line.decode("utf-8", "replace")) if word] for line in lines
-    ]  # fmt: skip
+    counts = [[len(word.split()) for word in _SPACE.split(line.decode("utf-8", "replace")) if word] for line in lines]
     offsets = np.cumsum([0, *map(len, counts)])
     ends = np.array([n for row in counts for n in itertools.accumulate(row)], np.int64)
     flat = np.array([n for row in counts for n in row], np.int64)

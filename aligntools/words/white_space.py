@@ -33,14 +33,24 @@ _OTHERS = re.compile(
 )
 _CONTROLS = tuple(bytes([code]) for code in b"\v\f\x1c\x1d\x1e\x1f")
 #: First bytes, or one of them where texts are full of it, and what is then looked for; U+2000 and on in `_has_general`.
-_SINGLE = ((b"\xc2", b"\xc2\xa0"), (b"\xc2", b"\xc2\x85"), (b"\xe1", b"\xe1\x9a\x80"), (b"\xe2", b"\xe2\x81\x9f"),
-           (b"\xe3", b"\xe3\x80\x80"))  # fmt: skip
+_SINGLE = (
+    (b"\xc2", b"\xc2\xa0"),
+    (b"\xc2", b"\xc2\x85"),
+    (b"\xe1", b"\xe1\x9a\x80"),
+    (b"\xe2", b"\xe2\x81\x9f"),
+    (b"\xe3", b"\xe3\x80\x80"),
+)
 _OF_MODELS = bytes.maketrans(b"\0\v\f\r", b"    ")
 _NAMES = {
-    "\v": "LINE TABULATION", "\f": "FORM FEED", "\r": "CARRIAGE RETURN", "\x1c": "INFORMATION SEPARATOR FOUR",
-    "\x1d": "INFORMATION SEPARATOR THREE", "\x1e": "INFORMATION SEPARATOR TWO", "\x1f": "INFORMATION SEPARATOR ONE",
+    "\v": "LINE TABULATION",
+    "\f": "FORM FEED",
+    "\r": "CARRIAGE RETURN",
+    "\x1c": "INFORMATION SEPARATOR FOUR",
+    "\x1d": "INFORMATION SEPARATOR THREE",
+    "\x1e": "INFORMATION SEPARATOR TWO",
+    "\x1f": "INFORMATION SEPARATOR ONE",
     "\x85": "NEXT LINE",
-}  # fmt: skip
+}
 _UNREADABLE = (
     "a word holds a carriage return, vertical tab or form feed, at which programs that read the file would stop"
 )

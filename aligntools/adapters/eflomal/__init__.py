@@ -20,6 +20,15 @@ from aligntools.adapters.eflomal.text import (
 )
 
 __all__ = [
-    "Aligner", "TextIndex", "align", "calculate_priors", "read_priors", "read_text", "sentences_from_joint_file",
-    "to_eflomal_priors_file", "to_eflomal_text_file", "write_priors", "write_text",
-]  # fmt: skip
+    "Aligner",
+    "TextIndex",
+    "align",
+    "calculate_priors",
+    "read_priors",
+    "read_text",
+    "sentences_from_joint_file",
+    "to_eflomal_priors_file",
+    "to_eflomal_text_file",
+    "write_priors",
+    "write_text",
+]

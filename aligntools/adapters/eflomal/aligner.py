@@ -46,10 +46,18 @@ class Aligner:
     """
 
     def __init__(
-        self, model: int = 3, score_model: int = 0, n_iterations: tuple[int, int, int] | None = None,
-        n_samplers: int = 3, rel_iterations: float = 1.0, null_prior: float = 0.2, source_prefix_len: int = 0,
-        source_suffix_len: int = 0, target_prefix_len: int = 0, target_suffix_len: int = 0,
-    ):  # fmt: skip
+        self,
+        model: int = 3,
+        score_model: int = 0,
+        n_iterations: tuple[int, int, int] | None = None,
+        n_samplers: int = 3,
+        rel_iterations: float = 1.0,
+        null_prior: float = 0.2,
+        source_prefix_len: int = 0,
+        source_suffix_len: int = 0,
+        target_prefix_len: int = 0,
+        target_suffix_len: int = 0,
+    ):
         self.model = model
         self.score_model = score_model
         self.n_iterations = n_iterations
@@ -62,9 +70,14 @@ class Aligner:
         self.target_suffix_len = target_suffix_len
 
     def prepare_files(
-        self, src_input_file: Iterable[str], src_output_file: IO[bytes], trg_input_file: Iterable[str],
-        trg_output_file: IO[bytes], priors_input_file: Iterable[str] | None, priors_output_file: IO[str] | None,
-    ) -> None:  # fmt: skip
+        self,
+        src_input_file: Iterable[str],
+        src_output_file: IO[bytes],
+        trg_input_file: Iterable[str],
+        trg_output_file: IO[bytes],
+        priors_input_file: Iterable[str] | None,
+        priors_output_file: IO[str] | None,
+    ) -> None:
         """Write text and priors in the form that the ``eflomal`` program reads.
 
         Inputs are iterables of lines, outputs open files.
@@ -86,11 +99,17 @@ class Aligner:
             to_eflomal_priors_file(read_priors(priors_input_file), source, target, priors_output_file)  # type: ignore
 
     def align(
-        self, src_input: Iterable[str], trg_input: Iterable[str], links_filename_fwd: str | None = None,
-        links_filename_rev: str | None = None, scores_filename_fwd: str | None = None,
-        scores_filename_rev: str | None = None, priors_input: Iterable[str] | None = None, quiet: bool = True,
+        self,
+        src_input: Iterable[str],
+        trg_input: Iterable[str],
+        links_filename_fwd: str | None = None,
+        links_filename_rev: str | None = None,
+        scores_filename_fwd: str | None = None,
+        scores_filename_rev: str | None = None,
+        priors_input: Iterable[str] | None = None,
+        quiet: bool = True,
         use_gdb: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Align text: train both directions together and write each one's links and scores.
 
         Parameters
@@ -125,30 +144,52 @@ class Aligner:
 
 
 def align_lines(
-    aligner: Aligner, source: Iterable[str], target: Iterable[str], outputs: Outputs,
-    priors: Iterable[str] | None = None, quiet: bool = True, progress: "Progress" = None,
+    aligner: Aligner,
+    source: Iterable[str],
+    target: Iterable[str],
+    outputs: Outputs,
+    priors: Iterable[str] | None = None,
+    quiet: bool = True,
+    progress: "Progress" = None,
     names: tuple[str, str, str] = ("<source>", "<target>", "<priors>"),
-) -> None:  # fmt: skip
+) -> None:
     """Do what `Aligner.align` does; errors are those of this project, and call the texts by these names."""
     check_models(aligner.model, aligner.score_model)
     cuts = (
-        (aligner.source_prefix_len, aligner.source_suffix_len), (aligner.target_prefix_len, aligner.target_suffix_len),
-    )  # fmt: skip
+        (aligner.source_prefix_len, aligner.source_suffix_len),
+        (aligner.target_prefix_len, aligner.target_suffix_len),
+    )
     bitext = _bitext(lines_of(source, False, *cuts[0]), lines_of(target, False, *cuts[1]), names[:2])
     run(
-        bitext, outputs, model=aligner.model, score_model=aligner.score_model, null_prior=aligner.null_prior,
-        priors=None if priors is None else _priors(priors, cuts, names[2]), quiet=quiet, progress=progress,
-    )  # fmt: skip
+        bitext,
+        outputs,
+        model=aligner.model,
+        score_model=aligner.score_model,
+        null_prior=aligner.null_prior,
+        priors=None if priors is None else _priors(priors, cuts, names[2]),
+        quiet=quiet,
+        progress=progress,
+    )
 
 
 def align(
-    source_filename: str, target_filename: str, links_filename_fwd: str | None = None,
-    links_filename_rev: str | None = None, statistics_filename: str | None = None,
-    scores_filename_fwd: str | None = None, scores_filename_rev: str | None = None,
-    priors_filename: str | None = None, model: int = 3, score_model: int = 0,
-    n_iterations: tuple[int, int, int] | None = None, n_samplers: int = 1, quiet: bool = True,
-    rel_iterations: float = 1.0, null_prior: float = 0.2, use_gdb: bool = False,
-) -> None:  # fmt: skip
+    source_filename: str,
+    target_filename: str,
+    links_filename_fwd: str | None = None,
+    links_filename_rev: str | None = None,
+    statistics_filename: str | None = None,
+    scores_filename_fwd: str | None = None,
+    scores_filename_rev: str | None = None,
+    priors_filename: str | None = None,
+    model: int = 3,
+    score_model: int = 0,
+    n_iterations: tuple[int, int, int] | None = None,
+    n_samplers: int = 1,
+    quiet: bool = True,
+    rel_iterations: float = 1.0,
+    null_prior: float = 0.2,
+    use_gdb: bool = False,
+) -> None:
     """Align files that `write_text` wrote; what our ``eflomal`` program does.
 
     Where the files hold the words too, as `write_text` adds them, all that our models make of spellings is used.
@@ -164,8 +205,10 @@ def align(
         links_filename_fwd, links_filename_rev, scores_filename_fwd, scores_filename_rev, statistics_filename
     )
     read = {
-        "source_filename": source_filename, "target_filename": target_filename, "priors_filename": priors_filename,
-    }  # fmt: skip
+        "source_filename": source_filename,
+        "target_filename": target_filename,
+        "priors_filename": priors_filename,
+    }
     with _as_value_errors():
         _keep_apart(read, outputs)
         align_numbered(
@@ -174,19 +217,32 @@ def align(
 
 
 def align_numbered(
-    source: str, target: str, outputs: Outputs, priors: str | None = None, model: int = 3, score_model: int = 0,
-    null_prior: float = 0.2, quiet: bool = True, progress: "Progress" = None,
-) -> None:  # fmt: skip
+    source: str,
+    target: str,
+    outputs: Outputs,
+    priors: str | None = None,
+    model: int = 3,
+    score_model: int = 0,
+    null_prior: float = 0.2,
+    quiet: bool = True,
+    progress: "Progress" = None,
+) -> None:
     """Do what `align` does; errors are those of this project."""
     from aligntools.adapters.eflomal.numbered import read_numbered_bitext, read_numbered_priors
 
     check_models(model, score_model)
     bitext, spelled = read_numbered_bitext(source, target)
     run(
-        bitext, outputs, model=model, score_model=score_model, null_prior=null_prior,
-        priors=None if priors is None else read_numbered_priors(priors, bitext), quiet=quiet, spelled=spelled,
+        bitext,
+        outputs,
+        model=model,
+        score_model=score_model,
+        null_prior=null_prior,
+        priors=None if priors is None else read_numbered_priors(priors, bitext),
+        quiet=quiet,
+        spelled=spelled,
         progress=progress,
-    )  # fmt: skip
+    )
 
 
 @contextlib.contextmanager

@@ -34,9 +34,12 @@ Counters = tuple[Counter[Any], Counter[Any], Counter[Any], Counter[Any], Counter
 
 
 def calculate_priors(
-    src_sentences: Iterable[str], trg_sentences: Iterable[str], fwd_alignments: Iterable[str],
-    rev_alignments: Iterable[str], reverse: bool = False,
-) -> Counters:  # fmt: skip
+    src_sentences: Iterable[str],
+    trg_sentences: Iterable[str],
+    fwd_alignments: Iterable[str],
+    rev_alignments: Iterable[str],
+    reverse: bool = False,
+) -> Counters:
     """Count words, jumps and fertilities over aligned text.
 
     Parameters
@@ -95,10 +98,13 @@ def _links(line: str, which: int, number: int, words: tuple[list[str], list[str]
 
 
 def write_priors(
-    priorsf: IO[str], priors_list: Mapping[tuple[str, str], float], hmmf_priors: Mapping[int, float],
-    hmmr_priors: Mapping[int, float], ferf_priors: Mapping[tuple[str, int], float],
+    priorsf: IO[str],
+    priors_list: Mapping[tuple[str, str], float],
+    hmmf_priors: Mapping[int, float],
+    hmmr_priors: Mapping[int, float],
+    ferf_priors: Mapping[tuple[str, int], float],
     ferr_priors: Mapping[tuple[str, int], float],
-) -> None:  # fmt: skip
+) -> None:
     """Write what `calculate_priors` returns to an open text file."""
     write = priorsf.write
     for (source, target), alpha in sorted(priors_list.items()):

@@ -49,10 +49,17 @@ def check_models(model: int, score_model: int) -> None:
 
 
 def run(
-    bitext: "Bitext", outputs: Outputs, *, model: int, score_model: int, null_prior: float,
-    priors: "Priors | None" = None, quiet: bool = True, spelled: bool = True,
+    bitext: "Bitext",
+    outputs: Outputs,
+    *,
+    model: int,
+    score_model: int,
+    null_prior: float,
+    priors: "Priors | None" = None,
+    quiet: bool = True,
+    spelled: bool = True,
     progress: "Progress" = None,
-) -> None:  # fmt: skip
+) -> None:
     """Train on a text and write what is wanted.
 
     Parameters
@@ -92,9 +99,15 @@ def _opened(stack: contextlib.ExitStack, outputs: Outputs) -> dict[str, Any]:
 
 
 def _trained(
-    bitext: "Bitext", model: int, null_prior: float, priors: "Priors | None", spelled: bool, pool: "Pool",
-    progress: "Progress", keep_text: bool,
-) -> "Aligner":  # fmt: skip
+    bitext: "Bitext",
+    model: int,
+    null_prior: float,
+    priors: "Priors | None",
+    spelled: bool,
+    pool: "Pool",
+    progress: "Progress",
+    keep_text: bool,
+) -> "Aligner":
     from aligntools.api.align.alignment import train_with
     from aligntools.formats.text.reading import Reading
     from aligntools.ground.running import Run
@@ -104,9 +117,16 @@ def _trained(
     if not spelled:
         settings = replace(settings, views=(0,), look_alike=False)
     return train_with(
-        bitext, None, settings, reading=Reading(), run=Run(pool), priors=priors, weights=_weights(priors),
-        progress=progress, keep_text=keep_text,
-    )  # fmt: skip
+        bitext,
+        None,
+        settings,
+        reading=Reading(),
+        run=Run(pool),
+        priors=priors,
+        weights=_weights(priors),
+        progress=progress,
+        keep_text=keep_text,
+    )
 
 
 def _weights(priors: "Priors | None") -> PriorWeights:

@@ -123,9 +123,16 @@ class Applier:
                 if not self.directions & (d + 1):
                     logs[d] = np.nan
             yield Posteriors(
-                chunk.k0, chunk.k1, bitext.source.offsets, bitext.target.offsets, chunk.cell_offsets,
-                chunk.sentence_blocks, total[0], total[1], logs,
-            )  # fmt: skip
+                chunk.k0,
+                chunk.k1,
+                bitext.source.offsets,
+                bitext.target.offsets,
+                chunk.cell_offsets,
+                chunk.sentence_blocks,
+                total[0],
+                total[1],
+                logs,
+            )
 
     def _chunks(self, bitext, pieces):
         """Cut a text; return chunks of its words' link matrices, and of its pieces'."""
@@ -151,14 +158,24 @@ class Applier:
             if matrices is not None:
                 matrices.fill(chunk, values, lexicon.default, out)
             else:
-                kt.lookup_cells(chunk.k0, chunk.k1, chunk.k0, *place, table.ptr, table.ids, values,
-                                np.float32(lexicon.default), out)  # fmt: skip
+                kt.lookup_cells(
+                    chunk.k0, chunk.k1, chunk.k0, *place, table.ptr, table.ids, values, np.float32(lexicon.default), out
+                )
             if self.settings.look_alike and lexicon.floors.max() > lexicon.floors[0]:
                 named = (text.source_tokens, text.source.offsets, text.target_tokens, text.target.offsets)
 
                 def task(b, out=out, named=named):
-                    kl.look_alike_cells(*b, chunk.k0, *named, chunk.cell_offsets, text.s_keys, text.t_keys,
-                                        np.float32(lexicon.default), lexicon.floors, out)  # fmt: skip
+                    kl.look_alike_cells(
+                        *b,
+                        chunk.k0,
+                        *named,
+                        chunk.cell_offsets,
+                        text.s_keys,
+                        text.t_keys,
+                        np.float32(lexicon.default),
+                        lexicon.floors,
+                        out,
+                    )
 
                 pool.map(task, chunk.sentence_blocks)
         if shared:
@@ -176,9 +193,18 @@ class Applier:
             for d, posteriors in enumerate((cells, other)):
                 if self.directions & (d + 1):
                     kd.mix_block(
-                        *b, chunk.k0, text.source.offsets, text.target.offsets, chunk.cell_offsets, total[d],
-                        posteriors, np.float32(weight), d == 0, *found[d], np.float32(share - weight),
-                    )  # fmt: skip
+                        *b,
+                        chunk.k0,
+                        text.source.offsets,
+                        text.target.offsets,
+                        chunk.cell_offsets,
+                        total[d],
+                        posteriors,
+                        np.float32(weight),
+                        d == 0,
+                        *found[d],
+                        np.float32(share - weight),
+                    )
 
         pool.map(task, chunk.sentence_blocks)
         return logs
@@ -215,10 +241,18 @@ class Folding:
         def task(b):
             for posteriors, out in zip(self.total, total, strict=True):
                 ks.fold_block(
-                    *b, chunk.k0, bitext.source.offsets, bitext.target.offsets, chunk.cell_offsets,
-                    self.pieces.source.starts, self.pieces.target.starts, own.cell_offsets, posteriors,
-                    np.float32(WEIGHT), out,
-                )  # fmt: skip
+                    *b,
+                    chunk.k0,
+                    bitext.source.offsets,
+                    bitext.target.offsets,
+                    chunk.cell_offsets,
+                    self.pieces.source.starts,
+                    self.pieces.target.starts,
+                    own.cell_offsets,
+                    posteriors,
+                    np.float32(WEIGHT),
+                    out,
+                )
 
         pool.map(task, chunk.sentence_blocks)
 

@@ -51,8 +51,9 @@ def directed(priors: Priors, bitext: Bitext, lowercase: bool) -> tuple[DirectedP
     """Return priors in a text's word ids; of words that it does not have only what concerns their partners is lost."""
     ids = []
     for own, others in (
-        (bitext.source_vocabulary, priors.source_vocabulary), (bitext.target_vocabulary, priors.target_vocabulary),
-    ):  # fmt: skip
+        (bitext.source_vocabulary, priors.source_vocabulary),
+        (bitext.target_vocabulary, priors.target_vocabulary),
+    ):
         own = own.base if isinstance(own, ExtendedVocabulary) else own
         words = [word.lower() if lowercase else word for word in others.words()[1:]]
         found = own.ids([word.encode("utf-8", "surrogatepass") for word in words])
@@ -131,9 +132,18 @@ def _costs(given: Side, observed: Side, links, sizes, priors, model, pool):
 
     def task(block):
         kc.costs_block(
-            *block, given.tokens, given.offsets, observed.tokens, observed.offsets, links, counts, model,
-            np.empty(longest[0], np.int64), np.empty(longest[1], np.int64), out,
-        )  # fmt: skip
+            *block,
+            given.tokens,
+            given.offsets,
+            observed.tokens,
+            observed.offsets,
+            links,
+            counts,
+            model,
+            np.empty(longest[0], np.int64),
+            np.empty(longest[1], np.int64),
+            out,
+        )
 
     pool.map(task, [(k, min(k + BLOCK, len(given))) for k in range(0, len(given), BLOCK)])
     return out

@@ -12,9 +12,21 @@ MEAN, FORWARD, REVERSE, FORWARD_BEST, REVERSE_BEST, JOINT = range(6)
 
 @kernel
 def mix_block(
-    k0, k1, base, source_offsets, target_offsets, cell_offsets, total, posteriors, weight,
-    forward, sizes, positions, masses, sampler_weight,
-):  # fmt: skip
+    k0,
+    k1,
+    base,
+    source_offsets,
+    target_offsets,
+    cell_offsets,
+    total,
+    posteriors,
+    weight,
+    forward,
+    sizes,
+    positions,
+    masses,
+    sampler_weight,
+):
     """Add one direction's posteriors and sampled link marginals, each with its weight, to ``total``."""
     for k in range(k0, k1):
         n_i = source_offsets[k + 1] - source_offsets[k]
@@ -44,9 +56,20 @@ def mean(forward, reverse, c):
 
 @kernel
 def decide_block(
-    k0, k1, base, source_offsets, target_offsets, cell_offsets, forward, reverse, way, threshold,
-    offsets, pairs, probabilities,
-):  # fmt: skip
+    k0,
+    k1,
+    base,
+    source_offsets,
+    target_offsets,
+    cell_offsets,
+    forward,
+    reverse,
+    way,
+    threshold,
+    offsets,
+    pairs,
+    probabilities,
+):
     """Write the links of sentences ``k0..k1``, by (i, j).
 
     Parameters
@@ -125,9 +148,20 @@ def decide_block(
 
 @kernel
 def joint_block(
-    k0, k1, base, source_offsets, target_offsets, cell_offsets, forward, reverse, thresholds, best,
-    offsets, pairs, probabilities,
-):  # fmt: skip
+    k0,
+    k1,
+    base,
+    source_offsets,
+    target_offsets,
+    cell_offsets,
+    forward,
+    reverse,
+    thresholds,
+    best,
+    offsets,
+    pairs,
+    probabilities,
+):
     """Write the links of sentences ``k0..k1`` whose mean posterior exceeds a threshold, by (i, j).
 
     Which one depends on the more probable links that the two words have.

@@ -8,7 +8,7 @@ from aligntools.ground.compiling import kernel
 @kernel(owning=False)
 def fold_block(
     k0, k1, base, s_offsets, t_offsets, cell_offsets, s_starts, t_starts, piece_offsets, posteriors, weight, total
-):  # fmt: skip
+):
     """Mix what pieces say of each pair of words into ``total``.
 
     Two words are linked unless none of their pieces are, as if these were independent: ``1 - prod (1 - p)``.

@@ -50,13 +50,25 @@ class ModelText:
         self.model, words = model, model.words
         maps = words.view != 0 or words.renumbered
         self.source_tokens, s_new = _known(
-            bitext.source, sizes[0], words.s_map, words.s_words, lambda: words.s_ids, words.view,
-            bitext.source_vocabulary, maps,
-        )  # fmt: skip
+            bitext.source,
+            sizes[0],
+            words.s_map,
+            words.s_words,
+            lambda: words.s_ids,
+            words.view,
+            bitext.source_vocabulary,
+            maps,
+        )
         self.target_tokens, t_new = _known(
-            bitext.target, sizes[1], words.t_map, words.t_words, lambda: words.t_ids, words.view,
-            bitext.target_vocabulary, maps,
-        )  # fmt: skip
+            bitext.target,
+            sizes[1],
+            words.t_map,
+            words.t_words,
+            lambda: words.t_ids,
+            words.view,
+            bitext.target_vocabulary,
+            maps,
+        )
         self.s_keys = _with_new(words.s_keys, s_new)
         self.t_keys = _with_new(words.t_keys, t_new)
         s_tokens = np.minimum(self.source_tokens, len(words.s_words)) if s_new else self.source_tokens

@@ -67,9 +67,16 @@ class CandidateLinks:
     def arrays(self):
         """Return what kernels take."""
         return kf.Candidates(
-            self.s_offsets, self.t_offsets, self.starts, self.rows, self.columns, self.neighbours, self.local,
-            self.s_words, self.t_words,
-        )  # fmt: skip
+            self.s_offsets,
+            self.t_offsets,
+            self.starts,
+            self.rows,
+            self.columns,
+            self.neighbours,
+            self.local,
+            self.s_words,
+            self.t_words,
+        )
 
     def blocks(self, count=BLOCKS):
         """Cut the sentences into runs of about equal work, whatever the number of threads."""
@@ -82,11 +89,18 @@ class CandidateLinks:
         c0, c1 = self.starts[a], self.starts[b]
         s0, s1, t0, t1 = self.s_offsets[a], self.s_offsets[b], self.t_offsets[a], self.t_offsets[b]
         return CandidateLinks(
-            self.s_offsets[a : b + 1] - s0, self.t_offsets[a : b + 1] - t0, self.starts[a : b + 1] - c0,
-            self.rows[c0:c1], self.columns[c0:c1], self.neighbours[c0:c1], self.local[c0:c1],
-            self.s_words[s0:s1], self.t_words[t0:t1], self.expected[a:b],
+            self.s_offsets[a : b + 1] - s0,
+            self.t_offsets[a : b + 1] - t0,
+            self.starts[a : b + 1] - c0,
+            self.rows[c0:c1],
+            self.columns[c0:c1],
+            self.neighbours[c0:c1],
+            self.local[c0:c1],
+            self.s_words[s0:s1],
+            self.t_words[t0:t1],
+            self.expected[a:b],
             None if self.readings is None else self.readings[c0:c1],
-        )  # fmt: skip
+        )
 
 
 def bare_candidates(s_offsets, t_offsets, starts, rows, columns):
@@ -125,10 +139,21 @@ def _word_table(text):
     """Return the word probabilities of one view, with the keys of a text's words."""
     m, lexicon = text.model, text.model.lexicon
     return kl.WordTable(
-        m.table.ptr, m.table.ids, lexicon.forward, lexicon.reverse, np.float32(lexicon.default), lexicon.floors,
-        lexicon.s_inverse, lexicon.t_inverse, m.s_null, m.t_null, text.s_keys, text.t_keys, text.source_tokens,
+        m.table.ptr,
+        m.table.ids,
+        lexicon.forward,
+        lexicon.reverse,
+        np.float32(lexicon.default),
+        lexicon.floors,
+        lexicon.s_inverse,
+        lexicon.t_inverse,
+        m.s_null,
+        m.t_null,
+        text.s_keys,
+        text.t_keys,
+        text.source_tokens,
         text.target_tokens,
-    )  # fmt: skip
+    )
 
 
 def spelling(tokens, vocabulary):
@@ -180,9 +205,10 @@ class CandidateFinder:
         spellings = [
             spelling(side.tokens, vocabulary)
             for side, vocabulary in (
-                (bitext.source, bitext.source_vocabulary), (bitext.target, bitext.target_vocabulary),
+                (bitext.source, bitext.source_vocabulary),
+                (bitext.target, bitext.target_vocabulary),
             )
-        ]  # fmt: skip
+        ]
         for posteriors in self.applier.posteriors(bitext, self.pool):
             given = [x[posteriors.k0 : posteriors.k1] for x in evidence]
             yield posteriors, self._of(posteriors, bitext, texts, spellings, given)

@@ -69,9 +69,7 @@ def judge_files(finder: CandidateFinder, bitexts: list, files: list, plan: Learn
     list of float64 [evidence.READINGS], list of EvidenceFile
     """
     parts, own, drawn = [], [], []
-    for bitext, given, chosen in zip(
-        bitexts, files, draw(bitexts, PAIRS, plan.learning.seed), strict=True
-    ):  # fmt: skip
+    for bitext, given, chosen in zip(bitexts, files, draw(bitexts, PAIRS, plan.learning.seed), strict=True):
         part = [x[chosen] for x in given]
         drawn.append(part)
         for posteriors, candidates in finder.find(pick(bitext, chosen), part):

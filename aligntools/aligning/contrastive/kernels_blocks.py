@@ -36,8 +36,13 @@ def nests(constraint, rows, columns, bits, source, target, extra, scratch):
         return False
     parent, s_rank, t_rank = scratch[0], scratch[1], scratch[2]
     s_low, s_high, t_low, t_high, s_size, t_size = (
-        scratch[3], scratch[4], scratch[5], scratch[6], scratch[7], scratch[8],
-    )  # fmt: skip
+        scratch[3],
+        scratch[4],
+        scratch[5],
+        scratch[6],
+        scratch[7],
+        scratch[8],
+    )
     rank = 0
     for i in range(n_i):
         s_rank[i] = rank

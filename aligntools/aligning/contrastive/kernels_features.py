@@ -15,12 +15,44 @@ from aligntools.ground.compiling import kernel
 #: Features there are, and their numbers; the first sixteen are the paper's.
 FEATURES = 37
 (
-    TRANSLATION, LINKS, POSITION, CROSSES, MONOTONE, SWAP, SOURCE_LINKED, TARGET_LINKED, SOURCE_MOST, TARGET_MOST,
-    SOURCE_GAPS, TARGET_GAPS, ONE_ONE, ONE_MANY, MANY_ONE, MANY_MANY,
-    POSTERIOR, AGREEMENT, RIVALS, HARDEST_RIVAL, OTHERS, BEST, DIAGONAL_SUPPORT, SIDE_SUPPORT, WIDE_SUPPORT, COVERAGE,
-    FORWARD_USE, REVERSE_USE, SIMILARITY, SAME_WORD, SYMBOLS, MISMATCH, FREQUENCY_GAP, RARITY, TOUCHING, LONELY,
+    TRANSLATION,
+    LINKS,
+    POSITION,
+    CROSSES,
+    MONOTONE,
+    SWAP,
+    SOURCE_LINKED,
+    TARGET_LINKED,
+    SOURCE_MOST,
+    TARGET_MOST,
+    SOURCE_GAPS,
+    TARGET_GAPS,
+    ONE_ONE,
+    ONE_MANY,
+    MANY_ONE,
+    MANY_MANY,
+    POSTERIOR,
+    AGREEMENT,
+    RIVALS,
+    HARDEST_RIVAL,
+    OTHERS,
+    BEST,
+    DIAGONAL_SUPPORT,
+    SIDE_SUPPORT,
+    WIDE_SUPPORT,
+    COVERAGE,
+    FORWARD_USE,
+    REVERSE_USE,
+    SIMILARITY,
+    SAME_WORD,
+    SYMBOLS,
+    MISMATCH,
+    FREQUENCY_GAP,
+    RARITY,
+    TOUCHING,
+    LONELY,
     TREES,
-) = range(FEATURES)  # fmt: skip
+) = range(FEATURES)
 #: A word's columns in ``source`` and ``target``.
 FERTILITY, FIRST, LAST = range(3)
 #: Links, the longest and the shortest row of each side, and the lengths of the two sentences.
@@ -97,10 +129,13 @@ def pair_of(candidates, k):
     """Return sentence pair ``k``."""
     a, b = candidates.starts[k], candidates.starts[k + 1]
     return Pair(
-        candidates.rows[a:b], candidates.columns[a:b], candidates.neighbours[a:b], candidates.local[a:b],
+        candidates.rows[a:b],
+        candidates.columns[a:b],
+        candidates.neighbours[a:b],
+        candidates.local[a:b],
         candidates.s_words[candidates.s_offsets[k] : candidates.s_offsets[k + 1]],
         candidates.t_words[candidates.t_offsets[k] : candidates.t_offsets[k + 1]],
-    )  # fmt: skip
+    )
 
 
 @kernel
@@ -226,9 +261,11 @@ def coverage(s_words, t_words, source, target, i, j):
 def touching(bits, neighbours, c):
     """Touching links (ours): pairs of links side by side or one above the other, as phrases have them."""
     return np.float64(
-        is_linked(bits, neighbours[c, UP]) + is_linked(bits, neighbours[c, LEFT])
-        + is_linked(bits, neighbours[c, RIGHT]) + is_linked(bits, neighbours[c, DOWN])
-    )  # fmt: skip
+        is_linked(bits, neighbours[c, UP])
+        + is_linked(bits, neighbours[c, LEFT])
+        + is_linked(bits, neighbours[c, RIGHT])
+        + is_linked(bits, neighbours[c, DOWN])
+    )
 
 
 @kernel(part=True)

@@ -125,9 +125,17 @@ def network_odds(k0, k1, candidates, network, x, words, values, out):
                 rows, columns, s_words, t_words = columns, rows, t_words, s_words
             for m in range(n_networks):
                 first_layer(
-                    pair, rows, columns, s_words, t_words, network.columns[side], network.first[m],
-                    network.first_bias[m], x, h,
-                )  # fmt: skip
+                    pair,
+                    rows,
+                    columns,
+                    s_words,
+                    t_words,
+                    network.columns[side],
+                    network.first[m],
+                    network.first_bias[m],
+                    x,
+                    h,
+                )
                 for layer in range(n_layers):
                     weights, bias = network.layers[m, layer], network.biases[m, layer]
                     highest(rows, s_words.shape[0], h, weights[OF_ROW], most, of_rows)

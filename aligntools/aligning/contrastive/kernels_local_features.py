@@ -358,10 +358,24 @@ def use_features(k0, k1, pairs, words, uses, share, candidates):
     rows, columns, local = candidates.rows, candidates.columns, candidates.local
     for k in range(k0, k1):
         s_begin, t_begin = pairs.s_offsets[k], pairs.t_offsets[k]
-        add_columns(pairs.s_tokens, s_begin, pairs.s_offsets[k + 1], pairs.s_offsets[pairs.base], uses.s_text, share,
-                    candidates.s_words)  # fmt: skip
-        add_columns(pairs.t_tokens, t_begin, pairs.t_offsets[k + 1], pairs.t_offsets[pairs.base], uses.t_text, share,
-                    candidates.t_words)  # fmt: skip
+        add_columns(
+            pairs.s_tokens,
+            s_begin,
+            pairs.s_offsets[k + 1],
+            pairs.s_offsets[pairs.base],
+            uses.s_text,
+            share,
+            candidates.s_words,
+        )
+        add_columns(
+            pairs.t_tokens,
+            t_begin,
+            pairs.t_offsets[k + 1],
+            pairs.t_offsets[pairs.base],
+            uses.t_text,
+            share,
+            candidates.t_words,
+        )
         for c in range(candidates.starts[k - pairs.base], candidates.starts[k - pairs.base + 1]):
             s, t = pairs.s_tokens[s_begin + rows[c]], pairs.t_tokens[t_begin + columns[c]]
             x = find_entry(words.ptr, words.ids, s, t)

@@ -122,9 +122,12 @@ def same_links(a, extra_a, b, extra_b):
 def state_of(beams, which, x, words, n_i, n_j, n):
     """Return the state of place ``x`` of one of the two beams, cut to a pair's size."""
     return State(
-        beams.bits[which, x, :words], beams.source[which, x, :n_i], beams.target[which, x, :n_j],
-        beams.totals[which, x], beams.crossings[which, x, :n],
-    )  # fmt: skip
+        beams.bits[which, x, :words],
+        beams.source[which, x, :n_i],
+        beams.target[which, x, :n_j],
+        beams.totals[which, x],
+        beams.crossings[which, x, :n],
+    )
 
 
 @kernel(part=True)
@@ -207,9 +210,7 @@ def enlist(s, h, c, bits, best, listed, n_best):
 
 
 @kernel(inline=True, owning=False)
-def try_links(
-    now, x, pair, weights, active, options, gains, change, beams, additions, kept, best, listed, scratch
-):  # fmt: skip
+def try_links(now, x, pair, weights, active, options, gains, change, beams, additions, kept, best, listed, scratch):
     """Try every addition of one link to place ``x`` of the beam ``now``.
 
     Returns
@@ -309,15 +310,21 @@ def search_block(k0, k1, candidates, weights, active, options, found):
     gains = np.empty(most)
     change = np.zeros(FEATURES)
     beams = Beams(
-        np.empty((2, beam, most_words), np.uint64), np.empty((2, beam, longest_s, 3), np.int32),
-        np.empty((2, beam, longest_t, 3), np.int32), np.empty((2, beam, TOTALS), np.int32),
-        np.empty((2, beam, most), np.int32), np.empty(beam), np.empty(beam, np.uint64),
-    )  # fmt: skip
+        np.empty((2, beam, most_words), np.uint64),
+        np.empty((2, beam, longest_s, 3), np.int32),
+        np.empty((2, beam, longest_t, 3), np.int32),
+        np.empty((2, beam, TOTALS), np.int32),
+        np.empty((2, beam, most), np.int32),
+        np.empty(beam),
+        np.empty(beam, np.uint64),
+    )
     additions = Additions(np.empty(beam), np.empty(beam, np.uint64), np.empty(beam, np.int32), np.empty(beam, np.int32))
     best = Best(
-        np.empty(n_best, np.int32), np.empty(n_best), np.empty(n_best, np.uint64),
+        np.empty(n_best, np.int32),
+        np.empty(n_best),
+        np.empty(n_best, np.uint64),
         np.empty((n_best, most_words), np.uint64),
-    )  # fmt: skip
+    )
     scratch = np.empty((9, longest_s + longest_t), np.int32)
     for k in range(k0, k1):
         pair = pair_of(candidates, k)
@@ -349,9 +356,12 @@ def list_features(k0, k1, candidates, active, found, out):
         n = pair.rows.shape[0]
         words = (n + 63) // 64
         state = State(
-            all_bits[:words], all_source[: pair.s_words.shape[0]], all_target[: pair.t_words.shape[0]], totals,
+            all_bits[:words],
+            all_source[: pair.s_words.shape[0]],
+            all_target[: pair.t_words.shape[0]],
+            totals,
             all_crossings[:n],
-        )  # fmt: skip
+        )
         for y in range(found.sizes[k]):
             at = found.bit_starts[k] + y * words
             size = 0

@@ -85,10 +85,14 @@ class LinkNetwork:
         if not count:
             raise ValueError("layers")
         shapes = {
-            "first": (count, len(names) + kn.WORD_INPUTS, channels), "first_bias": (count, channels),
-            "layers": (count, layers, kn.PLACES, channels, channels), "biases": (count, layers, channels),
-            "last": (count, channels), "last_bias": (count,), "trust": (count,),
-        }  # fmt: skip
+            "first": (count, len(names) + kn.WORD_INPUTS, channels),
+            "first_bias": (count, channels),
+            "layers": (count, layers, kn.PLACES, channels, channels),
+            "biases": (count, layers, channels),
+            "last": (count, channels),
+            "last_bias": (count,),
+            "trust": (count,),
+        }
         return cls(names, **{name: hold(arrays, name, shape, np.float32) for name, shape in shapes.items()})
 
     @cached_property

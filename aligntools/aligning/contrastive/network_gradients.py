@@ -60,9 +60,14 @@ def shapes(inputs):
     """Return the shapes of a network's arrays, by the names that `LinkNetwork` has for them."""
     channels = kn.CHANNELS
     return {
-        "first": (inputs, channels), "first_bias": (channels,), "layers": (LAYERS, kn.PLACES, channels, channels),
-        "biases": (LAYERS, channels), "last": (channels,), "last_bias": (), "trust": (),
-    }  # fmt: skip
+        "first": (inputs, channels),
+        "first_bias": (channels,),
+        "layers": (LAYERS, kn.PLACES, channels, channels),
+        "biases": (LAYERS, channels),
+        "last": (channels,),
+        "last_bias": (),
+        "trust": (),
+    }
 
 
 def views(flat, inputs):

@@ -21,10 +21,26 @@ from aligntools.ground.parallel import Pool
 
 #: Features that a network asks about: those that a link has by itself.
 INPUTS = (
-    "translation", "relative-position", "posterior", "agreement", "rivals", "hardest-rival", "others", "best",
-    "diagonal-support", "side-support", "wide-support", "forward-use", "reverse-use", "similarity", "same-word",
-    "symbols", "mismatch", "frequency-gap", "rarity",
-)  # fmt: skip
+    "translation",
+    "relative-position",
+    "posterior",
+    "agreement",
+    "rivals",
+    "hardest-rival",
+    "others",
+    "best",
+    "diagonal-support",
+    "side-support",
+    "wide-support",
+    "forward-use",
+    "reverse-use",
+    "similarity",
+    "same-word",
+    "symbols",
+    "mismatch",
+    "frequency-gap",
+    "rarity",
+)
 #: The one that is the base model's log-odds.
 POSTERIOR = INPUTS.index("posterior")
 RATE, DECAY, DROPPED = 3e-3, 1e-3, 0.15
@@ -47,9 +63,14 @@ class Part(Lesson):
     def turned(self, order):
         """Return the same with source and target changed; ``order`` is what becomes of the inputs."""
         return Part(
-            self.inputs[:, order], self.columns, self.rows, self.neighbours[:, kn.TURNED], self.links, self.shares,
+            self.inputs[:, order],
+            self.columns,
+            self.rows,
+            self.neighbours[:, kn.TURNED],
+            self.links,
+            self.shares,
             self.starts,
-        )  # fmt: skip
+        )
 
 
 def part_of(candidates: CandidateLinks, links: np.ndarray, shares: np.ndarray) -> Part:
@@ -72,9 +93,13 @@ def part_of(candidates: CandidateLinks, links: np.ndarray, shares: np.ndarray) -
 
 
 def fit(
-    lists: Sequence[Sequence[Part]], networks: int, passes: int, pool: Pool, seed: int = 1,
+    lists: Sequence[Sequence[Part]],
+    networks: int,
+    passes: int,
+    pool: Pool,
+    seed: int = 1,
     report: Callable[[dict[str, Any]], None] | None = None,
-) -> list[LinkNetwork]:  # fmt: skip
+) -> list[LinkNetwork]:
     """Learn a `LinkNetwork` from each list of parts.
 
     Parameters

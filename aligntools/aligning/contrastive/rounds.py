@@ -116,9 +116,18 @@ def train_again(
 
 
 def train_in_rounds(
-    rounds: Rounds, bitext: Bitext, settings, pool, *, lowercase=True, report=None, keep_text=True, max_memory=None,
-    known: Priors | None = None, **first: Any
-) -> AlignmentModel:  # fmt: skip
+    rounds: Rounds,
+    bitext: Bitext,
+    settings,
+    pool,
+    *,
+    lowercase=True,
+    report=None,
+    keep_text=True,
+    max_memory=None,
+    known: Priors | None = None,
+    **first: Any,
+) -> AlignmentModel:
     """Train a base model as often as there are rounds, each after the first with what the network found.
 
     Parameters

@@ -45,9 +45,12 @@ class SearchSettings:
     candidates: str = "base"
 
     RANGES: ClassVar[dict[str, Range]] = {
-        "beam": counts(1, 1000), "n_best": counts(1, 1000), "source_limit": counts(1, 100),
-        "target_limit": counts(1, 100), "slack": amounts(),
-    }  # fmt: skip
+        "beam": counts(1, 1000),
+        "n_best": counts(1, 1000),
+        "source_limit": counts(1, 100),
+        "target_limit": counts(1, 100),
+        "slack": amounts(),
+    }
 
     def among(self, candidates: str) -> "SearchSettings":
         """Return the same search among other cells, with the limit of a word's links that goes with them."""
@@ -142,9 +145,7 @@ def search(candidates, weights, active, settings=GREEDY, pool=None):
     )
     weights, active = np.where(active, weights, 0.0), np.array(active)  # kernels are compiled for arrays to write to
     given, found = e.arrays(), best.arrays()
-    options = ks.Options(
-        s.beam, s.n_best, float(s.slack), CONSTRAINTS[s.constraint], s.source_limit, s.target_limit
-    )  # fmt: skip
+    options = ks.Options(s.beam, s.n_best, float(s.slack), CONSTRAINTS[s.constraint], s.source_limit, s.target_limit)
 
     def task(block):
         ks.search_block(*block, given, weights, active, options, found)

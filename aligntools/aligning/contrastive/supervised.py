@@ -187,9 +187,18 @@ def minimum_error(lists, start, seed=1, rounds=20, random_directions=8):
 
 
 def train_supervised(
-    candidates, gold, start, active, method="risk", settings=GREEDY, rounds=5, penalty=PENALTY, seed=1, pool=None,
+    candidates,
+    gold,
+    start,
+    active,
+    method="risk",
+    settings=GREEDY,
+    rounds=5,
+    penalty=PENALTY,
+    seed=1,
+    pool=None,
     report=None,
-):  # fmt: skip
+):
     """Learn weights from gold alignments.
 
     Parameters

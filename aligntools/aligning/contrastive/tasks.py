@@ -118,9 +118,12 @@ def learn_weights(finder: CandidateFinder, bitexts: list, plan: LearningPlan, re
         wanted = links if plan.density == "base" else observed.expected.sum()
         values, active = calibrate(observed, values, active, wanted, plan.search, pool)
     about = {
-        "from": "noise", "noise": plan.noise, "pairs": len(observed), "seed": plan.learning.seed,
+        "from": "noise",
+        "noise": plan.noise,
+        "pairs": len(observed),
+        "seed": plan.learning.seed,
         "density": plan.density,
-    }  # fmt: skip
+    }
     if plan.learning.optimizer != LearningSettings.optimizer:
         about["optimizer"] = plan.learning.optimizer
     return Weights(values, active, plan.search, about, network=plan.network)
@@ -193,9 +196,16 @@ def learn_from_gold(
 
     def train(sentences, tell=None):
         return supervised.train_supervised(
-            _sentences(candidates, sentences), _part(gold, sentences), plan.start, plan.active, method, plan.search,
-            penalty=plan.penalty, pool=pool, report=tell,
-        )  # fmt: skip
+            _sentences(candidates, sentences),
+            _part(gold, sentences),
+            plan.start,
+            plan.active,
+            method,
+            plan.search,
+            penalty=plan.penalty,
+            pool=pool,
+            report=tell,
+        )
 
     def counts(weights, sentences):
         found = search(_sentences(candidates, sentences), weights, plan.active, plan.search, pool).links()
@@ -269,16 +279,26 @@ def plan_of(settings: ContrastiveSettings, threshold=0.4, given: ContrastiveStar
     passes, rate, pull = settings.steps
     search = SearchSettings(beam=settings.beam, constraint=settings.constraint).among(settings.candidates)
     learning = LearningSettings(
-        n_best=settings.n_best, beam=settings.learning_beam, rate=rate if settings.rate is None else settings.rate,
+        n_best=settings.n_best,
+        beam=settings.learning_beam,
+        rate=rate if settings.rate is None else settings.rate,
         pull=pull if settings.pull is None else settings.pull,
-        passes=passes if settings.passes is None else settings.passes, seed=settings.seed,
-        optimizer=settings.optimizer, limit=search.source_limit,
+        passes=passes if settings.passes is None else settings.passes,
+        seed=settings.seed,
+        optimizer=settings.optimizer,
+        limit=search.source_limit,
         delay=SGD_DELAY if settings.optimizer == "sgd" else LearningSettings.delay,
-    )  # fmt: skip
+    )
     return learning_plan(
-        settings.features, given if settings.begins == GIVEN else settings.begins, sentences=settings.sentences,
-        noise=settings.noise, learning=learning, density=settings.density or "base", threshold=threshold, search=search,
-    )  # fmt: skip
+        settings.features,
+        given if settings.begins == GIVEN else settings.begins,
+        sentences=settings.sentences,
+        noise=settings.noise,
+        learning=learning,
+        density=settings.density or "base",
+        threshold=threshold,
+        search=search,
+    )
 
 
 def align(finder, bitext, weights, pool, evidence=(), directions=False) -> Iterator[Decided]:
@@ -300,6 +320,9 @@ def align(finder, bitext, weights, pool, evidence=(), directions=False) -> Itera
         links = search(candidates, values, active, weights.search, pool).links()
         single = base.singles(posteriors, posteriors, pool) if directions else (None, None)
         yield Decided(
-            links, link_posteriors(posteriors, links, trained), *single, posteriors.log_likelihood,
+            links,
+            link_posteriors(posteriors, links, trained),
+            *single,
+            posteriors.log_likelihood,
             posteriors.lengths(),
-        )  # fmt: skip
+        )

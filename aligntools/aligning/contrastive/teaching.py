@@ -134,9 +134,13 @@ def check_size(bitext: Bitext, settings: TeachingSettings, name: str = "<sentenc
 
 
 def lessons_of(
-    bitext: Bitext, teacher, settings: TeachingSettings, pool, report: Callable[[dict], None] | None = None,
+    bitext: Bitext,
+    teacher,
+    settings: TeachingSettings,
+    pool,
+    report: Callable[[dict], None] | None = None,
     number: int = 0,
-) -> Lessons:  # fmt: skip
+) -> Lessons:
     """Train students of a text, and hold what they know against what the teacher says.
 
     Parameters
@@ -179,9 +183,11 @@ def lessons_of(
 
 
 def learn_start(
-    lessons: Iterable[Lessons], settings: TeachingSettings, pool: Pool,
+    lessons: Iterable[Lessons],
+    settings: TeachingSettings,
+    pool: Pool,
     report: Callable[[dict[str, Any]], None] | None = None,
-) -> ContrastiveStart:  # fmt: skip
+) -> ContrastiveStart:
     """Learn the network that judges links from lessons; the start's weights rest on it and on the base model.
 
     ``report`` is that of `network_learning.fit`.
@@ -200,7 +206,9 @@ def learn_start(
     weights = np.zeros(kf.FEATURES)
     weights[[kf.TREES, kf.POSTERIOR]] = 1.0, LEAN
     about = {
-        "texts": [part.about for part in lessons], "lessons": settings.lessons, "passes": passes,
+        "texts": [part.about for part in lessons],
+        "lessons": settings.lessons,
+        "passes": passes,
         "seed": settings.seed,
-    }  # fmt: skip
+    }
     return ContrastiveStart(network, weights, about)

@@ -309,9 +309,15 @@ class Stage:
     def now(self, steps, lexicon: Lexicon) -> LexicalModel:
         """Return a model as it is within an iteration, for its posteriors."""
         fields = {
-            "words": self.task.words, "table": steps.matrices.table, "lexicon": lexicon, "counts": [],
-            "tiers": np.zeros(0), "s_null": steps.s_null, "t_null": steps.t_null, "p_null": steps.p_null,
-        }  # fmt: skip
+            "words": self.task.words,
+            "table": steps.matrices.table,
+            "lexicon": lexicon,
+            "counts": [],
+            "tiers": np.zeros(0),
+            "s_null": steps.s_null,
+            "t_null": steps.t_null,
+            "p_null": steps.p_null,
+        }
         return self.model(fields)
 
     def block(self, steps, lexicon: Lexicon, parts: dict) -> Any:

@@ -55,10 +55,21 @@ class Fertility(Hmm):
 
         def task(b):
             kf.sweep(
-                *b, place, f.arrays(), counts, _NO_MEANS, settings.sampler_p_null,
-                kf.LEXICAL_PRIOR, SWEEPS, BURN, True, np.uint64(settings.seed), np.zeros(1, np.uint64),
-                *(known if forward else known[::-1]), sampler_scratch(place, *b),
-            )  # fmt: skip
+                *b,
+                place,
+                f.arrays(),
+                counts,
+                _NO_MEANS,
+                settings.sampler_p_null,
+                kf.LEXICAL_PRIOR,
+                SWEEPS,
+                BURN,
+                True,
+                np.uint64(settings.seed),
+                np.zeros(1, np.uint64),
+                *(known if forward else known[::-1]),
+                sampler_scratch(place, *b),
+            )
 
         pool.map(task, chunk.sentence_blocks)
         return f.sizes, f.positions, f.masses
@@ -72,9 +83,10 @@ class Fertility(Hmm):
         """Return the links that were sampled."""
         forward, reverse = self.sampler
         return WordLinks(
-            (forward.pairs, reverse.pairs), (forward.words[:-1], reverse.words[:-1]),
+            (forward.pairs, reverse.pairs),
+            (forward.words[:-1], reverse.words[:-1]),
             (forward.null[:-1], reverse.null[:-1]),
-        )  # fmt: skip
+        )
 
     def about(self):
         """Return that there are the sampler's counts."""
@@ -169,18 +181,29 @@ class FertilityStage(Stage):
         """Sample the links of the text."""
         task = self.task
         sampler = training.timed(
-            "sampler", train_sampler, self._hmm.model(fields), training.matrices, training.looks, task.settings,
-            task.pool, task.given, training.last_pass,
-        )  # fmt: skip
+            "sampler",
+            train_sampler,
+            self._hmm.model(fields),
+            training.matrices,
+            training.looks,
+            task.settings,
+            task.pool,
+            task.given,
+            training.last_pass,
+        )
         return self.of(**fields, **self.parameters(), sampler=sampler)
 
 
 def _counts_of(arrays, d, given, observed, n_pairs):
     """Return the sampler's counts of one direction, checked: kernels trust shapes, rows and places."""
     shapes = (
-        ((n_pairs,), np.float32), ((given + 1,), np.float64), ((given,), np.float32), ((observed + 1,), np.float64),
-        ((given + 1,), np.int16), ((given, kf.FERTILITIES), np.float32),
-    )  # fmt: skip
+        ((n_pairs,), np.float32),
+        ((given + 1,), np.float64),
+        ((given,), np.float32),
+        ((observed + 1,), np.float64),
+        ((given + 1,), np.int16),
+        ((given, kf.FERTILITIES), np.float32),
+    )
     for name, (shape, kind) in zip(_AS_THEY_ARE, shapes, strict=True):
         hold(arrays, f"sampler.{d}.{name}", shape, kind, 0)
     rows = arrays[f"sampler.{d}.jump_rows"]

@@ -38,9 +38,22 @@ class Hmm(LexicalModel):
 
         def task(b):
             kh.hmm_block(
-                *b, pairs, cells, other, lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null, jumps,
-                self.p_null, directions, False, 0, unused, logs,
-            )  # fmt: skip
+                *b,
+                pairs,
+                cells,
+                other,
+                lexicon.s_inverse,
+                lexicon.t_inverse,
+                self.s_null,
+                self.t_null,
+                jumps,
+                self.p_null,
+                directions,
+                False,
+                0,
+                unused,
+                logs,
+            )
 
         pool.map(task, chunk.sentence_blocks)
 
@@ -48,9 +61,13 @@ class Hmm(LexicalModel):
         """Turn link matrices into the most probable paths: 1 at their links, 0 elsewhere, in place."""
         lexicon = self.lexicon
         place = (
-            chunk.k0, text.source.tokens, text.source.offsets, text.target.tokens, text.target.offsets,
+            chunk.k0,
+            text.source.tokens,
+            text.source.offsets,
+            text.target.tokens,
+            text.target.offsets,
             chunk.cell_offsets,
-        )  # fmt: skip
+        )
 
         def task(b):
             if directions & 1:
@@ -156,10 +173,22 @@ def block_of(steps, lexicon, jumps, stride, parts):
     def block(b, chunk, cells, other, logs):
         counted = np.zeros((2, 2, kh.JUMP_SIZE))
         kh.hmm_block(
-            *b, pairs_of(steps.matrices, chunk), cells, other,
-            lexicon.s_inverse, lexicon.t_inverse, steps.s_null, steps.t_null,
-            kh.Jumps(jumps, taps, back), steps.p_null, steps.directions, steps.joint, stride, counted, logs,
-        )  # fmt: skip
+            *b,
+            pairs_of(steps.matrices, chunk),
+            cells,
+            other,
+            lexicon.s_inverse,
+            lexicon.t_inverse,
+            steps.s_null,
+            steps.t_null,
+            kh.Jumps(jumps, taps, back),
+            steps.p_null,
+            steps.directions,
+            steps.joint,
+            stride,
+            counted,
+            logs,
+        )
         parts[b] = counted
 
     return block

@@ -32,9 +32,15 @@ class Ibm1(LexicalModel):
     def posteriors(self, text, chunk, cells, other, directions, pool, logs):
         """Turn link matrices into posteriors; see `LexicalModel.posteriors`."""
         place = (
-            pairs_of(text, chunk), cells, other, self.lexicon.s_inverse, self.lexicon.t_inverse, self.s_null,
-            self.t_null, self.p_null,
-        )  # fmt: skip
+            pairs_of(text, chunk),
+            cells,
+            other,
+            self.lexicon.s_inverse,
+            self.lexicon.t_inverse,
+            self.s_null,
+            self.t_null,
+            self.p_null,
+        )
 
         def task(b):
             ibm_block(b, place, tension_of(self), directions, False, logs)
@@ -92,9 +98,15 @@ def expect(steps, lexicon, tension, all_counts, measured=False):
 
     def block(b, chunk, cells, other, logs):
         place = (
-            pairs_of(steps.matrices, chunk), cells, other, lexicon.s_inverse, lexicon.t_inverse, steps.s_null,
-            steps.t_null, steps.p_null,
-        )  # fmt: skip
+            pairs_of(steps.matrices, chunk),
+            cells,
+            other,
+            lexicon.s_inverse,
+            lexicon.t_inverse,
+            steps.s_null,
+            steps.t_null,
+            steps.p_null,
+        )
         parts[b] = ibm_block(b, place, tension, steps.directions, steps.joint, logs)
 
     def then(chunk, cells, other):

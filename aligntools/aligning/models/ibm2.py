@@ -89,9 +89,19 @@ class TableIbm2(Ibm2):
 
             def task(b, d=d, own=own, given=given, observed=observed, scratch=scratch):
                 positioned(
-                    b, chunk, given, observed, d == 0, own, (lexicon.s_inverse, lexicon.t_inverse)[d],
-                    (self.t_null, self.s_null)[d], self.p_null[d], self.positions[d], 0.0, scratch,
-                )  # fmt: skip
+                    b,
+                    chunk,
+                    given,
+                    observed,
+                    d == 0,
+                    own,
+                    (lexicon.s_inverse, lexicon.t_inverse)[d],
+                    (self.t_null, self.s_null)[d],
+                    self.p_null[d],
+                    self.positions[d],
+                    0.0,
+                    scratch,
+                )
 
             pool.map(task, chunk.sentence_blocks)
             logs[d] = scratch.loglik
@@ -203,9 +213,18 @@ def expect_tables(steps, lexicon, positions, all_counts):
     def block(b, chunk, cells, other, logs):
         for d in both:
             positioned(
-                b, chunk, *sides[d], d == 0, (cells, other)[d], (lexicon.s_inverse, lexicon.t_inverse)[d],
-                (steps.t_null, steps.s_null)[d], steps.p_null[d], positions[d], 0.0, scratches[d],
-            )  # fmt: skip
+                b,
+                chunk,
+                *sides[d],
+                d == 0,
+                (cells, other)[d],
+                (lexicon.s_inverse, lexicon.t_inverse)[d],
+                (steps.t_null, steps.s_null)[d],
+                steps.p_null[d],
+                positions[d],
+                0.0,
+                scratches[d],
+            )
             part = slice(b[0] - chunk.k0, b[1] - chunk.k0)
             logs[d, part] = scratches[d].loglik[part]
 

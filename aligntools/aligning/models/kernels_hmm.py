@@ -76,10 +76,15 @@ def padded(length):
 def rows_for(width, cells):
     """Return rows of the type of ``cells`` for sentences up to ``width`` words."""
     return Rows(
-        np.empty(width, cells.dtype), np.empty(width, cells.dtype), np.empty(width, cells.dtype),
-        np.empty(width, cells.dtype), np.empty(width, cells.dtype), np.empty(width, cells.dtype),
-        np.empty(width + 2 * WINDOW + 2, cells.dtype), np.empty(width + 2 * WINDOW + 2, cells.dtype),
-    )  # fmt: skip
+        np.empty(width, cells.dtype),
+        np.empty(width, cells.dtype),
+        np.empty(width, cells.dtype),
+        np.empty(width, cells.dtype),
+        np.empty(width, cells.dtype),
+        np.empty(width, cells.dtype),
+        np.empty(width + 2 * WINDOW + 2, cells.dtype),
+        np.empty(width + 2 * WINDOW + 2, cells.dtype),
+    )
 
 
 @kernel(inline=True, owning=False)
@@ -99,17 +104,34 @@ def convolve(taps, padded, base, width, out):
     near = padded[TAPS - 10 :][: width + 10]
     for i in range(width):
         out[i] = (
-            base + h0 * near[i + 9] + h1 * near[i + 8] + h2 * near[i + 7] + h3 * near[i + 6] + h4 * near[i + 5]
-            + h5 * near[i + 4] + h6 * near[i + 3] + h7 * near[i + 2] + h8 * near[i + 1] + h9 * near[i]
-        )  # fmt: skip
+            base
+            + h0 * near[i + 9]
+            + h1 * near[i + 8]
+            + h2 * near[i + 7]
+            + h3 * near[i + 6]
+            + h4 * near[i + 5]
+            + h5 * near[i + 4]
+            + h6 * near[i + 3]
+            + h7 * near[i + 2]
+            + h8 * near[i + 1]
+            + h9 * near[i]
+        )
     g0, g1, g2, g3, g4 = taps[10], taps[11], taps[12], taps[13], taps[14]
     g5, g6, g7, g8, g9 = taps[15], taps[16], taps[17], taps[18], taps[19]
     far = padded[TAPS - 20 :][: width + 10]
     for i in range(width):
         out[i] += (
-            g0 * far[i + 9] + g1 * far[i + 8] + g2 * far[i + 7] + g3 * far[i + 6] + g4 * far[i + 5]
-            + g5 * far[i + 4] + g6 * far[i + 3] + g7 * far[i + 2] + g8 * far[i + 1] + g9 * far[i]
-        )  # fmt: skip
+            g0 * far[i + 9]
+            + g1 * far[i + 8]
+            + g2 * far[i + 7]
+            + g3 * far[i + 6]
+            + g4 * far[i + 5]
+            + g5 * far[i + 4]
+            + g6 * far[i + 3]
+            + g7 * far[i + 2]
+            + g8 * far[i + 1]
+            + g9 * far[i]
+        )
 
 
 @kernel(inline=True, owning=False)
@@ -348,9 +370,23 @@ def emissions_of(cells, forward, given, observed, inverse, null, out, null_out):
 
 @kernel
 def hmm_block(
-    k0, k1, pairs, cells, reverse_cells, s_inverse, t_inverse, s_null, t_null, jumps, p_null, directions, joint,
-    jump_stride, jump_counts, loglik,
-):  # fmt: skip
+    k0,
+    k1,
+    pairs,
+    cells,
+    reverse_cells,
+    s_inverse,
+    t_inverse,
+    s_null,
+    t_null,
+    jumps,
+    p_null,
+    directions,
+    joint,
+    jump_stride,
+    jump_counts,
+    loglik,
+):
     """Replace the link matrices of sentences ``k0..k1`` by both directions' posteriors.
 
     Parameters
@@ -402,9 +438,17 @@ def hmm_block(
             emissions_of(found, d == 0, given, observed, inverse, null, emissions, null_e)
             of_direction = Jumps(jumps.row[d], jumps.taps[d], jumps.back_taps[d])
             loglik[d, k - pairs.base] = hmm_sentence(
-                emissions, null_e, len(given), p_null[d], of_direction, rows, posterior, shifted, jump_counts[d],
+                emissions,
+                null_e,
+                len(given),
+                p_null[d],
+                of_direction,
+                rows,
+                posterior,
+                shifted,
+                jump_counts[d],
                 want,
-            )  # fmt: skip
+            )
         w_i, w_j = padded(n_i), padded(n_j)
         forward, reverse = store[2, : n_j * w_i].reshape((n_j, w_i)), store[3, : n_i * w_j].reshape((n_i, w_j))
         if joint:

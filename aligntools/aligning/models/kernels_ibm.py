@@ -84,9 +84,22 @@ def reverse_posteriors(cells, s, t, inverse, null, p_null, tension, out, feature
 
 @kernel
 def ibm_block(
-    k0, k1, pairs, cells, reverse_cells, s_inverse, t_inverse, s_null, t_null, p_null, tension, directions, joint,
-    loglik, features,
-):  # fmt: skip
+    k0,
+    k1,
+    pairs,
+    cells,
+    reverse_cells,
+    s_inverse,
+    t_inverse,
+    s_null,
+    t_null,
+    p_null,
+    tension,
+    directions,
+    joint,
+    loglik,
+    features,
+):
     """Replace the link matrices of sentences ``k0..k1`` by both directions' posteriors.
 
     The position prior is ``(1 - p0) exp(-tension |i/I - j/J|) / Z`` with 1-based positions; with tension 0
@@ -142,8 +155,20 @@ def ibm_block(
 
 @kernel
 def ibm1_block(
-    k0, k1, pairs, cells, reverse_cells, s_inverse, t_inverse, s_null, t_null, p_null, directions, joint, loglik,
-):  # fmt: skip
+    k0,
+    k1,
+    pairs,
+    cells,
+    reverse_cells,
+    s_inverse,
+    t_inverse,
+    s_null,
+    t_null,
+    p_null,
+    directions,
+    joint,
+    loglik,
+):
     """The same as `ibm_block` without tension, which takes half as long to compile: `align` needs no more.
 
     Where ``p_null`` is negative, NULL is one position among the others.

@@ -257,9 +257,21 @@ def positioned_block(
 
 @kernel
 def collect_positions(
-    a, b, bounds, sentences, base, forward, given_offsets, observed_offsets, cell_offsets, cells, shape_ids, shapes,
-    starts, counts,
-):  # fmt: skip
+    a,
+    b,
+    bounds,
+    sentences,
+    base,
+    forward,
+    given_offsets,
+    observed_offsets,
+    cell_offsets,
+    cells,
+    shape_ids,
+    shapes,
+    starts,
+    counts,
+):
     """Add link matrices to the counts of groups ``a..b`` of sentences that have the same shape.
 
     Parameters

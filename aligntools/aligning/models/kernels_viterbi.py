@@ -77,9 +77,21 @@ def viterbi_sentence(emissions, length, observed, jumps, p_null, null_emissions,
 
 @kernel
 def viterbi_block(
-    k0, k1, base, s_tokens, s_offsets, t_tokens, t_offsets, cell_offsets, cells, forward,
-    inverse, null, jumps, p_null,
-):  # fmt: skip
+    k0,
+    k1,
+    base,
+    s_tokens,
+    s_offsets,
+    t_tokens,
+    t_offsets,
+    cell_offsets,
+    cells,
+    forward,
+    inverse,
+    null,
+    jumps,
+    p_null,
+):
     """Replace table values by 1 where the Viterbi path of one direction links, and 0 elsewhere."""
     for k in range(k0, k1):
         sb, tb = s_offsets[k], t_offsets[k]

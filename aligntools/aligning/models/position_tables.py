@@ -78,9 +78,20 @@ class PositionTable:
 
         def task(b):
             kp.collect_positions(
-                *b, bounds, sentences, chunk.k0, forward, given.offsets, observed.offsets, chunk.cell_offsets, cells,
-                ids.astype(np.int64), self.shapes, self.starts, counts,
-            )  # fmt: skip
+                *b,
+                bounds,
+                sentences,
+                chunk.k0,
+                forward,
+                given.offsets,
+                observed.offsets,
+                chunk.cell_offsets,
+                cells,
+                ids.astype(np.int64),
+                self.shapes,
+                self.starts,
+                counts,
+            )
 
         pool.map(task, balanced_blocks(costs, BLOCKS))
 
@@ -113,16 +124,39 @@ class Scratch:
 
 
 def positioned(
-    block, chunk, given, observed, forward, cells, inverse, null, p_null, positions, tension, scratch,
-    squared=False, apart=_NONE,
-):  # fmt: skip
+    block,
+    chunk,
+    given,
+    observed,
+    forward,
+    cells,
+    inverse,
+    null,
+    p_null,
+    positions,
+    tension,
+    scratch,
+    squared=False,
+    apart=_NONE,
+):
     """Run `kernels_positions.positioned_block`; return its features."""
     features = np.zeros(2)
     text = Directed(chunk.k0, given.tokens, given.offsets, observed.tokens, observed.offsets, chunk.cell_offsets)
     table = kp.PositionBlocks(positions.shape_of, positions.shapes, positions.starts, positions.values)
     outcome = kp.Outcome(scratch.uses, scratch.nulls, scratch.loglik, scratch.objective)
     kp.positioned_block(
-        *block, text, cells, forward, inverse, null, np.float32(p_null), float(tension), table, squared, apart,
-        outcome, features,
-    )  # fmt: skip
+        *block,
+        text,
+        cells,
+        forward,
+        inverse,
+        null,
+        np.float32(p_null),
+        float(tension),
+        table,
+        squared,
+        apart,
+        outcome,
+        features,
+    )
     return features

@@ -130,14 +130,22 @@ register(
     )
 )
 register(
-    ModelKind(
-        "hmm", f"{_MODELS}.hmm:Hmm", iterations=4, views=True, in_parts=True, steps=_STEPS, reconstructs="hmm"
-    )
-)  # fmt: skip
+    ModelKind("hmm", f"{_MODELS}.hmm:Hmm", iterations=4, views=True, in_parts=True, steps=_STEPS, reconstructs="hmm")
+)
 register(
     ModelKind(
         # the sampler does better from an HMM that is not yet sure of itself: two iterations
-        "fertility", f"{_MODELS}.fertility:Fertility", "hmm", 2, {"sweeps": "only the fertility model samples"},
-        both=True, views=True, pieces=True, in_parts=True, steps=_STEPS, last_pass=True, reconstructs="hmm",
+        "fertility",
+        f"{_MODELS}.fertility:Fertility",
+        "hmm",
+        2,
+        {"sweeps": "only the fertility model samples"},
+        both=True,
+        views=True,
+        pieces=True,
+        in_parts=True,
+        steps=_STEPS,
+        last_pass=True,
+        reconstructs="hmm",
     )
-)  # fmt: skip
+)

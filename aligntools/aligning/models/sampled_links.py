@@ -67,8 +67,15 @@ class LinkCandidates:
 
         def task(b):
             kernels_candidates.candidates_block(
-                *b, pairs, posteriors, table.ptr, table.ids, forward, np.float32(LEAST), np.float32(SURE),
+                *b,
+                pairs,
+                posteriors,
+                table.ptr,
+                table.ids,
+                forward,
+                np.float32(LEAST),
+                np.float32(SURE),
                 self.arrays(),
-            )  # fmt: skip
+            )
 
         pool.map(task, chunk.sentence_blocks)

@@ -8,9 +8,26 @@ from aligntools.ground.compiling import kernel
 
 @kernel
 def merge_rows(
-    rows, begins, ends, v0, v1, ids, counts, source_mass, target_mass, total_mass, keep, dense, touched, place,
-    row_ptr, distinct, out_ids, out_counts, places,
-):  # fmt: skip
+    rows,
+    begins,
+    ends,
+    v0,
+    v1,
+    ids,
+    counts,
+    source_mass,
+    target_mass,
+    total_mass,
+    keep,
+    dense,
+    touched,
+    place,
+    row_ptr,
+    distinct,
+    out_ids,
+    out_counts,
+    places,
+):
     """Sum the rows that parts have of source words ``v0..v1``; say where each of their entries is now.
 
     Parameters

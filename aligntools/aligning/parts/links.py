@@ -20,8 +20,9 @@ def part_model(view_work: ViewWork, last: int, generation: int, part: int) -> Le
     return kind_of(view_work.settings.model_type).load().of_part(part_table, fields)
 
 
-def link_part(work: Work, models: tuple[tuple[int, int], ...], decisions: Decisions, directions: bool,
-              part: int, pool) -> None:  # fmt: skip
+def link_part(
+    work: Work, models: tuple[tuple[int, int], ...], decisions: Decisions, directions: bool, part: int, pool
+) -> None:
     """Decide on a part's links, and keep them.
 
     Parameters
@@ -55,7 +56,11 @@ def links_of(work: Work, part: int) -> tuple[Decided, Skipped]:
         return Links(a[f"{key}.pairs"], a[f"{key}.offsets"]) if f"{key}.pairs" in a else None
 
     found = Decided(
-        Links(a["links.pairs"], a["links.offsets"]), a["probabilities"], table("forward"), table("reverse"),
-        a["log_likelihood"], a["lengths"],
-    )  # fmt: skip
+        Links(a["links.pairs"], a["links.offsets"]),
+        a["probabilities"],
+        table("forward"),
+        table("reverse"),
+        a["log_likelihood"],
+        a["lengths"],
+    )
     return found, work.text(part).skipped

@@ -77,11 +77,16 @@ def _view_model(view_work, last, generation, vocabularies, pool):
     values = [table_values(c, settings.alpha, settings.estimator == "vb", pool) for c in counts]
     s_counts, t_counts = store.read(name("vocabulary"), "source.counts", "target.counts")
     fields = {
-        "words": _words(view_work, vocabularies), "table": table, "counts": counts, "tiers": tiers,
+        "words": _words(view_work, vocabularies),
+        "table": table,
+        "counts": counts,
+        "tiers": tiers,
         "lexicon": Lexicon(values[0], values[-1], s_inverse, t_inverse, float(floors[0]), floors),
-        "s_null": smoothed_shares(np.append(s_counts, 0.0)), "t_null": smoothed_shares(np.append(t_counts, 0.0)),
-        "p_null": np.full(2, settings.null_prior, np.float32), **last_stage(view_work, last).parameters(),
-    }  # fmt: skip
+        "s_null": smoothed_shares(np.append(s_counts, 0.0)),
+        "t_null": smoothed_shares(np.append(t_counts, 0.0)),
+        "p_null": np.full(2, settings.null_prior, np.float32),
+        **last_stage(view_work, last).parameters(),
+    }
     return kind_of(settings.model_type).load().of_parts(view_work, table, fields)
 
 

@@ -114,8 +114,9 @@ def strengths(view_work: ViewWork, iteration: int, pruned: bool) -> np.ndarray:
     return strengths_of(found, possible)
 
 
-def estimate_shard(view_work: ViewWork, iteration: int, generation: int, pruned: bool, last: bool, shard: int,
-                   pool) -> None:  # fmt: skip
+def estimate_shard(
+    view_work: ViewWork, iteration: int, generation: int, pruned: bool, last: bool, shard: int, pool
+) -> None:
     """Estimate a shard's values, and write them part by part; for the sampler the counts and priors too (``last``)."""
     store, settings = view_work.store, view_work.settings
     name = view_work.name("values", iteration, shard)
@@ -182,10 +183,12 @@ def gather_estimate(view_work: ViewWork, iteration: int, generation: int, pruned
         else np.zeros(TIERS)
     )
     store.write(
-        done, s_inverse=inverse_totals(s_sums, s_types, settings.alpha, variational),
+        done,
+        s_inverse=inverse_totals(s_sums, s_types, settings.alpha, variational),
         t_inverse=inverse_totals(t_sums, t_types, settings.alpha, variational),
-        floors=floors_of(tiers, settings.alpha, variational), tiers=tiers,
-    )  # fmt: skip
+        floors=floors_of(tiers, settings.alpha, variational),
+        tiers=tiers,
+    )
 
 
 def lexicon_of(part_table: PartTable, iteration: int) -> Lexicon:
@@ -233,16 +236,23 @@ def expect_part(view_work: ViewWork, iteration: int, generation: int, stage: str
     lexicon = lexicon_of(part_table, iteration - 1)
     counts = [np.zeros(len(part_table.table.ids), np.float32) for _ in range(view_work.arrays)]
     steps = Expectations(
-        part_table.matrices(pool), pool, DIRECTIONS[settings.direction], settings.agreement, *null_words(part_table),
+        part_table.matrices(pool),
+        pool,
+        DIRECTIONS[settings.direction],
+        settings.agreement,
+        *null_words(part_table),
         np.full(2, settings.null_prior, np.float32),
-    )  # fmt: skip
+    )
     steps.n_tokens = source_words(view_work)
     loglik, counted = stage_before(view_work, iteration, stage, pool).expect(steps, lexicon, counts)
     sizes = part_table.offsets[part + 1] - part_table.offsets[part]
     store.write(
-        name, loglik=loglik, counted=np.zeros(0) if counted is None else np.asarray(counted),
-        starts=np.concatenate([[0], np.cumsum(sizes)]), **{f"counts{d}": one for d, one in enumerate(counts)},
-    )  # fmt: skip
+        name,
+        loglik=loglik,
+        counted=np.zeros(0) if counted is None else np.asarray(counted),
+        starts=np.concatenate([[0], np.cumsum(sizes)]),
+        **{f"counts{d}": one for d, one in enumerate(counts)},
+    )
 
 
 def gather_expected(view_work: ViewWork, iteration: int, stage: str) -> np.ndarray:
@@ -279,7 +289,12 @@ def part_fields(part_table: PartTable, last: int) -> dict[str, Any]:
     s_null, t_null = null_words(part_table)
     (tiers,) = view_work.store.read(view_work.name("estimate", last), "tiers")
     return {
-        "words": part_words(part_table), "table": part_table.table, "lexicon": lexicon_of(part_table, last),
-        "counts": [], "tiers": tiers, "s_null": s_null, "t_null": t_null,
+        "words": part_words(part_table),
+        "table": part_table.table,
+        "lexicon": lexicon_of(part_table, last),
+        "counts": [],
+        "tiers": tiers,
+        "s_null": s_null,
+        "t_null": t_null,
         "p_null": np.full(2, view_work.settings.null_prior, np.float32),
-    }  # fmt: skip
+    }

@@ -79,8 +79,16 @@ def seems_too_large(inputs: list[dict], settings: AlignerSettings) -> bool:
     return bound < memory.FIXED + memory.SPARE + needed_for(about.words, about.vocabulary, cells, resolved)
 
 
-def plan_lines(inputs: list[dict], settings: AlignerSettings, part_size: int, workers: int, pool, reading: dict,
-               tmpdir: str | None, clock: Callable[[], float]) -> list[str]:  # fmt: skip
+def plan_lines(
+    inputs: list[dict],
+    settings: AlignerSettings,
+    part_size: int,
+    workers: int,
+    pool,
+    reading: dict,
+    tmpdir: str | None,
+    clock: Callable[[], float],
+) -> list[str]:
     """Return what the work would take, in lines for a person; ``clock`` gives seconds."""
     about = estimate_text(inputs)
     resolved = settings.resolved(about.words // 2)

@@ -51,9 +51,14 @@ def read_file(reading: Reading, number: int, pool) -> None:
     skipped, sizes = Skipped(), []
     lowercase = reading.lowercase and not reading.written
     texts = bitext_in_parts(
-        **reading.files[number], lowercase=lowercase, max_length=reading.max_length, strict=reading.strict,
-        input_format=reading.input_format, pairs=reading.pairs, words=PART_WORDS,
-    )  # fmt: skip
+        **reading.files[number],
+        lowercase=lowercase,
+        max_length=reading.max_length,
+        strict=reading.strict,
+        input_format=reading.input_format,
+        pairs=reading.pairs,
+        words=PART_WORDS,
+    )
     for part, read in enumerate(texts):
         bitext = read
         if reading.written:

@@ -108,10 +108,14 @@ def sum_sampled(view_work: ViewWork, last: int, generation: int, shard: int, poo
             kp.add_at(places[offsets[part] : offsets[part + 1]], values, total)
     pairs = [p + extra for p in pairs]
     store.write(
-        name, pairs0=pairs[0][places], pairs1=pairs[1][places], whole0=pairs[0], whole1=pairs[1],
+        name,
+        pairs0=pairs[0][places],
+        pairs1=pairs[1][places],
+        whole0=pairs[0],
+        whole1=pairs[1],
         rows=table.row_sums(pairs[0]),
         columns=np.bincount(np.searchsorted(columns, table.ids), pairs[1], len(columns)),
-    )  # fmt: skip
+    )
 
 
 def gather_sampled(view_work: ViewWork, last: int, generation: int) -> None:

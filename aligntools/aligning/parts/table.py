@@ -88,12 +88,29 @@ def merge_shard(view_work: ViewWork, shard: int, pool) -> None:
     ptr, distinct = np.zeros(v1 - v0 + 1, np.int64), np.zeros(v1 - v0, np.int64)
     out_ids, out_counts, places = np.empty_like(ids), np.empty_like(counts), np.empty_like(ids)
     n = kp.merge_rows(
-        words[order], begins[order], ends[order], v0, v1, ids, counts, s_mass[v0:v1], t_mass, float(s_mass.sum()),
-        settings.keep, np.zeros(n_t, np.float32), np.empty(n_t, np.int32), np.empty(n_t, np.int32), ptr, distinct,
-        out_ids, out_counts, places,
-    )  # fmt: skip
-    write_shard(view_work, 0, shard, ptr, out_ids[:n], places, starts, counts=out_counts[:n],
-                types=distinct.astype(np.int32))  # fmt: skip
+        words[order],
+        begins[order],
+        ends[order],
+        v0,
+        v1,
+        ids,
+        counts,
+        s_mass[v0:v1],
+        t_mass,
+        float(s_mass.sum()),
+        settings.keep,
+        np.zeros(n_t, np.float32),
+        np.empty(n_t, np.int32),
+        np.empty(n_t, np.int32),
+        ptr,
+        distinct,
+        out_ids,
+        out_counts,
+        places,
+    )
+    write_shard(
+        view_work, 0, shard, ptr, out_ids[:n], places, starts, counts=out_counts[:n], types=distinct.astype(np.int32)
+    )
 
 
 def write_shard(view_work, generation, shard, ptr, ids, places, starts, **more):
@@ -104,8 +121,9 @@ def write_shard(view_work, generation, shard, ptr, ids, places, starts, **more):
     store = view_work.store
     store.write(view_work.name("places", generation, shard), places=places[keeps], offsets=offsets)
     store.write(view_work.name("keeps", generation, shard), keeps=keeps)
-    store.write(view_work.name("shard", generation, shard), ptr=ptr, ids=ids, columns=columns,
-                column_sizes=column_sizes, **more)  # fmt: skip
+    store.write(
+        view_work.name("shard", generation, shard), ptr=ptr, ids=ids, columns=columns, column_sizes=column_sizes, **more
+    )
 
 
 def gather_layout(view_work: ViewWork, generation: int) -> tuple[int, int]:
@@ -150,10 +168,19 @@ def restrict(view_work: ViewWork, generation: int, part: int, pool) -> None:
     else:
         ptr, ids = store.read(view_work.name("table", generation - 1, part), "ptr", "ids")
         (starts,) = store.read(view_work.name("layout", generation - 1), "offsets")
-    keeps = np.concatenate([
-        *(store.read_run(view_work.name("keeps", generation, shard), int(starts[part, shard]),
-                         int(starts[part + 1, shard]), "keeps")[0] for shard in range(starts.shape[1])),
-    ])  # fmt: skip
+    keeps = np.concatenate(
+        [
+            *(
+                store.read_run(
+                    view_work.name("keeps", generation, shard),
+                    int(starts[part, shard]),
+                    int(starts[part + 1, shard]),
+                    "keeps",
+                )[0]
+                for shard in range(starts.shape[1])
+            ),
+        ]
+    )
     sizes = segment_sums(keeps, ptr).astype(np.int64)
     store.write(name, ptr=np.concatenate([[0], np.cumsum(sizes)]), ids=ids[keeps])
 

@@ -101,8 +101,9 @@ class ViewTraining:
 
     def run(self, stage, function, jobs, *arguments, **figures):
         """Run a stage's jobs."""
-        self.stages.run(stage, partial(function, self.view_work, *arguments), jobs, view=self.view_work.length,
-                        **figures)  # fmt: skip
+        self.stages.run(
+            stage, partial(function, self.view_work, *arguments), jobs, view=self.view_work.length, **figures
+        )
 
     def tell(self, stage, **figures):
         """Report what this process did between the jobs."""
@@ -193,9 +194,12 @@ def train_parts(work: Work, stages: Stages) -> tuple[tuple[int, int], ...]:
 
 
 def link_parts(
-    work: Work, stages: Stages, models: tuple[tuple[int, int], ...], decisions: Decisions,
+    work: Work,
+    stages: Stages,
+    models: tuple[tuple[int, int], ...],
+    decisions: Decisions,
     directions: bool = False,
-) -> Iterator[tuple[Decided, Skipped]]:  # fmt: skip
+) -> Iterator[tuple[Decided, Skipped]]:
     """Yield the links of each part, with what was skipped there."""
     stages.run("aligning", partial(links.link_part, work, models, decisions, directions), range(work.parts))
     for part in range(work.parts):

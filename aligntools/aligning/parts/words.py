@@ -34,10 +34,12 @@ def count_view_words(view_work: ViewWork, part: int, pool) -> None:
         of_view = type(one)(mapping[one.tokens], one.offsets)
         vocabulary = Vocabulary.from_words(words[1:])
         arrays |= {
-            f"{side}.blob": vocabulary.blob, f"{side}.starts": vocabulary.starts, f"{side}.mapping": mapping,
+            f"{side}.blob": vocabulary.blob,
+            f"{side}.starts": vocabulary.starts,
+            f"{side}.mapping": mapping,
             f"{side}.counts": np.bincount(of_view.tokens, minlength=len(words)).astype(np.float64),
             f"{side}.masses": word_masses(of_view, (weights * others).astype(np.float32), len(words)),
-        }  # fmt: skip
+        }
     view_work.store.write(name, **arrays)
 
 

@@ -119,9 +119,24 @@ def build_table(source, target, n_source, n_target, pool, keep=0.0, p_null=0.08)
         while v < v1:
             ids, counts = np.empty(capacity, np.int32), np.empty(capacity, np.float32)
             v_next, used = kt.cooccurrence_rows(
-                v, v1, start, sentence, target.tokens, target.offsets, weights, source_mass, target_mass,
-                total, keep, dense, touched, types[v:v1], sizes[v:v1], ids, counts,
-            )  # fmt: skip
+                v,
+                v1,
+                start,
+                sentence,
+                target.tokens,
+                target.offsets,
+                weights,
+                source_mass,
+                target_mass,
+                total,
+                keep,
+                dense,
+                touched,
+                types[v:v1],
+                sizes[v:v1],
+                ids,
+                counts,
+            )
             if used:
                 parts.append((ids[:used].copy(), counts[:used].copy()))
             if v_next == v:

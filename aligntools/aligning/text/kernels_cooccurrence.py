@@ -88,9 +88,24 @@ def sort_ids(ids, stack):
 
 @kernel
 def cooccurrence_rows(
-    v0, v1, start, sentence, tokens, offsets, weights, source_mass, target_mass, total_mass, keep,
-    dense, touched, row_types, row_sizes, out_ids, out_counts,
-):  # fmt: skip
+    v0,
+    v1,
+    start,
+    sentence,
+    tokens,
+    offsets,
+    weights,
+    source_mass,
+    target_mass,
+    total_mass,
+    keep,
+    dense,
+    touched,
+    row_types,
+    row_sizes,
+    out_ids,
+    out_counts,
+):
     """Write the table rows of source words ``v0..v1``: who occurs together, with weighted counts.
 
     A pair counts ``weights[k]`` for each pair of occurrences in sentence ``k``: with the product of the two

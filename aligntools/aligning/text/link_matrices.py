@@ -114,9 +114,14 @@ class LinkMatrices:
         from aligntools.aligning.text import kernels_cooccurrence as kt
 
         kt.index_words(
-            self.source.tokens, self.source.offsets, chunk.k0, chunk.k1,
-            self._start, self._sentence, self._position,
-        )  # fmt: skip
+            self.source.tokens,
+            self.source.offsets,
+            chunk.k0,
+            chunk.k1,
+            self._start,
+            self._sentence,
+            self._position,
+        )
         occurrences = np.diff(self._start[:-1])
         mean = max(1.0, chunk.n_cells / max(1, int(occurrences.sum())))
         rows = np.diff(self.table.ptr)
@@ -133,10 +138,21 @@ class LinkMatrices:
             dense = self._dense.pop()
             dense[:] = default
             kt.fill_cells(
-                *block, self._start, self._sentence, self._position, table.ptr, table.ids, values,
-                np.float32(default), self.target.tokens, self.target.offsets,
-                chunk.cell_offsets, chunk.k0, cells, dense,
-            )  # fmt: skip
+                *block,
+                self._start,
+                self._sentence,
+                self._position,
+                table.ptr,
+                table.ids,
+                values,
+                np.float32(default),
+                self.target.tokens,
+                self.target.offsets,
+                chunk.cell_offsets,
+                chunk.k0,
+                cells,
+                dense,
+            )
             self._dense.append(dense)
 
         self.pool.map(task, self._word_blocks)
@@ -151,9 +167,20 @@ class LinkMatrices:
             dense = self._dense.pop()
             dense[:] = 0
             kt.collect_counts(
-                *block, self._start, self._sentence, self._position, table.ptr, table.ids, counts,
-                self.target.tokens, self.target.offsets, chunk.cell_offsets, chunk.k0, cells, dense,
-            )  # fmt: skip
+                *block,
+                self._start,
+                self._sentence,
+                self._position,
+                table.ptr,
+                table.ids,
+                counts,
+                self.target.tokens,
+                self.target.offsets,
+                chunk.cell_offsets,
+                chunk.k0,
+                cells,
+                dense,
+            )
             self._dense.append(dense)
 
         self.pool.map(task, self._word_blocks)

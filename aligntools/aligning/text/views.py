@@ -128,8 +128,9 @@ def view_text(bitext, length) -> TextView:
     """Return a text with its words cut to ``length`` letters; 0 keeps them whole."""
     parts = []
     for side, vocabulary in (
-        (bitext.source, bitext.source_vocabulary), (bitext.target, bitext.target_vocabulary),
-    ):  # fmt: skip
+        (bitext.source, bitext.source_vocabulary),
+        (bitext.target, bitext.target_vocabulary),
+    ):
         words, mapping = view(vocabulary.words(), length)
         cut_already = getattr(side, "view", 0) == length
         tokens = side.tokens if cut_already else mapping[side.tokens]

@@ -110,9 +110,15 @@ class Expectations:
 
             def task(block, posteriors=posteriors, forward=d == 0, found=found):
                 ki.null_posteriors(
-                    *block, chunk.k0, self.source.offsets, self.target.offsets, chunk.cell_offsets,
-                    posteriors, forward, found,
-                )  # fmt: skip
+                    *block,
+                    chunk.k0,
+                    self.source.offsets,
+                    self.target.offsets,
+                    chunk.cell_offsets,
+                    posteriors,
+                    forward,
+                    found,
+                )
 
             self.pool.map(task, chunk.sentence_blocks)
             self.null_counts[d] += np.bincount(side.tokens[a:b], found, len(self.null_counts[d]))

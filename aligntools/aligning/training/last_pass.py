@@ -53,13 +53,24 @@ class LastPass:
         def mix(block):
             for d, (cells, found) in enumerate(zip(both, candidates, strict=True)):
                 kd.mix_block(  # total += (weight - 1) total: in place
-                    *block, chunk.k0, source, target, chunk.cell_offsets, cells, cells, np.float32(weight - 1.0),
-                    d == 0, found.sizes, found.positions, found.masses, np.float32(1.0 - weight),
-                )  # fmt: skip
+                    *block,
+                    chunk.k0,
+                    source,
+                    target,
+                    chunk.cell_offsets,
+                    cells,
+                    cells,
+                    np.float32(weight - 1.0),
+                    d == 0,
+                    found.sizes,
+                    found.positions,
+                    found.masses,
+                    np.float32(1.0 - weight),
+                )
 
         pool.map(mix, chunk.sentence_blocks)
         posteriors = Posteriors(
             chunk.k0, chunk.k1, source, target, chunk.cell_offsets, chunk.sentence_blocks, *both, logs
-        )  # fmt: skip
+        )
         decider = Decider(self.decisions, 3, settings.threshold(1), False, self.directions)
         self.write(decider.decide(posteriors, posteriors, pool))

@@ -140,9 +140,16 @@ class Climb:
             null[1:-1] /= max(float(null[1:-1].sum(dtype=np.float64)), 1e-30)
         nulls = DistributionFamily(null, np.array([1, max(len(null) - 1, 1)], np.int64), rate)
         direction = Direction(
-            d == 0, given, observed, float(m.p_null[d]), lexicon, nulls, words=words, word_shares=shares,
+            d == 0,
+            given,
+            observed,
+            float(m.p_null[d]),
+            lexicon,
+            nulls,
+            words=words,
+            word_shares=shares,
             **self.positions.families(d),
-        )  # fmt: skip
+        )
         self.positions.prepare(direction)
         return direction
 
@@ -192,9 +199,15 @@ class Climb:
         if self.how.mre_smoothing:
             ptr, _, by_id = d.lexicon.place
             total += km.pull(
-                ptr, self.table.ids, by_id, d.lexicon.tried, d.words, float(self.how.mre_smoothing), d.word_shares,
+                ptr,
+                self.table.ids,
+                by_id,
+                d.lexicon.tried,
+                d.words,
+                float(self.how.mre_smoothing),
+                d.word_shares,
                 d.lexicon.gradient,
-            )  # fmt: skip
+            )
         return total + self.positions.log_prior(d)
 
     def steps(self, iterations):
@@ -223,9 +236,13 @@ class Climb:
                 counts[way] = np.zeros(len(table.ids), np.float32)
         tiers = np.zeros(TIERS)
         fields = {
-            **m.lexical(), "counts": counts, "tiers": tiers, "s_null": nulls[1], "t_null": nulls[0],
+            **m.lexical(),
+            "counts": counts,
+            "tiers": tiers,
+            "s_null": nulls[1],
+            "t_null": nulls[0],
             "lexicon": lexicon_from_counts(table, *counts, tiers, self.settings.alpha, False, self.pool),
-        }  # fmt: skip
+        }
         return self.positions.reached(fields)
 
 

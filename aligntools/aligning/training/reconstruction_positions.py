@@ -85,9 +85,17 @@ class HmmClimb(PositionClimb):
         def task(b):
             counts = np.zeros((2, 2, kh.JUMP_SIZE))
             km.reconstruct_block(
-                *b, text, cells, d.forward, ones, d.null.tried, np.float32(d.p_null),
-                kh.Jumps(jumps[0], taps[0], back[0]), outcome, counts,
-            )  # fmt: skip
+                *b,
+                text,
+                cells,
+                d.forward,
+                ones,
+                d.null.tried,
+                np.float32(d.p_null),
+                kh.Jumps(jumps[0], taps[0], back[0]),
+                outcome,
+                counts,
+            )
             return counts
 
         return sum(pool.map(task, chunk.sentence_blocks))
@@ -125,9 +133,21 @@ class DiagonalClimb(PositionClimb):
 
         def task(b):
             return positioned(
-                b, chunk, d.given, d.observed, d.forward, cells, ones, d.null.tried, d.p_null, d.positions, tension,
-                scratch, True, apart,
-            )  # fmt: skip
+                b,
+                chunk,
+                d.given,
+                d.observed,
+                d.forward,
+                cells,
+                ones,
+                d.null.tried,
+                d.p_null,
+                d.positions,
+                tension,
+                scratch,
+                True,
+                apart,
+            )
 
         return sum(pool.map(task, chunk.sentence_blocks))
 

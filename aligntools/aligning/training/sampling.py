@@ -65,9 +65,19 @@ class Direction:
     """
 
     def __init__(
-        self, table, forward, expected, expected_words, extra, extra_words, prior_null, jump_rows, prior_jumps,
-        prior_fertility, generator,
-    ):  # fmt: skip
+        self,
+        table,
+        forward,
+        expected,
+        expected_words,
+        extra,
+        extra_words,
+        prior_null,
+        jump_rows,
+        prior_jumps,
+        prior_fertility,
+        generator,
+    ):
         self.forward, self.expected, self.expected_words = forward, expected, expected_words
         self.types = (table.types if forward else table.target_types).astype(np.float32)
         self.extra, self.extra_words = extra, extra_words
@@ -112,9 +122,18 @@ def _direction(hmm, forward, looks, seed, priors=None):
         jumps[-1, -1] = jumps[-1, :-1].sum()
         fertility += priors.fertilities[way]
     return Direction(
-        table, forward, expected, expected_words, extra, sums(extra), null, jump_rows, jumps, fertility,
+        table,
+        forward,
+        expected,
+        expected_words,
+        extra,
+        sums(extra),
+        null,
+        jump_rows,
+        jumps,
+        fertility,
         seed * 2 + forward,
-    )  # fmt: skip
+    )
 
 
 def _finished(d, table):
@@ -198,9 +217,23 @@ def sample(hmm, matrices, directions, total, several, settings, pool, last_pass=
             scratch = sampler_scratch(text, chunk.k0, chunk.k1)
             kf.add_chunk(chunk.k0, chunk.k1, text, links, 1.0, counts, scratch.fertility)
             kf.sweep(
-                chunk.k0, chunk.k1, text, links, counts, means, settings.sampler_p_null, kf.LEXICAL_PRIOR, sweeps,
-                burn, False, np.uint64(0), d.generator, 0, 0, scratch,
-            )  # fmt: skip
+                chunk.k0,
+                chunk.k1,
+                text,
+                links,
+                counts,
+                means,
+                settings.sampler_p_null,
+                kf.LEXICAL_PRIOR,
+                sweeps,
+                burn,
+                False,
+                np.uint64(0),
+                d.generator,
+                0,
+                0,
+                scratch,
+            )
 
         pool.map(task, directions)
         if last_pass is not None:

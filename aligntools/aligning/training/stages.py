@@ -25,9 +25,16 @@ from aligntools.aligning.training.view_agreement import expect_together
 
 
 def train(
-    bitext, settings: AlignerSettings, pool, max_cells, report=None, start=None, priors=None,
-    position_smoothing=POSITION_SMOOTHING, last_pass=None,
-) -> list[LexicalModel]:  # fmt: skip
+    bitext,
+    settings: AlignerSettings,
+    pool,
+    max_cells,
+    report=None,
+    start=None,
+    priors=None,
+    position_smoothing=POSITION_SMOOTHING,
+    last_pass=None,
+) -> list[LexicalModel]:
     """Train a model of every view.
 
     Parameters
@@ -137,8 +144,10 @@ def prune(table, all_counts, least):
         ids, kept = table.ids[:n].copy(), [all_counts[0][:n].copy()]
     else:
         keep = most >= least
-        np.cumsum(np.bincount(np.repeat(np.arange(table.n_source), np.diff(table.ptr))[keep], minlength=table.n_source),
-                  out=ptr[1:])  # fmt: skip
+        np.cumsum(
+            np.bincount(np.repeat(np.arange(table.n_source), np.diff(table.ptr))[keep], minlength=table.n_source),
+            out=ptr[1:],
+        )
         ids, kept = table.ids[keep], [c[keep] for c in all_counts]
     return Table(ptr, ids, table.types, table.target_types), kept
 
@@ -179,15 +188,27 @@ class Training:
         self.report("table", began, pairs=len(self.table.ids))
         kind = kind_of(settings.model_type)
         task = Task(
-            settings, pool, source, target, self.words, old, self.given, position_smoothing,
+            settings,
+            pool,
+            source,
+            target,
+            self.words,
+            old,
+            self.given,
+            position_smoothing,
             kind.learns_null and not settings.agreement,
-        )  # fmt: skip
+        )
         self.stages = begin(task)
         self.matrices = LinkMatrices(source, target, self.table, pool, max_cells)
         self.steps = Expectations(
-            self.matrices, pool, DIRECTIONS[settings.direction], settings.agreement, s_null, t_null,
+            self.matrices,
+            pool,
+            DIRECTIONS[settings.direction],
+            settings.agreement,
+            s_null,
+            t_null,
             self.p_null,
-        )  # fmt: skip
+        )
         if self.given:
             self.steps.null_priors = self.given.t_null, self.given.s_null
 
@@ -298,7 +319,13 @@ class Training:
         """Estimate for the last time; return the model, once it has done what comes after its iterations."""
         lexicon, tiers = self.estimate()
         fields = {
-            "words": self.words, "table": self.table, "lexicon": lexicon, "counts": self.counts, "tiers": tiers,
-            "s_null": self.steps.s_null, "t_null": self.steps.t_null, "p_null": self.p_null,
-        }  # fmt: skip
+            "words": self.words,
+            "table": self.table,
+            "lexicon": lexicon,
+            "counts": self.counts,
+            "tiers": tiers,
+            "s_null": self.steps.s_null,
+            "t_null": self.steps.t_null,
+            "p_null": self.p_null,
+        }
         return self.last.finish(fields, self)

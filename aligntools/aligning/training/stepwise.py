@@ -42,9 +42,13 @@ def _every(side, steps, first):
 
 
 def interpolate(
-    table: Table, before: np.ndarray, found: np.ndarray, part: tuple[SideView, SideView],
-    whole: tuple[np.ndarray, np.ndarray], pool: Pool,
-) -> None:  # fmt: skip
+    table: Table,
+    before: np.ndarray,
+    found: np.ndarray,
+    part: tuple[SideView, SideView],
+    whole: tuple[np.ndarray, np.ndarray],
+    pool: Pool,
+) -> None:
     """Make counts of the whole text, in place of ``found``, from those of a step and those before it.
 
     Parameters

@@ -37,10 +37,13 @@ def train_subwords(
         Go on from it: cut as it cuts, and add what it learned to the priors.
     """
     learned = (
-        [start.source, start.target] if start
-        else [_learned(getattr(bitext, name), getattr(bitext, f"{name}_vocabulary"), settings.subwords or 0)
-              for name in ("source", "target")]
-    )  # fmt: skip
+        [start.source, start.target]
+        if start
+        else [
+            _learned(getattr(bitext, name), getattr(bitext, f"{name}_vocabulary"), settings.subwords or 0)
+            for name in ("source", "target")
+        ]
+    )
     steps = max(1, len(bitext.source.tokens) // TOKENS)
     if steps > 1:
         source, target = (Side(s.tokens, s.offsets) for s in step_text(bitext.source, bitext.target, steps, 0))

@@ -87,11 +87,20 @@ class _Mapped:
 
 
 def train_model(
-    bitext, settings: AlignerSettings, pool, *, lowercase=True, max_memory=None, start: AlignmentModel | None = None,
-    reconstruction: ReconstructionSettings | None = None, report=None, keep_text=True,
-    priors: Priors | None = None, weights: PriorWeights = PriorWeights(),  # noqa: B008
+    bitext,
+    settings: AlignerSettings,
+    pool,
+    *,
+    lowercase=True,
+    max_memory=None,
+    start: AlignmentModel | None = None,
+    reconstruction: ReconstructionSettings | None = None,
+    report=None,
+    keep_text=True,
+    priors: Priors | None = None,
+    weights: PriorWeights = PriorWeights(),  # noqa: B008
     last_pass: LastPass | None = None,
-) -> AlignmentModel:  # fmt: skip
+) -> AlignmentModel:
     """Train a model of a text.
 
     Parameters

@@ -109,14 +109,16 @@ def view_priors(priors: Priors, words: ViewWords, lowercase: bool, weights: Prio
     keys = s[kept] * n_t + t[kept]
     keys, places = np.unique(keys, return_inverse=True)
     return ViewPriors(
-        keys, np.bincount(places, alphas[kept], len(keys)).astype(np.float32),
-        total(s, (s > 0) & (t == 0), n_s + 1), total(t, (t > 0) & (s == 0), n_t + 1),
+        keys,
+        np.bincount(places, alphas[kept], len(keys)).astype(np.float32),
+        total(s, (s > 0) & (t == 0), n_s + 1),
+        total(t, (t > 0) & (s == 0), n_t + 1),
         [
             _fertilities(priors.source_fertilities, s_ids, n_s, weights.prior_fertility),
             _fertilities(priors.target_fertilities, t_ids, n_t, weights.prior_fertility),
         ],
         np.stack([_jumps(table, weights.prior_jumps) for table in (priors.forward_jumps, priors.reverse_jumps)]),
-    )  # fmt: skip
+    )
 
 
 def _fertilities(table: Counted, ids, size, weight):

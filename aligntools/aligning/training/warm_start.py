@@ -42,11 +42,15 @@ def _started(bitext, old, settings, pool):
     values = old_values(table, words, old, both, lexicon.default)
     ones = [np.ones(n + 1, np.float32) for n in sizes]
     fields = {
-        "words": words, "table": table, "counts": [], "tiers": np.zeros(TIERS), "p_null": old.p_null,
+        "words": words,
+        "table": table,
+        "counts": [],
+        "tiers": np.zeros(TIERS),
+        "p_null": old.p_null,
         "lexicon": Lexicon(values[0], values[-1], *ones, lexicon.default, lexicon.floors),
         "s_null": _null(text.source, words.s_words, old.words.s_ids, old.s_null),
         "t_null": _null(text.target, words.t_words, old.words.t_ids, old.t_null),
-    }  # fmt: skip
+    }
     return kind_of(settings.model_type).load().on_text(fields, old, text, settings)
 
 

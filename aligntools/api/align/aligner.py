@@ -57,8 +57,11 @@ class Aligner(ShownAsModel):
     """
 
     def __init__(
-        self, model: "AlignmentModel", known: "Known | None" = None, encoder: EncoderSettings = EncoderSettings()  # noqa: B008
-    ):  # fmt: skip
+        self,
+        model: "AlignmentModel",
+        known: "Known | None" = None,
+        encoder: EncoderSettings = EncoderSettings(),  # noqa: B008
+    ):
         self._model, self._known, self._encoder = model, known, encoder
 
     @property

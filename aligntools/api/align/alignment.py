@@ -117,9 +117,13 @@ def read_bitext(
 
 
 def known_text(
-    sources: "Sentences | Bitext", targets: Sentences | None, encoder: EncoderSettings, reading: Reading, run: Run,
+    sources: "Sentences | Bitext",
+    targets: Sentences | None,
+    encoder: EncoderSettings,
+    reading: Reading,
+    run: Run,
     tell: Callable[[int, int], None] = lambda _done, _of: None,
-) -> "tuple[Bitext, Known | None]":  # fmt: skip
+) -> "tuple[Bitext, Known | None]":
     """Return a text as training takes it, and what an encoder knows of its words as written; see `known_of`."""
     from aligntools.formats.text.corpus import Bitext, in_lower_case
 

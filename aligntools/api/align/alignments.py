@@ -199,9 +199,12 @@ class Alignments(Decided, Sequence[Alignment]):
         n = range(len(self))[index]
         own = slice(int(self.table.offsets[n]), int(self.table.offsets[n + 1]))
         return Alignment(
-            self.table.pairs[own], self.probabilities[own], _of(self.forward_table, n), _of(self.reverse_table, n),
+            self.table.pairs[own],
+            self.probabilities[own],
+            _of(self.forward_table, n),
+            _of(self.reverse_table, n),
             PairScores(*self.scores[n].tolist()),
-        )  # fmt: skip
+        )
 
     def _repr_html_(self) -> str:
         """Return the first alignments for notebooks; `aligntools.view` shows them with their text."""

@@ -76,9 +76,13 @@ class ContrastiveAligner:
     """
 
     def __init__(
-        self, aligner: Aligner, weights: "Weights", report: "GoldLearning | None" = None,
-        evidence: "Sequence[EvidenceFile]" = (), encoder: EncoderSettings = EncoderSettings(),  # noqa: B008
-    ):  # fmt: skip
+        self,
+        aligner: Aligner,
+        weights: "Weights",
+        report: "GoldLearning | None" = None,
+        evidence: "Sequence[EvidenceFile]" = (),
+        encoder: EncoderSettings = EncoderSettings(),  # noqa: B008
+    ):
         _check_base(aligner)
         self._aligner, self._report, self._evidence, self._encoder = aligner, report, tuple(evidence), encoder
         self._weights = weights.without_knower() if encoder.encoder is False else weights
@@ -123,10 +127,16 @@ class ContrastiveAligner:
 
     @classmethod
     def load(
-        cls, weights: str | os.PathLike[str], aligner: Aligner, *, beam: int | None = None,
-        constraint: Constraint | None = None, candidates: Candidates | None = None, start: SomeStart | None = None,
+        cls,
+        weights: str | os.PathLike[str],
+        aligner: Aligner,
+        *,
+        beam: int | None = None,
+        constraint: Constraint | None = None,
+        candidates: Candidates | None = None,
+        start: SomeStart | None = None,
         encoder: str | bool | os.PathLike[str] | None = None,
-    ) -> "ContrastiveAligner":  # fmt: skip
+    ) -> "ContrastiveAligner":
         """Read a weights file, as ``contrastive-align --save-weights`` or `save_weights` wrote it.
 
         Parameters
@@ -147,9 +157,7 @@ class ContrastiveAligner:
         DataError
             When it is not a weights file, or names features that do not exist.
         """
-        found = load_contrastive_weights(
-            weights, beam=beam, constraint=constraint, candidates=candidates, start=start
-        )  # fmt: skip
+        found = load_contrastive_weights(weights, beam=beam, constraint=constraint, candidates=candidates, start=start)
         return cls(aligner, found, encoder=EncoderSettings(encoder=encoder).checked())
 
     @cached_property
@@ -244,9 +252,13 @@ class ContrastiveAligner:
 
 
 def load_contrastive_weights(
-    path: str | os.PathLike[str], *, beam: int | None = None, constraint: Constraint | None = None,
-    candidates: Candidates | None = None, start: SomeStart | None = None,
-) -> "Weights":  # fmt: skip
+    path: str | os.PathLike[str],
+    *,
+    beam: int | None = None,
+    constraint: Constraint | None = None,
+    candidates: Candidates | None = None,
+    start: SomeStart | None = None,
+) -> "Weights":
     """Read a weights file alone; see `ContrastiveAligner.load`."""
     from aligntools.aligning.contrastive.weights import load_weights
 
@@ -405,9 +417,13 @@ class _Others:
     """Evidence for a text: each file's links in its runs of pairs, and what they are worth."""
 
     def __init__(
-        self, finder: "CandidateFinder", texts: "list[Bitext]", evidence: Sequence[Evidence], plan: Any,
+        self,
+        finder: "CandidateFinder",
+        texts: "list[Bitext]",
+        evidence: Sequence[Evidence],
+        plan: Any,
         known: Known | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         from aligntools.aligning.contrastive import evidence_tasks
 
         check_count(evidence, len(evidence), MOST_FILES)
@@ -433,9 +449,14 @@ class _Others:
 
 
 def _learn_from_gold(
-    finder: "CandidateFinder", texts: "list[Bitext]", given: Any, plan: Any, settings: ContrastiveSettings, tell: Any,
+    finder: "CandidateFinder",
+    texts: "list[Bitext]",
+    given: Any,
+    plan: Any,
+    settings: ContrastiveSettings,
+    tell: Any,
     evidence: _Others | None,
-) -> "GoldLearning":  # fmt: skip
+) -> "GoldLearning":
     """Learn weights from the gold links of the text's first pairs."""
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.noise import pick

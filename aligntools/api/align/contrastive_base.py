@@ -75,10 +75,13 @@ def train_base(
 
 
 def aligner_from_tables(
-    forward_table: str | os.PathLike[str], reverse_table: str | os.PathLike[str], *,
-    source_vcb: str | os.PathLike[str] | None = None, target_vcb: str | os.PathLike[str] | None = None,
+    forward_table: str | os.PathLike[str],
+    reverse_table: str | os.PathLike[str],
+    *,
+    source_vcb: str | os.PathLike[str] | None = None,
+    target_vcb: str | os.PathLike[str] | None = None,
     case_sensitive: bool = True,
-) -> Aligner:  # fmt: skip
+) -> Aligner:
     """Make a base aligner of the word probabilities that another aligner wrote: IBM 2 with the diagonal prior.
 
     Parameters

@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 
 
 def link_costs(
-    bitext: "Bitext", forward: "Links | None", reverse: "Links | None", *, model: int = 3,
-    priors: "Priors | None" = None, case_sensitive: bool = False, threads: "int | Pool | None" = None,
-) -> npt.NDArray[np.float64]:  # fmt: skip
+    bitext: "Bitext",
+    forward: "Links | None",
+    reverse: "Links | None",
+    *,
+    model: int = 3,
+    priors: "Priors | None" = None,
+    case_sensitive: bool = False,
+    threads: "int | Pool | None" = None,
+) -> npt.NDArray[np.float64]:
     """Score sentence pairs by their links as eflomal's ``-F`` and ``-R`` do: lower is better.
 
     A word's cost is the negative logarithm of the lexical probability of its best link, times its jumps and the ratio

@@ -194,8 +194,10 @@ def known_of(
         text = knowledge.sample(written, settings.pairs_of(len(written)))
         found = member.knowledge(text, pool, tell)
     about = member.about | {
-        "pairs": len(text), "links": len(found.given.strengths), "agreement": round(found.agreement, 4),
+        "pairs": len(text),
+        "links": len(found.given.strengths),
+        "agreement": round(found.agreement, 4),
         "belief": round(found.belief, 4),
-    }  # fmt: skip
+    }
     places = Places(found.given, found.odds) if len(text) == len(written) and found.odds.any() else None
     return Known(knowledge.priors(text, found), about, places, written, Knower(settings))

@@ -66,15 +66,24 @@ def ask_part(work: "Work", asking: Asking, part: int, pool: "Pool") -> None:
     whole = replace(found, mutual=1.0, chance=0.0)  # how far it is believed goes by all parts
     given = knowledge.priors(in_lower_case(text) if asking.lowercase else text, whole)
     facts = {
-        "mutual": found.mutual, "chance": found.chance, "words": len(text.source.tokens) + len(text.target.tokens),
-        "pairs": len(text), "links": len(found.given.strengths),
-    }  # fmt: skip
+        "mutual": found.mutual,
+        "chance": found.chance,
+        "words": len(text.source.tokens) + len(text.target.tokens),
+        "pairs": len(text),
+        "links": len(found.given.strengths),
+    }
     words = given.source_vocabulary, given.target_vocabulary
     work.store.write(
-        name, facts, keys=given.lexical.keys, alphas=given.lexical.alphas,
-        **{f"{side}.{what}": getattr(v, what) for side, v in zip(SIDES, words, strict=True)
-           for what in ("blob", "starts")},
-    )  # fmt: skip
+        name,
+        facts,
+        keys=given.lexical.keys,
+        alphas=given.lexical.alphas,
+        **{
+            f"{side}.{what}": getattr(v, what)
+            for side, v in zip(SIDES, words, strict=True)
+            for what in ("blob", "starts")
+        },
+    )
 
 
 def ask(work: "Work", asking: Asking, stages: "Stages") -> dict[str, Any]:
@@ -103,9 +112,11 @@ def ask(work: "Work", asking: Asking, stages: "Stages") -> dict[str, Any]:
         if judged.belief:
             keep_given(work, combined(found))
         about = _member(asking.settings.folder, asking.settings.encoder_layer).about | {
-            "pairs": sum(one["pairs"] for one in facts), "links": sum(one["links"] for one in facts),
-            "agreement": round(judged.agreement, 4), "belief": round(judged.belief, 4),
-        }  # fmt: skip
+            "pairs": sum(one["pairs"] for one in facts),
+            "links": sum(one["links"] for one in facts),
+            "agreement": round(judged.agreement, 4),
+            "belief": round(judged.belief, 4),
+        }
         store.write(KNOWN, about)
         _member.cache_clear()
     store.remove(*names, *(written_name(*work.place(part)) for part in parts))

@@ -57,7 +57,7 @@ class _File:
 
 def in_step(
     texts: "Iterable[Bitext | tuple[Bitext, list[GivenLinks]]]", evidence: Sequence[Evidence]
-) -> "Iterator[tuple[Bitext, list[GivenLinks]]]":  # fmt: skip
+) -> "Iterator[tuple[Bitext, list[GivenLinks]]]":
     """Yield runs of a text, each with its links in every file of evidence, and then with those that came with it.
 
     Raises

@@ -234,9 +234,14 @@ class AlignedText:
             write_ttable(aligner, self.outputs.ttable)
         tally, counter = Tally(), self._counter(direction)
         blocks = aligner.align_blocks(
-            *sides, decisions=self.decisions, directions=self.outputs.directions, run=replace(self.run, threads=pool),
-            reading=self.reading, unbuffered=self.unbuffered, counter=counter,
-        )  # fmt: skip
+            *sides,
+            decisions=self.decisions,
+            directions=self.outputs.directions,
+            run=replace(self.run, threads=pool),
+            reading=self.reading,
+            unbuffered=self.unbuffered,
+            counter=counter,
+        )
         with self.ending():
             with self.watch.stage("aligning"):
                 for block in blocks:
@@ -266,9 +271,15 @@ class AlignedText:
             watch.go_over(len(bitext), PART)
         found = _Found(self, out, counter) if trainer.finds_links and (out or counter is not None) else None
         aligner = trainer.train(
-            bitext, start, reading=self.reading, run=run, keep_text=counter is not None or outputs.costs,
-            progress=watch, **({"links": found.links} if found else {}), **more,
-        )  # fmt: skip
+            bitext,
+            start,
+            reading=self.reading,
+            run=run,
+            keep_text=counter is not None or outputs.costs,
+            progress=watch,
+            **({"links": found.links} if found else {}),
+            **more,
+        )
         if outputs.save_model:
             with watch.stage("saving"):
                 aligner.save(outputs.save_model)

@@ -182,9 +182,18 @@ class FilteredText:
     """
 
     def __init__(
-        self, files: TextFiles, limits: FilterSettings, training: AlignerSettings, reading: Reading, run: Run,
-        watch: Watch, *, model: str | None = None, verify: bool = True, save_model: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        files: TextFiles,
+        limits: FilterSettings,
+        training: AlignerSettings,
+        reading: Reading,
+        run: Run,
+        watch: Watch,
+        *,
+        model: str | None = None,
+        verify: bool = True,
+        save_model: str | None = None,
+    ) -> None:
         files.check()
         self._filter, self._training, self._watch = Filter(limits), training, watch
         self._run, self._reading, self._save_model = run, reading, save_model

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 class PartsKeywords(
     AlignerKeywords, DecisionsKeywords, EncoderKeywords, PartKeywords, ReadingKeywords, RunKeywords, total=False
-):  # fmt: skip
+):
     """Keywords of `align_in_parts`, besides its own parameters."""
 
 

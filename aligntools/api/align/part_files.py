@@ -49,8 +49,15 @@ class InParts:
     def _asked(self, work: AlignedText) -> str | None:
         """Return the option that asks for parts; a saved model may be applied by workers without them."""
         run, own = work.run, self.parts.part_size
-        asking = {"tmpdir": run.tmpdir, "checkpoint": self.checkpoint, "workers": run.workers, "cluster": run.cluster,
-                  "cluster_file": run.cluster_file, "part_size": own, "plan": self.plan or None}  # fmt: skip
+        asking = {
+            "tmpdir": run.tmpdir,
+            "checkpoint": self.checkpoint,
+            "workers": run.workers,
+            "cluster": run.cluster,
+            "cluster_file": run.cluster_file,
+            "part_size": own,
+            "plan": self.plan or None,
+        }
         left_out = _APPLYING if work.model else ()
         return next((name for name, value in asking.items() if value is not None and name not in left_out), None)
 
@@ -110,10 +117,19 @@ class InParts:
             pool = stack.enter_context(pool_of(work.run.threads))
             source, target = (str(side) if isinstance(side, Path) else side for side in sides)
             job = PartsRun(
-                source, target, training.settings, work.decisions, self.parts, work.reading,
-                replace(work.run, threads=pool), checkpoint=self.checkpoint, directions=outputs.directions,
-                progress=watch, advance=_bars(watch), encoder=training.encoder,
-            )  # fmt: skip
+                source,
+                target,
+                training.settings,
+                work.decisions,
+                self.parts,
+                work.reading,
+                replace(work.run, threads=pool),
+                checkpoint=self.checkpoint,
+                directions=outputs.directions,
+                progress=watch,
+                advance=_bars(watch),
+                encoder=training.encoder,
+            )
             _check_places(work, job)
             if self.plan:
                 for line in job.plan(pool, clock):

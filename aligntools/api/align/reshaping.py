@@ -44,10 +44,18 @@ class Reshaping:
     """
 
     def __init__(
-        self, raw: RawPairs, pieces: RawPairs | None = None, *, tokens: RawPairs | None = None, to_words: bool = False,
-        scheme: Scheme = "auto", with_text: bool = False, with_words: bool = False, strict: bool = False,
+        self,
+        raw: RawPairs,
+        pieces: RawPairs | None = None,
+        *,
+        tokens: RawPairs | None = None,
+        to_words: bool = False,
+        scheme: Scheme = "auto",
+        with_text: bool = False,
+        with_words: bool = False,
+        strict: bool = False,
         service: bool = False,
-    ):  # fmt: skip
+    ):
         self.raw, self.pieces, self.tokens = raw, pieces, tokens
         self._to_words, self._with_text = to_words, with_text
         self._with_words = with_words

@@ -120,9 +120,16 @@ class TextFiles:
         raw, tokens = raw_text(self, reading, applied)
         pieces = {name: split_as(path, reading.split) for name, path in self._pieces.items()}
         shape = Reshaping(
-            raw, RawPairs(**pieces) if self._cut else None, tokens=tokens, to_words=self.to_words, scheme=self.scheme,
-            with_text=with_text, with_words=with_words, strict=reading.strict, service=service,
-        )  # fmt: skip
+            raw,
+            RawPairs(**pieces) if self._cut else None,
+            tokens=tokens,
+            to_words=self.to_words,
+            scheme=self.scheme,
+            with_text=with_text,
+            with_words=with_words,
+            strict=reading.strict,
+            service=service,
+        )
         return shape, _as_taken((tokens or raw).inputs, reading)
 
 

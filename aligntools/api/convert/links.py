@@ -137,9 +137,13 @@ def _is_link(item: Any) -> bool:
 
 
 def links_of(
-    alignments: "ManyAlignments | Path", *, name: str = "alignments", index_base: int = 0, head: int | None = None,
+    alignments: "ManyAlignments | Path",
+    *,
+    name: str = "alignments",
+    index_base: int = 0,
+    head: int | None = None,
     compiled: bool | None = None,
-) -> "Links":  # fmt: skip
+) -> "Links":
     """Return the links of many sentence pairs as arrays.
 
     Parameters
@@ -302,10 +306,14 @@ def extract_lexicon(
 
 
 def count_priors(
-    sources: "Sentences | Bitext", targets: Sentences | None, forward: "ManyAlignments | str | os.PathLike[str]",
-    reverse: "ManyAlignments | str | os.PathLike[str]", *, index_base: int = 0,
+    sources: "Sentences | Bitext",
+    targets: Sentences | None,
+    forward: "ManyAlignments | str | os.PathLike[str]",
+    reverse: "ManyAlignments | str | os.PathLike[str]",
+    *,
+    index_base: int = 0,
     split: Split = "spaces",
-) -> "Priors":  # fmt: skip
+) -> "Priors":
     """Count priors in aligned text, as eflomal's ``calculate_priors`` does.
 
     ``LEX`` and ``FERF`` count the forward links, ``FERR`` the reverse ones, and ``HMMF`` and ``HMMR`` the jumps between

@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 
 
 def links_to_words(
-    alignments: "ManyAlignments", source_pieces: Iterable[Sentence], target_pieces: Iterable[Sentence], *,
-    scheme: Scheme = "auto", split: Split | None = None,
-) -> list[list[tuple[int, int]]]:  # fmt: skip
+    alignments: "ManyAlignments",
+    source_pieces: Iterable[Sentence],
+    target_pieces: Iterable[Sentence],
+    *,
+    scheme: Scheme = "auto",
+    split: Split | None = None,
+) -> list[list[tuple[int, int]]]:
     """Turn links between pieces into links between words: two words are linked if any of their pieces are.
 
     Parameters
@@ -58,10 +62,15 @@ def links_to_words(
 
 
 def links_to_pieces(
-    alignments: "ManyAlignments", source_pieces: Iterable[Sentence], target_pieces: Iterable[Sentence], *,
-    source_words: Iterable[Sentence] | None = None, target_words: Iterable[Sentence] | None = None,
-    scheme: Scheme = "auto", split: Split | None = None,
-) -> list[list[tuple[int, int]]]:  # fmt: skip
+    alignments: "ManyAlignments",
+    source_pieces: Iterable[Sentence],
+    target_pieces: Iterable[Sentence],
+    *,
+    source_words: Iterable[Sentence] | None = None,
+    target_words: Iterable[Sentence] | None = None,
+    scheme: Scheme = "auto",
+    split: Split | None = None,
+) -> list[list[tuple[int, int]]]:
     """Turn links between words into links between pieces: all pieces of two linked words are linked.
 
     Parameters

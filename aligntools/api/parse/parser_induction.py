@@ -95,9 +95,14 @@ def induce_parser(
     with pool_of(run.threads) as pool:
         try:
             model, found = train(
-                mapped_tags(read.tags or [], reading.mapping), read.offsets, settings, pool, report,
-                None if checkpoint is None else Checkpoint(checkpoint), about,
-            )  # fmt: skip
+                mapped_tags(read.tags or [], reading.mapping),
+                read.offsets,
+                settings,
+                pool,
+                report,
+                None if checkpoint is None else Checkpoint(checkpoint),
+                about,
+            )
         except NoSentences:
             punctuation = " without its punctuation" if settings.punct == "drop" else ""
             which = f"none has {settings.min_length} to {settings.max_length} words{punctuation}"
@@ -106,8 +111,13 @@ def induce_parser(
         except TooManyTags as error:
             raise DataError(name, None, f"{error}; is this the column of the tags?") from None
     figures = {
-        "sentences": found.sentences, "words": found.words, "tags": found.tags, "objective": found.fit.values[-1],
-        "steps": len(found.fit.values) - 1, "message": found.fit.message, "skipped": found.skipped,
-    }  # fmt: skip
+        "sentences": found.sentences,
+        "words": found.words,
+        "tags": found.tags,
+        "objective": found.fit.values[-1],
+        "steps": len(found.fit.values) - 1,
+        "message": found.fit.message,
+        "skipped": found.skipped,
+    }
     tell(Step("trained", figures=figures))
     return Parser(model)

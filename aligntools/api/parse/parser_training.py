@@ -140,9 +140,19 @@ def train_parser(
     with pool_of(run.threads) as pool, in_parts(run, pool) as parts:
         try:
             model, found = train(
-                trees.words, mapped_tags(trees.tags, reading.mapping), offsets, heads, names, settings, pool, report,
-                checkpoint_in(checkpoint), about, parts, lookup,
-            )  # fmt: skip
+                trees.words,
+                mapped_tags(trees.tags, reading.mapping),
+                offsets,
+                heads,
+                names,
+                settings,
+                pool,
+                report,
+                checkpoint_in(checkpoint),
+                about,
+                parts,
+                lookup,
+            )
         except NoSentences:
             problem = (
                 "no sentence can be trained on; is it a treebank, and do the limits on length, crossing edges and"
@@ -151,10 +161,15 @@ def train_parser(
             raise DataError(name, None, problem) from None
     parser = Parser(model)
     figures = {
-        "sentences": found.sentences, "words": found.words, "features": parser.n_features,
-        "objective": found.fit.values[-1], "steps": len(found.fit.values) - 1, "message": found.fit.message,
-        "skipped": found.skipped, "changed": found.changed,
+        "sentences": found.sentences,
+        "words": found.words,
+        "features": parser.n_features,
+        "objective": found.fit.values[-1],
+        "steps": len(found.fit.values) - 1,
+        "message": found.fit.message,
+        "skipped": found.skipped,
+        "changed": found.changed,
         "first_skipped": None if found.first_skipped is None else trees.places[found.first_skipped],
-    }  # fmt: skip
+    }
     tell(Step("trained", figures=figures))
     return parser

@@ -189,10 +189,16 @@ def transfer_parser(
         _log.warning("only %s of the target words are aligned one to one; are these their alignments?", share)
     fit = found.fits[-1]
     figures = {
-        "pairs": found.pairs, "unlabeled": found.unlabeled, "words": found.words, "aligned": found.aligned,
-        "objective": fit.values[-1], "steps": len(fit.values) - 1, "message": fit.message, "skipped": found.skipped,
+        "pairs": found.pairs,
+        "unlabeled": found.unlabeled,
+        "words": found.words,
+        "aligned": found.aligned,
+        "objective": fit.values[-1],
+        "steps": len(fit.values) - 1,
+        "message": fit.message,
+        "skipped": found.skipped,
         "left_out": learning.explained(found.skipped, found.given, settings),
-    }  # fmt: skip
+    }
     tell(Step("trained", figures=figures))
     return Parser(model)
 
@@ -259,9 +265,12 @@ def _tags_of(parsers: list[Parser], reading: ParserReading) -> ParserReading:
 
 
 def _side(
-    parser: Parser, seed: Parser | None, texts: list[Any],
-    read: "Callable[[TaggedInput, str, Parser], TaggedText]", how: LinkReading,
-) -> "Side":  # fmt: skip
+    parser: Parser,
+    seed: Parser | None,
+    texts: list[Any],
+    read: "Callable[[TaggedInput, str, Parser], TaggedText]",
+    how: LinkReading,
+) -> "Side":
     """Read the parallel text of a source language."""
     from aligntools.parsing.transfer.learning import Side
 
@@ -308,8 +317,11 @@ def _read_tagged(text: TaggedInput, name: str, parser: Parser, reading: ParserRe
             raise DataError(name, int(read.lines[first - 1]), f"{problem}; {_fitting(given, parser, reading.mapping)}")
         _log.warning(
             "%s: %d words have tags that the source parser has never seen (%s; first in sentence %d); see `map`",
-            name, len(unknown), shown, first,
-        )  # fmt: skip
+            name,
+            len(unknown),
+            shown,
+            first,
+        )
     return TaggedText(read.words, tags, read.offsets)
 
 

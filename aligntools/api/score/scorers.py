@@ -192,14 +192,22 @@ class TagScorer(Scorer[TagScore]):
         if self.settings.head and len(tags) > len(gold):
             end = int(tags.offsets[len(gold)])
             tags = replace(
-                tags, words=tags.words[:end], tags=(tags.tags or [])[:end], offsets=tags.offsets[: len(gold) + 1],
+                tags,
+                words=tags.words[:end],
+                tags=(tags.tags or [])[:end],
+                offsets=tags.offsets[: len(gold) + 1],
                 lines=tags.lines[: len(gold)],
-            )  # fmt: skip
+            )
         forms = self.settings.ignore_forms
         check_words(
-            _Shape(gold, words_known), _Shape(tags, words), gold_name, name, ignore_forms=forms, head=True,
+            _Shape(gold, words_known),
+            _Shape(tags, words),
+            gold_name,
+            name,
+            ignore_forms=forms,
+            head=True,
             what="sentences with words",
-        )  # fmt: skip
+        )
         metric = Tagging(self._training, self.settings.ignore_forms, self.settings.column, column)
         score = metric.score(gold, tags)
         table = score.table
@@ -320,8 +328,12 @@ class TreeScorer(Scorer[TreeScore]):
             if not self.settings.conll18 or self.settings.ignore_forms or gold.source is None or trees.source is None:
                 raise
             alignment = align_words(gold.source, trees.source, *names)
-            _log.info("%s: other words than the gold's; %d of its %d words are the same", name, len(alignment.gold),
-                      len(gold.heads))  # fmt: skip
+            _log.info(
+                "%s: other words than the gold's; %d of its %d words are the same",
+                name,
+                len(alignment.gold),
+                len(gold.heads),
+            )
             trees = trees.in_words_of(gold, alignment)
         headless = int(np.count_nonzero(trees.heads < 0))
         if headless and not trees.alignment:
@@ -342,8 +354,14 @@ class TreeScorer(Scorer[TreeScore]):
                 first = int(np.argmax(sentences))
                 where = first + 1 if gold.lines is None else int(gold.lines[first])
                 count = int(np.count_nonzero(sentences))
-                _log.warning("%s:%d: %s in the gold tree; so it is in %d sentences of %d", name_of(self.gold, "gold"),
-                             where, flaw, count, len(gold))  # fmt: skip
+                _log.warning(
+                    "%s:%d: %s in the gold tree; so it is in %d sentences of %d",
+                    name_of(self.gold, "gold"),
+                    where,
+                    flaw,
+                    count,
+                    len(gold),
+                )
         return gold
 
     def _read(self, given: Any, what: str) -> Trees:

@@ -17,7 +17,7 @@ from aligntools.api.score.scorers import (
     TagScorer,
     TranslationScorer,
     TreeScorer,
-)  # fmt: skip
+)
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.ranges import BOOTSTRAP, SEED
 from aligntools.metrics.base import Score

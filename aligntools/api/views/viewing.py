@@ -50,10 +50,16 @@ _log = logging.getLogger("aligntools")
 
 @taking(GoldReading)
 def view(
-    text: SomePairs, *alignments: Any, names: Sequence[str] | None = None, gold: Any = None, title: str | None = None,
-    source_tags: str | os.PathLike[str] | None = None, target_tags: str | os.PathLike[str] | None = None,
-    input_format: InputFormat = "auto", **options: Unpack[GoldReadingKeywords],
-) -> View:  # fmt: skip
+    text: SomePairs,
+    *alignments: Any,
+    names: Sequence[str] | None = None,
+    gold: Any = None,
+    title: str | None = None,
+    source_tags: str | os.PathLike[str] | None = None,
+    target_tags: str | os.PathLike[str] | None = None,
+    input_format: InputFormat = "auto",
+    **options: Unpack[GoldReadingKeywords],
+) -> View:
     """Look at results: in a notebook, as a page, as a picture, in the terminal.
 
     A text is shown with its alignments. What a parser or a tagger returns, a model, a list of derivations and a list of

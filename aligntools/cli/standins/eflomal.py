@@ -18,8 +18,12 @@ Texts are files of numbers, as eflomal's write_text makes them.
 """
 _FILES = {"-s": "source", "-t": "target", "-p": "priors"}
 _OUTPUTS = {
-    "-f": "links_forward", "-r": "links_reverse", "-F": "scores_forward", "-R": "scores_reverse", "-S": "statistics",
-}  # fmt: skip
+    "-f": "links_forward",
+    "-r": "links_reverse",
+    "-F": "scores_forward",
+    "-R": "scores_reverse",
+    "-S": "statistics",
+}
 _NUMBERS = {"-1": int, "-2": int, "-3": int, "-n": int, "-m": int, "-M": int, "-N": float}
 
 
@@ -50,6 +54,13 @@ def command(args: list[str]) -> None:
     written = [Named(flag, given[flag]) for flag in _OUTPUTS if flag in given]
     with placed(read, written), running(numbers["-m"], verbose=False) as reporter:
         align_numbered(
-            files["source"] or "-", files["target"] or "-", Outputs(**outputs), files["priors"], numbers["-m"],
-            numbers.get("-M", 0), numbers.get("-N", 0.2), quiet="-q" in given, progress=reporter,
-        )  # fmt: skip
+            files["source"] or "-",
+            files["target"] or "-",
+            Outputs(**outputs),
+            files["priors"],
+            numbers["-m"],
+            numbers.get("-M", 0),
+            numbers.get("-N", 0.2),
+            quiet="-q" in given,
+            progress=reporter,
+        )

@@ -26,16 +26,37 @@ def parser() -> Parser:
     p = eflomal_parser(PROGRAM, "Aligns a parallel text as eflomal does, with aligntools' models.")
     without = "taken and without effect"
     p.add_argument("--overwrite", action="store_true", help="replace files that are there")
-    p.add_argument("--null-prior", type=float, default=0.2, metavar="X",
-                   help="prior probability of no link [%(default)s]")  # fmt: skip
-    p.add_argument("-m", "--model", type=int, default=3, choices=(1, 2, 3), metavar="N",
-                   help="1 IBM 1, 2 HMM, 3 fertilities [%(default)s]")  # fmt: skip
-    p.add_argument("-M", "--score-model", type=int, default=0, choices=(0, 1, 2, 3), metavar="N",
-                   help="what scores are made of: 1 words, 2 jumps too, 3 fertilities too [as -m]")  # fmt: skip
+    p.add_argument(
+        "--null-prior", type=float, default=0.2, metavar="X", help="prior probability of no link [%(default)s]"
+    )
+    p.add_argument(
+        "-m",
+        "--model",
+        type=int,
+        default=3,
+        choices=(1, 2, 3),
+        metavar="N",
+        help="1 IBM 1, 2 HMM, 3 fertilities [%(default)s]",
+    )
+    p.add_argument(
+        "-M",
+        "--score-model",
+        type=int,
+        default=0,
+        choices=(0, 1, 2, 3),
+        metavar="N",
+        help="what scores are made of: 1 words, 2 jumps too, 3 fertilities too [as -m]",
+    )
     for side in ("source", "target"):
         for end in ("prefix", "suffix"):
-            p.add_argument(f"--{side}-{end}", dest=f"{side}_{end}_len", type=int, default=0, metavar="N",
-                           help=f"keep so many letters of a word's {end} ({side}); 0 keeps all")  # fmt: skip
+            p.add_argument(
+                f"--{side}-{end}",
+                dest=f"{side}_{end}_len",
+                type=int,
+                default=0,
+                metavar="N",
+                help=f"keep so many letters of a word's {end} ({side}); 0 keeps all",
+            )
     p.add_argument("-l", "--length", type=float, default=1.0, metavar="X", help=without)
     for number, name in ((1, "ibm1"), (2, "hmm"), (3, "fert")):
         p.add_argument(f"-{number}", f"--{name}-iters", type=int, metavar="N", help=without)
@@ -68,10 +89,14 @@ def command(args: list[str]) -> None:
         if named.flag in ("-f", "-r") and not o.overwrite and os.path.exists(named.path):
             raise fail(PROGRAM, f"output file {named.path} exists, will not overwrite!")
     aligner = Aligner(
-        model=o.model, score_model=o.score_model, null_prior=o.null_prior,
-        source_prefix_len=o.source_prefix_len, source_suffix_len=o.source_suffix_len,
-        target_prefix_len=o.target_prefix_len, target_suffix_len=o.target_suffix_len,
-    )  # fmt: skip
+        model=o.model,
+        score_model=o.score_model,
+        null_prior=o.null_prior,
+        source_prefix_len=o.source_prefix_len,
+        source_suffix_len=o.source_suffix_len,
+        target_prefix_len=o.target_prefix_len,
+        target_suffix_len=o.target_suffix_len,
+    )
     with (
         placed(read, written),
         running(o.model, o.verbose) as reporter,

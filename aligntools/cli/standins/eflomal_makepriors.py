@@ -21,8 +21,13 @@ def parser() -> Parser:
     """Return eflomal-makepriors' command line."""
     p = eflomal_parser(PROGRAM, "Counts priors over aligned text, for eflomal-align -p and align --priors.")
     p.add_argument("-f", "--forward-alignments", metavar="FILE", required=True, help="forward or symmetrized links")
-    p.add_argument("-r", "--reverse-alignments", metavar="FILE", required=True,
-                   help="reverse or symmetrized links; may be the same file")  # fmt: skip
+    p.add_argument(
+        "-r",
+        "--reverse-alignments",
+        metavar="FILE",
+        required=True,
+        help="reverse or symmetrized links; may be the same file",
+    )
     p.add_argument("--reverse-priors", action="store_true", help="priors for the opposite direction")
     p.add_argument("-p", "--priors", metavar="FILE", default="-", help="write them here [standard output]")
     return p

@@ -160,16 +160,22 @@ def settings_of(flags):
     """Return the settings of an aligner that does what the flags ask for."""
     # The diagonal is there from the first iteration; without it, this IBM 2 is fast_align's IBM 1.
     return AlignerSettings(
-        model_type="ibm2", direction="reverse" if flags.reverse else "forward",
-        estimator="vb" if flags.variational_bayes else "em", agreement=False, look_alike=False, views=(0,), keep=0.0,
+        model_type="ibm2",
+        direction="reverse" if flags.reverse else "forward",
+        estimator="vb" if flags.variational_bayes else "em",
+        agreement=False,
+        look_alike=False,
+        views=(0,),
+        keep=0.0,
         prune=0.0,
-        ibm1_iterations=0, iterations=flags.learning,
+        ibm1_iterations=0,
+        iterations=flags.learning,
         alpha=flags.alpha if flags.variational_bayes else AlignerSettings.alpha,
         p_null=0.0 if flags.no_null_word else flags.p0,
         tension=flags.diagonal_tension if flags.favor_diagonal else AlignerSettings.tension,
         favor_diagonal=flags.favor_diagonal,
         optimize_tension="fast_align" if flags.favor_diagonal and flags.optimize_tension else False,
-    )  # fmt: skip
+    )
 
 
 class Dots:
@@ -287,9 +293,14 @@ def train(flags, write):
         links, nats = 0, 0.0
         if flags.learning:
             aligner = train_with(
-                bitext, None, settings_of(flags), reading=Reading(case_sensitive=True), run=Run(pool), keep_text=False,
+                bitext,
+                None,
+                settings_of(flags),
+                reading=Reading(case_sensitive=True),
+                run=Run(pool),
+                keep_text=False,
                 progress=report.step,
-            )  # fmt: skip
+            )
             view = aligner.model.views[0]
             blocks = aligner.align_blocks(bitext, directions=False, threads=pool)
             settled = ((block, form.settled(block, bitext, report.dots.lines, view)) for block in blocks)

@@ -15,10 +15,17 @@ Input file or std must be in .bal format (see script giza2bal.pl).
 
 _NAMES = {"a": "alignment", "d": "diagonal", "f": "final", "b": "both", "i": "input", "o": "output", "v": "verbose"}
 _ALIGNMENTS = {
-    "union": "union", "u": "union", "intersect": "intersect", "i": "intersect", "grow": "grow", "g": "grow",
-    "srctotgt": "source-to-target", "s2t": "source-to-target", "tgttosrc": "target-to-source",
+    "union": "union",
+    "u": "union",
+    "intersect": "intersect",
+    "i": "intersect",
+    "grow": "grow",
+    "g": "grow",
+    "srctotgt": "source-to-target",
+    "s2t": "source-to-target",
+    "tgttosrc": "target-to-source",
     "t2s": "target-to-source",
-}  # fmt: skip
+}
 _TRUTHS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
 
 
@@ -30,8 +37,15 @@ def parse(args):
     ValueError
         When there is no such argument or value.
     """
-    found = {"alignment": None, "diagonal": False, "final": False, "both": False, "verbose": False,
-             "input": "-", "output": "-"}  # fmt: skip
+    found = {
+        "alignment": None,
+        "diagonal": False,
+        "final": False,
+        "both": False,
+        "verbose": False,
+        "input": "-",
+        "output": "-",
+    }
     for argument in args:
         name, equals, value = argument.partition("=")
         if not equals or not name.startswith("-"):

@@ -188,10 +188,13 @@ class WordLookup:
     def arrays(self, name: str) -> dict[str, np.ndarray]:
         """Return arrays for a model file, under names that begin with this one."""
         return {
-            f"{name}.words.blob": self.words.blob, f"{name}.words.starts": self.words.starts,
-            f"{name}.names.blob": self.names.blob, f"{name}.names.starts": self.names.starts,
-            f"{name}.ids": self.ids, f"{name}.paths": np.array([self.paths], np.int32),
-        }  # fmt: skip
+            f"{name}.words.blob": self.words.blob,
+            f"{name}.words.starts": self.words.starts,
+            f"{name}.names.blob": self.names.blob,
+            f"{name}.names.starts": self.names.starts,
+            f"{name}.ids": self.ids,
+            f"{name}.paths": np.array([self.paths], np.int32),
+        }
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray], name: str) -> "WordLookup":

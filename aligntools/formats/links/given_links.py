@@ -136,8 +136,11 @@ def parse_given(data: bytes, *, path: object = "-", line: int = 1) -> GivenLinks
     bare = _PREFIX.sub(b"", data) if b"|||" in data else data
     tokens = bare.split()
     matched = [_LINK.fullmatch(token) for token in tokens]
-    found = tokenize_links(b"\n".join(b" ".join(token.partition(b":")[0] for token in row.split())
-                                      for row in bare.split(b"\n")[:-1]) + b"\n", _MARKS)  # fmt: skip
+    found = tokenize_links(
+        b"\n".join(b" ".join(token.partition(b":")[0] for token in row.split()) for row in bare.split(b"\n")[:-1])
+        + b"\n",
+        _MARKS,
+    )
     if found is None or None in matched:
         raise _bad(data, path, line)
     pairs, marks, offsets = found

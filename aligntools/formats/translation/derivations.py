@@ -106,9 +106,14 @@ def format_sentences(sentences: Iterable[DerivedSentence]) -> Iterator[bytes]:
 
 def _rule(use: RuleUse) -> dict[str, object]:
     return {
-        "left": use.left, "span": use.span, "source": use.source, "target": use.target, "tails": use.tails,
-        "score": _short(use.score), "features": {name: _short(x) for name, x in use.features.items()},
-    }  # fmt: skip
+        "left": use.left,
+        "span": use.span,
+        "source": use.source,
+        "target": use.target,
+        "tails": use.tails,
+        "score": _short(use.score),
+        "features": {name: _short(x) for name, x in use.features.items()},
+    }
 
 
 def _short(value: float) -> float:

@@ -188,9 +188,18 @@ def concatenate(parts: list[GrammarRules]) -> GrammarRules:
     features = np.concatenate([part.features for part in parts])
     counts = np.concatenate([part.counts for part in parts])
     return GrammarRules(
-        first.source_vocabulary, first.target_vocabulary, source_offsets, source, target_offsets, target, features,
-        first.feature_names, links_offsets, links, counts if len(counts) == len(features) else np.empty((0, 3)),
-    )  # fmt: skip
+        first.source_vocabulary,
+        first.target_vocabulary,
+        source_offsets,
+        source,
+        target_offsets,
+        target,
+        features,
+        first.feature_names,
+        links_offsets,
+        links,
+        counts if len(counts) == len(features) else np.empty((0, 3)),
+    )
 
 
 class TextFilter:

@@ -17,9 +17,13 @@ _CHECKED = 1 << 18  # rules that are looked at together
 
 
 def read_grammar(
-    path: str | os.PathLike[str], *, only_for: tuple[Side, Vocabulary] | None = None, span: int | None = None,
-    longest: int = 5, verify: bool = True,
-) -> GrammarRules:  # fmt: skip
+    path: str | os.PathLike[str],
+    *,
+    only_for: tuple[Side, Vocabulary] | None = None,
+    span: int | None = None,
+    longest: int = 5,
+    verify: bool = True,
+) -> GrammarRules:
     """Read a grammar: text as cdec and Joshua have it, text as Moses has it, or a model file.
 
     Features that a rule does not name are 0; of Moses' probabilities the logs are taken, to five decimals, and the
@@ -140,6 +144,15 @@ def _check_rules(arrays: dict[str, np.ndarray], begin: int, end: int) -> None:
 
 #: The arrays of a model file, besides those of the vocabularies.
 _ARRAYS = (
-    "source_offsets", "source", "target_offsets", "target", "features", "links_offsets", "links", "counts",
-    "sparse_offsets", "sparse_ids", "sparse_values",
-)  # fmt: skip
+    "source_offsets",
+    "source",
+    "target_offsets",
+    "target",
+    "features",
+    "links_offsets",
+    "links",
+    "counts",
+    "sparse_offsets",
+    "sparse_ids",
+    "sparse_values",
+)

@@ -213,9 +213,20 @@ class _RuleReader:
             names = [name.encode() for name in self.names]
             names_at = np.concatenate([[0], np.cumsum([len(name) for name in names])]).astype(np.int64)
             status = k.parse_features(
-                text, table, keep, row, rule, bool(self.style), np.frombuffer(b"".join(names) or b" ", np.uint8),
-                names_at, len(names), np.array(self._unnamed, np.int64), out, number, found,
-            )  # fmt: skip
+                text,
+                table,
+                keep,
+                row,
+                rule,
+                bool(self.style),
+                np.frombuffer(b"".join(names) or b" ", np.uint8),
+                names_at,
+                len(names),
+                np.array(self._unnamed, np.int64),
+                out,
+                number,
+                found,
+            )
             if status == 0:
                 return out
             row, rule, begin, end = found.tolist()
@@ -277,11 +288,20 @@ def _assemble(reader: _RuleReader, parts: list[tuple[np.ndarray, ...]]) -> Gramm
     source_words, target_words = reader.source.vocabulary(), reader.target.vocabulary()
     grammars = [
         GrammarRules(
-            source_words, target_words, source_offsets, source, target_offsets, target,
-            np.pad(scores, ((0, 0), (0, width - scores.shape[1]))), names, links_offsets, links, counts,
+            source_words,
+            target_words,
+            source_offsets,
+            source,
+            target_offsets,
+            target,
+            np.pad(scores, ((0, 0), (0, width - scores.shape[1]))),
+            names,
+            links_offsets,
+            links,
+            counts,
         )
         for source_offsets, source, target_offsets, target, scores, links_offsets, links, counts in parts
-    ]  # fmt: skip
+    ]
     grammar = concatenate(grammars)
     features, known = grammar.features, [name for name in STANDARD if name in names]
     if reader.style and known:  # in the order of our own
@@ -345,11 +365,23 @@ def format_text(grammar: GrammarRules, style: str) -> Iterator[bytes]:
             size += int(width[symbols[offsets[begin] : offsets[end]]].sum())
         out = np.empty(size, np.uint8)
         written = kernels_grammar_text.write_rules(
-            number, begin, end, grammar.source_offsets, grammar.source, grammar.target_offsets, grammar.target,
+            number,
+            begin,
+            end,
+            grammar.source_offsets,
+            grammar.source,
+            grammar.target_offsets,
+            grammar.target,
             *(array for vocabulary, _, _ in sides for array in (vocabulary.blob, vocabulary.starts)),
-            grammar.features, blob, names_at, np.array(order, np.int64), grammar.links_offsets, grammar.links,
-            grammar.counts, out,
-        )  # fmt: skip
+            grammar.features,
+            blob,
+            names_at,
+            np.array(order, np.int64),
+            grammar.links_offsets,
+            grammar.links,
+            grammar.counts,
+            out,
+        )
         yield out[:written].tobytes()
 
 

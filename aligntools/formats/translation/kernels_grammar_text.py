@@ -143,9 +143,26 @@ def _write_link(i, j, out, at):
 
 @kernel(fast=False)
 def write_rules(
-    style, begin, end, source_offsets, source, target_offsets, target, source_blob, source_starts, target_blob,
-    target_starts, features, names, names_at, columns, links_offsets, links, counts, out,
-):  # fmt: skip
+    style,
+    begin,
+    end,
+    source_offsets,
+    source,
+    target_offsets,
+    target,
+    source_blob,
+    source_starts,
+    target_blob,
+    target_starts,
+    features,
+    names,
+    names_at,
+    columns,
+    links_offsets,
+    links,
+    counts,
+    out,
+):
     """Write the rules ``begin`` to ``end`` as text; see `aligntools.formats.translation.grammar`.
 
     Parameters

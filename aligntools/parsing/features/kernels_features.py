@@ -87,9 +87,23 @@ def _add(gradient, x, shift, distance, value):
 
 @kernel
 def add_scores(
-    layers, starts, lengths, edges, begin, end, sides, between, seeds, regions, shifts, bins, weights, keys, stamps,
+    layers,
+    starts,
+    lengths,
+    edges,
+    begin,
+    end,
+    sides,
+    between,
+    seeds,
+    regions,
+    shifts,
+    bins,
+    weights,
+    keys,
+    stamps,
     scores,
-):  # fmt: skip
+):
     """Add the weights of all features to the scores of some sentences' edges.
 
     Parameters

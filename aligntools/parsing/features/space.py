@@ -28,11 +28,19 @@ UNKNOWN, ROOT, SHIFT = 0, 1, 1
 
 #: Templates without words: what a delexicalized parser has.
 TAGS = (
-    "p |", "| p", "p | p",
-    "p p+1 | p-1 p", "p-1 p | p-1 p", "p p+1 | p p+1", "p-1 p | p p+1",
-    "p p+1 | p", "p-1 p | p", "p | p-1 p", "p | p p+1",
+    "p |",
+    "| p",
+    "p | p",
+    "p p+1 | p-1 p",
+    "p-1 p | p-1 p",
+    "p p+1 | p p+1",
+    "p-1 p | p p+1",
+    "p p+1 | p",
+    "p-1 p | p",
+    "p | p-1 p",
+    "p | p p+1",
     "p [p] p",
-)  # fmt: skip
+)
 WORDS = ("w p |", "w |", "| w p", "| w", "w p | w p", "p | w p", "w | w p", "w p | p", "w p | w", "w | w")
 PREFIXES = ("x p |", "| x p", "x p | x p", "p | x p", "x p | p", "x | x")
 #: With word classes, and where these are paths in a tree (after Koo, Carreras & Collins 2008).
@@ -277,9 +285,18 @@ class FeatureSpace:
         def work(block: tuple[int, int]) -> None:
             bins, keys, stamps = self._scratch(sentences)
             kernels.add_scores(
-                sentences.layers, sentences.starts, sentences.lengths, sentences.edges, *block, *tables, bins, weights,
-                keys, stamps, result,
-            )  # fmt: skip
+                sentences.layers,
+                sentences.starts,
+                sentences.lengths,
+                sentences.edges,
+                *block,
+                *tables,
+                bins,
+                weights,
+                keys,
+                stamps,
+                result,
+            )
 
         # Large blocks: within one, a template is done for all sentences, and its weights stay in the cache.
         costs = (sentences.lengths + 2.0) ** 2
@@ -308,6 +325,19 @@ class FeatureSpace:
         """Do what `add_gradient` does for one template, by its number, and its own weights alone."""
         bins, keys, stamps = self._scratch(sentences)
         kernels.add_gradient(
-            sentences.layers, sentences.starts, sentences.lengths, sentences.edges, 0, len(sentences), self.sides[t],
-            self.between[t], self.seeds[t], self.shifts[t], bins, values, keys, stamps, gradient,
-        )  # fmt: skip
+            sentences.layers,
+            sentences.starts,
+            sentences.lengths,
+            sentences.edges,
+            0,
+            len(sentences),
+            self.sides[t],
+            self.between[t],
+            self.seeds[t],
+            self.shifts[t],
+            bins,
+            values,
+            keys,
+            stamps,
+            gradient,
+        )

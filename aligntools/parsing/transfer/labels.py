@@ -27,9 +27,11 @@ CHUNK = 200_000
 
 
 def labeler_of(
-    labelers: Sequence[Labeler | None], pairs: Sequence[Pairs], evidence: Sequence[np.ndarray | KeptArray],
+    labelers: Sequence[Labeler | None],
+    pairs: Sequence[Pairs],
+    evidence: Sequence[np.ndarray | KeptArray],
     place: InParts | None,
-) -> Labeler:  # fmt: skip
+) -> Labeler:
     """Return the target language's labeler: least cross-entropy with what source labelers say of likely edges.
 
     Parameters

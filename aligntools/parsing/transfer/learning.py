@@ -89,8 +89,10 @@ class TransferReport:
 
 #: Reasons to leave something out.
 LENGTH, ALIGNED, UNLABELED = (
-    "pairs too short or too long", "pairs with too few aligned words", "unlabeled sentences too short or too long",
-)  # fmt: skip
+    "pairs too short or too long",
+    "pairs with too few aligned words",
+    "unlabeled sentences too short or too long",
+)
 
 
 def explained(skipped: dict[str, int], given: int, settings: TransferSettings) -> list[str]:
@@ -327,10 +329,12 @@ class _Work:
             (parser, p.target) if direct is None or p.direct is None else (direct, p.direct)
             for (parser, direct), p in both
         ]
-        heads = np.concatenate([
-            projection.direct(parser, labels=False).parse(text, self.pool, s.constraints, s.max_length).heads
-            for parser, text in seeds
-        ])  # fmt: skip
+        heads = np.concatenate(
+            [
+                projection.direct(parser, labels=False).parse(text, self.pool, s.constraints, s.max_length).heads
+                for parser, text in seeds
+            ]
+        )
         weights = self.fit("seed", [training.TreeLoss(self.sentences, heads, s.constraints)], [heads])
         theirs = [parser.parse(pairs.source, self.pool, longest=s.max_length).heads for (parser, _), pairs in both]
         choose = [self._chooser(pairs, trees) for pairs, trees in zip(self.pairs, theirs, strict=True)]

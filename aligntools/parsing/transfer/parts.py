@@ -51,9 +51,13 @@ class Pairs:
 
 
 def expected_of(
-    parser: ParserModel, direct: ParserModel | None, pairs: Pairs, constraints: TreeConstraints, transferred: str,
+    parser: ParserModel,
+    direct: ParserModel | None,
+    pairs: Pairs,
+    constraints: TreeConstraints,
+    transferred: str,
     pool: Pool | None,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """Return the edge marginals that are transferred over pairs [shape=(target edges,)].
 
     Parameters
@@ -124,8 +128,15 @@ def _expected_of(loss: "ExpectedLoss") -> np.ndarray:
     return loss.expected
 
 
-def _support(store: Store, space: FeatureSpace, weights: str, reward: float, constraints: TreeConstraints,
-             names: tuple[str, str], pool: Pool) -> None:  # fmt: skip
+def _support(
+    store: Store,
+    space: FeatureSpace,
+    weights: str,
+    reward: float,
+    constraints: TreeConstraints,
+    names: tuple[str, str],
+    pool: Pool,
+) -> None:
     """Write the best trees of a part, by the target parser and by the alignments."""
     pairs, theirs = read_object(store, names[0], shared=True)
     agreement = reward * projection.agreement(theirs, pairs.source, pairs.own, pairs.aligned, pool)

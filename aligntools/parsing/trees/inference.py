@@ -191,9 +191,18 @@ def _in_log_space(
             return
         size = n * (n + 1) * (n + 2) // 3
         nonprojective_log.expectation_log(
-            scores[here], function[here], n, constraints.single_root, np.empty(size), np.empty(size),
-            np.empty(4 * n * (n + 1) + 2 * n), log_z[s : s + 1], marginals[here], mean[s : s + 1], slopes[here],
-        )  # fmt: skip
+            scores[here],
+            function[here],
+            n,
+            constraints.single_root,
+            np.empty(size),
+            np.empty(size),
+            np.empty(4 * n * (n + 1) + 2 * n),
+            log_z[s : s + 1],
+            marginals[here],
+            mean[s : s + 1],
+            slopes[here],
+        )
 
     over(pool, work, [int(s) for s in sentences])
 

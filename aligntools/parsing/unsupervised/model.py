@@ -158,9 +158,12 @@ class ValenceModel:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file."""
         arrays = {
-            "tags.blob": self.vocabulary.blob, "tags.starts": self.vocabulary.starts,
-            "choose": self.parameters.choose, "decide": self.parameters.decide, "root": self.parameters.root,
-        }  # fmt: skip
+            "tags.blob": self.vocabulary.blob,
+            "tags.starts": self.vocabulary.starts,
+            "choose": self.parameters.choose,
+            "decide": self.parameters.decide,
+            "root": self.parameters.root,
+        }
         write_model(path, KIND, {"settings": self.settings}, arrays)
 
     @classmethod

@@ -91,8 +91,9 @@ def train(
     fit = learn(ids, within, len(known) - 1, settings, pool, report, checkpoint)
     model = ValenceModel(known, fit.model, settings.header() | (about or {}))
     reasons = {
-        "empty": lengths == 0, "too short": (lengths > 0) & (lengths < settings.min_length),
+        "empty": lengths == 0,
+        "too short": (lengths > 0) & (lengths < settings.min_length),
         "too long": lengths > settings.max_length,
-    }  # fmt: skip
+    }
     skipped = {reason: int(which.sum()) for reason, which in reasons.items() if which.any()}
     return model, InductionReport(len(within) - 1, len(tags), len(known) - 1, skipped, fit)

@@ -253,9 +253,21 @@ def _passes(
         def work(block: tuple[int, int], chunk: "_Chunk" = chunk, loglik: np.ndarray = loglik) -> "_Sums":
             sums = _Sums(k)
             forward_backward_block(
-                block[0], block[1], chunk.k0, text.tokens, text.offsets, text.low, text.high, *chain.parameters(),
-                squared, gamma, sums.start, sums.transitions, sums.stop, loglik,
-            )  # fmt: skip
+                block[0],
+                block[1],
+                chunk.k0,
+                text.tokens,
+                text.offsets,
+                text.low,
+                text.high,
+                *chain.parameters(),
+                squared,
+                gamma,
+                sums.start,
+                sums.transitions,
+                sums.stop,
+                loglik,
+            )
             return sums
 
         yield chunk, gamma, loglik, pool.map(work, chunk.blocks)

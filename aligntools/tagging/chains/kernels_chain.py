@@ -59,9 +59,15 @@ def times_matrix(vector, matrix, width, out):
         rows = matrix[s : s + 8]
         for j in range(width):
             out[j] += (
-                v0 * rows[0, j] + v1 * rows[1, j] + v2 * rows[2, j] + v3 * rows[3, j]
-                + v4 * rows[4, j] + v5 * rows[5, j] + v6 * rows[6, j] + v7 * rows[7, j]
-            )  # fmt: skip
+                v0 * rows[0, j]
+                + v1 * rows[1, j]
+                + v2 * rows[2, j]
+                + v3 * rows[3, j]
+                + v4 * rows[4, j]
+                + v5 * rows[5, j]
+                + v6 * rows[6, j]
+                + v7 * rows[7, j]
+            )
 
 
 @kernel(inline=True)
@@ -259,9 +265,24 @@ def padded_copies(start, transitions, stop, width, starts, matrix, back, stops):
 
 @kernel
 def forward_backward_block(
-    k0, k1, base, tokens, offsets, low, high, start, transitions, stop, emissions, squared,
-    gamma, start_counts, transition_counts, stop_counts, loglik,
-):  # fmt: skip
+    k0,
+    k1,
+    base,
+    tokens,
+    offsets,
+    low,
+    high,
+    start,
+    transitions,
+    stop,
+    emissions,
+    squared,
+    gamma,
+    start_counts,
+    transition_counts,
+    stop_counts,
+    loglik,
+):
     """Posteriors and expected counts of sentences ``k0 .. k1 - 1``.
 
     Parameters
@@ -307,9 +328,23 @@ def forward_backward_block(
             continue
         if ranged:
             found = ranges_sentence(
-                tokens, t0, n, low, high, start, transitions, stop, emissions, squared,
-                alpha, ahead, first, scales, gamma, g0,
-            )  # fmt: skip
+                tokens,
+                t0,
+                n,
+                low,
+                high,
+                start,
+                transitions,
+                stop,
+                emissions,
+                squared,
+                alpha,
+                ahead,
+                first,
+                scales,
+                gamma,
+                g0,
+            )
         else:
             found = forward_all_states(
                 tokens, t0, n, starts, matrix, stops, emissions, squared, width, alpha, ahead, first, scales

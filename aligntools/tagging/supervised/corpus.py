@@ -91,11 +91,21 @@ class TaggedCorpus:
         offsets = np.ascontiguousarray(offsets, np.int64)
         weights = np.repeat(1.0 / np.maximum(several, 1), several)
         return cls(
-            list(vocabulary), list(names), tokens, offsets, cells, tags, pairs,
-            (found // n_tags).astype(np.int32), (found % n_tags).astype(np.int32),
-            np.bincount(pairs, weights, len(found)), ptr, np.argsort(pairs, kind="stable").astype(np.int64),
-            balanced_blocks(np.diff(cells[offsets]), BLOCKS), balanced_blocks(counts, BLOCKS),
-        )  # fmt: skip
+            list(vocabulary),
+            list(names),
+            tokens,
+            offsets,
+            cells,
+            tags,
+            pairs,
+            (found // n_tags).astype(np.int32),
+            (found % n_tags).astype(np.int32),
+            np.bincount(pairs, weights, len(found)),
+            ptr,
+            np.argsort(pairs, kind="stable").astype(np.int64),
+            balanced_blocks(np.diff(cells[offsets]), BLOCKS),
+            balanced_blocks(counts, BLOCKS),
+        )
 
     @property
     def n_tags(self) -> int:

@@ -60,9 +60,27 @@ def _add_merge_losses(to, base, wide, now, beta, scale, gamma, values, shares, l
 
 @kernel
 def observed_block(
-    k0, k1, cells, pairs, places, offsets, low, at, values, start, transitions, stop, gamma, start_counts, counts,
-    stop_counts, loglik, merging, shares, losses,
-):  # fmt: skip
+    k0,
+    k1,
+    cells,
+    pairs,
+    places,
+    offsets,
+    low,
+    at,
+    values,
+    start,
+    transitions,
+    stop,
+    gamma,
+    start_counts,
+    counts,
+    stop_counts,
+    loglik,
+    merging,
+    shares,
+    losses,
+):
     """Add the expected counts of sentences ``k0..k1-1``.
 
     Parameters

@@ -178,9 +178,26 @@ def expect(
     def work(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         start, stop, moves, losses = np.zeros(n), np.zeros(n), np.zeros((n, n)), np.zeros(n)
         observed_block(
-            *block, text.cells, text.pairs, places, text.offsets, low, states.at, parameters.values, parameters.start,
-            parameters.transitions, parameters.stop, gamma, start, moves, stop, loglik, merging, shares, losses,
-        )  # fmt: skip
+            *block,
+            text.cells,
+            text.pairs,
+            places,
+            text.offsets,
+            low,
+            states.at,
+            parameters.values,
+            parameters.start,
+            parameters.transitions,
+            parameters.stop,
+            gamma,
+            start,
+            moves,
+            stop,
+            loglik,
+            merging,
+            shares,
+            losses,
+        )
         return start, moves, stop, losses
 
     sums = None

@@ -90,17 +90,34 @@ def train_supervised(
     members = []
     for n in range(settings.members if settings.latent > 1 else 0):
         states = substates.train(
-            text, pair_shares, looks, smoothing, settings.latent, pool, np.random.default_rng([settings.seed, n]),
-            settings.iterations, settings.noise, settings.merging, lambda *figures, n=n: report(n, *figures),
-            start, expected.renewed if expected else None,
-        )  # fmt: skip
+            text,
+            pair_shares,
+            looks,
+            smoothing,
+            settings.latent,
+            pool,
+            np.random.default_rng([settings.seed, n]),
+            settings.iterations,
+            settings.noise,
+            settings.merging,
+            lambda *figures, n=n: report(n, *figures),
+            start,
+            expected.renewed if expected else None,
+        )
         members.append(member(states))
     names = [name.decode("utf-8", "surrogateescape") for name in text.names]
     counted = np.bincount(text.tokens, minlength=len(text.words)).astype(np.float64)
     return TaggerModel(
-        names, text.words, candidates, members or [plain], plain if members else None, unknown, looks,
-        settings=settings.header(), factors=counted / max(counted.sum(), 1e-300),
-    )  # fmt: skip
+        names,
+        text.words,
+        candidates,
+        members or [plain],
+        plain if members else None,
+        unknown,
+        looks,
+        settings=settings.header(),
+        factors=counted / max(counted.sum(), 1e-300),
+    )
 
 
 def _candidates(

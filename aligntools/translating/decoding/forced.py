@@ -72,10 +72,25 @@ def derive(
     workspace.fit(len(words) * span + len(words) + 1, span, False, True)
     while True:
         status = kernels_forced.derive(
-            words, passed, alone, given, candidates.copy(), span, index.source_offsets, index.source, has_source,
-            has_target, rules, model, workspace.context, np.zeros((size, size)), np.full((size, size), -1, np.int64),
-            workspace.chart.cells, workspace.hypotheses, workspace.counts,
-        )  # fmt: skip
+            words,
+            passed,
+            alone,
+            given,
+            candidates.copy(),
+            span,
+            index.source_offsets,
+            index.source,
+            has_source,
+            has_target,
+            rules,
+            model,
+            workspace.context,
+            np.zeros((size, size)),
+            np.full((size, size), -1, np.int64),
+            workspace.chart.cells,
+            workspace.hypotheses,
+            workspace.counts,
+        )
         if status >= 0:
             return int(status)
         if status == kernels_forced.UNREACHABLE:

@@ -310,7 +310,7 @@ def add_neighbours(item, n_items, size, base, lazy, rules, chart, items, paths, 
 @kernel(inline=True, fast=False, owning=False)
 def fill_cell(
     kind, n_cubes, base, passed, weights, settings, rules, model, context, chart, items, paths, hypotheses, counts
-):  # fmt: skip
+):
     """Take items off the cell's cubes, best first; return how many were made, or what was too small."""
     limit, lazy = settings[POP_LIMIT], settings[LAZY] > 0
     rows, cubes, cells, ordered = items.rows, chart.cubes, chart.cells, chart.ordered
@@ -345,9 +345,20 @@ def fill_cell(
                 if model.ids[word] == 0:
                     score += weights[1]
             gain = combine(
-                rules.target, begin, end, word, kind == PREFIX and tails[1] < 0, tails, model, context, whole,
-                hypotheses.states, hypotheses.floats, items.states[item], items.floats[item],
-            )  # fmt: skip
+                rules.target,
+                begin,
+                end,
+                word,
+                kind == PREFIX and tails[1] < 0,
+                tails,
+                model,
+                context,
+                whole,
+                hypotheses.states,
+                hypotheses.floats,
+                items.states[item],
+                items.floats[item],
+            )
             score += weights[0] * gain
             if paths.cubes.shape[0] > 0:
                 score += paths.scores[paths.cubes[c]]
@@ -443,9 +454,21 @@ def decode(words, passed, settings, weights, rules, model, context, chart, items
             return n_cubes
         first = counts[HYPOTHESES]
         n_items = fill_cell(
-            kind, n_cubes, base, passed, weights, settings, rules, model, context, chart, items, paths, hypotheses,
+            kind,
+            n_cubes,
+            base,
+            passed,
+            weights,
+            settings,
+            rules,
+            model,
+            context,
+            chart,
+            items,
+            paths,
+            hypotheses,
             counts,
-        )  # fmt: skip
+        )
         if n_items < 0:
             return n_items
         base += n_items

@@ -228,9 +228,16 @@ def write_forest(n_nodes, hypotheses, reached, with_lm, rules, passed, passed_un
                 out.tails[n_out, side] = numbers[below] if below >= 0 else -1
             unknown = np.int64(passed_unknown[-2 - edges[e, 2]]) if pseudo == PASSED else np.int64(0)
             n_features = write_features(
-                rule, pseudo, hypotheses.gains[e], with_lm, unknown, features, out.feature_ids, out.feature_values,
+                rule,
+                pseudo,
+                hypotheses.gains[e],
+                with_lm,
+                unknown,
+                features,
+                out.feature_ids,
+                out.feature_values,
                 n_features,
-            )  # fmt: skip
+            )
             if pseudo == PASSED:
                 out.words[n_words] = passed[-2 - edges[e, 2]]
                 n_words += 1
@@ -261,9 +268,10 @@ def score_rules(begin, end, features, weights, scores, estimates):
     at = 1 + n_dense
     for rule in range(begin, end):
         total = (
-            weights[at] * features.words[rule] + weights[at + 1 + features.arity[rule]]
+            weights[at] * features.words[rule]
+            + weights[at + 1 + features.arity[rule]]
             + weights[at + 7] * features.unknown[rule]
-        )  # fmt: skip
+        )
         for k in range(n_dense):
             total += weights[1 + k] * features.dense[rule, k]
         for k in range(features.sparse_offsets[rule], features.sparse_offsets[rule + 1]):

@@ -214,7 +214,7 @@ def next_pair(kind, i, j, cells):
 @kernel(fast=False, owning=False)
 def decode_lattice(
     n_cells, arcs, passed, settings, weights, rules, model, context, chart, items, paths, hypotheses, counts
-):  # fmt: skip
+):
     """Find one lattice's hypotheses; parameters and result are those of `kernels_decoder.decode`, but for
 
     Parameters
@@ -268,9 +268,21 @@ def decode_lattice(
         first = counts[HYPOTHESES]
         if own:
             n_items = fill_cell(
-                kind, n_cubes, base, passed, weights, settings, rules, model, context, chart, items, paths, hypotheses,
+                kind,
+                n_cubes,
+                base,
+                passed,
+                weights,
+                settings,
+                rules,
+                model,
+                context,
+                chart,
+                items,
+                paths,
+                hypotheses,
                 counts,
-            )  # fmt: skip
+            )
             if n_items < 0:
                 return n_items
             base += n_items

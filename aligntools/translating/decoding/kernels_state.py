@@ -94,9 +94,7 @@ def keep_ends(state, at, length, symbol, tail, states):
 
 
 @kernel(inline=True, fast=False, owning=False)
-def combine(
-    target, begin, end, passed, begins, tails, model, context, whole, states, floats, state, extra
-):  # fmt: skip
+def combine(target, begin, end, passed, begins, tails, model, context, whole, states, floats, state, extra):
     """Put a rule's words and its tails' translations together: the language model's gain, and the new state.
 
     Parameters

@@ -35,9 +35,14 @@ class Lattices(Sentences):
         """Return the lattices ``begin..end`` by themselves, with the same ``extra``."""
         a, b = self.offsets[begin], self.offsets[end]
         return replace(
-            self, tokens=self.tokens[a:b], offsets=self.offsets[begin : end + 1] - a, passed=self.passed[a:b],
-            begins=self.begins[a:b], ends=self.ends[a:b], values=self.values[a:b],
-        )  # fmt: skip
+            self,
+            tokens=self.tokens[a:b],
+            offsets=self.offsets[begin : end + 1] - a,
+            passed=self.passed[a:b],
+            begins=self.begins[a:b],
+            ends=self.ends[a:b],
+            values=self.values[a:b],
+        )
 
 
 def decode_lattice(
@@ -74,9 +79,20 @@ def decode_lattice(
     w.fit_lattice(nodes, count, bool(settings[WHOLE_STATES]), bool(settings[KEEP_EDGES]))
     while True:
         status = kernels.decode_lattice(
-            count, arcs, lattices.passed[part], settings, lm_weights, tables, model, w.context, w.chart, w.items,
-            w.paths, w.hypotheses, w.counts,
-        )  # fmt: skip
+            count,
+            arcs,
+            lattices.passed[part],
+            settings,
+            lm_weights,
+            tables,
+            model,
+            w.context,
+            w.chart,
+            w.items,
+            w.paths,
+            w.hypotheses,
+            w.counts,
+        )
         if status >= 0:
             return int(status)
         w.enlarge(status)

@@ -32,8 +32,14 @@ class Workspace:
     def __init__(self, order: int) -> None:
         self._order = order
         self._whole = False
-        self._sizes = {kernels.NO_ACTIVE: 1 << 13, kernels.NO_CUBES: 1 << 12, kernels.NO_ITEMS: 1 << 12,
-                       kernels.NO_NODES: 1 << 13, kernels.NO_EDGES: 1 << 10, kernels.NO_PATHS: 1 << 13}  # fmt: skip
+        self._sizes = {
+            kernels.NO_ACTIVE: 1 << 13,
+            kernels.NO_CUBES: 1 << 12,
+            kernels.NO_ITEMS: 1 << 12,
+            kernels.NO_NODES: 1 << 13,
+            kernels.NO_EDGES: 1 << 10,
+            kernels.NO_PATHS: 1 << 13,
+        }
         none = np.empty(0, np.int32)
         self.context, self.counts = empty_context(order), np.zeros(4, np.int64)
         at = np.empty(16, np.int64), np.empty(16, np.int64)
@@ -101,10 +107,16 @@ class Workspace:
                 self.paths = self.paths._replace(cubes=np.empty(size, np.int32))
         elif what == kernels.NO_ITEMS:
             self.items = Items(
-                np.empty((size, 5), np.int32), np.empty(size), np.empty(size), np.empty(size, np.float32),
-                *self._states(size), np.empty(size), np.empty(size, np.int32), np.empty(2 * size, np.int64),
+                np.empty((size, 5), np.int32),
+                np.empty(size),
+                np.empty(size),
+                np.empty(size, np.float32),
+                *self._states(size),
+                np.empty(size),
+                np.empty(size, np.int32),
+                np.empty(2 * size, np.int64),
                 np.empty(2 * size, np.int32),
-            )  # fmt: skip
+            )
         elif what == kernels.NO_NODES:
             states, floats = self._states(size)
             rows, scores = np.empty((size, 3), np.int32), np.empty(size)

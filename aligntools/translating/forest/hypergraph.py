@@ -116,10 +116,20 @@ class Hypergraph:
 
 #: The dtype of each attribute.
 _TYPES = {
-    "node_offsets": np.int64, "roots": np.int64, "edge_offsets": np.int64, "tails": np.int32, "rules": np.int32,
-    "feature_offsets": np.int64, "feature_ids": np.int32, "feature_values": np.float32, "word_offsets": np.int64,
-    "words": np.int32, "left": np.int32, "right": np.int32, "lengths": np.int32,
-}  # fmt: skip
+    "node_offsets": np.int64,
+    "roots": np.int64,
+    "edge_offsets": np.int64,
+    "tails": np.int32,
+    "rules": np.int32,
+    "feature_offsets": np.int64,
+    "feature_ids": np.int32,
+    "feature_values": np.float32,
+    "word_offsets": np.int64,
+    "words": np.int32,
+    "left": np.int32,
+    "right": np.int32,
+    "lengths": np.int32,
+}
 
 
 def _faults(h: Hypergraph, features: int | None) -> Iterator[tuple[str, bool]]:
@@ -136,10 +146,15 @@ def _faults(h: Hypergraph, features: int | None) -> Iterator[tuple[str, bool]]:
         bad = not len(offsets) or offsets[0] != 0 or offsets[-1] != len(over) or bool(np.any(np.diff(offsets) < 0))
         yield f"{name} does not rise from 0 to {len(over)}", bad
     sizes = (
-        ("roots", len(h.node_offsets) - 1), ("rules", len(h.tails)), ("feature_offsets", len(h.tails) + 1),
-        ("word_offsets", len(h.tails) + 1), ("feature_values", len(h.feature_ids)), ("left", h.nodes),
-        ("right", h.nodes), ("lengths", h.nodes),
-    )  # fmt: skip
+        ("roots", len(h.node_offsets) - 1),
+        ("rules", len(h.tails)),
+        ("feature_offsets", len(h.tails) + 1),
+        ("word_offsets", len(h.tails) + 1),
+        ("feature_values", len(h.feature_ids)),
+        ("left", h.nodes),
+        ("right", h.nodes),
+        ("lengths", h.nodes),
+    )
     for name, size in sizes:
         yield f"{name} has {len(getattr(h, name))} entries, not {size}", len(getattr(h, name)) != size
     begins, ends = h.node_offsets[:-1], h.node_offsets[1:]

@@ -59,7 +59,17 @@ def _part(h: Hypergraph, nodes: np.ndarray, edges: np.ndarray, count: int, root:
     word_offsets, words = rows_of(h.word_offsets, which, h.words)
     none = np.zeros((len(nodes), 4), np.int32)
     return Hypergraph(
-        np.array([0, count], np.int64), np.array([root], np.int64),
-        offsets_of(np.bincount(edges[:, 0], minlength=count)), np.ascontiguousarray(edges[:, 2:]), h.rules[which],
-        feature_offsets, ids, values, word_offsets, words, none, none, np.zeros(len(nodes), np.int32),
-    )  # fmt: skip
+        np.array([0, count], np.int64),
+        np.array([root], np.int64),
+        offsets_of(np.bincount(edges[:, 0], minlength=count)),
+        np.ascontiguousarray(edges[:, 2:]),
+        h.rules[which],
+        feature_offsets,
+        ids,
+        values,
+        word_offsets,
+        words,
+        none,
+        none,
+        np.zeros(len(nodes), np.int32),
+    )

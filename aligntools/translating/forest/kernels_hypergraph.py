@@ -196,9 +196,26 @@ def measure_derivations(word_offsets, words, feature_offsets, starts, edges, beg
 
 @kernel(fast=False)
 def fill_derivations(
-    tails, word_offsets, words, feature_offsets, feature_ids, feature_values, edge_scores, starts, edges,
-    sizes, stack, dense, touched, begin_words, out_words, begin_features, ids, values, scores,
-):  # fmt: skip
+    tails,
+    word_offsets,
+    words,
+    feature_offsets,
+    feature_ids,
+    feature_values,
+    edge_scores,
+    starts,
+    edges,
+    sizes,
+    stack,
+    dense,
+    touched,
+    begin_words,
+    out_words,
+    begin_features,
+    ids,
+    values,
+    scores,
+):
     """Write words, features and scores of derivations.
 
     Parameters

@@ -132,11 +132,15 @@ def _derivation(
         pairs = zip(forest.feature_ids[i:j].tolist(), forest.feature_values[i:j].tolist(), strict=True)
         uses.append(
             RuleUse(
-                "S" if forest.rules[e] < PASSED else "X", tuple(shown),
-                tuple(words([w])[0] if w > 0 else f"[X,{-w}]" for w in target if w), (begins[k], place),
-                tuple(tails[k]), float(scores[e]), {system.features[f]: x for f, x in pairs},
+                "S" if forest.rules[e] < PASSED else "X",
+                tuple(shown),
+                tuple(words([w])[0] if w > 0 else f"[X,{-w}]" for w in target if w),
+                (begins[k], place),
+                tuple(tails[k]),
+                float(scores[e]),
+                {system.features[f]: x for f, x in pairs},
             )
-        )  # fmt: skip
+        )
     yielded = _yield(uses)
     return Derivation(tuple(yielded), float(sum(scores[e] for e in edges)), tuple(uses))
 

@@ -36,8 +36,17 @@ def _tops(edges: int) -> Hypergraph:
     """Return the node over the roots of a sentence, if there are any; its tails are yet to be set."""
     nodes, none = int(edges > 0), np.zeros(0, np.int32)
     return Hypergraph(
-        np.array([0, nodes]), np.array([0 if nodes else -1]), np.array([0, edges][: nodes + 1], np.int64),
-        np.full((edges, 2), -1, np.int32), np.full(edges, -1, np.int32), np.zeros(edges + 1, np.int64), none,
-        np.zeros(0, np.float32), np.arange(edges + 1), np.full(edges, -1, np.int32), np.zeros((nodes, 4), np.int32),
-        np.zeros((nodes, 4), np.int32), np.zeros(nodes, np.int32),
-    )  # fmt: skip
+        np.array([0, nodes]),
+        np.array([0 if nodes else -1]),
+        np.array([0, edges][: nodes + 1], np.int64),
+        np.full((edges, 2), -1, np.int32),
+        np.full(edges, -1, np.int32),
+        np.zeros(edges + 1, np.int64),
+        none,
+        np.zeros(0, np.float32),
+        np.arange(edges + 1),
+        np.full(edges, -1, np.int32),
+        np.zeros((nodes, 4), np.int32),
+        np.zeros((nodes, 4), np.int32),
+        np.zeros(nodes, np.int32),
+    )

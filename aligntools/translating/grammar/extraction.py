@@ -151,19 +151,28 @@ class Extraction:
         settings = np.array([s.max_span, s.max_symbols, s.nonterminals, _PHRASES[s.phrases], s.min_hole], np.int64)
         state = np.array([begin, 0], np.int64)
         text = AlignedText(
-            self.source.tokens, self.source.offsets, self.target.tokens, self.target.offsets, self.links.pairs,
+            self.source.tokens,
+            self.source.offsets,
+            self.target.tokens,
+            self.target.offsets,
+            self.links.pairs,
             self.links.offsets,
-        )  # fmt: skip
+        )
         work = PhraseTables(
-            np.empty((4, longest + 1), np.int32), np.empty(longest + 1, np.int64),
-            np.empty((max(64, longest * s.max_span), 5), np.int32), np.empty(longest * s.max_span + 1, np.int64),
-        )  # fmt: skip
+            np.empty((4, longest + 1), np.int32),
+            np.empty(longest + 1, np.int64),
+            np.empty((max(64, longest * s.max_span), 5), np.int32),
+            np.empty(longest * s.max_span + 1, np.int64),
+        )
         while True:
             records = RuleRecords(
-                np.empty(16 * room + 1, np.int32), np.empty(room, np.int64), np.empty(room, np.uint64),
-                np.empty((room, 2), np.int64), np.zeros(1 << (2 * room - 1).bit_length(), np.int32),
+                np.empty(16 * room + 1, np.int32),
+                np.empty(room, np.int64),
+                np.empty(room, np.uint64),
+                np.empty((room, 2), np.int64),
+                np.zeros(1 << (2 * room - 1).bit_length(), np.int32),
                 np.zeros(2, np.int64),
-            )  # fmt: skip
+            )
             while True:
                 status = kernels_extraction.extract_rules(text, end, settings, state, work, records)
                 if status != kernels_extraction.PHRASES_FULL:
@@ -207,10 +216,16 @@ class Extraction:
         source_at = source_at[: sources + 1]
         kept = np.empty(rules, np.uint8)
         kernels_grammar.select_rules(
-            joint, lexical, source_at, sources, self._usable(pool, starts[rule_at[source_at[:-1]]]),
-            self.settings.keep, round(self.settings.min_count * int(kernels_extraction.UNIT)),
-            np.empty(self.settings.keep, np.int64), kept,
-        )  # fmt: skip
+            joint,
+            lexical,
+            source_at,
+            sources,
+            self._usable(pool, starts[rule_at[source_at[:-1]]]),
+            self.settings.keep,
+            round(self.settings.min_count * int(kernels_extraction.UNIT)),
+            np.empty(self.settings.keep, np.int64),
+            kept,
+        )
         totals = np.add.reduceat(joint, source_at[:-1], axis=0) if sources else joint
         rows = np.flatnonzero(kept)
         sides = _gather(pool, starts, best[rows])
@@ -248,13 +263,27 @@ class Extraction:
         unit = float(kernels_extraction.UNIT)
         counts = np.stack([target_totals, totals[:, 0], joint[:, 0]], axis=1) / unit
         names, values = features.score(
-            self.settings.features, counts, joint[:, 1], totals[:, 1], lexical,
-            (source_offsets, source, target_offsets, target), words,
-        )  # fmt: skip
+            self.settings.features,
+            counts,
+            joint[:, 1],
+            totals[:, 1],
+            lexical,
+            (source_offsets, source, target_offsets, target),
+            words,
+        )
         return GrammarRules(
-            self.source_vocabulary, self.target_vocabulary, source_offsets, source, target_offsets, target,
-            values, names, links_offsets, links, features.rounded(counts),
-        )  # fmt: skip
+            self.source_vocabulary,
+            self.target_vocabulary,
+            source_offsets,
+            source,
+            target_offsets,
+            target,
+            values,
+            names,
+            links_offsets,
+            links,
+            features.rounded(counts),
+        )
 
 
 def whole(parts: Iterable[GrammarRules]) -> GrammarRules:

@@ -156,9 +156,12 @@ def _read_part(task: Task, number: int, source: LineSource) -> None:
         counts += np.bincount(task.store.read(f"text.{number}.{block}", "tokens")[0], minlength=len(counts))
     text = b" ".join([b"", *lexicon.words(first), b""])  # whatever is at the ends of a line stays between spaces
     about = {
-        "blocks": blocks, "sentences": sentences, "words": words, "blank": blank,
+        "blocks": blocks,
+        "sentences": sentences,
+        "words": words,
+        "blank": blank,
         "white": [white.lines, sorted(white.characters)],
-    }  # fmt: skip
+    }
     task.store.write(f"words.{number}", about, text=np.frombuffer(text, np.uint8), counts=counts)
 
 

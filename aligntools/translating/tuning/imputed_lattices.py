@@ -123,9 +123,26 @@ def expected(forest: Hypergraph, conditional: np.ndarray, s: int, order: int, fl
         room *= 4
         slots, rows, amounts = np.empty(room, np.int64), np.empty((room, 8), np.int32), np.empty(room)
         count = kernels.expected_grams(
-            h.edge_offsets, h.tails, h.word_offsets, h.words, h.left, h.right, h.lengths, conditional, begin, root,
-            order, float(floor), lengths, starts, work, buffer, slots, rows, amounts,
-        )  # fmt: skip
+            h.edge_offsets,
+            h.tails,
+            h.word_offsets,
+            h.words,
+            h.left,
+            h.right,
+            h.lengths,
+            conditional,
+            begin,
+            root,
+            order,
+            float(floor),
+            lengths,
+            starts,
+            work,
+            buffer,
+            slots,
+            rows,
+            amounts,
+        )
         if count >= 0:
             return _by_state(rows[:count].tolist(), amounts[:count].tolist(), order)
 

@@ -52,9 +52,25 @@ def enter_references(words, offsets, groups, keys, table):
 
 @kernel
 def edge_statistics(
-    node_offsets, edge_offsets, tails, word_offsets, words, left, right, lengths, groups, keys, table, clip,
-    begin, end, buffer, origin, hashes, out,
-):  # fmt: skip
+    node_offsets,
+    edge_offsets,
+    tails,
+    word_offsets,
+    words,
+    left,
+    right,
+    lengths,
+    groups,
+    keys,
+    table,
+    clip,
+    begin,
+    end,
+    buffer,
+    origin,
+    hashes,
+    out,
+):
     """Count the n-grams that the edges of the sentences ``begin:end`` complete, and those that references have.
 
     Parameters

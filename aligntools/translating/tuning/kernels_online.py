@@ -35,9 +35,7 @@ def _bleu(background, statistics, c):
     """Return BLEU of the background's statistics with a candidate's."""
     log = 0.0
     for n in range(4):
-        log += 0.25 * (
-            np.log(background[n] + statistics[c, n]) - np.log(background[4 + n] + statistics[c, 4 + n])
-        )  # fmt: skip
+        log += 0.25 * (np.log(background[n] + statistics[c, n]) - np.log(background[4 + n] + statistics[c, 4 + n]))
     length, reference = background[8] + statistics[c, 8], background[9] + statistics[c, 9]
     if reference > length:
         log += 1.0 - reference / length
@@ -46,9 +44,22 @@ def _bleu(background, statistics, c):
 
 @kernel(fast=False)
 def mira_pass(
-    offsets, feature_offsets, feature_ids, feature_values, statistics, gains, order, shares, step, decay, learned,
-    weights, background, total, change,
-):  # fmt: skip
+    offsets,
+    feature_offsets,
+    feature_ids,
+    feature_values,
+    statistics,
+    gains,
+    order,
+    shares,
+    step,
+    decay,
+    learned,
+    weights,
+    background,
+    total,
+    change,
+):
     """Move the weights by one sentence after another, to where hope is ahead of fear by what it gains.
 
     Parameters
@@ -107,8 +118,19 @@ def mira_pass(
 
 @kernel(fast=False)
 def perceptron_pass(
-    offsets, feature_offsets, feature_ids, feature_values, losses, order, shares, step, learned, weights, total, change,
-):  # fmt: skip
+    offsets,
+    feature_offsets,
+    feature_ids,
+    feature_values,
+    losses,
+    order,
+    shares,
+    step,
+    learned,
+    weights,
+    total,
+    change,
+):
     """Move the weights by one sentence after another, from the candidate that scores best to the one that costs least.
 
     Parameters

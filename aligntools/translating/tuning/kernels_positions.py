@@ -96,9 +96,26 @@ def convolve(left, right, out):
 
 @kernel(fast=False)
 def expected_grams(
-    edge_offsets, tails, word_offsets, words, left, right, known, conditional, begin, root, order, floor, lengths,
-    starts, work, buffer, slots, rows, amounts,
-):  # fmt: skip
+    edge_offsets,
+    tails,
+    word_offsets,
+    words,
+    left,
+    right,
+    known,
+    conditional,
+    begin,
+    root,
+    order,
+    floor,
+    lengths,
+    starts,
+    work,
+    buffer,
+    slots,
+    rows,
+    amounts,
+):
     """Expect the n-grams of a sentence's strings by place, their first words, and their last ones with the length.
 
     Parameters

@@ -83,13 +83,23 @@ class Learner:
         s = self.imputation
         if s.impute == "lattice":
             system = self.system(rules, reverse.lm, system.weights, True)
-            lattices, groups = impute_lattices(system, text, s.lattice_order, s.lattice_prune, s.reverse_gamma,
-                                               self.pool, self._workers(system))  # fmt: skip
+            lattices, groups = impute_lattices(
+                system, text, s.lattice_order, s.lattice_prune, s.reverse_gamma, self.pool, self._workers(system)
+            )
             self.tell("imputing", {"lattices": len(lattices), "arcs": len(lattices.words), "sentences": len(text)})
             return ImputedText(lattices, groups, np.ones(len(groups)))
         seed = self.tuning.seed + number
-        sources, found = impute_text(system, text, s.impute, s.n_sources, s.reverse_gamma, seed, self.pool,
-                                     self._workers(system), s.source_weights == "equal")  # fmt: skip
+        sources, found = impute_text(
+            system,
+            text,
+            s.impute,
+            s.n_sources,
+            s.reverse_gamma,
+            seed,
+            self.pool,
+            self._workers(system),
+            s.source_weights == "equal",
+        )
         self.tell("imputing", {"sources": len(sources), "sentences": len(text)})
         return ImputedText(sources, found.groups, found.shares)
 
@@ -180,8 +190,9 @@ class Learner:
             sentences, workers = system.encode(text.words, text.offsets), self._workers(system)
             forest = system.forest(sentences, self.pool) if workers is None else workers.forest(sentences)
             s = self.imputation
-            trips = round_trips(forest, system.weights, rules, forward, s.n_sources, s.reverse_gamma,
-                                sentences.extra, self.pool)  # fmt: skip
+            trips = round_trips(
+                forest, system.weights, rules, forward, s.n_sources, s.reverse_gamma, sentences.extra, self.pool
+            )
             if not len(trips.trees):
                 problem = "no derivation has rules whose target sides are all source sides of `grammar`"
                 raise DataError(reverse.grammar, None, problem)
@@ -219,9 +230,11 @@ class Learner:
             for part in made:
                 data += [part.groups, part.shares, part.references.keys, part.references.lengths]
             others: dict[str, Any] = {
-                "pop_limit": self.decoding.pop_limit, "span_limit": self.decoding.span_limit,
-                "impute": self.imputation.impute, "n_sources": self.imputation.n_sources,
-            }  # fmt: skip
+                "pop_limit": self.decoding.pop_limit,
+                "span_limit": self.decoding.span_limit,
+                "impute": self.imputation.impute,
+                "n_sources": self.imputation.n_sources,
+            }
             if self.imputation.impute == "lattice":
                 others |= {"order": self.imputation.lattice_order, "prune": self.imputation.lattice_prune}
             own = fingerprint(self.tuning, *data, names=list(names), **others)
@@ -231,10 +244,17 @@ class Learner:
 
         def report(found: Round) -> None:
             what = "edges" if self.tuning.forest else "candidates"
-            self.tell("round", {
-                "round": found.number, "bleu": found.bleu, "ratio": found.ratio, what: found.candidates,
-                "objective": found.objective, "score": found.score,
-            })  # fmt: skip
+            self.tell(
+                "round",
+                {
+                    "round": found.number,
+                    "bleu": found.bleu,
+                    "ratio": found.ratio,
+                    what: found.candidates,
+                    "objective": found.objective,
+                    "score": found.score,
+                },
+            )
 
         keep = (lambda state: save_state(path, own, state)) if path else None
         return tune(made, begin, self.tuning, frozen, self.pool, report, keep)

@@ -102,10 +102,24 @@ def edge_statistics(
 
     def work(block: tuple[int, int]) -> None:
         kernels.edge_statistics(
-            h.node_offsets, h.edge_offsets, h.tails, h.word_offsets, h.words, h.left, h.right, h.lengths, groups,
-            references.keys, references.table, clip, *block, np.empty(size, np.int32), np.empty(size, np.int32),
-            np.empty((size, 4), np.uint64), out,
-        )  # fmt: skip
+            h.node_offsets,
+            h.edge_offsets,
+            h.tails,
+            h.word_offsets,
+            h.words,
+            h.left,
+            h.right,
+            h.lengths,
+            groups,
+            references.keys,
+            references.table,
+            clip,
+            *block,
+            np.empty(size, np.int32),
+            np.empty(size, np.int32),
+            np.empty((size, 4), np.uint64),
+            out,
+        )
 
     run_blocks(pool, work, h.blocks())
     return out

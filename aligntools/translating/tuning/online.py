@@ -88,8 +88,20 @@ def mira(
         total: np.ndarray,
         change: np.ndarray,
     ) -> None:
-        kernels.mira_pass(*columns, statistics, gains, order, corpus.shares, float(step), DECAY, learned, weights,
-                          background, total, change)  # fmt: skip
+        kernels.mira_pass(
+            *columns,
+            statistics,
+            gains,
+            order,
+            corpus.shares,
+            float(step),
+            DECAY,
+            learned,
+            weights,
+            background,
+            total,
+            change,
+        )
 
     best, value = np.array(start, np.float64), -1.0
     for average in _passes(corpus, start, seed, passes, frozen, one):

@@ -15,10 +15,19 @@ KIND = "translation"
 VERSION = 1
 #: Weights before any tuning; they were tried on German-English captions.
 _DEFAULTS = {
-    "lm": 1.0, "PhraseEgivenF": 0.9, "PhraseFgivenE": 0.5, "LexEgivenF": 0.2, "LexFgivenE": 0.3,
-    "EgivenFCoherent": -1.5, "MaxLexFgivenE": -0.3, "MaxLexEgivenF": -0.3,
-    "word-penalty": 1.0, "arity-0": -0.5, "glue-binary": -1.0, "unknown": -10.0,
-}  # fmt: skip
+    "lm": 1.0,
+    "PhraseEgivenF": 0.9,
+    "PhraseFgivenE": 0.5,
+    "LexEgivenF": 0.2,
+    "LexFgivenE": 0.3,
+    "EgivenFCoherent": -1.5,
+    "MaxLexFgivenE": -0.3,
+    "MaxLexEgivenF": -0.3,
+    "word-penalty": 1.0,
+    "arity-0": -0.5,
+    "glue-binary": -1.0,
+    "unknown": -10.0,
+}
 
 
 def save_weights(path: str, names: Sequence[str], values: Any, about: dict[str, Any] | None = None) -> None:
