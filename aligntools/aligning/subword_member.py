@@ -8,7 +8,7 @@ from aligntools.aligning.applying.model_text import ModelText
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.text.subwords import PieceSide, Subwords, cut_sides
 from aligntools.formats.text.corpus import Bitext, Side, Skipped
-from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
+from aligntools.words.vocabulary import AnyVocabulary, ExtendedVocabulary, Vocabulary
 
 #: What pieces count for in the links of words; the views count for the rest.
 WEIGHT = 0.35
@@ -48,9 +48,7 @@ class SubwordMember:
         return PieceText(ModelText(self.model, pieces, self.sizes), *sides)
 
 
-def as_bitext(
-    sides: list[PieceSide], source: Vocabulary | ExtendedVocabulary, target: Vocabulary | ExtendedVocabulary
-) -> Bitext:
+def as_bitext(sides: list[PieceSide], source: AnyVocabulary, target: AnyVocabulary) -> Bitext:
     """Return both sides in pieces as a text, with the pieces' vocabularies."""
     own = [Side(side.tokens, side.offsets) for side in sides]
     return Bitext(own[0], own[1], source, target, Skipped())

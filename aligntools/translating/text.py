@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.formats.text.corpus import Side
-from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
+from aligntools.words.vocabulary import AnyVocabulary, Vocabulary
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Lines:
         return len(self.offsets) - 1
 
     @classmethod
-    def of(cls, side: Side, vocabulary: Vocabulary | ExtendedVocabulary, name: str = "<sentences>") -> "Lines":
+    def of(cls, side: Side, vocabulary: AnyVocabulary, name: str = "<sentences>") -> "Lines":
         """Take a side that was read with its vocabulary."""
         words = [word.encode() for word in vocabulary.words()]
         return cls([words[t] for t in side.tokens.tolist()], side.offsets, name)

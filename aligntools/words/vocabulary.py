@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -180,6 +180,9 @@ class ExtendedVocabulary:
         """Return a word's id, or -1 if it is in neither part."""
         known = self.base.id(word)
         return self.base_size + self.extra.index(word) if known < 0 and word in self.extra else known
+
+
+AnyVocabulary: TypeAlias = Vocabulary | ExtendedVocabulary
 
 
 class Growing:

@@ -11,8 +11,9 @@ from aligntools.aligning.models.lexical import Lexicon
 from aligntools.aligning.text.cooccurrence import Table, build_table
 from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.link_matrices import LinkMatrices
-from aligntools.aligning.text.views import SideView, ViewWords
+from aligntools.aligning.text.views import ViewWords
 from aligntools.aligning.training.expectation import Expectations
+from aligntools.formats.text.corpus import Side
 from aligntools.ground.parallel import Pool
 from tests import naive
 
@@ -20,7 +21,7 @@ from tests import naive
 def side(sentences):
     """Turn lists of word ids into arrays."""
     offsets = np.cumsum([0, *map(len, sentences)]).astype(np.int64)
-    return SideView(np.array([w for s in sentences for w in s], np.int32), offsets)
+    return Side(np.array([w for s in sentences for w in s], np.int32), offsets)
 
 
 def random_sentences(rng, shapes, words=(6, 5)):
@@ -60,8 +61,8 @@ class World:
     """A corpus with a random table, jumps and null words."""
 
     corpus: list
-    source: SideView
-    target: SideView
+    source: Side
+    target: Side
     table: Table
     lexicon: Lexicon
     s_null: np.ndarray

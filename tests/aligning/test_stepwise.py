@@ -7,10 +7,10 @@ import aligntools as at
 from aligntools.aligning.models import registry
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import build_table
-from aligntools.aligning.text.views import SideView
 from aligntools.aligning.training import last_pass, sampling, stepwise
 from aligntools.aligning.training.stepwise import interpolate, step_text, steps_of
 from aligntools.api.align.training_links import TrainingLinks
+from aligntools.formats.text.corpus import Side
 from aligntools.ground.parallel import Pool
 from tests.aligning.building import world
 
@@ -83,7 +83,7 @@ def test_the_rarer_word_decides_what_a_step_weighs():
 
 
 def test_a_word_that_a_step_does_not_have_keeps_its_counts():
-    source = target = SideView(np.array([1, 2], np.int32), np.array([0, 1, 2]))
+    source = target = Side(np.array([1, 2], np.int32), np.array([0, 1, 2]))
     with Pool(1) as pool:
         table, counts = build_table(source, target, 3, 3, pool)
         found = np.zeros_like(counts)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.aligning.text.views import SideView, collapse, cut, simplify, view, view_text
+from aligntools.aligning.text.views import CutSide, collapse, cut, simplify, view, view_text
 from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.words.vocabulary import Vocabulary
 
@@ -91,7 +91,7 @@ def test_cutting_a_text_in_place_is_the_same_view():
     whole, bitext = view_text(german(), 4), german()
     collapse(bitext, 4)
     again = view_text(bitext, 4)
-    assert isinstance(bitext.target, SideView)
+    assert isinstance(bitext.target, CutSide)
     np.testing.assert_array_equal(again.source.tokens, whole.source.tokens)
     np.testing.assert_array_equal(again.target.tokens, whole.target.tokens)
     assert again.words.s_words == whole.words.s_words

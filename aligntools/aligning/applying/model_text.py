@@ -3,13 +3,14 @@
 import numpy as np
 
 from aligntools.aligning.text.look_alikes import look_alike_keys
-from aligntools.aligning.text.views import SideView, cut
+from aligntools.aligning.text.views import CutSide, cut
+from aligntools.formats.text.corpus import Side
 
 
 def _known(side, vocabulary_size, mapping, words, view_ids, view, vocabulary, maps):
     """Map a side's ids to a view's; unknown words get ids from ``len(words) + 1`` on, and are returned by name."""
     tokens = side.tokens
-    if getattr(side, "view", 0) == view and view:
+    if isinstance(side, CutSide) and side.letters == view:
         return tokens, None
     unknown = tokens >= vocabulary_size
     if not unknown.any():
@@ -38,7 +39,7 @@ class ModelText:
     Attributes
     ----------
     model
-    source, target : SideView
+    source, target : Side
         In the view's ids; every unknown word is the one place after the known words.
     source_tokens, target_tokens : int32 [words]
         The same with a number of its own for each unknown word, as the keys count them.
@@ -73,8 +74,8 @@ class ModelText:
         self.t_keys = _with_new(words.t_keys, t_new)
         s_tokens = np.minimum(self.source_tokens, len(words.s_words)) if s_new else self.source_tokens
         t_tokens = np.minimum(self.target_tokens, len(words.t_words)) if t_new else self.target_tokens
-        self.source = SideView(s_tokens, bitext.source.offsets)
-        self.target = SideView(t_tokens, bitext.target.offsets)
+        self.source = Side(s_tokens, bitext.source.offsets)
+        self.target = Side(t_tokens, bitext.target.offsets)
 
 
 def _with_new(keys, new):

@@ -13,7 +13,6 @@ import numpy as np
 from aligntools.aligning.models.lexical import Lexicon
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import Table
-from aligntools.aligning.text.kernels_pairs import Pairs
 from aligntools.aligning.text.views import ViewWords
 
 
@@ -41,13 +40,6 @@ class WordLinks(NamedTuple):
     pairs: tuple[np.ndarray, np.ndarray]
     words: tuple[np.ndarray, np.ndarray]
     null: tuple[np.ndarray, np.ndarray]
-
-
-def pairs_of(text, chunk) -> Pairs:
-    """Return a chunk of a text as kernels take it."""
-    return Pairs(
-        chunk.k0, text.source.tokens, text.source.offsets, text.target.tokens, text.target.offsets, chunk.cell_offsets
-    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -234,7 +226,7 @@ class Task:
     ----------
     settings : AlignerSettings, resolved
     pool : Pool
-    source, target : SideView or None
+    source, target : Side or None
         The text; None in parts.
     words : ViewWords or None
     old : LexicalModel or None

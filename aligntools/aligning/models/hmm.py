@@ -7,8 +7,9 @@ import numpy as np
 from aligntools.aligning import ahead
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_viterbi as kv
-from aligntools.aligning.models.base import LexicalModel, Shares, Stage, pairs_of
+from aligntools.aligning.models.base import LexicalModel, Shares, Stage
 from aligntools.aligning.models.jumps import initial_jumps, jump_taps, jumps_from_counts
+from aligntools.aligning.text.link_matrices import pairs_of
 from aligntools.aligning.training.reconstruction_positions import HmmClimb
 from aligntools.aligning.training.view_priors import add_jumps
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from aligntools.aligning.models import kernels_ibm as ki
-from aligntools.aligning.models.base import LexicalModel, Stage, pairs_of
+from aligntools.aligning.models.base import LexicalModel, Stage
+from aligntools.aligning.text.link_matrices import pairs_of
 from aligntools.aligning.training.reconstruction_positions import DiagonalClimb
 
 

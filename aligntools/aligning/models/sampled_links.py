@@ -6,7 +6,7 @@ import numpy as np
 
 from aligntools.aligning.models import kernels_candidates
 from aligntools.aligning.models import kernels_fertility as kf
-from aligntools.aligning.models.base import pairs_of
+from aligntools.aligning.text.link_matrices import pairs_of
 
 #: Posterior that a position needs to be a candidate.
 LEAST = 0.01

@@ -6,7 +6,7 @@ from aligntools.aligning.parts.words import SIDES
 from aligntools.aligning.parts.work import CELLS, ViewWork, number_of
 from aligntools.aligning.text.cooccurrence import Table, build_table, segment_sums
 from aligntools.aligning.text.link_matrices import LinkMatrices
-from aligntools.aligning.text.views import SideView
+from aligntools.formats.text.corpus import Side
 
 #: Entries that parts have found of the source words of one shard, about.
 SHARD_ENTRIES = 4_000_000
@@ -16,7 +16,7 @@ def part_sides(view_work: ViewWork, part: int):
     """Return both sides of a part in the part's own numbers of the view's words, int32, and these words' ids."""
     text = view_work.work.text(part)
     arrays = view_work.store.read_all(view_work.name("ids", part))
-    sides = [SideView(arrays[f"{side}.map"][getattr(text, side).tokens], getattr(text, side).offsets) for side in SIDES]
+    sides = [Side(arrays[f"{side}.map"][getattr(text, side).tokens], getattr(text, side).offsets) for side in SIDES]
     return *sides, *(arrays[f"{side}.ids"] for side in SIDES)
 
 
@@ -208,7 +208,7 @@ class PartTable:
 
     Attributes
     ----------
-    source, target : SideView
+    source, target : Side
         In the part's numbers.
     s_ids, t_ids : int32
         The view's ids of the part's words, ascending.

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.ground.parallel import balanced_blocks
+from aligntools.formats.text.corpus import Side
+from aligntools.ground.parallel import Pool, balanced_blocks
 
 #: Word blocks that rows are cut into; fixed, so that the number of threads never matters.
 BLOCKS = 48
@@ -30,29 +31,29 @@ class Table:
     target_types: np.ndarray
 
     @property
-    def n_source(self):
+    def n_source(self) -> int:
         """Source words, with NULL."""
         return len(self.ptr) - 1
 
     @property
-    def n_target(self):
+    def n_target(self) -> int:
         """Target words, with NULL."""
         return len(self.target_types)
 
-    def with_unknown(self):
+    def with_unknown(self) -> "Table":
         """Return the table with one more word on each side that occurs with none: what unknown words count as."""
         more = [np.append(a, a.dtype.type(0)) for a in (self.types, self.target_types)]
         return Table(np.append(self.ptr, self.ptr[-1]), self.ids, *more)
 
-    def blocks(self):
+    def blocks(self) -> list[tuple[int, int]]:
         """Runs of words whose rows have about equal sizes."""
         return balanced_blocks(np.diff(self.ptr), BLOCKS)
 
-    def row_sums(self, values):
+    def row_sums(self, values: np.ndarray) -> np.ndarray:
         """Sum ``values`` [n_pairs] by source word, in float64."""
         return segment_sums(values, self.ptr)
 
-    def column_sums(self, values):
+    def column_sums(self, values: np.ndarray) -> np.ndarray:
         """Sum ``values`` [n_pairs] by target word, in float64, in slices that bound the temporaries."""
         total = np.zeros(self.n_target)
         for a in range(0, len(self.ids), 1 << 20):
@@ -60,7 +61,7 @@ class Table:
         return total
 
 
-def segment_sums(values, ptr):
+def segment_sums(values: np.ndarray, ptr: np.ndarray) -> np.ndarray:
     """Sum runs ``values[ptr[v]:ptr[v + 1]]`` in float64; empty runs give 0."""
     out = np.zeros(len(ptr) - 1)
     if len(values):
@@ -69,17 +70,20 @@ def segment_sums(values, ptr):
     return out
 
 
-def pair_weights(source_lengths, target_lengths, p_null):
+def pair_weights(source_lengths: np.ndarray, target_lengths: np.ndarray, p_null: float) -> np.ndarray:
     """Weight of each pair of words in IBM 1's first, uniform iteration with agreement.
 
     The product of the two directions' uniform posteriors, float32 [n_sentences].
     """
     i = np.maximum(source_lengths, 1).astype(np.float32)
     j = np.maximum(target_lengths, 1).astype(np.float32)
-    return ((1 - p_null) * 0.5 * (1 / i + 1 / j)).astype(np.float32)
+    weights: np.ndarray = (1 - p_null) * 0.5 * (1 / i + 1 / j)
+    return weights.astype(np.float32)
 
 
-def build_table(source, target, n_source, n_target, pool, keep=0.0, p_null=0.08):
+def build_table(
+    source: Side, target: Side, n_source: int, n_target: int, pool: Pool, keep: float = 0.0, p_null: float = 0.08
+) -> tuple[Table, np.ndarray]:
     """Find which words occur together, with the counts of a first, uniform iteration.
 
     Parameters
@@ -111,7 +115,7 @@ def build_table(source, target, n_source, n_target, pool, keep=0.0, p_null=0.08)
     sizes = np.zeros(n_source, np.int32)
     scratch = [(np.zeros(n_target, np.float32), np.empty(n_target, np.int32)) for _ in range(max(1, pool.threads))]
 
-    def rows(block):
+    def rows(block: tuple[int, int]) -> list[tuple[np.ndarray, np.ndarray]]:
         v, v1 = block
         dense, touched = scratch.pop()
         parts = []
@@ -160,7 +164,7 @@ def build_table(source, target, n_source, n_target, pool, keep=0.0, p_null=0.08)
     return Table(ptr, ids, types, target_types), counts
 
 
-def count_words(tokens, n_words):
+def count_words(tokens: np.ndarray, n_words: int) -> np.ndarray:
     """Count each word, in slices that bound the temporaries; float64 [n_words]."""
     total = np.zeros(n_words)
     for a in range(0, len(tokens), 1 << 20):
@@ -168,7 +172,7 @@ def count_words(tokens, n_words):
     return total
 
 
-def word_masses(side, per_sentence, n_words):
+def word_masses(side: Side, per_sentence: np.ndarray, n_words: int) -> np.ndarray:
     """Sum a number per sentence over each word's occurrences, without a temporary as long as the text."""
     out = np.zeros(n_words)
     step = 50_000
@@ -179,13 +183,14 @@ def word_masses(side, per_sentence, n_words):
     return out
 
 
-def unigrams(side, n_words):
+def unigrams(side: Side, n_words: int) -> tuple[np.ndarray, np.ndarray]:
     """Return each word's smoothed share of the text, float32 [n_words + 1], and how often it occurs."""
     counts = count_words(side.tokens, n_words + 1)
     return smoothed_shares(counts), counts
 
 
-def smoothed_shares(counts):
+def smoothed_shares(counts: np.ndarray) -> np.ndarray:
     """Return each word's share of the text from how often it occurs, float32."""
-    smoothed = counts + 0.5
-    return (smoothed / smoothed.sum()).astype(np.float32)
+    smoothed: np.ndarray = counts + 0.5
+    shares: np.ndarray = smoothed / smoothed.sum()
+    return shares.astype(np.float32)

@@ -9,7 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.ground.parallel import balanced_blocks
+from aligntools.aligning.text.cooccurrence import Table
+from aligntools.aligning.text.kernels_pairs import Pairs
+from aligntools.aligning.text.views import ParallelText
+from aligntools.formats.text.corpus import Side
+from aligntools.ground.parallel import Pool, balanced_blocks
 
 #: Sentence blocks a chunk is cut into.
 SENTENCE_BLOCKS = 32
@@ -22,15 +26,17 @@ class Chunk:
     k0: int
     k1: int
     cell_offsets: np.ndarray
-    sentence_blocks: list
+    sentence_blocks: list[tuple[int, int]]
 
     @property
-    def n_cells(self):
+    def n_cells(self) -> int:
         """Cells of all its link matrices."""
         return int(self.cell_offsets[-1])
 
 
-def plan_chunks(source_lengths, target_lengths, max_cells, max_tokens=1 << 62):
+def plan_chunks(
+    source_lengths: np.ndarray, target_lengths: np.ndarray, max_cells: int, max_tokens: int = 1 << 62
+) -> list[Chunk]:
     """Cut the corpus into chunks of at most so many link-matrix cells and tokens of both sides (or one sentence)."""
     cells = source_lengths.astype(np.int64) * target_lengths
     work = cells * (source_lengths + target_lengths + 64) + 64
@@ -51,15 +57,22 @@ def plan_chunks(source_lengths, target_lengths, max_cells, max_tokens=1 << 62):
     return chunks
 
 
+def pairs_of(text: ParallelText, chunk: Chunk) -> Pairs:
+    """Return a chunk of a text as kernels take it."""
+    return Pairs(
+        chunk.k0, text.source.tokens, text.source.offsets, text.target.tokens, text.target.offsets, chunk.cell_offsets
+    )
+
+
 class CellMemory:
     """Cells of the largest chunk, and as many more once they are asked for."""
 
-    def __init__(self, n):
+    def __init__(self, n: int) -> None:
         self.cells = np.zeros(n, np.float32)
-        self._second = None
+        self._second: np.ndarray | None = None
 
     @property
-    def second(self):
+    def second(self) -> np.ndarray:
         """More cells."""
         if self._second is None:
             self._second = np.zeros_like(self.cells)
@@ -71,13 +84,22 @@ class LinkMatrices:
 
     Attributes
     ----------
-    source, target : SideView
+    source, target : Side
     chunks : list of Chunk
     cells : float32 [cells of the largest chunk]
         Link matrices of a chunk, one sentence pair after another, source words as rows.
     """
 
-    def __init__(self, source, target, table, pool, max_cells=24_000_000, max_tokens=1 << 62, chunks=None):
+    def __init__(
+        self,
+        source: Side,
+        target: Side,
+        table: Table,
+        pool: Pool,
+        max_cells: int = 24_000_000,
+        max_tokens: int = 1 << 62,
+        chunks: list[Chunk] | None = None,
+    ) -> None:
         self.source, self.target, self.table, self.pool = source, target, table, pool
         self.max_cells = max_cells
         self.chunks = chunks or plan_chunks(source.lengths(), target.lengths(), max_cells, max_tokens)
@@ -89,27 +111,27 @@ class LinkMatrices:
         self._position = np.empty(tokens, np.int32)
         self._dense = [np.zeros(table.n_target, np.float32) for _ in range(pool.threads)]
         self._longest = int(target.lengths().max(initial=0))
-        self._word_blocks = []
+        self._word_blocks: list[tuple[int, int]] = []
 
-    def free(self):
+    def free(self) -> None:
         """Give the cells' memory back."""
         self._memory = CellMemory(0)
 
-    def share(self, other):
+    def share(self, other: "LinkMatrices") -> None:
         """Use the cells of other matrices of the same sentences from now on."""
         self._memory = other._memory
 
     @property
-    def cells(self):
+    def cells(self) -> np.ndarray:
         """The cells."""
         return self._memory.cells
 
     @property
-    def second(self):
+    def second(self) -> np.ndarray:
         """A second array of cells, for what is not shared by the two directions."""
         return self._memory.second
 
-    def index(self, chunk):
+    def index(self, chunk: Chunk) -> None:
         """Index the chunk's source words; the other methods follow."""
         from aligntools.aligning.text import kernels_cooccurrence as kt
 
@@ -128,13 +150,13 @@ class LinkMatrices:
         cost = np.where(occurrences > 0, occurrences * mean + rows, 0)
         self._word_blocks = balanced_blocks(cost, SENTENCE_BLOCKS)
 
-    def fill(self, chunk, values, default, cells):
+    def fill(self, chunk: Chunk, values: np.ndarray, default: float, cells: np.ndarray) -> None:
         """Set ``cells`` to the table's values."""
         from aligntools.aligning.text import kernels_cooccurrence as kt
 
         table = self.table
 
-        def task(block):
+        def task(block: tuple[int, int]) -> None:
             dense = self._dense.pop()
             dense[:] = default
             kt.fill_cells(
@@ -157,13 +179,13 @@ class LinkMatrices:
 
         self.pool.map(task, self._word_blocks)
 
-    def collect(self, chunk, counts, cells):
+    def collect(self, chunk: Chunk, counts: np.ndarray, cells: np.ndarray) -> None:
         """Add ``cells`` to the table's ``counts``."""
         from aligntools.aligning.text import kernels_cooccurrence as kt
 
         table = self.table
 
-        def task(block):
+        def task(block: tuple[int, int]) -> None:
             dense = self._dense.pop()
             dense[:] = 0
             kt.collect_counts(

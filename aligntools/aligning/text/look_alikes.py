@@ -28,7 +28,7 @@ _RUN = 1 << 16
 
 
 @lru_cache(1 << 16)
-def romanized(word):
+def romanized(word: str) -> str:
     """Return a word's letters and digits, as small Latin letters; those that sound alike are one."""
     if not word.isascii():
         from anyascii import anyascii
@@ -42,12 +42,12 @@ def romanized(word):
     return spelled.translate(_SOUNDS)
 
 
-def _hash(text):
+def _hash(text: str) -> int:
     """Hash a string to 1 .. 2**31 - 1, the same in every process."""
     return (zlib.crc32(text.encode("utf-8", "surrogateescape")) & 0x7FFFFFFF) or 1
 
 
-def look_alike_keys(words):
+def look_alike_keys(words: list[str]) -> np.ndarray:
     """Keys by which words look alike.
 
     Parameters
@@ -70,7 +70,7 @@ def look_alike_keys(words):
     return keys
 
 
-def _add_letters(keys, words, lettered):
+def _add_letters(keys: np.ndarray, words: list[str], lettered: list[bool]) -> None:
     """Write words' letters, which they have once and twice, as bits, and how many they have beyond that."""
     compared = [romanized(word)[: kl.LETTERS] if known else "" for word, known in zip(words, lettered, strict=True)]
     lengths = np.array([len(letters) for letters in compared], np.int32)

@@ -3,7 +3,7 @@
 import unicodedata
 
 
-def simplify(word):
+def simplify(word: str) -> str:
     """Strip accents and other combining marks; scripts that compose letters from parts stay composed."""
     if word.isascii():
         return word

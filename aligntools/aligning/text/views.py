@@ -7,18 +7,21 @@ such a view makes other errors than one of whole words, and their average fewer 
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from aligntools.aligning.text.kernels_look_alikes import KEY
 from aligntools.aligning.text.look_alikes import look_alike_keys
 from aligntools.aligning.text.normal import simplify
+from aligntools.formats.text.corpus import Bitext, Side
+from aligntools.words.vocabulary import AnyVocabulary
 
 #: Chinese characters and kana: each says about what two letters say.
 _CHARACTERS = re.compile("[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
-def cut(word, length):
+def cut(word: str, length: int) -> str:
     """Return a word's first ``length`` letters, without accents; the word itself for length 0.
 
     Words with Chinese characters or kana are cut to half as many less one, at least one.
@@ -30,7 +33,7 @@ def cut(word, length):
     return simplify(word)[:length]
 
 
-def view(words, length):
+def view(words: list[str], length: int) -> tuple[list[str], np.ndarray]:
     """Cut a vocabulary's words.
 
     Parameters
@@ -91,65 +94,68 @@ class ViewWords:
         return {word: i for i, word in enumerate(self.t_words)}
 
 
-@dataclass(frozen=True, eq=False)
-class SideView:
-    """One side of a text in a view's ids; like ``Side``.
+class ParallelText(Protocol):
+    """Both sides of a text in ids of any kind: of a `Bitext`, of a `TextView`, of the matrices of either."""
+
+    @property
+    def source(self) -> Side:
+        """The source side."""
+
+    @property
+    def target(self) -> Side:
+        """The target side."""
+
+
+@dataclass(eq=False)
+class CutSide(Side):
+    """One side of a `collapse`d text, in the ids of the one view that it serves.
 
     Attributes
     ----------
-    tokens : int32 [words]
-    offsets : int64 [sentences + 1]
-    view : int
-        Letters that the words of a `collapse`d text were cut to.
+    letters : int
+        That its words were cut to.
     """
 
-    tokens: np.ndarray
-    offsets: np.ndarray
-    view: int = 0
-
-    def __len__(self):
-        return len(self.offsets) - 1
-
-    def lengths(self):
-        """Words a sentence."""
-        return np.diff(self.offsets)
+    letters: int
 
 
 @dataclass(frozen=True, eq=False)
 class TextView:
     """A text as a view has it: both sides, and their words."""
 
-    source: SideView
-    target: SideView
+    source: Side
+    target: Side
     words: ViewWords
 
 
-def view_text(bitext, length) -> TextView:
+def view_text(bitext: Bitext, length: int) -> TextView:
     """Return a text with its words cut to ``length`` letters; 0 keeps them whole."""
-    parts = []
-    for side, vocabulary in (
-        (bitext.source, bitext.source_vocabulary),
-        (bitext.target, bitext.target_vocabulary),
-    ):
-        words, mapping = view(vocabulary.words(), length)
-        cut_already = getattr(side, "view", 0) == length
-        tokens = side.tokens if cut_already else mapping[side.tokens]
-        keys = np.concatenate([look_alike_keys(words), np.zeros((1, KEY), np.int32)])
-        parts.append((SideView(tokens, side.offsets), words, np.append(mapping, np.int32(len(words))), keys))
-    (source, *of_source), (target, *of_target) = parts
-    fields = [field for pair in zip(of_source, of_target, strict=True) for field in pair]
-    return TextView(source, target, ViewWords(length, *fields))
+    source, s_words, s_map, s_keys = _side_view(bitext.source, bitext.source_vocabulary, length)
+    target, t_words, t_map, t_keys = _side_view(bitext.target, bitext.target_vocabulary, length)
+    return TextView(source, target, ViewWords(length, s_words, t_words, s_map, t_map, s_keys, t_keys))
 
 
-def collapse(bitext, length):
+def _side_view(side: Side, vocabulary: AnyVocabulary, length: int) -> tuple[Side, list[str], np.ndarray, np.ndarray]:
+    """Return one side's words as numbers, by name, from the vocabulary's ids, and their look-alike keys."""
+    words, mapping = view(vocabulary.words(), length)
+    is_cut = isinstance(side, CutSide) and side.letters == length
+    tokens = side.tokens if is_cut else mapping[side.tokens]
+    keys = np.concatenate([look_alike_keys(words), np.zeros((1, KEY), np.int32)])
+    return Side(tokens, side.offsets), words, np.append(mapping, np.int32(len(words))), keys
+
+
+def collapse(bitext: Bitext, length: int) -> None:
     """Cut the words of a text in place, where one view alone is trained: half the memory of a copy.
 
     Afterwards the text serves `view_text` and models of this view alone.
     """
-    for name in ("source", "target"):
-        side = getattr(bitext, name)
-        mapping = view(getattr(bitext, f"{name}_vocabulary").words(), length)[1]
+
+    def in_place(side: Side, vocabulary: AnyVocabulary) -> CutSide:
+        mapping = view(vocabulary.words(), length)[1]
         for a in range(0, len(side.tokens), 1 << 20):
             part = side.tokens[a : a + (1 << 20)]
             part[:] = mapping[part]
-        setattr(bitext, name, SideView(side.tokens, side.offsets, length))
+        return CutSide(side.tokens, side.offsets, length)
+
+    bitext.source = in_place(bitext.source, bitext.source_vocabulary)
+    bitext.target = in_place(bitext.target, bitext.target_vocabulary)

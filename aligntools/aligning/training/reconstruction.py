@@ -23,9 +23,10 @@ from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
 from aligntools.aligning.text.cooccurrence import count_words
 from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.link_matrices import LinkMatrices
-from aligntools.aligning.text.views import SideView, view_text
+from aligntools.aligning.text.views import view_text
 from aligntools.aligning.training import kernels_reconstruction as km
 from aligntools.aligning.training.exponentiated_steps import LEAST, DistributionFamily, Tension
+from aligntools.formats.text.corpus import Side
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.exponentiated import HALVINGS
 
@@ -40,8 +41,8 @@ class Direction:
     """One direction's model on its climb; ``objective`` is what is climbed, ``reconstruction`` ln P(x | x, y)."""
 
     forward: bool
-    given: SideView
-    observed: SideView
+    given: Side
+    observed: Side
     p_null: float
     lexicon: DistributionFamily
     null: DistributionFamily
@@ -106,7 +107,7 @@ class Climb:
     ----------
     model : LexicalModel
         The start.
-    source, target : SideView
+    source, target : Side
         The text as the model sees it.
     settings : AlignerSettings, resolved
     how : ReconstructionSettings

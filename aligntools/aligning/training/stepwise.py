@@ -11,7 +11,6 @@ from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import SMALL, AlignerSettings
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text.cooccurrence import Table, count_words
-from aligntools.aligning.text.views import SideView
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.parallel import Pool
 
@@ -27,7 +26,7 @@ def steps_of(settings: AlignerSettings, n_tokens: int, stage: str) -> int:
     return max(1, n_tokens // wanted)
 
 
-def step_text(source: SideView | Side, target: SideView | Side, steps: int, step: int) -> tuple[SideView, SideView]:
+def step_text(source: Side, target: Side, steps: int, step: int) -> tuple[Side, Side]:
     """Return every ``steps``-th sentence pair of a text, from the ``step``-th on."""
     return _every(source, steps, step % steps), _every(target, steps, step % steps)
 
@@ -38,14 +37,14 @@ def _every(side, steps, first):
     chosen[first::steps] = True
     offsets = np.zeros(int(chosen.sum()) + 1, np.int64)
     np.cumsum(lengths[chosen], out=offsets[1:])
-    return SideView(side.tokens[np.repeat(chosen, lengths)], offsets)
+    return Side(side.tokens[np.repeat(chosen, lengths)], offsets)
 
 
 def interpolate(
     table: Table,
     before: np.ndarray,
     found: np.ndarray,
-    part: tuple[SideView, SideView],
+    part: tuple[Side, Side],
     whole: tuple[np.ndarray, np.ndarray],
     pool: Pool,
 ) -> None:
@@ -54,7 +53,7 @@ def interpolate(
     Parameters
     ----------
     before, found : float32 [n_pairs]
-    part : (SideView, SideView)
+    part : (Side, Side)
         The step's sentences.
     whole : (float64 [n_source], float64 [n_target])
         How often each word occurs in the text.

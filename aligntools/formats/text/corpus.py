@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
+from aligntools.words.vocabulary import AnyVocabulary, ExtendedVocabulary, Vocabulary
 from aligntools.words.white_space import SPLITS
 
 #: Why a pair is skipped, in rising priority where there are several reasons.
@@ -95,8 +95,8 @@ class Bitext:
 
     source: Side
     target: Side
-    source_vocabulary: Vocabulary | ExtendedVocabulary
-    target_vocabulary: Vocabulary | ExtendedVocabulary
+    source_vocabulary: AnyVocabulary
+    target_vocabulary: AnyVocabulary
     skipped: Skipped
     splitting: str = SPLITS[0]
 
@@ -127,7 +127,7 @@ def paired(
     return Bitext(sides[0], sides[1], source_vocabulary, target_vocabulary, skipped)
 
 
-Words = TypeVar("Words", bound=Any)  # a side, or a side as a view has it
+Words = TypeVar("Words", bound=Side)
 
 
 def part_of(side: Words, begin: int, end: int) -> Words:
@@ -196,7 +196,7 @@ def in_ids_of(bitext: Bitext, source: Vocabulary, target: Vocabulary, lowercase:
         Look words up in lower case.
     """
     sides: list[Side] = []
-    vocabularies: list[ExtendedVocabulary | Vocabulary] = []
+    vocabularies: list[AnyVocabulary] = []
     for side, old, new in (
         (bitext.source, bitext.source_vocabulary, source),
         (bitext.target, bitext.target_vocabulary, target),

@@ -23,7 +23,7 @@ from aligntools.translating.grammar import features, kernels_extraction, kernels
 from aligntools.translating.grammar.kernels_records import AlignedText, PhraseTables, RuleRecords
 from aligntools.translating.grammar.lexical import WordTable, word_table
 from aligntools.translating.settings import ExtractionSettings
-from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
+from aligntools.words.vocabulary import AnyVocabulary, Vocabulary
 
 _RECORD = 128  # bytes that a distinct rule takes up in a table, about
 _LEAST = 1 << 16  # records of the smallest table
@@ -291,7 +291,7 @@ def whole(parts: Iterable[GrammarRules]) -> GrammarRules:
     return concatenate(list(parts)).canonical()
 
 
-def _by_bytes(side: Side, vocabulary: Vocabulary | ExtendedVocabulary) -> tuple[Side, Vocabulary]:
+def _by_bytes(side: Side, vocabulary: AnyVocabulary) -> tuple[Side, Vocabulary]:
     """Number a side's words in the order of their bytes."""
     words = [word.encode() for word in vocabulary.words()[1:]]
     order = sorted(range(len(words)), key=words.__getitem__)
