@@ -100,9 +100,9 @@ def test_links_alone_are_those_of_knowledge(member):
 
 
 def test_small_text_is_read_whole_and_of_larger_text_a_sample():
-    usual, asked = EncoderSettings(encoder=True), EncoderSettings(encoder=True, encoder_pairs=30_000)
+    usual, asked = EncoderSettings(encoder=True), EncoderSettings(encoder=True, encoder_pairs=70_000)
     assert [usual.pairs_of(n) for n in (0, 7, WHOLE, WHOLE + 1, 10**6)] == [0, 7, WHOLE, SAMPLE, SAMPLE]
-    assert [asked.pairs_of(n) for n in (7, WHOLE + 1, 10**6)] == [7, WHOLE + 1, 30_000]
+    assert [asked.pairs_of(n) for n in (7, WHOLE + 1, 10**6)] == [7, WHOLE + 1, 70_000]
 
 
 def test_a_sample_is_evenly_spread():
