@@ -168,7 +168,7 @@ def load(folder: str | None = None, depth: int = LAYER, verify: bool = True) -> 
     Parameters
     ----------
     folder : str, optional
-        With ``config.json``, ``tokenizer.json`` and ``model.safetensors``.
+        With ``config.json``, ``tokenizer.json``, and ``model.safetensors`` or ``model.onnx``.
     depth : int
         Layers that are loaded; states are of these alone.
     verify : bool

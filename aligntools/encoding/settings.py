@@ -27,7 +27,7 @@ class EncoderSettings(Settings):
     encoder: str | bool | os.PathLike[str] | None = option(
         None,
         "Start from what a multilingual encoder knows of the words: that of the extra aligntools[encoder] or, with DIR,"
-        " one in a folder with config.json, tokenizer.json and model.safetensors (BERT, XLM-R).",
+        " one in a folder with config.json, tokenizer.json and model.safetensors or model.onnx (BERT, XLM-R).",
         otherwise="the extra's, where it is installed, with `best` and in `train_contrastive_aligner()`",
         group=_GROUP,
         metavar="[DIR]",

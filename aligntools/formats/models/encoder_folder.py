@@ -1,21 +1,28 @@
-"""A folder with an encoder of the BERT or XLM-R kind: ``config.json``, ``tokenizer.json``, ``model.safetensors``."""
+"""A folder with an encoder of the BERT or XLM-R kind: ``config.json``, ``tokenizer.json``, and weights.
+
+Weights are in ``model.safetensors``, or else in ``model.onnx``, which may be in a folder ``onnx`` within.
+"""
 
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from aligntools.formats.models import onnx_weights
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.store import tensors
 
-CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.json", "model.safetensors"
+CONFIG, TOKENIZER, WEIGHTS, ONNX = "config.json", "tokenizer.json", "model.safetensors", "model.onnx"
 #: Kinds of `config.json`; those of the second count positions from the padding piece's number on.
 KINDS, FROM_PADDING = ("bert", "xlm-roberta", "roberta"), ("xlm-roberta", "roberta")
-_BFLOAT = "BF16"
+_CONTENT = f"{CONFIG}, {TOKENIZER} and {WEIGHTS} or {ONNX}"
+#: Where weights of ONNX may be, and one of them that only some exports have by its name.
+_PLACES, _NAMED = (ONNX, os.path.join("onnx", ONNX)), "encoder.layer.0.attention.self.query.weight"
+_BFLOAT, _BLOCK = "BF16", 1 << 20
 _NEEDED = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "max_position_embeddings")
 
 
@@ -50,8 +57,7 @@ def read(folder: str) -> EncoderFolder:
         When the library ``tokenizers`` is not installed.
     """
     config = _config(os.path.join(folder, CONFIG))
-    path = os.path.join(folder, WEIGHTS)
-    arrays, checksum = _arrays(path)
+    arrays, checksum = _weights(folder)
     return EncoderFolder(config, arrays, _tokenizer(os.path.join(folder, TOKENIZER)), checksum)
 
 
@@ -61,7 +67,7 @@ def _bytes(path: str) -> bytes:
             return file.read()
     except OSError as error:
         problem = "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
-        raise DataError(path, None, f"{problem}; an encoder's folder has {CONFIG}, {TOKENIZER}, {WEIGHTS}") from None
+        raise DataError(path, None, f"{problem}; an encoder's folder has {_CONTENT}") from None
 
 
 def _config(path: str) -> dict[str, Any]:
@@ -83,8 +89,29 @@ def _config(path: str) -> dict[str, Any]:
     return config
 
 
-def _arrays(path: str) -> tuple[dict[str, np.ndarray], str]:
+def _weights(folder: str) -> tuple[dict[str, np.ndarray], str]:
+    """Return the arrays of the first file of weights that is there, and the file's checksum."""
+    path = os.path.join(folder, WEIGHTS)
+    if not os.path.isfile(path):
+        for place in _PLACES:
+            if os.path.isfile(other := os.path.join(folder, place)):
+                return _of_onnx(other)
     _look_at(path)
+    return _of_safetensors(path), _checksum([path])
+
+
+def _of_onnx(path: str) -> tuple[dict[str, np.ndarray], str]:
+    try:
+        named, files = onnx_weights.read(path)
+    except (OSError, ValueError, KeyError, MemoryError, OverflowError) as error:
+        raise ModelError(path, None, f"is no file of weights that can be read ({error})") from None
+    arrays = {_plain(name): array for name, array in named.items()}
+    if _NAMED not in arrays:
+        raise ModelError(path, None, f"has no {_NAMED}; export it with neither optimization nor quantization")
+    return arrays, _checksum(files)
+
+
+def _of_safetensors(path: str) -> dict[str, np.ndarray]:
     size = os.path.getsize(path)
     try:
         places = tensors.places(path)
@@ -98,9 +125,16 @@ def _arrays(path: str) -> tuple[dict[str, np.ndarray], str]:
         raise ModelError(path, None, f"has {found}; save it with weights of float32 or float16") from None
     except (OSError, ValueError, TypeError, AttributeError, MemoryError, OverflowError) as error:
         raise ModelError(path, None, f"is damaged or no file of safetensors ({error})") from None
-    with open(path, "rb") as file:
-        checksum = hashlib.file_digest(file, "sha256").hexdigest()
-    return arrays, checksum
+    return arrays
+
+
+def _checksum(paths: Iterable[str]) -> str:
+    found = hashlib.sha256()
+    for path in paths:
+        with open(path, "rb") as file:
+            while block := file.read(_BLOCK):
+                found.update(block)
+    return found.hexdigest()
 
 
 def _look_at(path: str) -> None:
@@ -109,15 +143,16 @@ def _look_at(path: str) -> None:
             head = file.read(8)
     except OSError as error:
         problem = "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
-        raise DataError(path, None, f"{problem}; an encoder's folder has {CONFIG}, {TOKENIZER}, {WEIGHTS}") from None
+        raise DataError(path, None, f"{problem}; an encoder's folder has {_CONTENT}") from None
     if len(head) < 8:
         raise ModelError(path, None, "is cut short")
 
 
 def _plain(name: str) -> str:
-    """Take ``bert.`` or the like off a name."""
-    first, _, rest = name.partition(".")
-    return name if first in ("embeddings", "encoder") else rest
+    """Take ``bert.``, ``0.auto_model.`` or the like off a name."""
+    parts = name.split(".")
+    begin = next((k for k, part in enumerate(parts) if part in ("embeddings", "encoder")), 1)
+    return ".".join(parts[begin:])
 
 
 def _tokenizer(path: str) -> Any:
