@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from aligntools.api.views.viewing import View as View
     from aligntools.api.views.viewing import view as view
     from aligntools.encoding.settings import EncoderSettings as EncoderSettings
+    from aligntools.formats.text.reading import ColumnReading as ColumnReading
     from aligntools.formats.text.reading import LinkReading as LinkReading
     from aligntools.formats.text.reading import Loading as Loading
     from aligntools.formats.text.reading import PieceReading as PieceReading
@@ -139,6 +140,7 @@ _MODULES = {
         "TuningSettings",
     ),
     "formats.text.reading": (
+        "ColumnReading",
         "LinkReading",
         "Loading",
         "PieceReading",

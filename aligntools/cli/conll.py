@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aligntools.cli import kinds, options
+from aligntools import ColumnReading
+from aligntools.cli import declared, kinds, options
 from aligntools.cli.alignment_options import given
 from aligntools.ground.errors import UsageProblem
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         metavar="upos|xpos|N",
         help="Column that is taken out, by name (form, lemma, upos, ...) or number.  [default: upos]",
     ),
+    declared.option(ColumnReading, "predicted_columns"),
     click.option(
         "--tokens",
         type=click.Choice(["words", "surface"]),
@@ -81,6 +83,7 @@ def command(
     tokens: "Units",
     space: str,
     separator: bytes | None,
+    predicted_columns: bool,
     format: "PutFormat",
     quiet: bool,
     verbose: bool,
@@ -112,10 +115,11 @@ def command(
         raise UsageProblem("--format is of --put's files; it does not go without --put")
     if len(columns) < len(put):
         raise UsageProblem("--put names a column twice")
+    reading = ColumnReading(predicted_columns).checked()
     parts = (
-        put_in(text, columns, tokens=tokens, space=space, format=format, separator=separator)
+        put_in(text, columns, tokens=tokens, space=space, format=format, separator=separator, reading=reading)
         if put
-        else take_out(text, to, column=column, tokens=tokens, space=space, separator=separator)
+        else take_out(text, to, column=column, tokens=tokens, space=space, separator=separator, reading=reading)
     )
     with writing(output) as out:
         for part in parts:

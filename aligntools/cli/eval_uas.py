@@ -25,7 +25,12 @@ from aligntools.cli import declared, options, scoring
     declared.group(TreeScoring, "conll18"),
     scoring.paired("UAS", "PARSED"),
 )
-@options.group("Input and output", declared.group(TreeScoring, "column", "ignore_forms"), scoring.json, options.output)
+@options.group(
+    "Input and output",
+    declared.group(TreeScoring, "column", "predicted_columns", "ignore_forms"),
+    scoring.json,
+    options.output,
+)
 @declared.group(TreeScoring, "max_length", "subtypes")
 @scoring.tests("UAS")
 @options.group("Messages", options.verbosity)

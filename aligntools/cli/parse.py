@@ -34,7 +34,7 @@ SHOWN = 5
 @options.group(
     "Input",
     declared.option(ParserReading, "format", choices=("auto", "conll", "tagged")),
-    declared.group(ParserReading, "column", "map", "separator"),
+    declared.group(ParserReading, "column", "predicted_columns", "map", "separator"),
     serving.unbuffered,
 )
 @declared.group(ParserDecisions, without=("labels",))

@@ -15,6 +15,7 @@ import click
 from aligntools import Run, TagDecisions, TagLists, TagReading, TagWriting
 from aligntools.cli import declared, engine_options, kinds, notices, options, reporting, serving
 from aligntools.cli.flags import as_flag, renamed
+from aligntools.formats.text.reading import check_predicted
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class _Tag(options.Command):
 @options.group(
     "Input and output",
     declared.option(TagReading, "format", choices=("auto", "text", "conll")),
+    declared.option(TagReading, "predicted_columns"),
     declared.group(TagWriting, "column", "separator"),
     declared.option(
         TagWriting,
@@ -158,7 +160,8 @@ def command(**o: Any) -> None:
         raise UsageProblem(
             f"{o['model']}: `split_tokens` is for taggers of train-hmm `tokens=surface`, which this one is not"
         )
-    how = _How(declared.settings(TagDecisions, o), writing, o["split_tokens"], o["save_classes"] is not None, wanted)
+    decisions, counting = declared.settings(TagDecisions, o), o["save_classes"] is not None
+    how = _How(decisions, writing, o["predicted_columns"], o["split_tokens"], counting, wanted)
     counts: Counts = Counter()
     number, total = 0, Counter[str]()
 
@@ -226,6 +229,7 @@ class _How:
 
     decisions: TagDecisions
     writing: TagWriting
+    predicted_columns: bool
     split: bool
     counting: bool
     wanted: _Wanted
@@ -249,6 +253,7 @@ class _Found:
 def _check(o: dict[str, Any], wanted: _Wanted, run: Run) -> None:
     """Refuse what only the command has, and what does not go with it."""
     given, lists = declared.given(), wanted.lists
+    check_predicted(o["predicted_columns"], "raw" if o["tokenize"] else o["format"])
     if o["tokenize"] and (o["unbuffered"] or o["format"] == "conll"):
         raise UsageProblem(f"`tokenize` does not go with {'`unbuffered`' if o['unbuffered'] else '`format=conll`'}")
     if o["tokenize"] and "split" in given:
@@ -285,8 +290,10 @@ def _tag(how: _How, tagger: "Tagger", text: "Parsed", pool: "Pool", first: int =
     first : int
         Number of the part's first sentence, for samples.
     """
+    from aligntools.api.given.annotated import predicted_of
     from aligntools.api.tag.word_classes import counts_of
 
+    text = predicted_of(text) if how.predicted_columns else text
     found = tagger.tag_text(text, how.decisions, run=Run(threads=pool), remember=remember)
     if how.split:
         found = found.split()

@@ -13,18 +13,18 @@ from aligntools.cli.flags import as_flag, renamed
 from aligntools.cli.grouping import FC
 from aligntools.ground.errors import UsageProblem
 
+_TAGS = ("column", "predicted_columns", "map")
 #: The options of each use of the command, apart from those that both have; a tagged text has a separator.
 USES = {
     "--treebank": {
         "treebanks",
         *ParserSettings.names(),
-        "column",
-        "map",
+        *_TAGS,
         "classes",
         "checkpoint",
         *engine_options.NAMES,
     },
-    "--unsupervised": {"unsupervised", *InducedParserSettings.names(), "column", "map", "separator", "checkpoint"},
+    "--unsupervised": {"unsupervised", *InducedParserSettings.names(), *_TAGS, "separator", "checkpoint"},
 }
 COMMON = {"output", "log_json", "threads", "quiet", "verbose"}
 
@@ -55,7 +55,7 @@ def _length(name: str) -> Callable[[FC], FC]:
     training.output,
     declared.group(ParserSettings, "labels"),
 )
-@declared.group(ParserReading, "column", "map", title="Tags")
+@declared.group(ParserReading, *_TAGS, title="Tags")
 @options.group(
     "Trees of the treebank",
     declared.group(ParserSettings, "crossing", "roots"),

@@ -53,7 +53,7 @@ from aligntools.ground.errors import UsageProblem
 @options.group(
     "Input",
     click.option("--unlabeled", metavar="FILE", help="More text of the target language, with tags."),
-    declared.group(ParserReading, "column", "map", "separator"),
+    declared.group(ParserReading, "column", "predicted_columns", "map", "separator"),
     declared.group(LinkReading),
     declared.group(TransferSettings, "min_length", "max_length", "min_aligned", "max_pairs"),
 )

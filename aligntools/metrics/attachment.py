@@ -270,6 +270,8 @@ class Attachment(Metric[Trees, Trees]):
         Whether labels must agree after a colon too.
     ignore_forms : bool
         Whether the words of the two may differ; for the signature.
+    predicted_columns : bool
+        Whether CoNLL-2009's predicted columns are scored; for the signature.
     """
 
     name = "uas"
@@ -286,6 +288,7 @@ class Attachment(Metric[Trees, Trees]):
     max_length: int | None = None
     subtypes: bool = True
     ignore_forms: bool = False
+    predicted_columns: bool = False
 
     def counted(self, gold: Trees) -> np.ndarray:
         """Return which words count [shape=(words,), dtype=bool].
@@ -319,6 +322,7 @@ class Attachment(Metric[Trees, Trees]):
         return {
             "punct": self.punct, "nsent": int(counts[:, 3].sum()), "nword": int(counts[:, 0].sum()),
             **({"maxlen": self.max_length} if self.max_length else {}), "subtypes": "yes" if self.subtypes else "no",
+            **({"columns": "predicted"} if self.predicted_columns else {}),
             **({"forms": "ignored"} if self.ignore_forms else {}),
             **({"words": "aligned"} if hypothesis.alignment else {}),
         }  # fmt: skip

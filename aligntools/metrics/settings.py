@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from aligntools.formats.text.reading import Splitting, check_separator
+from aligntools.formats.text.reading import Splitting, check_predicted, check_separator
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import amounts, counts
@@ -16,6 +16,7 @@ PUNCTUATION: tuple[Punctuation, ...] = get_args(Punctuation)
 _COMMON, _FILES, _DECISIONS = "Common options", "Input and output", "Decisions"
 _COLUMNS = "upos|xpos|N"
 _FORMS = "Do not compare the words, only how many there are."
+_PREDICTED = "Of CoNLL-2009, score the columns PPOS, PFEAT, PHEAD, PDEPREL; the gold's are its gold columns."
 
 
 @documented
@@ -92,12 +93,14 @@ class TagScoring(Settings):
         None, "Column of the tags in what is scored alone.", otherwise="column", group=_FILES, metavar=_COLUMNS
     )
     hyp_format: TagFormat | None = option(None, "Format of what is scored alone.", otherwise="format", group=_FILES)
+    predicted_columns: bool = option(False, _PREDICTED, group=_FILES)
     head: bool = option(False, "Score the first sentences of what has more of them than the gold.", group=_FILES)
     ignore_forms: bool = option(False, _FORMS, group=_FILES)
 
     def rules(self) -> None:
-        """Refuse a separator that cannot stand within a word."""
+        """Refuse a separator that cannot stand within a word, and predicted columns of what has no columns."""
         check_separator(self.separator)
+        check_predicted(self.predicted_columns, self.hyp_format or self.format)
 
 
 @documented
@@ -122,6 +125,7 @@ class TreeScoring(Settings):
     column: str | int = option(
         "upos", "Column with the gold tags, by name or by number from 1.", group=_FILES, metavar=_COLUMNS
     )
+    predicted_columns: bool = option(False, _PREDICTED, group=_FILES)
     ignore_forms: bool = option(False, _FORMS, group=_FILES)
     max_length: int | None = option(
         None,

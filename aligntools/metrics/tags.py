@@ -247,6 +247,8 @@ class Tagging(Metric[Tokens, Tokens]):
         Whether the words of the two may differ; for the signature.
     column, hyp_column : str or int
         Where the tags were read; for the signature.
+    predicted_columns : bool
+        Whether they are among CoNLL-2009's predicted ones; for the signature.
     """
 
     name = "tags"
@@ -260,6 +262,7 @@ class Tagging(Metric[Tokens, Tokens]):
     ignore_forms: bool = False
     column: str | int = "upos"
     hyp_column: str | int = "upos"
+    predicted_columns: bool = False
 
     def count(self, gold: Tokens, hypothesis: Tokens) -> np.ndarray:
         """Return the counts of `sentence_counts`."""
@@ -280,6 +283,7 @@ class Tagging(Metric[Tokens, Tokens]):
             "1-to-1": "optimal",
             "log": "2",
             **({"train": f"{len(self.training)}types"} if self.training is not None else {}),
+            **({"columns": "predicted"} if self.predicted_columns else {}),
             **({"forms": "ignored"} if self.ignore_forms else {}),
         }
 

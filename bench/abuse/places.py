@@ -50,6 +50,7 @@ def make(folder: Path) -> None:
     trees = (SAMPLES / "en.conllu").read_text(encoding="utf-8").split("\n\n")[:TREES]
     (folder / "en.conllu").write_text("\n\n".join(trees) + "\n\n", encoding="utf-8")
     (folder / "ranges.conllu").write_text("\n\n".join([*trees[:8], DONT]) + "\n\n", encoding="utf-8")
+    _write(folder / "en.conll09", [_of_2009(row) for tree in trees for row in [*tree.split("\n"), ""]])
     tagged = _head("en.tagged", TREES)
     _write(folder / "en.tagged", tagged)
     _write(folder / "some.tagged", [line.replace("_NOUN", "__").replace("_VERB", "_DET|PRON") for line in tagged])
@@ -59,6 +60,14 @@ def make(folder: Path) -> None:
     _write(folder / "de-en.A3", _a3(de, en, links))
     _write(folder / "de-en.bal", _bal(de, en, links))
     _write(folder / "f.log", ["expected target length = source length * 1.1", "     final tension: 4.5"])
+
+
+def _of_2009(row):
+    """The line of CoNLL-2009 that a line of CoNLL-U is, everything predicted as it is."""
+    if row.startswith("#") or not row:
+        return row
+    number, form, lemma, tag, _, feats, head, label, *_ = row.split("\t")
+    return "\t".join([number, form, *[lemma] * 2, *[tag] * 2, *[feats] * 2, *[head] * 2, *[label] * 2, "_", "_"])
 
 
 def _pairs(line):

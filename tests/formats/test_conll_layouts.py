@@ -4,9 +4,10 @@ import json
 
 import pytest
 
+import aligntools as at
 from aligntools.formats.annotation.conll import parse_conll, parse_parts, read_conll
 from aligntools.formats.text.requests import stream_requests
-from aligntools.ground.errors import DataError
+from aligntools.ground.errors import DataError, UsageProblem
 from tests.cli.running import fails, run
 from tests.places import SAMPLES
 
@@ -147,3 +148,90 @@ def test_tags_and_trees_are_written_into_both(data, tmp_path):
         assert [row.split(b"\t")[kept : kept + 1] for row in lines(out)] == [
             row.split(b"\t")[kept : kept + 1] for row in lines(data)
         ]
+
+
+def test_predicted_columns_of_2009():
+    conll = parse_conll("x", lines(OF_2009)).predicted()
+    found = [[value.decode() for value in conll.column(n)] for n in (2, 3, 5, 7)]
+    assert found == [
+        ["the", "bus", "leave", "stop"],
+        ["NN", "NN", "NNS", "VB"],
+        ["_"] * 4,
+        ["SBJ", "SBJ", "ROOT", "ROOT"],
+    ]
+    assert conll.heads().tolist() == [3, 3, 0, 0]
+    assert conll.format({3: [b"X"] * 4}) == OF_2009.replace(b"NN\t_\t_\t2", b"X\t_\t_\t2").replace(
+        b"NN\tn=s", b"X\tn=s"
+    ).replace(b"NNS", b"X").replace(b"VB\t_", b"X\t_")
+    with pytest.raises(DataError, match="x:4: CoNLL-U Plus; predicted_columns is for CoNLL-2009"):
+        parse_conll("x", lines(PLUS)).predicted()
+
+
+@pytest.fixture
+def of_2009(tmp_path):
+    (tmp_path / "x").write_bytes(OF_2009)
+    return tmp_path / "x"
+
+
+def test_conll_takes_and_puts_predicted_columns(of_2009, tmp_path):
+    assert run("conll", of_2009, "--predicted-columns", "--to", "tagged").stdout == (
+        b"The_NN bus_NN leaves_NNS\nStop_VB\n"
+    )
+    (tmp_path / "heads").write_bytes(b"2 3 0\n0\n")
+    put = run("conll", of_2009, "--predicted-columns", "--put", "head", tmp_path / "heads").stdout
+    assert put == OF_2009.replace(b"\t2\t3\tNMOD", b"\t2\t2\tNMOD")
+    fails(run("conll", SAMPLES / "en.conllu", "--predicted-columns"), "--predicted-columns is for CoNLL-2009")
+
+
+def test_predicted_columns_are_scored_against_gold_ones(of_2009):
+    found = json.loads(run("eval-uas", "--json", "--predicted-columns", of_2009, of_2009).stdout)["results"][0]
+    assert (found["uas"], found["las"]) == (0.75, 0.75)
+    tags = json.loads(run("eval-tags", "--json", "--predicted-columns", of_2009, of_2009).stdout)["results"][0]
+    assert tags["accuracy"] == 0.5
+    assert b"columns:predicted" in run("eval-uas", "--predicted-columns", of_2009, of_2009).stdout
+    assert b"columns:predicted" in run("eval-tags", "--predicted-columns", of_2009, of_2009).stdout
+    assert at.score_trees(of_2009, of_2009, predicted_columns=True).uas == 0.75
+    assert at.score_tags(of_2009, of_2009, predicted_columns=True).accuracy == 0.5
+    fails(run("eval-tags", "--predicted-columns", of_2009, SAMPLES / "en.conllu"), "is for CoNLL-2009")
+    fails(
+        run("eval-tags", "--predicted-columns", "--format", "tagged", of_2009, of_2009), "does not go with it", status=2
+    )
+
+
+def test_predicted_columns_are_learned_and_written(of_2009):
+    parser = at.train_parser(of_2009, predicted_columns=True, iterations=30)
+    text = read_conll(of_2009)
+    parsed = parser.parse_text(text, predicted_columns=True).format()
+    assert [row[9:12:2] for row in _rows(parsed) if row[0]] == [
+        [b"3", b"SBJ"],
+        [b"3", b"SBJ"],
+        [b"0", b"ROOT"],
+        [b"0", b"ROOT"],
+    ]
+    assert [row[8] for row in _rows(parsed) if row[0]] == [b"2", b"3", b"0", b"0"]
+    assert set(at.train_tagger(of_2009, predicted_columns=True).tags) == {"NN", "NNS", "VB"}
+    with pytest.raises(UsageProblem, match="other text has no columns"):
+        at.train_tagger(["a_B"], predicted_columns=True)
+
+
+def _rows(data):
+    return [row.split(b"\t") for row in data.splitlines()]
+
+
+def test_tag_and_parse_fill_predicted_columns(of_2009, tmp_path):
+    tagger, parser = tmp_path / "tagger", tmp_path / "parser"
+    for what, text, model in ("tagger", "--tagged", tagger), ("parser", "--treebank", parser):
+        made = run(f"train-{what}", "-q", "--predicted-columns", text, of_2009, "-o", model)
+        assert made.returncode == 0, made.stderr
+    bare = [[*row[:5], b"_", *row[6:9], b"_", *row[10:]] if len(row) > 1 else row for row in _rows(OF_2009)]
+    (tmp_path / "bare").write_bytes(b"\n".join(map(b"\t".join, bare)) + b"\n")
+    tagged = run("tag", "-q", "-m", tagger, tmp_path / "bare", "--predicted-columns").stdout
+    assert [row[4] for row in _rows(tagged) if row[0]] == [b"DT", b"NN", b"VBZ", b"VB"]
+    assert {row[5] for row in _rows(tagged) if row[0]} <= {b"NN", b"NNS", b"VB"}
+    (tmp_path / "tagged").write_bytes(tagged)
+    parsed = run("parse", "-q", "-m", parser, tmp_path / "tagged", "--predicted-columns").stdout
+    assert [row[8] for row in _rows(parsed) if row[0]] == [b"2", b"3", b"0", b"0"]
+    assert b"0" in [row[9] for row in _rows(parsed) if row[0]]
+    assert b"_" not in [row[9] for row in _rows(parsed) if row[0]]
+    raw = run("tag", "-m", tagger, "--tokenize", "--predicted-columns", of_2009)
+    fails(raw, "is for CoNLL-2009", status=2)

@@ -21,6 +21,7 @@ from aligntools.formats.annotation.conll_tokens import (
 )
 from aligntools.formats.annotation.tagged import SEPARATORS, beginning, conll_at, filled_column, format_tagged, sniff
 from aligntools.formats.opening import files
+from aligntools.formats.text.reading import ColumnReading
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import shown
 from aligntools.words.vocabulary import split_words
@@ -32,6 +33,7 @@ PutFormat: TypeAlias = Literal["auto", "conll", "tagged", "values"]
 #: Stands for a space within a word where spaces separate words.
 MARK = "\N{NO-BREAK SPACE}"
 _PART = 10_000
+_READING = ColumnReading()
 _SAMPLE = 200  # lines that are looked at for words with tags
 
 
@@ -43,6 +45,7 @@ def take_out(
     tokens: Units = "words",
     space: str = MARK,
     separator: bytes | None = None,
+    reading: ColumnReading = _READING,
 ) -> Iterator[bytes]:
     """Take text or a column out of CoNLL, one sentence a line; ``raw`` text as it was before it was tokenized.
 
@@ -59,6 +62,8 @@ def take_out(
         Written for a space within a value.
     separator : bytes or None
         Between word and tag; None is ``_``.
+    reading : ColumnReading
+        Which columns are meant.
 
     Yields
     ------
@@ -71,7 +76,7 @@ def take_out(
     """
     place, mark = column_place("upos" if column is None else column), space.encode()
     separator, raw = separator or SEPARATORS[0], Raw()
-    for part in stream_conll(path, _PART):
+    for part in _parts(path, reading):
         if to == "raw":
             yield raw.add(part)
             continue
@@ -99,6 +104,7 @@ def put_in(
     space: str = MARK,
     format: PutFormat = "auto",
     separator: bytes | None = None,
+    reading: ColumnReading = _READING,
 ) -> Iterator[bytes]:
     """Put columns into CoNLL and leave all else as it is: comments, ranges, empty nodes, other columns.
 
@@ -118,6 +124,8 @@ def put_in(
         What the files of values are; ``auto``: as their first lines look.
     separator : bytes or None
         Between word and tag; None: ``_`` or ``/``, whichever more of the first tokens have.
+    reading : ColumnReading
+        Which columns are meant; of CoNLL that values are taken of, those of its own that CoNLL-U has.
 
     Yields
     ------
@@ -142,7 +150,7 @@ def put_in(
     how = tokens, format, separator, COLUMNS["form"] not in places
     sources = [_Values(source, place, *how) for place, source in zip(places, columns.values(), strict=True)]
     done = 0
-    for part in stream_conll(path, _PART):
+    for part in _parts(path, reading):
         units = _units(part, tokens)
         found = {source.place: source.take(units, part, done, path, mark) for source in sources}
         done += len(part)
@@ -151,6 +159,11 @@ def put_in(
         yield units.format(dict(found))
     for source in sources:
         source.end(path, done)
+
+
+def _parts(path: PathLike, reading: ColumnReading) -> Iterator[Conll]:
+    for part in stream_conll(path, _PART):
+        yield part.predicted() if reading.predicted_columns else part
 
 
 def _units(part: Conll, tokens: Units) -> Conll | Surface:

@@ -11,11 +11,11 @@ from aligntools.api.given.sentences import lines_of
 from aligntools.api.given.texts import Sentence as Sentence
 from aligntools.api.given.texts import Split
 from aligntools.formats.annotation.class_lists import ClassList, WordLookup, read_classes
-from aligntools.formats.annotation.conll import Conll
+from aligntools.formats.annotation.conll import Conll, read_conll
 from aligntools.formats.annotation.tagged import Tokens, parse_tagged, read_tags, read_words, sniff, tokens_of_conll
 from aligntools.formats.text.memory_text import sentences_given
 from aligntools.formats.text.reading import TagReading, WordReading
-from aligntools.ground.errors import DataError
+from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.words.normal_forms import form_of, in_form
 from aligntools.words.white_space import split_as
 
@@ -102,11 +102,30 @@ def read_annotated(
         if text.tags is None:
             raise DataError(IN_MEMORY, None, "the text has no tags")
         return text
+    if reading.predicted_columns:
+        return tokens_of_conll(predicted_of(text), reading.tags, partial)
     if isinstance(text, (str, os.PathLike)):
         return read_tags(os.fspath(text), reading.tags, reading.format, reading.mark, partial)
     if isinstance(text, Conll):
         return tokens_of_conll(text, reading.tags, partial)
     return tagged_tokens_of(text, reading.mark, partial)
+
+
+def predicted_of(text: object) -> Conll:
+    """Return CoNLL-2009, a file or what was read of one, with the predicted columns.
+
+    Raises
+    ------
+    DataError
+        When it is other CoNLL.
+    UsageProblem
+        When it is no CoNLL.
+    """
+    if isinstance(text, (str, os.PathLike)):
+        text = read_conll(os.fspath(text))
+    if not isinstance(text, Conll):
+        raise UsageProblem("`predicted_columns` is for CoNLL-2009; other text has no columns of what was predicted")
+    return text.predicted()
 
 
 def check_words(text: object, tokens: Tokens) -> None:

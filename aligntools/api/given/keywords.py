@@ -269,6 +269,12 @@ class ParserDecisionsKeywords(TypedDict, total=False):
     max_length: int
 
 
+class ColumnReadingKeywords(TypedDict, total=False):
+    """Those of `ColumnReading`."""
+
+    predicted_columns: bool
+
+
 class TextReadingKeywords(TypedDict, total=False):
     """Those of `TextReading`."""
 
@@ -276,7 +282,7 @@ class TextReadingKeywords(TypedDict, total=False):
     separator: str | bytes | None
 
 
-class TagReadingKeywords(TextReadingKeywords, total=False):
+class TagReadingKeywords(ColumnReadingKeywords, TextReadingKeywords, total=False):
     """Those of `TagReading`."""
 
     column: str | int | None
@@ -355,6 +361,7 @@ class TagScoringKeywords(TypedDict, total=False):
     separator: str | bytes | None
     hyp_column: str | int | None
     hyp_format: Literal["auto", "conll", "tagged", "columns"] | None
+    predicted_columns: bool
     head: bool
     ignore_forms: bool
 
@@ -428,6 +435,7 @@ class TreeScoringKeywords(TypedDict, total=False):
     punct: Literal["all", "conll", "ud"]
     conll18: bool
     column: str | int
+    predicted_columns: bool
     ignore_forms: bool
     max_length: int | None
     subtypes: bool

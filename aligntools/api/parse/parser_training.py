@@ -123,7 +123,7 @@ def train_parser(
     given.end()
     if reading.format not in ("auto", "conll") or reading.separator is not None:
         raise UsageProblem("treebanks are CoNLL; leave out `format` and `separator`")
-    trees, name = read_treebanks(treebanks, reading.tags)
+    trees, name = read_treebanks(treebanks, reading)
     heads = np.concatenate([np.zeros(0, np.int32), *trees.heads])
     offsets = np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0, np.int64), *trees.lengths]))])
     if len(heads) and np.all(heads < 0):

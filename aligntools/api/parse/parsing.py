@@ -16,6 +16,7 @@ from aligntools.api.given.annotated import (
     PathLike,
     decoded,
     encoded,
+    predicted_of,
     tagged_tokens_of,
 )
 from aligntools.api.given.keywords import ParserDecisionsKeywords, ParserReadingKeywords, RunKeywords
@@ -400,6 +401,8 @@ class Parser(ShownAsModel):
             return self._parsed(text, decisions, reading, pool)
 
     def _parsed(self, text: Parsed, decisions: ParserDecisions, reading: ParserReading, pool: "Pool") -> Parses:
+        if reading.predicted_columns:
+            text = predicted_of(text)
         words, model = text.words, self.model
         if isinstance(text, Conll):
             tags = text.column(column_place(self.column if reading.column is None else reading.column))

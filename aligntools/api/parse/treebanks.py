@@ -13,6 +13,7 @@ from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.parse.parsing import Parse
 from aligntools.formats.annotation.conll import Conll, column_place, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
+from aligntools.formats.text.reading import TagReading
 from aligntools.ground.errors import DataError
 
 #: Trees: a file in CoNLL, what its reader returned, or a parse.
@@ -60,7 +61,7 @@ class Trees:
         self.places.append(f"sentence {len(self.places) + 1}")
 
 
-def read_treebanks(treebanks: Treebank | Iterable[Treebank], column: str | int) -> tuple[Trees, str]:
+def read_treebanks(treebanks: Treebank | Iterable[Treebank], reading: TagReading) -> tuple[Trees, str]:
     """Read trees; return them and what messages call them."""
     single = isinstance(treebanks, (str, os.PathLike, Conll, Parse))
     banks: Iterable[Any] = [treebanks] if single else treebanks  # type: ignore[assignment]
@@ -70,6 +71,6 @@ def read_treebanks(treebanks: Treebank | Iterable[Treebank], column: str | int) 
             trees.add(bank)
         else:
             conll = bank if isinstance(bank, Conll) else read_conll(os.fspath(bank))
-            trees.add_conll(conll, column)
+            trees.add_conll(conll.predicted() if reading.predicted_columns else conll, reading.tags)
             name = name or conll.path
     return trees, name or IN_MEMORY

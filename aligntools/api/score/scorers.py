@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from aligntools.api.convert.links import links_of
+from aligntools.api.given.annotated import predicted_of
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.text_lengths import lengths_of
 from aligntools.formats.annotation import conll, tagged
@@ -188,7 +189,8 @@ class TagScorer(Scorer[TagScore]):
         gold, words_known = self._reference
         name, gold_name = name_of(system, "predicted"), name_of(self.gold, "gold")
         column = self.settings.column if self.settings.hyp_column is None else self.settings.hyp_column
-        tags, words = self._read(system, "predicted", column, self.settings.hyp_format or self.settings.format)
+        tagging = predicted_of(system) if self.settings.predicted_columns else system
+        tags, words = self._read(tagging, "predicted", column, self.settings.hyp_format or self.settings.format)
         if self.settings.head and len(tags) > len(gold):
             end = int(tags.offsets[len(gold)])
             tags = replace(
@@ -208,7 +210,8 @@ class TagScorer(Scorer[TagScore]):
             head=True,
             what="sentences with words",
         )
-        metric = Tagging(self._training, self.settings.ignore_forms, self.settings.column, column)
+        how = self.settings
+        metric = Tagging(self._training, how.ignore_forms, how.column, column, how.predicted_columns)
         score = metric.score(gold, tags)
         table = score.table
         _something(table.words, self.gold)
@@ -249,8 +252,7 @@ class TagScorer(Scorer[TagScore]):
         if isinstance(given, str | Path):
             tokens = tagged.read_tags(str(given), column, format, self._separator)
         elif isinstance(given, Conll):
-            tags = given.column(column_place(column))
-            tokens = Tokens(given.words, given.offsets, tags, given.sentence_lines(), "conll")
+            tokens = tagged.tokens_of_conll(given, column)
         elif isinstance(given, Tokens):
             tokens = given
         else:
@@ -320,7 +322,7 @@ class TreeScorer(Scorer[TreeScore]):
         """Score trees: a CoNLL file's path, or one tree after the other."""
         how = self.settings
         gold, name = self._reference, name_of(system, "predicted")
-        trees = self._read(system, "predicted")
+        trees = self._read(predicted_of(system) if how.predicted_columns else system, "predicted")
         names = name_of(self.gold, "gold"), name
         try:
             check_words(gold, trees, *names, ignore_forms=self.settings.ignore_forms)
@@ -342,7 +344,8 @@ class TreeScorer(Scorer[TreeScore]):
             _untouched(self, system, name, "head")
         elif gold.named and trees.named and gold.labels == trees.labels:
             _untouched(self, system, name, "label")
-        score = Attachment(how.punct, how.max_length, how.subtypes, how.ignore_forms).score(gold, trees)
+        metric = Attachment(how.punct, how.max_length, how.subtypes, how.ignore_forms, how.predicted_columns)
+        score = metric.score(gold, trees)
         _something(score.words, self.gold, "`punct`, `max_length`" if len(gold.heads) else "")
         return score
 

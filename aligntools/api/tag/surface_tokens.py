@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from aligntools.api.given.annotated import predicted_of
 from aligntools.formats.annotation.conll import Conll, column_place, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import surface_of
@@ -32,7 +33,9 @@ def read_surface(text: object, reading: TagReading) -> tuple[Tokens, Splitter]:
     """
     if reading.format not in ("auto", "conll"):
         raise UsageProblem(f"`tokens=surface` takes CoNLL; `format={reading.format}` has no ranges of words")
-    if isinstance(text, (str, os.PathLike)):
+    if reading.predicted_columns:
+        conll = predicted_of(text)
+    elif isinstance(text, (str, os.PathLike)):
         conll = read_conll(os.fspath(text))
     elif isinstance(text, Conll):
         conll = text

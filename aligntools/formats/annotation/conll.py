@@ -8,13 +8,22 @@ is written unchanged. CoNLL-U Plus and CoNLL-2009 have the same columns in other
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, repeat
 
 import numpy as np
 
 from aligntools.formats.annotation import enhanced
-from aligntools.formats.annotation.conll_layouts import BASIC, COLUMNS, HEADER, Layout, layout_of, plus
+from aligntools.formats.annotation.conll_layouts import (
+    BASIC,
+    COLUMNS,
+    CONLL_2009,
+    HEADER,
+    PREDICTED_2009,
+    Layout,
+    layout_of,
+    plus,
+)
 from aligntools.formats.opening import files
 from aligntools.formats.opening.metering import FOR_OBJECTS
 from aligntools.ground.errors import DataError, UsageProblem
@@ -167,6 +176,21 @@ class Conll:
             self.first_line + a,
             self.layout,
         )
+
+    def predicted(self) -> "Conll":
+        """Return the same lines of CoNLL-2009 with the predicted columns in the place of the gold's.
+
+        Raises
+        ------
+        DataError
+            For other CoNLL, which has no such columns.
+        """
+        if self.layout not in (CONLL_2009, PREDICTED_2009) and len(self.places):
+            problem = (
+                f"{self.layout.name}; `predicted_columns` is for CoNLL-2009, which has columns of what was predicted"
+            )
+            raise DataError(self.path, self.line_of_word(0), problem)
+        return replace(self, layout=PREDICTED_2009) if len(self.places) else self
 
     def format(self, replacing: dict[int, Sequence[bytes]] | None = None) -> bytes:
         """Return the text, some columns of the word lines replaced.

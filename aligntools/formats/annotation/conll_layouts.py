@@ -56,8 +56,9 @@ class Layout:
 
 
 BASIC = Layout("CoNLL-X and CoNLL-U", len(COLUMNS), tuple(range(len(COLUMNS))))
-#: The gold columns. POS is ``upos``; the predicted ones (PLEMMA, PPOS, PFEAT, PHEAD, PDEPREL) and predicates are kept.
+#: The gold columns, and the predicted ones (PLEMMA, PPOS, PFEAT, PHEAD, PDEPREL). POS and PPOS are ``upos``.
 CONLL_2009 = Layout("CoNLL-2009", 12, (0, 1, 2, 4, None, 6, 8, 10, None, None), open=True)
+PREDICTED_2009 = Layout("CoNLL-2009", 12, (0, 1, 3, 5, None, 7, 9, 11, None, None), open=True)
 
 
 def layout_of(path: object, lines: Sequence[bytes], first_line: int = 1) -> Layout:

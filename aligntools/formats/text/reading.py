@@ -157,9 +157,29 @@ def check_separator(separator: str | bytes | None) -> None:
         raise UsageProblem("`separator` is one or more characters, none of them a space")
 
 
+def check_predicted(predicted_columns: bool, format: str) -> None:
+    """Refuse predicted columns of text that is no CoNLL."""
+    if predicted_columns and format not in ("auto", "conll"):
+        raise UsageProblem(f"`predicted_columns` is for CoNLL-2009; `format={format}` does not go with it")
+
+
 @documented
 @dataclass(frozen=True)
-class TagReading(TextReading):
+class ColumnReading(Settings):
+    """Which columns of CoNLL are meant."""
+
+    CHANGES: ClassVar = "reading"
+
+    predicted_columns: bool = option(
+        False,
+        "Of CoNLL-2009, read and write PLEMMA, PPOS, PFEAT, PHEAD, PDEPREL; the gold columns stay.",
+        group=_INPUT,
+    )
+
+
+@documented
+@dataclass(frozen=True)
+class TagReading(ColumnReading, TextReading):
     """How text with tags is read."""
 
     column: str | int | None = option(
@@ -169,6 +189,11 @@ class TagReading(TextReading):
         group=_INPUT,
         metavar="upos|xpos|N",
     )
+
+    def rules(self) -> None:
+        """Refuse predicted columns of what has no columns."""
+        super().rules()
+        check_predicted(self.predicted_columns, self.format)
 
     @property
     def tags(self) -> str | int:
