@@ -165,14 +165,15 @@ class AlignerSettings(Settings):
     def unused(self) -> dict[str, str]:
         """Return what was chosen that changes nothing, and what it is for; unresolved."""
         others = registry.of_others(self.trained)
-        found = {name: about for name, about in others.items() if self._chosen(name)}
-        if self._chosen("alpha") and self.estimator == "em":
+        found = {name: about for name, about in others.items() if self.chosen(name)}
+        if self.chosen("alpha") and self.estimator == "em":
             found["alpha"] = "it is a prior of vb"
-        if self._chosen("look_alike") and self.estimator == "em":
+        if self.chosen("look_alike") and self.estimator == "em":
             found["look_alike"] = "it is a prior of vb"
         return found
 
-    def _chosen(self, name: str) -> bool:
+    def chosen(self, name: str) -> bool:
+        """Tell whether an option is other than its default."""
         return bool(getattr(self, name) != getattr(AlignerSettings, name))
 
     def threshold(self, members: int) -> float:

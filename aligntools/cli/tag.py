@@ -15,7 +15,6 @@ import click
 from aligntools import Run, TagDecisions, TagLists, TagReading, TagWriting
 from aligntools.cli import declared, engine_options, kinds, notices, options, reporting, serving
 from aligntools.cli.flags import as_flag, renamed
-from aligntools.formats.text.reading import check_predicted
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -252,6 +251,8 @@ class _Found:
 
 def _check(o: dict[str, Any], wanted: _Wanted, run: Run) -> None:
     """Refuse what only the command has, and what does not go with it."""
+    from aligntools.api.given.streams import check_predicted
+
     given, lists = declared.given(), wanted.lists
     check_predicted(o["predicted_columns"], "raw" if o["tokenize"] else o["format"])
     if o["tokenize"] and (o["unbuffered"] or o["format"] == "conll"):

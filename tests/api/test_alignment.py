@@ -188,6 +188,28 @@ def test_at_once_and_from_an_older_model(texts, model):
     assert str(further.align("das Haus", "the house")) == "0-0 1-1"
 
 
+@pytest.mark.parametrize("train", [at.train_aligner, at.train_mre_aligner, at.align])
+def test_settings_of_a_new_model_are_refused_where_an_older_one_goes_on(texts, model, train):
+    with pytest.raises(at.UsageProblem, match="alpha is for a new model; init_model keeps the settings"):
+        train(*texts, init_model=model, alpha=0.5)
+
+
+def test_best_that_changes_nothing_is_told(texts, caplog):
+    def told(**options):
+        caplog.clear()
+        found = at.align(*texts, model_type="ibm2", encoder=False, **options)
+        return found, [r.getMessage() for r in caplog.records if "`best` changes nothing" in r.getMessage()]
+
+    forward, (message,) = told(best=True, direction="forward")
+    assert message.endswith("is for both directions, and there is the forward one alone")
+    assert pharaoh(forward) == pharaoh(told(direction="forward")[0])
+    (message,) = told(best=True, priors=SAMPLES / "de-en.priors")[1]
+    assert message.endswith("has its own priors, and `priors` are given")
+    assert told(best=True)[1] == []
+    with pytest.raises(at.UsageProblem, match="best trains on a whole text in memory"):
+        next(at.align_in_parts(SAMPLES / "de-en.txt", best=True))
+
+
 def test_progress(texts):
     steps = []
     at.train_aligner(*texts, model_type="hmm", views=(0, 4), progress=steps.append)

@@ -176,6 +176,33 @@ def test_a_checkpoint_goes_on(tmp_path, expected, monkeypatch):
     assert align(*TEXT, *QUICK, "--part-size", 100, "--checkpoint", keep).stdout == expected
 
 
+def test_a_checkpoint_goes_on_with_other_memory(tmp_path, monkeypatch):
+    """The size of its parts was found from a bound; another bound leaves it, unless it is too small for them."""
+    from aligntools.aligning.parts import passes
+
+    real, keep, common = passes.gather_expected, tmp_path / "keep", (*TEXT, *QUICK, "--checkpoint", tmp_path / "keep")
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(parts_memory, "FEWEST", 10)
+    monkeypatch.setattr(parts_memory, "A_PAIR", 1 << 20)
+    large, small, least = (f"{memory.FIXED + parts_memory.of_part(pairs) >> 20}M" for pairs in (111, 51, 31))
+    first = align(*TEXT, *QUICK, "--tmpdir", tmp_path, "--max-memory", small)
+    assert f"note: parts of 50 pairs, to keep to {small}".encode() in first.stderr
+    monkeypatch.setattr(passes, "gather_expected", full)
+    assert run("align", *common, "--max-memory", small).returncode == 1
+    monkeypatch.setattr(passes, "gather_expected", real)
+    done = run("align", *common, "--max-memory", least)
+    assert done.returncode == 1
+    assert b"(another --checkpoint: this one was begun with parts of 50 pairs)" in done.stderr
+    other = run("align", *TEXT, *QUICK, "--iterations", 2, "--checkpoint", keep, "--max-memory", large)
+    assert b"is of other text or options" in other.stderr
+    done = align(*common, "--max-memory", large)
+    assert f"note: parts of 50 pairs, with which {keep} was begun".encode() in done.stderr
+    assert done.stdout == first.stdout
+
+
 def test_the_plan_says_what_it_takes_and_does_nothing(tmp_path):
     done = align(*TEXT, *QUICK, "--part-size", 100, "--plan", "--workers", 4, "-o", tmp_path / "out")
     lines = done.stderr.decode().splitlines()

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from aligntools.aligning.settings import PriorWeights
+from aligntools.aligning.text.views import CutSide
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.priors import Counted, Priors, combined
 from aligntools.formats.text.corpus import Bitext, Side
@@ -43,7 +44,7 @@ class PriorCounter:
             When the words of the text were cut while a model was trained on it.
         """
         sides = text.source, text.target
-        if any(getattr(side, "view", 0) for side in sides):
+        if any(isinstance(side, CutSide) for side in sides):
             raise UsageProblem("this text was cut while a model was trained on it; read it again")
         ids = [
             self._known(k, side.tokens, vocabulary)

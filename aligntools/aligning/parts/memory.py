@@ -38,7 +38,7 @@ def chosen_part(bound: int | None) -> int:
     return PART_PAIRS if bound is None else max(largest_part(bound), FEWEST)
 
 
-def check(max_memory: int | None, workers: int, pairs: int, vocabulary: int) -> None:
+def check(max_memory: int | None, workers: int, pairs: int, vocabulary: int, begun: bool = False) -> None:
     """Refuse a bound that work in parts cannot keep.
 
     Parameters
@@ -51,6 +51,8 @@ def check(max_memory: int | None, workers: int, pairs: int, vocabulary: int) -> 
         Of a part.
     vocabulary : int
         Different words of the text, as estimated; 0 where it is not known.
+    begun : bool
+        A checkpoint was begun with parts of so many pairs, so that they cannot be smaller.
 
     Raises
     ------
@@ -63,15 +65,18 @@ def check(max_memory: int | None, workers: int, pairs: int, vocabulary: int) -> 
     each, numbering = memory.FIXED + of_part(pairs), memory.FIXED + of_numbering(vocabulary)
     needed = max((workers + 1) * each, workers * memory.FIXED + numbering)
     if bound < needed:
-        raise _too_little(bound, needed, max_memory is not None, workers, each, numbering)
+        fixed = f"another `checkpoint`: this one was begun with parts of {pairs} pairs" if begun else ""
+        raise _too_little(bound, needed, max_memory is not None, workers, each, numbering, fixed)
 
 
-def _too_little(bound: int, needed: int, asked: bool, workers: int, each: int, numbering: int) -> ResourceError:
+def _too_little(
+    bound: int, needed: int, asked: bool, workers: int, each: int, numbering: int, fixed: str
+) -> ResourceError:
     ways = []
     if numbering <= bound:
         if workers and (fit := min(bound // each - 1, (bound - numbering) // memory.FIXED)) >= 0:
             ways.append(f"`workers={fit}`" if fit else "no `workers`")
         smaller = largest_part(bound // (workers + 1))
         if smaller and workers * memory.FIXED + numbering <= bound:
-            ways.append(f"`part_size={smaller}`")
+            ways.append(fixed or f"`part_size={smaller}`")
     return memory.too_little(bound, needed, asked=asked, advice=" or ".join(ways) or "or a part of the text")

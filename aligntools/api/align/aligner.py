@@ -302,12 +302,13 @@ class Aligner(ShownAsModel):
         part: int = PART,
     ) -> "Iterator[Bitext]":
         """Yield a text in the model's ids, ``part`` pairs at a time; the other parameters are `align_batch`'s."""
+        from aligntools.aligning.text.views import CutSide
         from aligntools.formats.text.bitext import stream_bitext
         from aligntools.formats.text.corpus import Bitext, Skipped, in_ids_of, parts_of
 
         model = self.model
         if isinstance(sources, Bitext):
-            cut = getattr(sources.source, "view", 0)
+            cut = sources.source.letters if isinstance(sources.source, CutSide) else 0
             if cut and model.settings.views != (cut,):
                 raise UsageProblem("this text was cut while another model was trained on it; read it again")
             if not cut:

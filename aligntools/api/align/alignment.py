@@ -1,7 +1,7 @@
 """Word alignment from Python: reading parallel text, training aligners, aligning a text at once."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -135,10 +135,33 @@ def known_text(
     return text, replace(known, text=text) if known is not None else None
 
 
+def _one_training(settings: AlignerSettings, bitext: "Bitext", priors: bool) -> str:
+    """Return why a text is trained on once even with ``best``, which has no more views for it either."""
+    if settings.direction != "both":
+        return f"a second training is for both directions, and there is the {settings.direction} one alone"
+    if priors:
+        return "a second training has its own priors, and `priors` are given"
+    return f"a text of {len(bitext)} pairs is trained on once, and has all views and pieces of words anyway"
+
+
 def tell_unused(settings: AlignerSettings) -> None:
     """Log which settings were chosen that change nothing in the model that is trained."""
     for name, about in settings.unused().items():
         _log.warning("`%s` changes nothing: %s", name, about)
+
+
+def _check_chosen(settings: AlignerSettings, init_model: Aligner | None) -> None:
+    """Log or refuse settings that were chosen and change nothing."""
+    if init_model is None:
+        tell_unused(settings)
+    else:
+        _check_fixed(name for name in AlignerSettings.names() if settings.chosen(name))
+
+
+def _check_fixed(names: Iterable[str]) -> None:
+    """Refuse settings of a new model where one that is there goes on."""
+    for name in sorted(names):
+        raise UsageProblem(f"`{name}` is for a new model; `init_model` keeps the settings it was trained with")
 
 
 @taking(AlignerSettings, PriorWeights, Reading, Run, EncoderSettings)
@@ -209,8 +232,7 @@ def train_aligner(
     weights, reading, run = given.take(PriorWeights, weights), given.take(Reading, reading), given.take(Run, run)
     encoder = given.take(EncoderSettings).chosen(settings.best and init_model is None)
     given.end()
-    if init_model is None:
-        tell_unused(settings)
+    _check_chosen(settings, init_model)
     known = None
     if encoder.asked:
         lowercase = init_model.model.lowercase if init_model else not reading.case_sensitive
@@ -280,6 +302,7 @@ def train_mre_aligner(
         from aligntools.aligning.training.train_model import settings_after
 
         start = {name: chosen.pop(name) for name in AlignerSettings.names() if name in chosen}
+        _check_fixed(start.keys() & options.keys() - {"model_type", "positions"})
         model_type = options.get("model_type")
         settings = settings_after(init_model.model, True, model_type, start.get("positions")).checked()
     given = Given("train_mre_aligner", chosen)
@@ -341,7 +364,8 @@ def train_with(
         bitext, keep_text, links = without_blanks(bitext), True, None  # the words are shared with the whole text
     if counts is not None and len(counts) and settings.subwords is None:  # pieces would not know of what words have
         settings = replace(settings, subwords=0)
-    best, settings = settings.best and start is None, settings.resolved(len(bitext.source.tokens))
+    best, asked, words = settings.best and start is None, settings, len(bitext.source.tokens)
+    settings = settings.resolved(words)
     network = best and known is not None and settings.direction == "both"
     if network:
         keep_text, links = True, None  # the network decides on links, with the whole words
@@ -349,6 +373,8 @@ def train_with(
         from aligntools.aligning.contrastive.rounds import best_rounds
 
         rounds = best_rounds(settings, len(bitext))
+    if best and not rounds and not network and settings == replace(asked, best=False).resolved(words):
+        _log.warning("`best` changes nothing in the training: %s", _one_training(settings, bitext, counts is not None))
     again = rounds.count - 1 if rounds else 0
     counts, weights = joined_with(counts, known.priors if known else None, weights or PriorWeights())
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
@@ -443,8 +469,7 @@ def align(
     blocks: list[Alignments] = []
     direction = settings.direction if init_model is None else init_model.settings.direction
     links = TrainingLinks(blocks.append, decisions.suiting(direction))
-    if init_model is None:
-        tell_unused(settings)
+    _check_chosen(settings, init_model)
     aligner = train_with(
         bitext,
         None,

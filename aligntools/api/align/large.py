@@ -86,6 +86,8 @@ class PartsRun:
         from aligntools.words.white_space import named_as
 
         tell_unused(settings)
+        if settings.best:
+            raise UsageProblem("`best` trains on a whole text in memory; leave it out where parts are worked")
         # not chosen here: subwords take memory, views are trained one after the other
         settings = replace(settings, subwords=settings.subwords or 0, view_agreement=settings.view_agreement or False)
         check_settings(settings.resolved(1))
@@ -117,20 +119,36 @@ class PartsRun:
         bound = memory.limit() if self._run.memory is None else self._run.memory
         return chosen_part(bound)
 
+    def _take_begun(self) -> bool:
+        """Take the size of parts that this work was begun with, where nobody asked for one; tell whether there is."""
+        from aligntools.store.stores import Store
+
+        if self._checkpoint is None or not self._chose:
+            return False
+        store = Store(os.path.abspath(self._checkpoint))
+        begun = store.about("task") if store.has("task") else {}
+        if begun.keys() != (own := self._signature()).keys() or begun != own | {"part_size": begun["part_size"]}:
+            return False
+        if self._part_size != begun["part_size"]:
+            self._part_size = begun["part_size"]
+            _log.info("parts of %d pairs, with which %s was begun", self._part_size, self._checkpoint)
+        return True
+
     def _check_memory(self) -> None:
         """Refuse a bound that cannot be kept, before any work."""
         from aligntools.aligning.parts import memory
         from aligntools.aligning.parts.planning import estimate_text
         from aligntools.ground import memory as bounds
 
+        begun = self._take_begun()
         run = self._run
         if run.remote or (run.memory is None and bounds.limit() is None):
             return
         known = all(_regular(path) for one in self.inputs for path in one.values())
         vocabulary = estimate_text(self.inputs).vocabulary if known else 0
-        memory.check(run.memory, run.workers or 0, self._part_size, vocabulary)
+        memory.check(run.memory, run.workers or 0, self._part_size, vocabulary, begun)
         bound = bounds.limit() if run.memory is None else run.memory
-        if bound is not None and self._chose and self._part_size < PART_PAIRS:
+        if bound is not None and self._chose and not begun and self._part_size < PART_PAIRS:
             _log.info("parts of %d pairs, to keep to %s of memory", self._part_size, bounds.shown(bound))
 
     def run(self, pool: "Pool", save_model: str | None = None) -> Iterator[tuple[int, Alignments]]:
