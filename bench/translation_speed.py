@@ -22,7 +22,8 @@ def run(o):
 def _decoding(systems, limits):
     from aligntools.formats.text.bitext import read_side
     from aligntools.formats.translation.grammar_files import read_grammar
-    from aligntools.translating.decoding.decoder import DecoderSettings, System, feature_names
+    from aligntools.translating.decoding.decoder import DecoderSettings, System
+    from aligntools.translating.decoding.prepared import feature_names
     from aligntools.translating.lm import language_model
     from aligntools.translating.text import Lines
     from aligntools.translating.tuning.weights import in_order, read_weights

@@ -452,6 +452,13 @@ def test_no_file_of_code_is_too_long():
     assert long == {}
 
 
+def test_the_formatter_lays_out_the_whole_package():
+    """Lines that it is kept from hide how long a file or a function is."""
+    kept = re.compile(r"#\s*(fmt|yapf):")
+    lines = ((p, n, line) for p in FILES for n, line in enumerate(p.read_text(encoding="utf-8").splitlines(), 1))
+    assert [f"{p.relative_to(ROOT)}:{n}" for p, n, line in lines if kept.search(line)] == []
+
+
 def test_nothing_names_a_place_on_somebodys_machine():
     places = re.compile("|".join(["/" + "work/", "/" + "home/", "/" + "root/", "/" + "Users/", "C:" + r"\\"]))
     found = []

@@ -15,6 +15,7 @@ from aligntools.aligning.applying import kernels_subwords as ks
 from aligntools.aligning.models import kernels_candidates
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.text import kernels_byte_pairs as kb
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text import kernels_look_alikes as kl
@@ -26,9 +27,9 @@ F32, F64 = np.zeros(1, np.float32), np.zeros(1)
 SQUARE = np.zeros((1, 1), np.float32)
 PAIRS = Pairs(0, I32, I64, I32, I64, I64)
 TEXT = Directed(0, I32, I64, I32, I64, I64)
-SAMPLED = kf.Sampled(I16, I8, I16.reshape(1, 1), I32.reshape(1, 1), SQUARE)
+SAMPLED = kc.Sampled(I16, I8, I16.reshape(1, 1), I32.reshape(1, 1), SQUARE)
 JUMPS = np.zeros((1, 1))
-COUNTS = kf.LinkCounts(F32, F64, F32, F64, I16, JUMPS, SQUARE)
+COUNTS = kc.LinkCounts(F32, F64, F32, F64, I16, JUMPS, SQUARE)
 
 
 def hmm() -> None:
@@ -48,7 +49,7 @@ def sampler() -> None:
         TEXT,
         SAMPLED,
         COUNTS,
-        kf.LinkMeans(F32, JUMPS, JUMPS),
+        kc.LinkMeans(F32, JUMPS, JUMPS),
         0.1,
         0.1,
         1,
@@ -70,7 +71,7 @@ def pieces() -> None:
 
 def links() -> None:
     """What the sampler starts from."""
-    kf.add_chunk(0, 0, TEXT, SAMPLED, 1.0, COUNTS, I64)
+    kc.add_chunk(0, 0, TEXT, SAMPLED, 1.0, COUNTS, I64)
     kernels_candidates.candidates_block(0, 0, PAIRS, F32, I64, I32, True, ZERO, ZERO, SAMPLED)
 
 

@@ -15,6 +15,7 @@ from aligntools.metrics.base import Metric, Score, aligned, divide, percent
 from aligntools.metrics.conll18 import Measure, conll18
 from aligntools.metrics.segmentation import Alignment
 from aligntools.metrics.settings import PUNCTUATION
+from aligntools.metrics.tree_groups import DISTANCES, LENGTHS, Group, by_group, distance_groups, length_groups
 
 #: Columns of the counts of a sentence: counted words; those with the right head, and with the right head and label;
 #: 1 for a sentence with counted words; 1 if all their heads are right; counted words under the root in the gold
@@ -117,80 +118,6 @@ def figures(totals: npt.ArrayLike) -> np.ndarray:
     words, heads, labels, sentences, trees, roots, right = np.moveaxis(np.asarray(totals, np.float64), -1, 0)
     pairs = (heads, words), (labels, words), (trees, sentences), (right, roots)
     return np.stack([divide(above, below) for above, below in pairs], axis=-1)
-
-
-@dataclass(frozen=True)
-class Group:
-    """Attachment within a group of words.
-
-    Attributes
-    ----------
-    name : str
-    gold, predicted : int
-        Words that the gold tree and the other one put in the group.
-    right_gold, right_predicted : int
-        Those of them with the right head. Where both trees agree on the group, so do the numbers.
-    """
-
-    name: str
-    gold: int
-    predicted: int
-    right_gold: int
-    right_predicted: int
-
-    @property
-    def recall(self) -> float:
-        """Share of the gold tree's words that are right."""
-        return self.right_gold / self.gold if self.gold else 0.0
-
-    @property
-    def precision(self) -> float:
-        """Share of the other tree's words that are right."""
-        return self.right_predicted / self.predicted if self.predicted else 0.0
-
-
-def by_group(gold_groups: np.ndarray, groups: np.ndarray, right: np.ndarray, names: Sequence[str]) -> list[Group]:
-    """Count words by group.
-
-    Parameters
-    ----------
-    gold_groups, groups : int [words]
-        The groups in the gold tree and in the other one, 0 and up.
-    right : bool [words]
-        Whether the head is right.
-    names : sequence of str
-
-    Returns
-    -------
-    list of Group
-        In order, without those that are empty on both sides.
-    """
-    n = len(names)
-    columns = [
-        np.bincount(gold_groups, minlength=n), np.bincount(groups, minlength=n),
-        np.bincount(gold_groups[right], minlength=n), np.bincount(groups[right], minlength=n),
-    ]  # fmt: skip
-    rows = zip(names, *(column.tolist() for column in columns), strict=True)
-    return [Group(*row) for row in rows if row[1] or row[2]]
-
-
-#: Names and least values of the groups by distance from the head and by length of the sentence.
-DISTANCES = (("root", 0), ("1", 1), ("2", 2), ("3-6", 3), ("7+", 7))
-LENGTHS = (("1-10", 1), ("11-20", 11), ("21-30", 21), ("31-40", 31), ("41+", 41))
-
-
-def distance_groups(heads: npt.ArrayLike, offsets: np.ndarray) -> np.ndarray:
-    """Return each word's group of `DISTANCES`: how far its head is, 0 for a root."""
-    heads = np.asarray(heads, np.int64)
-    positions = np.arange(1, len(heads) + 1) - np.repeat(offsets[:-1] - offsets[0], np.diff(offsets))
-    distances = np.where(heads > 0, np.abs(heads - positions), 0)
-    return np.searchsorted([least for _, least in DISTANCES], distances, side="right") - 1
-
-
-def length_groups(offsets: np.ndarray) -> np.ndarray:
-    """Return each word's group of `LENGTHS`, by the words of its sentence."""
-    lengths = np.diff(offsets)
-    return np.searchsorted([least for _, least in LENGTHS], np.repeat(lengths, lengths), side="right") - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,12 +247,15 @@ class Attachment(Metric[Trees, Trees]):
     def settings(self, gold: Trees, hypothesis: Trees, counts: np.ndarray) -> dict[str, Any]:
         """Return what counts."""
         return {
-            "punct": self.punct, "nsent": int(counts[:, 3].sum()), "nword": int(counts[:, 0].sum()),
-            **({"maxlen": self.max_length} if self.max_length else {}), "subtypes": "yes" if self.subtypes else "no",
+            "punct": self.punct,
+            "nsent": int(counts[:, 3].sum()),
+            "nword": int(counts[:, 0].sum()),
+            **({"maxlen": self.max_length} if self.max_length else {}),
+            "subtypes": "yes" if self.subtypes else "no",
             **({"columns": "predicted"} if self.predicted_columns else {}),
             **({"forms": "ignored"} if self.ignore_forms else {}),
             **({"words": "aligned"} if hypothesis.alignment else {}),
-        }  # fmt: skip
+        }
 
     def score(self, gold: Trees, hypothesis: Trees) -> "TreeScore":
         """Return the score of trees; see `Metric.score`."""
@@ -333,10 +263,18 @@ class Attachment(Metric[Trees, Trees]):
         totals = counts.sum(axis=0)
         uas, las, complete, root = figures(totals).tolist()
         return TreeScore(
-            metric=self, counts=counts, signature=self.signature(gold, hypothesis, counts), gold=gold,
-            hypothesis=hypothesis, words=int(totals[0]), sentences=int(totals[3]), uas=uas,
-            las=las if gold.named and hypothesis.named else None, complete=complete, root=root,
-        )  # fmt: skip
+            metric=self,
+            counts=counts,
+            signature=self.signature(gold, hypothesis, counts),
+            gold=gold,
+            hypothesis=hypothesis,
+            words=int(totals[0]),
+            sentences=int(totals[3]),
+            uas=uas,
+            las=las if gold.named and hypothesis.named else None,
+            complete=complete,
+            root=root,
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -449,9 +387,11 @@ class TreeScore(Score):
     def cells(self, verbose: bool = False) -> dict[str, str]:
         """Return the columns of the table."""
         return {
-            "UAS%": percent(self.uas), "LAS%": percent(self.las), "trees%": percent(self.complete),
+            "UAS%": percent(self.uas),
+            "LAS%": percent(self.las),
+            "trees%": percent(self.complete),
             "root%": percent(self.root),
-        }  # fmt: skip
+        }
 
     def gold_line(self, by: tuple[str, ...] = ()) -> str:
         """Return what was counted."""

@@ -17,7 +17,8 @@ from aligntools.ground.parallel import Pool
 from aligntools.metrics import bleu
 from aligntools.store import sorting
 from aligntools.store.disk_arrays import ArrayStore
-from aligntools.translating.decoding.decoder import System, feature_names
+from aligntools.translating.decoding.decoder import System
+from aligntools.translating.decoding.prepared import feature_names
 from aligntools.translating.grammar import extraction, kernels_grammar, trie
 from aligntools.translating.lattices import PREFIX, lattice_lines
 from aligntools.translating.lm import kernels_lm, language_model

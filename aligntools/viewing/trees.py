@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from aligntools.ground.errors import UsageProblem
-from aligntools.metrics.attachment import DISTANCES, Attachment, Trees, TreeScore, distance_groups
+from aligntools.metrics.attachment import Attachment, Trees, TreeScore
 from aligntools.metrics.base import percent
+from aligntools.metrics.tree_groups import DISTANCES, distance_groups
 from aligntools.viewing.base import View
 from aligntools.viewing.page import page
 from aligntools.viewing.shown import visible

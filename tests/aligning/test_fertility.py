@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.sampled_links import LEAST, SURE, LinkCandidates, sampler_scratch
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import plan_chunks
@@ -78,7 +79,7 @@ def test_candidates_are_the_likely_positions_that_the_table_knows(seed, forward)
         for o, word in enumerate(observed):
             row = matrix[:, o] if forward else matrix[o]
             likely = sorted((c for c in range(len(given)) if row[c] >= np.float32(LEAST)), key=lambda c: (-row[c], c))
-            likely = likely[: kf.CANDIDATES]
+            likely = likely[: kc.CANDIDATES]
             pairs = [(given[c], word) if forward else (word, given[c]) for c in likely]
             size, n = found.sizes[at], len(likely)
             best_or_null = likely[0] if likely and row[likely[0]] >= 1 - row.sum() else -1
@@ -103,7 +104,7 @@ def test_candidates_are_the_likely_positions_that_the_table_knows(seed, forward)
 def test_equal_candidates_come_in_order():
     w = world(0, [(12, 1)], words=(20, 3))
     found = find(w, [np.full((12, 1), 0.08, np.float32)], True)
-    assert found.positions[0].tolist() == list(range(kf.CANDIDATES))
+    assert found.positions[0].tolist() == list(range(kc.CANDIDATES))
     assert found.state[0] == 0
 
 
@@ -118,19 +119,19 @@ def test_the_words_with_most_links_have_jumps_of_their_own(monkeypatch):
 
 
 def test_a_row_with_few_jumps_has_those_of_all_words():
-    jumps = np.zeros((4, 2 * kf.JUMPS + 2))
-    jumps[-1, : 2 * kf.JUMPS + 1] = np.random.default_rng(1).integers(0, 1000, 2 * kf.JUMPS + 1)
+    jumps = np.zeros((4, 2 * kc.JUMPS + 2))
+    jumps[-1, : 2 * kc.JUMPS + 1] = np.random.default_rng(1).integers(0, 1000, 2 * kc.JUMPS + 1)
     jumps[-1, -1] = jumps[-1].sum()
     of_all = (jumps[-1, :-1] + kf.JUMP_PRIOR) / (jumps[-1, :-1] + kf.JUMP_PRIOR).sum()
-    spread = kf.ROW_PRIOR / (jumps[-1, -1] + kf.JUMP_PRIOR * (2 * kf.JUMPS + 1))
+    spread = kf.ROW_PRIOR / (jumps[-1, -1] + kf.JUMP_PRIOR * (2 * kc.JUMPS + 1))
 
     def row():
-        shares = [kf.jump_share(0, slot, spread, jumps) for slot in range(2 * kf.JUMPS + 1)]
+        shares = [kf.jump_share(0, slot, spread, jumps) for slot in range(2 * kc.JUMPS + 1)]
         return np.array(shares) / (jumps[0, -1] + kf.ROW_PRIOR)
 
     close(row(), of_all)
     jumps[0, [7, -1]] = kf.ROW_PRIOR  # half of what is known
-    close(row(), 0.5 * of_all + 0.5 * (np.arange(2 * kf.JUMPS + 1) == 7))
+    close(row(), 0.5 * of_all + 0.5 * (np.arange(2 * kc.JUMPS + 1) == 7))
     jumps[0, [7, -1]] = 1e9
     close(row()[7], 1)
     assert row().sum() == pytest.approx(1)
@@ -178,39 +179,39 @@ class Sampler:
         self.words, self.null = np.zeros(n_c + 1), np.zeros(n_o + 1)
         self.jump_rows = np.full(n_c + 1, OWN_ROWS, np.int16)
         self.jump_rows[1 : 1 + OWN_ROWS] = range(OWN_ROWS)
-        self.jumps = np.zeros((OWN_ROWS + 3, 2 * kf.JUMPS + 2))
-        self.fertility = np.zeros((n_c, kf.FERTILITIES), np.float32)
+        self.jumps = np.zeros((OWN_ROWS + 3, 2 * kc.JUMPS + 2))
+        self.fertility = np.zeros((n_c, kc.FERTILITIES), np.float32)
         self.means = np.zeros_like(self.pairs), np.zeros_like(self.jumps), np.zeros(self.fertility.shape)
         offsets = np.zeros(len(w.corpus) + 1, np.int64)  # no link matrices here
         self.text = Directed(0, given.tokens, given.offsets, observed.tokens, observed.offsets, offsets)
-        self.counts = kf.LinkCounts(
+        self.counts = kc.LinkCounts(
             self.pairs, self.words, self.types, self.null, self.jump_rows, self.jumps, self.fertility
         )
 
     def add(self, sign=1.0, rows=None):
         rows = rows or (0, len(self.w.corpus))
         fertility = sampler_scratch(self.text, *rows).fertility
-        kf.add_chunk(*rows, self.text, self.found.arrays(), sign, self.counts, fertility)
+        kc.add_chunk(*rows, self.text, self.found.arrays(), sign, self.counts, fertility)
 
     def sweep(self, sweeps=1, burn=0, frozen=False, seed=7, alpha=kf.LEXICAL_PRIOR, known=(10**6, 10**6), rows=None,
               generator=None):  # fmt: skip
         rows = rows or (0, len(self.w.corpus))
         generator = np.array([seed], np.uint64) if generator is None else generator
         kf.sweep(
-            *rows, self.text, self.found.arrays(), self.counts, kf.LinkMeans(*self.means), self.p_null, alpha, sweeps,
+            *rows, self.text, self.found.arrays(), self.counts, kc.LinkMeans(*self.means), self.p_null, alpha, sweeps,
             burn, frozen, np.uint64(seed), generator, *known, sampler_scratch(self.text, *rows),
         )  # fmt: skip
 
     def prior(self):
         return {
             "alpha": kf.LEXICAL_PRIOR, "jump": kf.JUMP_PRIOR, "row": kf.ROW_PRIOR, "fertility": kf.FERTILITY_PRIOR,
-            "most_jump": kf.JUMPS, "most_fertility": kf.FERTILITIES - 1, "p_null": self.p_null,
+            "most_jump": kc.JUMPS, "most_fertility": kc.FERTILITIES - 1, "p_null": self.p_null,
             "types": self.types.tolist(), "null_types": len(self.null), "jump_rows": self.jump_rows.tolist(),
         }  # fmt: skip
 
     def check_counts(self, corpus, state):
         """Compare the counts with those of a state counted afresh."""
-        n = naive.Counts(corpus, state, kf.JUMPS, kf.FERTILITIES - 1, self.jump_rows.tolist())
+        n = naive.Counts(corpus, state, kc.JUMPS, kc.FERTILITIES - 1, self.jump_rows.tolist())
         pairs = {(p if self.forward else p[::-1]): c for p, c in n.pairs.items()}
         assert {p: c for p, c in self.w.by_pair(self.pairs).items() if c} == pairs
         assert {v: c for v, c in enumerate(self.words[:-1]) if c} == dict(n.words)
@@ -218,7 +219,7 @@ class Sampler:
         assert self.words[-1] == sum(n.null.values())
         rows, start = self.jumps[:-1, :-1], len(self.jumps) - 2
         filled = zip(*np.nonzero(rows), strict=True)
-        by_row = {("start" if row == start else row, d - kf.JUMPS): rows[row, d] for row, d in filled}
+        by_row = {("start" if row == start else row, d - kc.JUMPS): rows[row, d] for row, d in filled}
         assert by_row == {key: c for key, c in n.jumps.items() if c}
         np.testing.assert_array_equal(self.jumps[-1], self.jumps[:-1].sum(0))
         np.testing.assert_array_equal(self.jumps[:, -1], self.jumps[:, :-1].sum(1))
@@ -394,14 +395,14 @@ def test_frozen_sampling_of_a_single_word_has_no_chance_in_it():
     s = Sampler(w, found, True)
     s.pairs[:], s.words[:] = 3.0, [0, 5.0, 2.0]
     s.null[1] = 1.0
-    one, two = kf.JUMPS + 1, kf.JUMPS + 2
+    one, two = kc.JUMPS + 1, kc.JUMPS + 2
     s.jumps[-1, [one, two, -1]] = 30.0, 4.0, 40.0
     s.jumps[-2, [one, -1]] = 12.0, 13.0  # of the beginning
     s.jumps[0, [one, two, -1]] = 5.0, 2.0, 7.0  # of the word
     s.fertility[1, :2] = 2.0, 6.0
     s.sweep(1, 0, frozen=True)
     a, fa, kappa = kf.LEXICAL_PRIOR, kf.FERTILITY_PRIOR, kf.ROW_PRIOR
-    of_all = (np.array([30.0, 4.0]) + kf.JUMP_PRIOR) / (40 + kf.JUMP_PRIOR * (2 * kf.JUMPS + 1))
+    of_all = (np.array([30.0, 4.0]) + kf.JUMP_PRIOR) / (40 + kf.JUMP_PRIOR * (2 * kc.JUMPS + 1))
     start = (np.array([12.0, 0.0]) + kappa * of_all) / (13 + kappa)
     word = (5 + kappa * of_all[0]) / (7 + kappa)
     own = np.float64(np.float32(0.4))  # what the model may have counted for this very word is taken out

@@ -7,7 +7,7 @@ import pytest
 from aligntools.aligning.applying.applier import Applier, decide
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.model import KIND, AlignmentModel
-from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.settings import DIRECTIONS, AlignerSettings
 from aligntools.aligning.training.stages import train
 from aligntools.aligning.training.subwords import train_subwords
@@ -318,7 +318,7 @@ def test_rows_of_jumps_are_rows_that_there_are(models, tmp_path):
     broken = []
     for row in (-1, rows[-1] + 1):
         broken.append({"jump_rows": np.where(np.arange(len(rows)) == 1, row, rows).astype(np.int16)})
-    for place in (-1, (int(rows[-1]) + 3) * (2 * kf.JUMPS + 2)):
+    for place in (-1, (int(rows[-1]) + 3) * (2 * kc.JUMPS + 2)):
         broken.append({"jumps.places": np.append(places[:-1], np.int32(place))})
     broken.append({"jump_rows": np.zeros_like(rows)})  # places of more rows than these
     broken.append({"jumps.values": -values})
@@ -336,7 +336,7 @@ def as_of_0_3(arrays):
     for words in [name for name in arrays if name.endswith(".words")]:
         name = words.removesuffix("words")
         rows, values = out.pop(f"{name}jump_rows"), out.pop(f"{name}jumps.values")
-        jumps = np.zeros((rows[-1] + 3, 2 * kf.JUMPS + 2))
+        jumps = np.zeros((rows[-1] + 3, 2 * kc.JUMPS + 2))
         jumps.ravel()[out.pop(f"{name}jumps.places")] = values
         out[f"{name}jumps"], out[words] = jumps[-1, :-1].copy(), np.append(arrays[words], jumps[-1, -1])
     return out

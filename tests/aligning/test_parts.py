@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.parts import kernels_parts, table, words
 from aligntools.aligning.parts.models import whole_model
 from aligntools.aligning.parts.reading import Reading, read_file, sizes_of
@@ -112,7 +112,7 @@ def test_jumps_of_parts_are_counted_by_the_words_of_the_whole_text(tmp_path, poo
     found, expected = whole_model(work, models, True, pool).views[0], whole(settings, pool)[0].views[0]
     for one, other in zip(found.sampler, expected.sampler, strict=True):
         np.testing.assert_array_equal(one.jump_rows, other.jump_rows)
-        assert one.jumps.shape == (23, 2 * kf.JUMPS + 2)
+        assert one.jumps.shape == (23, 2 * kc.JUMPS + 2)
         pairs = 240  # each begins once; words go on from each frequent word about as often
         assert one.jumps[-2, -1] == pytest.approx(pairs) == other.jumps[-2, -1]
         np.testing.assert_allclose(one.jumps[:-2, -1], other.jumps[:-2, -1], rtol=0.25, atol=10)

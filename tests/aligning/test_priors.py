@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import aligntools as at
 from aligntools.aligning.links.prior_counts import PriorCounter
-from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.views import view_text
 from aligntools.aligning.training.sampling import _direction
@@ -147,11 +147,11 @@ def test_words_are_folded_cut_and_merged():
         s, t = words.s_ids["haus" if length else "häuser"], words.t_ids["hous" if length else "houses"]
         assert (found.keys.tolist(), found.alphas.tolist()) == ([s * len(words.t_words) + t], [lexical])
         assert found.fertilities[0][s, 1] == fertile
-        assert found.fertilities[0][s, kf.FERTILITIES - 1] == 2
+        assert found.fertilities[0][s, kc.FERTILITIES - 1] == 2
         assert found.fertilities[1][t, 0] == 12
         assert found.s_null[s] == 2.5
         assert found.t_null[t] == (2 if length else 0)
-        assert found.jumps[0, [0, kf.JUMPS + 1, 2 * kf.JUMPS]].tolist() == [6, 12, 3]
+        assert found.jumps[0, [0, kc.JUMPS + 1, 2 * kc.JUMPS]].tolist() == [6, 12, 3]
         assert (found.jumps[0].sum(), found.jumps[1].sum()) == (21, 9)
     case_sensitive = view_priors(priors, view_text(bitext, 0).words, False, ONES)
     assert len(case_sensitive.keys) == 0
@@ -242,7 +242,7 @@ def test_the_sampler_starts_from_its_priors():
         jump, n = (1, 6) if forward else (-2, 7)
         change = found.jumps - plain.jumps
         assert not change[:-1].any()  # they are not known by word
-        assert change[-1, jump + kf.JUMPS] == n == pytest.approx(change[-1, -1])
+        assert change[-1, jump + kc.JUMPS] == n == pytest.approx(change[-1, -1])
         assert change[-1, :-1].sum() == n
         given_ids = words.s_ids if forward else words.t_ids
         assert found.fertility[given_ids["das" if forward else "the"], 1 if forward else 2] == (4 if forward else 5)

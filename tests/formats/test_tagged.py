@@ -10,15 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.formats.annotation.conll import Conll, parse_conll
+from aligntools.formats.annotation.sniffing import SEPARATORS, sniff
 from aligntools.formats.annotation.tagged import (
-    SEPARATORS,
     Tokens,
     format_tagged,
     read_tagged,
     read_tags,
     read_text,
     read_words,
-    sniff,
     stream_sentences,
     stream_tagged,
     stream_tags,

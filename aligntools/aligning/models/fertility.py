@@ -6,6 +6,7 @@ import numpy as np
 
 from aligntools.aligning import ahead
 from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.base import LexicalModel, Shares, Stage, WordLinks
 from aligntools.aligning.models.hmm import Hmm, shares
 from aligntools.aligning.models.sampled_links import FertilityCounts, LinkCandidates, sampler_scratch
@@ -17,7 +18,7 @@ from aligntools.formats.models.modelfile import hold
 #: Sweeps over a sentence that a trained model is applied to, and how many of these come before collecting.
 SWEEPS, BURN = 8, 2
 #: Nothing is collected where counts stay as they are.
-_NO_MEANS = kf.LinkMeans(np.zeros(0, np.float32), np.zeros((0, 0)), np.zeros((0, 0)))
+_NO_MEANS = kc.LinkMeans(np.zeros(0, np.float32), np.zeros((0, 0)), np.zeros((0, 0)))
 #: Fields of the counts that are arrays of a file as they are.
 _AS_THEY_ARE = ("pairs", "words", "types", "null", "jump_rows", "fertility")
 #: Jumps that are shown one by one; longer ones are summed.
@@ -51,7 +52,7 @@ class Fertility(Hmm):
         s = self.sampler[0 if forward else 1]
         known = (len(self.words.s_words), len(self.words.t_words))
         place = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
-        counts = kf.LinkCounts(s.pairs, s.words, s.types, s.null, s.jump_rows, s.jumps, s.fertility)
+        counts = kc.LinkCounts(s.pairs, s.words, s.types, s.null, s.jump_rows, s.jumps, s.fertility)
 
         def task(b):
             kf.sweep(
@@ -140,8 +141,8 @@ class Fertility(Hmm):
     def jump_shares(self, d):
         """Return one direction's shares of jumps from -9 or less to 9 or more, from all words."""
         counts = self.sampler[d].jumps[-1, :-1] + 1e-9
-        middle = counts[kf.JUMPS - _FAR + 1 : kf.JUMPS + _FAR]
-        ends = counts[: kf.JUMPS - _FAR + 1].sum(), counts[kf.JUMPS + _FAR :].sum()
+        middle = counts[kc.JUMPS - _FAR + 1 : kc.JUMPS + _FAR]
+        ends = counts[: kc.JUMPS - _FAR + 1].sum(), counts[kc.JUMPS + _FAR :].sum()
         return shares(np.array([ends[0], *middle, ends[1]])).tolist()
 
     def charts(self):
@@ -150,7 +151,7 @@ class Fertility(Hmm):
             (f"{side} words", shares(counts.fertility.sum(axis=0, dtype=np.float64)).tolist())
             for side, counts in zip(("source", "target"), self.sampler, strict=True)
         ]
-        last = kf.FERTILITIES - 1
+        last = kc.FERTILITIES - 1
         names = [f"{k}" if k < last else f"≥{k}" for k in range(last + 1)]
         return [*super().charts(), Shares("Fertilities", "words that are linked to a word", names, series)]
 
@@ -202,13 +203,13 @@ def _counts_of(arrays, d, given, observed, n_pairs):
         ((given,), np.float32),
         ((observed + 1,), np.float64),
         ((given + 1,), np.int16),
-        ((given, kf.FERTILITIES), np.float32),
+        ((given, kc.FERTILITIES), np.float32),
     )
     for name, (shape, kind) in zip(_AS_THEY_ARE, shapes, strict=True):
         hold(arrays, f"sampler.{d}.{name}", shape, kind, 0)
     rows = arrays[f"sampler.{d}.jump_rows"]
     hold(arrays, f"sampler.{d}.jump_rows", rows.shape, np.int16, 0, int(rows[-1]))
-    jumps = np.zeros((int(rows[-1]) + 3, 2 * kf.JUMPS + 2))  # the last row of words, the beginning's, that of all
+    jumps = np.zeros((int(rows[-1]) + 3, 2 * kc.JUMPS + 2))  # the last row of words, the beginning's, that of all
     places = arrays[f"sampler.{d}.jumps.places"]
     hold(arrays, f"sampler.{d}.jumps.places", (places.size,), np.int32, 0, jumps.size - 1)
     jumps.ravel()[places] = hold(arrays, f"sampler.{d}.jumps.values", (places.size,), np.float64, 0)
@@ -224,9 +225,9 @@ def _with_jump_rows(arrays, sizes):
         if jumps not in arrays:
             continue
         hold(arrays, words, (given + 2,), np.float64, 0)
-        hold(arrays, jumps, (2 * kf.JUMPS + 1,), np.float64, 0)
+        hold(arrays, jumps, (2 * kc.JUMPS + 1,), np.float64, 0)
         found[words], found[f"sampler.{d}.jump_rows"] = arrays[words][:-1], np.zeros(given + 1, np.int16)
-        slots = 2 * kf.JUMPS + 2
+        slots = 2 * kc.JUMPS + 2
         found[f"{jumps}.places"] = np.arange(2 * slots, 3 * slots, dtype=np.int32)
         found[f"{jumps}.values"] = np.append(arrays[jumps], arrays[words][-1])
     return found

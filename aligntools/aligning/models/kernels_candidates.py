@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aligntools.aligning.models.kernels_fertility import CANDIDATES
+from aligntools.aligning.models.kernels_link_counts import CANDIDATES
 from aligntools.aligning.text.kernels_cooccurrence import find_entry
 from aligntools.ground.compiling import kernel
 

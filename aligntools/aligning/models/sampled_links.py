@@ -6,6 +6,7 @@ import numpy as np
 
 from aligntools.aligning.models import kernels_candidates
 from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.text.link_matrices import pairs_of
 
 #: Posterior that a position needs to be a candidate.
@@ -44,7 +45,7 @@ class FertilityCounts:
 def sampler_scratch(text, k0, k1):
     """Return what `kernels_fertility.sweep` works with on the sentences ``k0..k1`` of a `Directed` text."""
     given, observed = (int(np.diff(o[k0 : k1 + 1]).max(initial=1)) for o in (text.given_offsets, text.observed_offsets))
-    return kf.SamplerScratch(np.zeros(given, np.int64), np.empty(kf.CANDIDATES), np.empty((observed, kf.CANDIDATES)))
+    return kf.SamplerScratch(np.zeros(given, np.int64), np.empty(kc.CANDIDATES), np.empty((observed, kc.CANDIDATES)))
 
 
 class LinkCandidates:
@@ -53,13 +54,13 @@ class LinkCandidates:
     def __init__(self, n_tokens):
         self.state = np.empty(n_tokens, np.int16)
         self.sizes = np.zeros(n_tokens, np.int8)
-        self.positions = np.zeros((n_tokens, kf.CANDIDATES), np.int16)
-        self.entries = np.zeros((n_tokens, kf.CANDIDATES), np.int32)
-        self.masses = np.zeros((n_tokens, kf.CANDIDATES), np.float32)
+        self.positions = np.zeros((n_tokens, kc.CANDIDATES), np.int16)
+        self.entries = np.zeros((n_tokens, kc.CANDIDATES), np.int32)
+        self.masses = np.zeros((n_tokens, kc.CANDIDATES), np.float32)
 
     def arrays(self):
         """Return what kernels take."""
-        return kf.Sampled(self.state, self.sizes, self.positions, self.entries, self.masses)
+        return kc.Sampled(self.state, self.sizes, self.positions, self.entries, self.masses)
 
     def find(self, text, chunk, posteriors, table, forward, pool):
         """List candidates for the chunk's sentences from this direction's posteriors."""

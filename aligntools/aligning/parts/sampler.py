@@ -6,7 +6,7 @@ machine for sentences that are not reached yet. What the parts have counted is t
 
 import numpy as np
 
-from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.models.sampled_links import FertilityCounts
 from aligntools.aligning.parts.passes import by_words, last_stage, part_fields, shard_table
@@ -43,7 +43,7 @@ def gather_sums(view_work: ViewWork, last: int, generation: int) -> None:
 
 
 def _no_fertility(n_words):
-    return np.zeros((n_words, kf.FERTILITIES), np.float32)
+    return np.zeros((n_words, kc.FERTILITIES), np.float32)
 
 
 def _rows_of(jump_rows, words):

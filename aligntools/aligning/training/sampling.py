@@ -9,6 +9,7 @@ import numpy as np
 
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.sampled_links import FertilityCounts, LinkCandidates, sampler_scratch
 from aligntools.aligning.settings import SMALL
 from aligntools.aligning.text.kernels_pairs import Directed
@@ -38,8 +39,8 @@ def prior_jumps(jumps, jump_rows):
     They are those of all words, float64 [rows, 2 * JUMPS + 2]; no row of its own has any.
     """
     window = jumps[: 2 * kh.WINDOW + 1].astype(np.float64)
-    prior = np.zeros((int(jump_rows[-1]) + 3, 2 * kf.JUMPS + 2))
-    prior[-1, kf.JUMPS - kh.WINDOW : kf.JUMPS + kh.WINDOW + 1] = PRIOR_JUMPS * window / window.sum()
+    prior = np.zeros((int(jump_rows[-1]) + 3, 2 * kc.JUMPS + 2))
+    prior[-1, kc.JUMPS - kh.WINDOW : kc.JUMPS + kh.WINDOW + 1] = PRIOR_JUMPS * window / window.sum()
     prior[-1, -1] = prior[-1, :-1].sum()
     return prior
 
@@ -114,7 +115,7 @@ def _direction(hmm, forward, looks, seed, priors=None):
     expected_words = sums(expected)
     jump_rows = most_linked(expected_words)
     jumps = prior_jumps(hmm.jumps[0 if forward else 1], jump_rows)
-    fertility = np.zeros((given, kf.FERTILITIES), np.float32)
+    fertility = np.zeros((given, kc.FERTILITIES), np.float32)
     if priors is not None:
         way = 0 if forward else 1
         null += (priors.t_null, priors.s_null)[way]
@@ -212,10 +213,10 @@ def sample(hmm, matrices, directions, total, several, settings, pool, last_pass=
             c, o = (source, target) if d.forward else (target, source)
             links = found[0 if d.forward else 1].arrays()
             text = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
-            counts = kf.LinkCounts(d.pairs, d.words, d.types, d.null, d.jump_rows, d.jumps, d.fertility)
-            means = kf.LinkMeans(d.mean_pairs, d.mean_jumps, d.mean_fertility)
+            counts = kc.LinkCounts(d.pairs, d.words, d.types, d.null, d.jump_rows, d.jumps, d.fertility)
+            means = kc.LinkMeans(d.mean_pairs, d.mean_jumps, d.mean_fertility)
             scratch = sampler_scratch(text, chunk.k0, chunk.k1)
-            kf.add_chunk(chunk.k0, chunk.k1, text, links, 1.0, counts, scratch.fertility)
+            kc.add_chunk(chunk.k0, chunk.k1, text, links, 1.0, counts, scratch.fertility)
             kf.sweep(
                 chunk.k0,
                 chunk.k1,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.views import ViewWords, cut
@@ -52,7 +52,7 @@ class ViewPriors:
         """Return the jumps as the HMM counts them: float64 [2, FIRST], the tail last."""
         out = np.zeros((2, kh.FIRST))
         w = kh.WINDOW
-        out[:, : 2 * w + 1] = self.jumps[:, kf.JUMPS - w : kf.JUMPS + w + 1]
+        out[:, : 2 * w + 1] = self.jumps[:, kc.JUMPS - w : kc.JUMPS + w + 1]
         out[:, kh.TAIL] = self.jumps.sum(1) - out.sum(1)
         return out
 
@@ -124,14 +124,14 @@ def view_priors(priors: Priors, words: ViewWords, lowercase: bool, weights: Prio
 def _fertilities(table: Counted, ids, size, weight):
     words = ids[table.keys[:, 0]]
     known = words > 0
-    at = words[known] * kf.FERTILITIES + np.minimum(table.keys[known, 1], kf.FERTILITIES - 1)
-    out = np.bincount(at, table.alphas[known] * weight, size * kf.FERTILITIES)
-    out = out.reshape(size, kf.FERTILITIES)
+    at = words[known] * kc.FERTILITIES + np.minimum(table.keys[known, 1], kc.FERTILITIES - 1)
+    out = np.bincount(at, table.alphas[known] * weight, size * kc.FERTILITIES)
+    out = out.reshape(size, kc.FERTILITIES)
     if not out[:, 0].any():
         out[:, 0] = UNLINKED * out.sum(1)
     return out.astype(np.float32)
 
 
 def _jumps(table: Counted, weight):
-    places = np.clip(table.keys[:, 0], -kf.JUMPS, kf.JUMPS) + kf.JUMPS
-    return np.bincount(places, table.alphas * weight, 2 * kf.JUMPS + 1)
+    places = np.clip(table.keys[:, 0], -kc.JUMPS, kc.JUMPS) + kc.JUMPS
+    return np.bincount(places, table.alphas * weight, 2 * kc.JUMPS + 1)

@@ -19,7 +19,8 @@ from aligntools.formats.annotation.conll_tokens import (
     with_spaces,
     without_spaces,
 )
-from aligntools.formats.annotation.tagged import SEPARATORS, beginning, conll_at, filled_column, format_tagged, sniff
+from aligntools.formats.annotation.sniffing import SEPARATORS, beginning, conll_at, sniff
+from aligntools.formats.annotation.tagged import filled_column, format_tagged
 from aligntools.formats.opening import files
 from aligntools.formats.text.reading import ColumnReading
 from aligntools.ground.errors import DataError, UsageProblem

@@ -12,7 +12,8 @@ from aligntools.api.given.texts import Sentence as Sentence
 from aligntools.api.given.texts import Split
 from aligntools.formats.annotation.class_lists import ClassList, WordLookup, read_classes
 from aligntools.formats.annotation.conll import Conll, read_conll
-from aligntools.formats.annotation.tagged import Tokens, parse_tagged, read_tags, read_words, sniff, tokens_of_conll
+from aligntools.formats.annotation.sniffing import sniff
+from aligntools.formats.annotation.tagged import Tokens, parse_tagged, read_tags, read_words, tokens_of_conll
 from aligntools.formats.text.memory_text import sentences_given
 from aligntools.formats.text.reading import TagReading, WordReading
 from aligntools.ground.errors import DataError, UsageProblem

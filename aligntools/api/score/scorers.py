@@ -19,7 +19,7 @@ from aligntools.api.convert.links import links_of
 from aligntools.api.given.annotated import predicted_of
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.text_lengths import lengths_of
-from aligntools.formats.annotation import conll, tagged
+from aligntools.formats.annotation import conll, sniffing, tagged
 from aligntools.formats.annotation.conll import Conll, column_place
 from aligntools.formats.annotation.conll_as_text import tell_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
@@ -268,7 +268,7 @@ def _tokens_of(items: list[Any], what: str, separator: bytes | None) -> tuple[To
     """Return tagged sentences from memory, and whether they have words."""
     if separator is None:
         lines = [item.encode() for item in items if isinstance(item, str)]
-        separator = tagged.sniff(lines, ("tagged",))[1] if lines else b"_"
+        separator = sniffing.sniff(lines, ("tagged",))[1] if lines else b"_"
     words, tags = list[Any](), list[Any]()
     for number, item in enumerate(items, 1):
         if isinstance(item, str):
@@ -475,9 +475,9 @@ class TranslationScorer(Scorer[BleuScore]):
 def _text_lines(path: str | Path) -> Iterator[str]:
     """Yield a file's lines; of CoNLL, the words of each sentence between spaces."""
     with files.reading(str(path)) as file:
-        seen, telling = tagged.beginning(file)
+        seen, telling = sniffing.beginning(file)
         lines = chain(seen, file)
-        if tagged.conll_at(seen, telling) is None:
+        if sniffing.conll_at(seen, telling) is None:
             for number, line in enumerate(lines, 1):
                 text = line.rstrip(b"\n").removesuffix(b"\r")
                 yield _decoded(path, number, text, "utf-8-sig" if number == 1 else "utf-8")

@@ -208,7 +208,8 @@ class Translator:
         threads: "int | Pool | None" = None,
         **options: Unpack[TranslatorKeywords],
     ) -> None:
-        from aligntools.translating.decoding.decoder import System, feature_names
+        from aligntools.translating.decoding.decoder import System
+        from aligntools.translating.decoding.prepared import feature_names
 
         keywords = Given("Translator", options)
         settings, split = keywords.take(DecoderSettings, settings), keywords.take(Splitting).split

@@ -56,8 +56,8 @@ def _check_kind(path: str) -> None:
 
 def _may_have_trees(path: str) -> bool:
     """Tell whether a file seems to be CoNLL, which is tabs between columns, or cannot be looked at beforehand."""
-    from aligntools.formats.annotation import tagged
+    from aligntools.formats.annotation import sniffing
     from aligntools.formats.opening.beginnings import beginning
 
-    seen, telling = tagged.beginning(io.BytesIO(b"" if path == "-" else beginning(path)[0]))
+    seen, telling = sniffing.beginning(io.BytesIO(b"" if path == "-" else beginning(path)[0]))
     return not telling or any(b"\t" in seen[k] for k in telling)

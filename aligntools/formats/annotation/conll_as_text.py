@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from aligntools.formats.annotation.conll import parse_parts
-from aligntools.formats.annotation.tagged import beginning, conll_line, format_words, refuse_conll
+from aligntools.formats.annotation.sniffing import beginning, conll_line, refuse_conll
+from aligntools.formats.annotation.tagged import format_words
 from aligntools.formats.opening import files
 from aligntools.words.untokenized import hint
 from aligntools.words.white_space import WhiteSpace

@@ -13,7 +13,8 @@ import numpy as np
 
 from aligntools.formats.annotation.conll import Conll, parse_conll
 from aligntools.formats.annotation.conll_layouts import Layout
-from aligntools.formats.annotation.tagged import SEPARATORS, Tokens, looks_like_conll, parse_tagged, parse_text, sniff
+from aligntools.formats.annotation.sniffing import SEPARATORS, looks_like_conll, sniff
+from aligntools.formats.annotation.tagged import Tokens, parse_tagged, parse_text
 from aligntools.formats.opening import files
 from aligntools.formats.opening.metering import MOST_BYTES, bounded_lines
 from aligntools.ground.errors import DataError

@@ -17,6 +17,7 @@ from aligntools.parsing.settings import TreeConstraints
 from aligntools.parsing.trees import kernels_nonprojective as nonprojective
 from aligntools.parsing.trees import kernels_nonprojective_log as nonprojective_log
 from aligntools.parsing.trees import kernels_projective as projective
+from aligntools.parsing.trees import kernels_projective_best as projective_best
 from aligntools.parsing.trees import kernels_projective_log as projective_log
 from aligntools.parsing.trees import kernels_spanning as spanning
 
@@ -227,7 +228,7 @@ def best_trees(
     def work(block: tuple[int, int]) -> None:
         n = int(lengths[block[0] : block[1]].max())
         if constraints.projective:
-            run, sizes = projective.best_tree, (6 * n * n + 2 * (n + 1), 3 * n * n + 6 * (n + 1))
+            run, sizes = projective_best.best_tree, (6 * n * n + 2 * (n + 1), 3 * n * n + 6 * (n + 1))
         else:
             m = 2 * n + 1
             run, sizes = spanning.best_tree, (m * m, 2 * m * m + 8 * m)

@@ -82,25 +82,15 @@ def _inside(sc, fn, n, single, sq, rows):
 
 
 @kernel(fast=False, part=True)
-def _outside(sc, fn, n, single, sq, rows, out, moved):
-    """Write marginals and covariances, from the largest spans down."""
-    r, rt, lf, lt, b = sq[0], sq[1], sq[2], sq[3], sq[4]
-    d_r, d_rt, d_lf, d_lt, d_b = sq[5], sq[6], sq[7], sq[8], sq[9]
-    ir, il, d_ir, d_il = sq[10], sq[11], sq[12], sq[13]
+def _outside_of_root(sc, fn, n, single, sq, rows, out, moved):
+    """Write what the root's edges have, and hand the rest of the probability to the spans under them."""
+    rt, lt, d_rt, d_lt = sq[1], sq[3], sq[6], sq[8]
     f, a, d_f, d_a = rows[0], rows[1], rows[2], rows[3]
     rows[4:8] = 0.0
     p_f, p_a, dp_f, dp_a = rows[4], rows[5], rows[6], rows[7]
-    # Probabilities of R and L in the two halves of one square, R[i, j] at [i, j] and L[i, j] at [j, i]; likewise
-    # of what is incomplete. The diagonal belongs to single words and is never read.
-    p_c, dp_c, p_i, dp_i = sq[14], sq[15], sq[16], sq[17]
-    p_c[:] = 0.0
-    dp_c[:] = 0.0
-    p_i[:] = 0.0
-    dp_i[:] = 0.0
+    p_c, dp_c = sq[14], sq[15]
     if single:
-        _share(
-            f[n], d_f[n], 1.0, 0.0, a, d_a, rt[n - 1], d_rt[n - 1], p_a, dp_a, p_c[:, n - 1], dp_c[:, n - 1], n
-        )  # fmt: skip
+        _share(f[n], d_f[n], 1.0, 0.0, a, d_a, rt[n - 1], d_rt[n - 1], p_a, dp_a, p_c[:, n - 1], dp_c[:, n - 1], n)
         for j in range(n):
             out[j, 0], moved[j, 0] = p_a[j], dp_a[j]
             p_c[j, 0] += p_a[j] if j else 0.0
@@ -109,34 +99,105 @@ def _outside(sc, fn, n, single, sq, rows, out, moved):
         p_f[n], dp_f[n] = 1.0, 0.0
         for j in range(n - 1, -1, -1):
             _share(
-                f[j + 1], d_f[j + 1], p_f[j + 1], dp_f[j + 1], a, d_a, rt[j], d_rt[j],
-                p_a, dp_a, p_c[:, j], dp_c[:, j], j + 1,
-            )  # fmt: skip
+                f[j + 1],
+                d_f[j + 1],
+                p_f[j + 1],
+                dp_f[j + 1],
+                a,
+                d_a,
+                rt[j],
+                d_rt[j],
+                p_a,
+                dp_a,
+                p_c[:, j],
+                dp_c[:, j],
+                j + 1,
+            )
             out[j, 0], moved[j, 0] = p_a[j], dp_a[j]
             if a[j] == -math.inf:
                 continue
             _share(
-                a[j] - sc[j, 0], d_a[j] - fn[j, 0], p_a[j], dp_a[j], f, d_f, lt[j], d_lt[j],
-                p_f, dp_f, p_c[j], dp_c[j], j + 1,
-            )  # fmt: skip
+                a[j] - sc[j, 0],
+                d_a[j] - fn[j, 0],
+                p_a[j],
+                dp_a[j],
+                f,
+                d_f,
+                lt[j],
+                d_lt[j],
+                p_f,
+                dp_f,
+                p_c[j],
+                dp_c[j],
+                j + 1,
+            )
+
+
+@kernel(fast=False, part=True)
+def _outside(sc, fn, n, single, sq, rows, out, moved):
+    """Write marginals and covariances, from the largest spans down."""
+    r, rt, lf, lt, b = sq[0], sq[1], sq[2], sq[3], sq[4]
+    d_r, d_rt, d_lf, d_lt, d_b = sq[5], sq[6], sq[7], sq[8], sq[9]
+    ir, il, d_ir, d_il = sq[10], sq[11], sq[12], sq[13]
+    # Probabilities of R and L in the two halves of one square, R[i, j] at [i, j] and L[i, j] at [j, i]; likewise
+    # of what is incomplete. The diagonal belongs to single words and is never read.
+    p_c, dp_c, p_i, dp_i = sq[14], sq[15], sq[16], sq[17]
+    p_c[:] = 0.0
+    dp_c[:] = 0.0
+    p_i[:] = 0.0
+    dp_i[:] = 0.0
+    _outside_of_root(sc, fn, n, single, sq, rows, out, moved)
     for d in range(n - 1, 0, -1):
         for i in range(n - d):
             j = i + d
             i1, j1 = i + 1, j + 1
             _share(
-                r[i, j], d_r[i, j], p_c[i, j], dp_c[i, j], ir[i, i1:j1], d_ir[i, i1:j1], rt[j, i1:j1],
-                d_rt[j, i1:j1], p_i[i, i1:j1], dp_i[i, i1:j1], p_c[i1:j1, j], dp_c[i1:j1, j], d,
-            )  # fmt: skip
+                r[i, j],
+                d_r[i, j],
+                p_c[i, j],
+                dp_c[i, j],
+                ir[i, i1:j1],
+                d_ir[i, i1:j1],
+                rt[j, i1:j1],
+                d_rt[j, i1:j1],
+                p_i[i, i1:j1],
+                dp_i[i, i1:j1],
+                p_c[i1:j1, j],
+                dp_c[i1:j1, j],
+                d,
+            )
             _share(
-                lf[i, j], d_lf[i, j], p_c[j, i], dp_c[j, i], lf[i, i:j], d_lf[i, i:j], il[j, i:j], d_il[j, i:j],
-                p_c[i:j, i], dp_c[i:j, i], p_i[j, i:j], dp_i[j, i:j], d,
-            )  # fmt: skip
+                lf[i, j],
+                d_lf[i, j],
+                p_c[j, i],
+                dp_c[j, i],
+                lf[i, i:j],
+                d_lf[i, i:j],
+                il[j, i:j],
+                d_il[j, i:j],
+                p_c[i:j, i],
+                dp_c[i:j, i],
+                p_i[j, i:j],
+                dp_i[j, i:j],
+                d,
+            )
             out[j, i1], moved[j, i1] = p_i[i, j], dp_i[i, j]
             out[i, j1], moved[i, j1] = p_i[j, i], dp_i[j, i]
             _share(
-                b[i, j], d_b[i, j], p_i[i, j] + p_i[j, i], dp_i[i, j] + dp_i[j, i], r[i, i:j], d_r[i, i:j],
-                lt[j, i1:j1], d_lt[j, i1:j1], p_c[i, i:j], dp_c[i, i:j], p_c[j, i1:j1], dp_c[j, i1:j1], d,
-            )  # fmt: skip
+                b[i, j],
+                d_b[i, j],
+                p_i[i, j] + p_i[j, i],
+                dp_i[i, j] + dp_i[j, i],
+                r[i, i:j],
+                d_r[i, i:j],
+                lt[j, i1:j1],
+                d_lt[j, i1:j1],
+                p_c[i, i:j],
+                dp_c[i, i:j],
+                p_c[j, i1:j1],
+                dp_c[j, i1:j1],
+                d,
+            )
 
 
 @kernel(fast=False)

@@ -1,7 +1,7 @@
 """A translation system: a grammar, a language model and weights; sentences in, translations or hypergraphs out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -10,32 +10,20 @@ import numpy.typing as npt
 
 from aligntools.formats.translation.grammar import GrammarRules
 from aligntools.ground.parallel import Pool, balanced_blocks, over
-from aligntools.translating.decoding import forced, kernels_forest, kernels_state
+from aligntools.translating.decoding import forced, kernels_forest
 from aligntools.translating.decoding import kernels_decoder as kernels
-from aligntools.translating.decoding.kernels_tables import (
-    ForestArrays,
-    ModelTables,
-    Reached,
-    RuleFeatures,
-    RuleTables,
-    empty_context,
-)
+from aligntools.translating.decoding.kernels_tables import ForestArrays, Reached
 from aligntools.translating.decoding.lattice_search import Lattices, decode_lattice, with_arc_features
+from aligntools.translating.decoding.prepared import feature_names, prepare
 from aligntools.translating.decoding.sentences import Sentences as Sentences
 from aligntools.translating.decoding.workspace import Workspace
 from aligntools.translating.forest.derivations import best
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, join
-from aligntools.translating.grammar.trie import Trie, build_trie
 from aligntools.translating.lattices import LatticeLines
-from aligntools.translating.lm.kernels_lm import END
 from aligntools.translating.lm.language_model import NgramModel
 from aligntools.translating.settings import DecoderSettings
 from aligntools.translating.text import Lines
 
-#: Features of the decoder, in order: they come after the grammar's own and before its sparse ones.
-COUNTS = (
-    "word-penalty", "arity-0", "arity-1", "arity-2", "glue-unary", "glue-binary", "unknown", "lm-unknown",
-)  # fmt: skip
 #: Rules of hyperedges that the grammar does not have: a word passed through, S -> X, S -> S X, the end of the sentence.
 PASSED, UNARY, BINARY, GOAL = -1, -2, -3, -4
 #: Words after which a sentence is cut for its best translation: memory grows with the length.
@@ -62,53 +50,6 @@ class Translations:
     scores: np.ndarray
 
 
-def feature_names(grammar: GrammarRules) -> list[str]:
-    """Return the names of a system's features, in order."""
-    return ["lm", *grammar.feature_names, *COUNTS, *grammar.sparse_names]
-
-
-@dataclass(eq=False)
-class _Prepared:
-    """What does not depend on the weights; `kernels_tables.ordered` and `kernels_tables.scores` are yet to be made.
-
-    Attributes
-    ----------
-    trie : Trie
-    tables : RuleTables
-    features : RuleFeatures
-    model : ModelTables
-    order : int
-        Of the language model.
-    workspaces : list of Workspace
-        Those that no thread is using.
-    index : forced.RuleIndex or None
-        Once translations were forced.
-    """
-
-    trie: Trie
-    tables: RuleTables
-    features: RuleFeatures
-    model: ModelTables
-    order: int
-    workspaces: list[Workspace] = field(default_factory=list)
-    index: forced.RuleIndex | None = None
-
-    @property
-    def rules(self) -> int:
-        """Rules of the grammar."""
-        return len(self.features.words)
-
-    def take_workspace(self) -> Workspace:
-        """Return a workspace that no other thread has."""
-        try:
-            return self.workspaces.pop()
-        except IndexError:
-            return Workspace(self.order)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"workspaces": []}
-
-
 class System:
     """A grammar, a language model and weights.
 
@@ -127,8 +68,8 @@ class System:
     Attributes
     ----------
     features : list of str
-        "lm", the grammar's, then `COUNTS`, then the grammar's sparse ones, then those of arcs. Without a language
-        model "lm" and "lm-unknown" are there and always 0.
+        "lm", the grammar's, then `prepared.COUNTS`, then the grammar's sparse ones, then those of arcs. Without a
+        language model "lm" and "lm-unknown" are there and always 0.
     weights : float64 [features]
     """
 
@@ -142,7 +83,7 @@ class System:
     ) -> None:
         self.grammar, self.lm, self.settings = grammar, lm, settings or DecoderSettings()
         self.features, self.arc_features = [*feature_names(grammar), *arc_features], tuple(arc_features)
-        self._prepared = _prepare(grammar, lm)
+        self._prepared = prepare(grammar, lm)
         self._weigh(weights)
 
     def with_weights(self, weights: Sequence[float] | np.ndarray | Mapping[str, float]) -> "System":
@@ -222,9 +163,14 @@ class System:
         if tuple(text.names) != self.arc_features:
             raise ValueError(f"arcs with the features {text.names} for a system that has {self.arc_features}")
         return Lattices(
-            found.tokens, found.offsets, found.passed, found.extra, begins=text.begins, ends=text.ends,
+            found.tokens,
+            found.offsets,
+            found.passed,
+            found.extra,
+            begins=text.begins,
+            ends=text.ends,
             values=text.values,
-        )  # fmt: skip
+        )
 
     def encode_target(self, words: Sequence[bytes], sentences: Sentences) -> np.ndarray:
         """Number words of the target side, references for instance, as translations of ``sentences`` are numbered.
@@ -333,9 +279,16 @@ class System:
                 return _blank()
             k, part = int(np.searchsorted(sentences.offsets, begin, "right")) - 1, slice(begin, end)
             goal = forced.derive(
-                sentences.tokens[part], sentences.passed[part], words[offsets[k] : offsets[k + 1]], workspace, index,
-                self._tables, model, self.settings.span_limit, self.settings.pass_known,
-            )  # fmt: skip
+                sentences.tokens[part],
+                sentences.passed[part],
+                words[offsets[k] : offsets[k + 1]],
+                workspace,
+                index,
+                self._tables,
+                model,
+                self.settings.span_limit,
+                self.settings.pass_known,
+            )
             return _blank() if goal is None else self._forest(workspace, goal, sentences, part, lm_ids)
 
         return join(self._each(hypergraph, sentences, pool))
@@ -387,9 +340,19 @@ class System:
         w.fit(len(words) * span + len(words) + 1, span, bool(keep and s.full_states), keep)
         while True:
             status = kernels.decode(
-                words, passed, settings, self._lm_weights, self._tables, model, w.context, w.chart, w.items, w.nothing,
-                w.hypotheses, w.counts,
-            )  # fmt: skip
+                words,
+                passed,
+                settings,
+                self._lm_weights,
+                self._tables,
+                model,
+                w.context,
+                w.chart,
+                w.items,
+                w.nothing,
+                w.hypotheses,
+                w.counts,
+            )
             if status >= 0:
                 return int(status)
             w.enlarge(status)
@@ -399,9 +362,15 @@ class System:
         while True:
             out, stack = np.empty(size, np.int32), np.empty((size, 2), np.int64)
             count = kernels_forest.read_best(
-                goal, workspace.hypotheses.rows, self._prepared.rules, tables.target_offsets, tables.target, passed,
-                stack, out,
-            )  # fmt: skip
+                goal,
+                workspace.hypotheses.rows,
+                self._prepared.rules,
+                tables.target_offsets,
+                tables.target,
+                passed,
+                stack,
+                out,
+            )
             if count >= 0:
                 return out[:count]
             size *= 2
@@ -415,20 +384,41 @@ class System:
         reached = Reached(np.empty(n_nodes + 1, np.int64), np.empty(n_edges, np.int64), np.empty(n_nodes, np.int64))
         totals = np.empty(4, np.int64)
         kernels_forest.reach(
-            goal, n_nodes, n_edges, hypotheses.edges, reached, tables.target_offsets, features.dense.shape[1] + 4,
-            features.sparse_offsets, totals,
-        )  # fmt: skip
+            goal,
+            n_nodes,
+            n_edges,
+            hypotheses.edges,
+            reached,
+            tables.target_offsets,
+            features.dense.shape[1] + 4,
+            features.sparse_offsets,
+            totals,
+        )
         nodes, edges, n_features, n_words = totals.tolist()
         out = ForestArrays(
-            np.empty(nodes + 1, np.int64), np.empty((edges, 2), np.int32), np.empty(edges, np.int32),
-            np.empty(edges + 1, np.int64), np.empty(n_features, np.int32), np.empty(n_features, np.float32),
-            np.empty(edges + 1, np.int64), np.empty(n_words, np.int32), np.empty((nodes, 4), np.int32),
-            np.empty((nodes, 4), np.int32), np.empty(nodes, np.int32),
-        )  # fmt: skip
+            np.empty(nodes + 1, np.int64),
+            np.empty((edges, 2), np.int32),
+            np.empty(edges, np.int32),
+            np.empty(edges + 1, np.int64),
+            np.empty(n_features, np.int32),
+            np.empty(n_features, np.float32),
+            np.empty(edges + 1, np.int64),
+            np.empty(n_words, np.int32),
+            np.empty((nodes, 4), np.int32),
+            np.empty((nodes, 4), np.int32),
+            np.empty(nodes, np.int32),
+        )
         kernels_forest.write_forest(
-            n_nodes, hypotheses, reached, self.lm is not None, tables, passed,
-            (lm_ids[passed] == 0).astype(np.int32), features, out,
-        )  # fmt: skip
+            n_nodes,
+            hypotheses,
+            reached,
+            self.lm is not None,
+            tables,
+            passed,
+            (lm_ids[passed] == 0).astype(np.int32),
+            features,
+            out,
+        )
         n_features, n_words = int(out.feature_offsets[-1]), int(out.word_offsets[-1])
         out = out._replace(
             feature_ids=out.feature_ids[:n_features].copy(),
@@ -446,39 +436,17 @@ def _blank() -> Hypergraph:
     """Return the hypergraph of a sentence without words."""
     nothing, at = np.zeros(0, np.int32), np.zeros(1, np.int64)
     return Hypergraph(
-        np.zeros(2, np.int64), np.array([-1], np.int64), at, np.zeros((0, 2), np.int32), nothing, at, nothing,
-        np.zeros(0, np.float32), at, nothing, np.zeros((0, 4), np.int32), np.zeros((0, 4), np.int32), nothing,
-    )  # fmt: skip
-
-
-def _prepare(grammar: GrammarRules, lm: NgramModel | None) -> _Prepared:
-    n_rules = len(grammar.target_offsets) - 1
-    trie = build_trie(grammar.source_offsets, grammar.source)
-    nodes = np.zeros((len(trie), 4), np.int32)
-    nodes[:, kernels.GAP] = trie.by_gap
-    nodes[:, kernels.FIRST], nodes[:, kernels.COUNT] = trie.rule_at[:-1], np.diff(trie.rule_at)
-    nodes[(trie.keys[trie.keys != 0] >> np.uint64(32)).astype(np.int64), kernels.WORDS] = 1
-    target = np.concatenate([grammar.target, np.array([-1, -1, -2, -1, 0], np.int32)]).astype(np.int32)
-    ends = grammar.target_offsets[-1] + np.array([0, 1, 3, 5], np.int64)
-    target_offsets = np.concatenate([grammar.target_offsets, ends])
-    if lm is None:
-        lm_ids, order = np.zeros(len(grammar.target_vocabulary), np.int32), 1
-        arrays = np.zeros((END + 1, 2), np.float32), np.zeros(1, np.uint64), np.zeros((1, 2), np.float32)
-    else:
-        lm_ids, order, arrays = lm.ids(grammar.target_vocabulary).astype(np.int32), lm.order, lm.arrays
-    lm_ids[0] = END  # of the goal; no word has the id 0
-    model = ModelTables(lm_ids, *arrays)
-    estimates = np.empty(n_rules, np.float32)
-    words, unknown = np.empty(n_rules, np.int32), np.empty(n_rules, np.int32)
-    context = empty_context(order)
-    kernels_state.estimate_rules(0, n_rules, target_offsets, target, model, context, estimates, words, unknown)
-    gaps = np.concatenate([np.zeros(1, np.int64), np.cumsum(grammar.source < 0)])
-    arity = np.diff(gaps[grammar.source_offsets]).astype(np.int32)
-    dense = np.ascontiguousarray(grammar.features, np.float32)
-    features = RuleFeatures(
-        dense, words, unknown, arity, estimates, grammar.sparse_offsets, grammar.sparse_ids, grammar.sparse_values
+        np.zeros(2, np.int64),
+        np.array([-1], np.int64),
+        at,
+        np.zeros((0, 2), np.int32),
+        nothing,
+        at,
+        nothing,
+        np.zeros(0, np.float32),
+        at,
+        nothing,
+        np.zeros((0, 4), np.int32),
+        np.zeros((0, 4), np.int32),
+        nothing,
     )
-    tables = RuleTables(
-        trie.keys, trie.children, nodes, np.empty(0, np.int32), np.empty((0, 2)), target_offsets, target
-    )
-    return _Prepared(trie, tables, features, model, order)

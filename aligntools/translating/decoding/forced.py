@@ -70,7 +70,12 @@ def derive(
     has_source[words], has_target[given] = True, True
     candidates, alone = index.starting_with(words), index.alone[words] | (not pass_known) & (words != 0)
     workspace.fit(len(words) * span + len(words) + 1, span, False, True)
+    n_rules = len(rules.ordered) - 4
+    sides = kernels_forced.Sides(index.source_offsets, index.source, rules.target_offsets, rules.target)
+    scores = np.zeros((size, size))
     while True:
+        place, hypotheses = np.full((size, size), -1, np.int64), workspace.hypotheses
+        items = kernels_forced.Items(scores, place, workspace.chart.cells, hypotheses, workspace.counts)
         status = kernels_forced.derive(
             words,
             passed,
@@ -78,18 +83,13 @@ def derive(
             given,
             candidates.copy(),
             span,
-            index.source_offsets,
-            index.source,
+            sides,
             has_source,
             has_target,
-            rules,
+            n_rules,
             model,
             workspace.context,
-            np.zeros((size, size)),
-            np.full((size, size), -1, np.int64),
-            workspace.chart.cells,
-            workspace.hypotheses,
-            workspace.counts,
+            items,
         )
         if status >= 0:
             return int(status)

@@ -4,6 +4,8 @@ An item is a span of the source with a stretch of the translation. Since the wor
 the language model makes of them by themselves, and the gain of a rule is the difference to that of its nonterminals.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from aligntools.ground.compiling import kernel
@@ -18,11 +20,48 @@ from aligntools.translating.decoding.kernels_decoder import (
     UNARY,
 )
 from aligntools.translating.decoding.kernels_state import after_context
+from aligntools.translating.decoding.kernels_tables import Hypotheses
 from aligntools.translating.forest.kernels_intersection import fits, is_at
 from aligntools.translating.lm.kernels_lm import BEGIN
 
 #: What `derive` returns where the translation cannot be derived.
 UNREACHABLE = -100
+
+
+class Sides(NamedTuple):
+    """Both sides of a grammar's rules: words above 0, nonterminals below.
+
+    Attributes
+    ----------
+    source_offsets, source : int64 [rules + 1], int32
+    target_offsets, target : int64 [rules + 5], int32
+        With those of the pseudo-rules.
+    """
+
+    source_offsets: np.ndarray
+    source: np.ndarray
+    target_offsets: np.ndarray
+    target: np.ndarray
+
+
+class Items(NamedTuple):
+    """What has been found, and where.
+
+    Attributes
+    ----------
+    scores : float64 [target words + 2, target words + 2]
+        Of each stretch of the translation by itself; in the last row, from the sentence's beginning.
+    place : int64 [target words + 2, target words + 2]
+        The last item with each stretch; those before the cell's first one are another cell's.
+    cells : int32 [*, 2], hypotheses : Hypotheses, counts : int64 [4]
+        As `kernels_decoder.decode` leaves them.
+    """
+
+    scores: np.ndarray
+    place: np.ndarray
+    cells: np.ndarray
+    hypotheses: Hypotheses
+    counts: np.ndarray
 
 
 @kernel(inline=True, fast=False, owning=False)
@@ -46,8 +85,10 @@ def _score_stretches(given, model, context, scores):
 
 
 @kernel(inline=True, owning=False)
-def _keep_fitting(candidates, source_offsets, source, target_offsets, target, has_source, has_target):
+def _keep_fitting(candidates, sides, has_source, has_target):
     """Put the rules all of whose words there are first; return how many."""
+    source_offsets, source = sides.source_offsets, sides.source
+    target_offsets, target = sides.target_offsets, sides.target
     count = 0
     for c in range(len(candidates)):
         rule, good = candidates[c], True
@@ -65,9 +106,10 @@ def _keep_fitting(candidates, source_offsets, source, target_offsets, target, ha
 
 
 @kernel(inline=True, owning=False)
-def _enter(s, t, rule, left, right, gain, first, place, hypotheses, counts):
+def _enter(s, t, rule, left, right, gain, first, items):
     """Make a hyperedge of the item of this cell and stretch; return 0, or what was too small."""
-    rows, edges = hypotheses.rows, hypotheses.edges
+    rows, edges = items.hypotheses.rows, items.hypotheses.edges
+    place, counts = items.place, items.counts
     node, n = counts[HYPOTHESES], counts[HYPEREDGES]
     if node >= len(rows):
         return NO_NODES
@@ -76,26 +118,25 @@ def _enter(s, t, rule, left, right, gain, first, place, hypotheses, counts):
     if place[s, t] < first:
         place[s, t] = node
         rows[node, 0], rows[node, 1], rows[node, 2] = rule, left, right
-        hypotheses.states[node, 0], hypotheses.states[node, 1] = s, t
+        items.hypotheses.states[node, 0], items.hypotheses.states[node, 1] = s, t
         counts[HYPOTHESES] = node + 1
     edges[n, 0], edges[n, 1], edges[n, 2], edges[n, 3] = place[s, t], rule, left, right
-    hypotheses.gains[n] = gain
+    items.hypotheses.gains[n] = gain
     counts[HYPEREDGES] = n + 1
     return 0
 
 
 @kernel(inline=True, fast=False, owning=False)
-def _apply(rule, one, two, target_offsets, target, given, scores, cells, first, place, hypotheses, counts):
+def _apply(rule, one, two, sides, given, first, items):
     """Enter what a rule makes of the items of its nonterminals' cells (-1 none); return 0, or what was too small."""
-    begin, end, states, status = target_offsets[rule], target_offsets[rule + 1], hypotheses.states, 0
+    target, begin, end = sides.target, sides.target_offsets[rule], sides.target_offsets[rule + 1]
+    scores, cells, states, status = items.scores, items.cells, items.hypotheses.states, 0
     none = np.int64(-1)
     if one < 0:
         for s in range(len(given) - (end - begin) + 1):
             if is_at(target, begin, end, given, s):
                 t = s + end - begin
-                status = min(
-                    status, _enter(s, t, rule, none, none, scores[s, t], first, place, hypotheses, counts)
-                )  # fmt: skip
+                status = min(status, _enter(s, t, rule, none, none, scores[s, t], first, items))
         return status
     for x in range(cells[one, 0], cells[one, 0] + cells[one, 1]):
         s1, t1 = np.int64(states[x, 0]), np.int64(states[x, 1])
@@ -103,24 +144,22 @@ def _apply(rule, one, two, target_offsets, target, given, scores, cells, first, 
             s, t = fits(target, begin, end, given, s1, t1, none, none)
             if s >= 0:
                 gain = scores[s, t] - scores[s1, t1]
-                status = min(status, _enter(s, t, rule, x, none, gain, first, place, hypotheses, counts))
+                status = min(status, _enter(s, t, rule, x, none, gain, first, items))
             continue
         for y in range(cells[two, 0], cells[two, 0] + cells[two, 1]):
             s2, t2 = np.int64(states[y, 0]), np.int64(states[y, 1])
             s, t = fits(target, begin, end, given, s1, t1, s2, t2)
             if s >= 0:
                 gain = scores[s, t] - scores[s1, t1] - scores[s2, t2]
-                status = min(status, _enter(s, t, rule, x, y, gain, first, place, hypotheses, counts))
+                status = min(status, _enter(s, t, rule, x, y, gain, first, items))
     return status
 
 
 @kernel(inline=True, fast=False, owning=False)
-def _match(
-    rule, i, d, span, words, source_offsets, source, target_offsets, target, given, scores, cells, first, place,
-    hypotheses, counts,
-):  # fmt: skip
+def _match(rule, i, d, span, words, sides, given, first, items):
     """Apply a rule to a span in all ways that its source side covers it; return 0, or what was too small."""
-    a, b = source_offsets[rule], source_offsets[rule + 1]
+    source, cells = sides.source, items.cells
+    a, b = sides.source_offsets[rule], sides.source_offsets[rule + 1]
     size, one, two = b - a, np.int64(-1), np.int64(-1)
     none = np.int64(-1)
     for k in range(size):
@@ -136,29 +175,44 @@ def _match(
     if not is_at(source, a, a + lead, words, i) or not is_at(source, b - tail, b, words, i + d - tail):
         return 0
     if one < 0:
-        return _apply(rule, none, none, target_offsets, target, given, scores, cells, first, place, hypotheses, counts)
+        return _apply(rule, none, none, sides, given, first, items)
     hole, stop, status = i + lead, i + d - tail, 0
     if two < 0:
-        cell = hole * span + stop - hole - 1
-        return _apply(rule, cell, none, target_offsets, target, given, scores, cells, first, place, hypotheses, counts)
+        return _apply(rule, hole * span + stop - hole - 1, none, sides, given, first, items)
     between = two - one - 1
     for middle in range(hole + 1, stop - between):
         if is_at(source, a + one + 1, a + two, words, middle):
             left, right = hole * span + middle - hole - 1, (middle + between) * span + stop - middle - between - 1
             if cells[left, 1] > 0 and cells[right, 1] > 0:
-                status = min(
-                    status,
-                    _apply(rule, left, right, target_offsets, target, given, scores, cells, first, place, hypotheses,
-                           counts),
-                )  # fmt: skip
+                status = min(status, _apply(rule, left, right, sides, given, first, items))
+    return status
+
+
+@kernel(inline=True, fast=False, owning=False)
+def _glue(j, n, m, span, n_rules, first, items):
+    """Enter what S makes of the first ``j`` of ``n`` words; return 0, or what was too small."""
+    scores, cells, states, status = items.scores, items.cells, items.hypotheses.states, 0
+    zero, none = np.int64(0), np.int64(-1)
+    for k in range(max(0, j - span), j):
+        cell = k * span + j - k - 1
+        for x in range(cells[cell, 0], cells[cell, 0] + cells[cell, 1]):
+            s, t = np.int64(states[x, 0]), np.int64(states[x, 1])
+            if k == 0 and s == 0:
+                gain = scores[m + 1, t] - scores[0, t]
+                status = min(status, _enter(s, t, n_rules + UNARY, np.int64(x), none, gain, first, items))
+            before = n * span + k - 1
+            for y in range(cells[before, 0], cells[before, 0] + cells[before, 1] if k > 0 else cells[before, 0]):
+                if states[y, 1] == s:
+                    gain = scores[m + 1, t] - scores[m + 1, s] - scores[s, t]
+                    left, right = np.int64(y), np.int64(x)
+                    status = min(status, _enter(zero, t, n_rules + BINARY, left, right, gain, first, items))
     return status
 
 
 @kernel(fast=False, owning=False)
 def derive(
-    words, passed, alone, given, candidates, span, source_offsets, source, has_source, has_target, rules, model,
-    context, scores, place, cells, hypotheses, counts,
-):  # fmt: skip
+    words, passed, alone, given, candidates, span, sides, has_source, has_target, n_rules, model, context, items
+):
     """Find all derivations of one translation of one sentence.
 
     Parameters
@@ -173,75 +227,51 @@ def derive(
         Rules that may be used; in place, those that are used first.
     span : int
         Most words that X covers, no more than there are.
-    source_offsets, source : int64 [rules + 1], int32
+    sides : Sides
     has_source, has_target : bool [ids]
         Whether the sentence, and the translation, have a word.
-    rules : RuleTables
+    n_rules : int
+        Of the grammar; the pseudo-rules come after them.
     model : ModelTables
     context : Context
-    scores : float64, place : int64 [target words + 2, target words + 2]
-        Working memory; ``place`` is filled with -1.
-    cells : int32 [*, 2], hypotheses : Hypotheses, counts : int64 [4]
-        As `kernels_decoder.decode` leaves them, the goal last.
+    items : Items
+        On entry `Items.place` is -1 everywhere; on return the goal is the last item.
 
     Returns
     -------
     int
         The goal's hypothesis; `UNREACHABLE`; or what was too small.
     """
-    n, m, n_rules = len(words), len(given), np.int64(rules.ordered.shape[0] - 4)
-    target_offsets, target, states = rules.target_offsets, rules.target, hypotheses.states
+    n, m = len(words), len(given)
+    scores, cells, counts, states = items.scores, items.cells, items.counts, items.hypotheses.states
     none = np.int64(-1)
     counts[:] = 0
     _score_stretches(given, model, context, scores)
-    used = _keep_fitting(candidates, source_offsets, source, target_offsets, target, has_source, has_target)
+    used = _keep_fitting(candidates, sides, has_source, has_target)
     for d in range(1, span + 1):
         for i in range(n - d + 1):
             first, status = counts[HYPOTHESES], 0
             for c in range(used):
-                status = min(
-                    status,
-                    _match(np.int64(candidates[c]), np.int64(i), np.int64(d), span, words, source_offsets, source,
-                           target_offsets, target, given, scores, cells, first, place, hypotheses, counts),
-                )  # fmt: skip
+                rule = np.int64(candidates[c])
+                status = min(status, _match(rule, np.int64(i), np.int64(d), span, words, sides, given, first, items))
             if d == 1 and not alone[i]:
                 for s in range(m):
                     if given[s] == passed[i]:
-                        status = min(
-                            status,
-                            _enter(s, s + 1, n_rules + PASSED, np.int64(-2 - i), none, scores[s, s + 1], first, place,
-                                   hypotheses, counts),
-                        )  # fmt: skip
+                        left, gain = np.int64(-2 - i), scores[s, s + 1]
+                        status = min(status, _enter(s, s + 1, n_rules + PASSED, left, none, gain, first, items))
             if status < 0:
                 return np.int64(status)
             cells[i * span + d - 1, 0], cells[i * span + d - 1, 1] = first, counts[HYPOTHESES] - first
     for j in range(1, n + 1):
-        first, status = counts[HYPOTHESES], 0
-        for k in range(max(0, j - span), j):
-            cell = k * span + j - k - 1
-            for x in range(cells[cell, 0], cells[cell, 0] + cells[cell, 1]):
-                s, t = np.int64(states[x, 0]), np.int64(states[x, 1])
-                if k == 0 and s == 0:
-                    gain = scores[m + 1, t] - scores[0, t]
-                    rule = n_rules + UNARY
-                    status = min(status, _enter(s, t, rule, np.int64(x), none, gain, first, place, hypotheses, counts))
-                before = n * span + k - 1
-                for y in range(cells[before, 0], cells[before, 0] + cells[before, 1] if k > 0 else cells[before, 0]):
-                    if states[y, 1] == s:
-                        gain = scores[m + 1, t] - scores[m + 1, s] - scores[s, t]
-                        status = min(
-                            status,
-                            _enter(np.int64(0), t, n_rules + BINARY, np.int64(y), np.int64(x), gain, first, place,
-                                   hypotheses, counts),
-                        )  # fmt: skip
+        first = counts[HYPOTHESES]
+        status = _glue(j, n, m, span, n_rules, first, items)
         if status < 0:
             return np.int64(status)
         cells[n * span + j - 1, 0], cells[n * span + j - 1, 1] = first, counts[HYPOTHESES] - first
     last, first = n * span + n - 1, counts[HYPOTHESES]
     for x in range(cells[last, 0], cells[last, 0] + cells[last, 1]):
         if states[x, 1] == m:
-            gain = scores[m + 1, m + 1] - scores[m + 1, m]
-            status = _enter(np.int64(0), np.int64(m), n_rules + GOAL, np.int64(x), none, gain, first, place, hypotheses,
-                            counts)  # fmt: skip
+            gain, end = scores[m + 1, m + 1] - scores[m + 1, m], np.int64(m)
+            status = _enter(np.int64(0), end, n_rules + GOAL, np.int64(x), none, gain, first, items)
             return np.int64(status) if status < 0 else first
     return np.int64(UNREACHABLE)

@@ -1,0 +1,108 @@
+"""What a translation system needs whatever its weights are: the trie of rules, their features, the language model."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from aligntools.formats.translation.grammar import GrammarRules
+from aligntools.translating.decoding import forced, kernels_state
+from aligntools.translating.decoding import kernels_decoder as kernels
+from aligntools.translating.decoding.kernels_tables import ModelTables, RuleFeatures, RuleTables, empty_context
+from aligntools.translating.decoding.workspace import Workspace
+from aligntools.translating.grammar.trie import Trie, build_trie
+from aligntools.translating.lm.kernels_lm import END
+from aligntools.translating.lm.language_model import NgramModel
+
+#: Features of the decoder, in order: they come after the grammar's own and before its sparse ones.
+COUNTS = (
+    "word-penalty",
+    "arity-0",
+    "arity-1",
+    "arity-2",
+    "glue-unary",
+    "glue-binary",
+    "unknown",
+    "lm-unknown",
+)
+
+
+def feature_names(grammar: GrammarRules) -> list[str]:
+    """Return the names of a system's features, in order."""
+    return ["lm", *grammar.feature_names, *COUNTS, *grammar.sparse_names]
+
+
+@dataclass(eq=False)
+class Prepared:
+    """What does not depend on the weights; `kernels_tables.ordered` and `kernels_tables.scores` are yet to be made.
+
+    Attributes
+    ----------
+    trie : Trie
+    tables : RuleTables
+    features : RuleFeatures
+    model : ModelTables
+    order : int
+        Of the language model.
+    workspaces : list of Workspace
+        Those that no thread is using.
+    index : forced.RuleIndex or None
+        Once translations were forced.
+    """
+
+    trie: Trie
+    tables: RuleTables
+    features: RuleFeatures
+    model: ModelTables
+    order: int
+    workspaces: list[Workspace] = field(default_factory=list)
+    index: forced.RuleIndex | None = None
+
+    @property
+    def rules(self) -> int:
+        """Rules of the grammar."""
+        return len(self.features.words)
+
+    def take_workspace(self) -> Workspace:
+        """Return a workspace that no other thread has."""
+        try:
+            return self.workspaces.pop()
+        except IndexError:
+            return Workspace(self.order)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"workspaces": []}
+
+
+def prepare(grammar: GrammarRules, lm: NgramModel | None) -> Prepared:
+    """Return what a grammar and a language model are for the search, before there are weights."""
+    n_rules = len(grammar.target_offsets) - 1
+    trie = build_trie(grammar.source_offsets, grammar.source)
+    nodes = np.zeros((len(trie), 4), np.int32)
+    nodes[:, kernels.GAP] = trie.by_gap
+    nodes[:, kernels.FIRST], nodes[:, kernels.COUNT] = trie.rule_at[:-1], np.diff(trie.rule_at)
+    nodes[(trie.keys[trie.keys != 0] >> np.uint64(32)).astype(np.int64), kernels.WORDS] = 1
+    target = np.concatenate([grammar.target, np.array([-1, -1, -2, -1, 0], np.int32)]).astype(np.int32)
+    ends = grammar.target_offsets[-1] + np.array([0, 1, 3, 5], np.int64)
+    target_offsets = np.concatenate([grammar.target_offsets, ends])
+    if lm is None:
+        lm_ids, order = np.zeros(len(grammar.target_vocabulary), np.int32), 1
+        arrays = np.zeros((END + 1, 2), np.float32), np.zeros(1, np.uint64), np.zeros((1, 2), np.float32)
+    else:
+        lm_ids, order, arrays = lm.ids(grammar.target_vocabulary).astype(np.int32), lm.order, lm.arrays
+    lm_ids[0] = END  # of the goal; no word has the id 0
+    model = ModelTables(lm_ids, *arrays)
+    estimates = np.empty(n_rules, np.float32)
+    words, unknown = np.empty(n_rules, np.int32), np.empty(n_rules, np.int32)
+    context = empty_context(order)
+    kernels_state.estimate_rules(0, n_rules, target_offsets, target, model, context, estimates, words, unknown)
+    gaps = np.concatenate([np.zeros(1, np.int64), np.cumsum(grammar.source < 0)])
+    arity = np.diff(gaps[grammar.source_offsets]).astype(np.int32)
+    dense = np.ascontiguousarray(grammar.features, np.float32)
+    features = RuleFeatures(
+        dense, words, unknown, arity, estimates, grammar.sparse_offsets, grammar.sparse_ids, grammar.sparse_values
+    )
+    tables = RuleTables(
+        trie.keys, trie.children, nodes, np.empty(0, np.int32), np.empty((0, 2)), target_offsets, target
+    )
+    return Prepared(trie, tables, features, model, order)
