@@ -1,6 +1,7 @@
 """``aligntools align``: from parallel text to alignments, in one command."""
 
 import time
+from typing import Any
 
 import click
 
@@ -54,7 +55,7 @@ _parts = options.group(
 @declared.group(EncoderSettings)
 @_parts
 @aligning.limits
-def command(**o):
+def command(**o: Any) -> None:
     """Align a parallel corpus: one line of links i-j for each sentence pair, i the source word, from 0.
 
     Trains both directions and writes one alignment. A pair that cannot be aligned gets a blank line and is

@@ -2,19 +2,29 @@
 
 import os
 import sys
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
 from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from aligntools import AlignerSettings, Decisions, Reading, ReconstructionSettings, Run, Tokenizing
 from aligntools.api.align.text_files import TextFiles
+from aligntools.api.running.watching import Watch
 from aligntools.cli import declared, options
 from aligntools.cli.declared import given as given
+from aligntools.cli.grouping import FC
 from aligntools.cli.serving import until_terminated
 from aligntools.ground.declaring import declared as fields_of
 from aligntools.ground.errors import UsageProblem
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from aligntools.api.align.files import AlignedText
+
+K = TypeVar("K", bound="DataclassInstance")
 #: Log-probabilities under the model; eflomal's costs, of counts over the text's own links.
 SCORE_FORMS = ("log", "eflomal")
 #: What is read, and where the alignment goes.
@@ -41,9 +51,9 @@ models = options.group(
 )
 
 
-def deciding(note=""):
+def deciding(note: str = "") -> Callable[[FC], FC]:
     """Return the options of how links are decided on; with a ``note`` the command chooses ``symmetrize`` itself."""
-    how = {"default": None, "help": declared.help_of(Decisions, "symmetrize") + note} if note else {}
+    how: dict[str, Any] = {"default": None, "help": declared.help_of(Decisions, "symmetrize") + note} if note else {}
     return options.group(
         "Links",
         declared.group(Decisions, "threshold"),
@@ -148,7 +158,7 @@ OF_THE_MODEL = {*AlignerSettings.names(), "case_sensitive"}
 OF_RECONSTRUCTION = {"preset", *ReconstructionSettings.names()}
 
 
-def take_old_type(o, chosen, known=()):
+def take_old_type(o: dict[str, Any], chosen: set[str], known: Collection[str] = ()) -> None:
     """Read ``--model hmm`` as ``--model-type hmm``, as it was written before ``--model`` named a file."""
     names = fields_of(AlignerSettings)["model_type"].choices
     if o["model"] in names and not os.path.exists(o["model"]):
@@ -160,32 +170,32 @@ def take_old_type(o, chosen, known=()):
         chosen.add("model_type")
 
 
-def check_text(o):
+def check_text(o: Mapping[str, Any]) -> None:
     """Refuse a text that is not given in one of the two ways."""
     text_files(o).check_text()
 
 
-def text_files(o):
+def text_files(o: Mapping[str, Any]) -> TextFiles:
     """Return the files of the text that the options name."""
     return made_of(TextFiles, o, tokenizing=declared.settings(Tokenizing, o))
 
 
-def check_fixed(o, chosen, reconstructs=False):
+def check_fixed(o: Mapping[str, Any], chosen: set[str], reconstructs: bool = False) -> None:
     """Refuse settings of a new model where a saved one is applied or goes on; ``chosen`` are those that were given."""
     fixed = OF_THE_MODEL | OF_RECONSTRUCTION
     if reconstructs and o["init_model"]:  # which model is trained from the given one may be chosen
         fixed = OF_THE_MODEL - {"model_type", "positions"}
-    fixed = sorted(chosen & fixed)
-    if fixed and (o["model"] or o["init_model"]):
-        raise UsageProblem(f"`{fixed[0]}` is for a new model; a saved one keeps the settings it was trained with")
+    refused = sorted(chosen & fixed)
+    if refused and (o["model"] or o["init_model"]):
+        raise UsageProblem(f"`{refused[0]}` is for a new model; a saved one keeps the settings it was trained with")
 
 
-def made_of(kind, o, **more):
+def made_of(kind: type[K], o: Mapping[str, Any], **more: Any) -> K:
     """Return a dataclass made of a command's options."""
     return kind(**{field.name: o[field.name] for field in fields(kind) if field.name in o} | more)
 
 
-def aligned_text(o, watch):
+def aligned_text(o: Mapping[str, Any], watch: Watch) -> "AlignedText":
     """Return the text that the options name, with what is to be done with it."""
     from aligntools.api.align.files import AlignedText
     from aligntools.api.align.outputs import AlignmentFiles

@@ -1,6 +1,7 @@
 """``aligntools contrastive-align``: alignments by a log-linear model with features of the whole alignment."""
 
 from functools import partial
+from typing import Any
 
 import click
 
@@ -101,7 +102,7 @@ _limits = options.group(
 @declared.group(EncoderSettings)
 @engine_options.group
 @_limits
-def command(**o):
+def command(**o: Any) -> None:
     """Align a parallel corpus by a log-linear model with features of the whole alignment.
 
     On top of align's model, which it trains or takes (-m), it weighs how links go together: crossings, neighbours,

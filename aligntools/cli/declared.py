@@ -1,6 +1,6 @@
 """Options of the command line, made from the settings that declare them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 import click
@@ -115,7 +115,7 @@ def given() -> set[str]:
     return {n for n in context.params if context.get_parameter_source(n) is ParameterSource.COMMANDLINE}
 
 
-def settings(kind: type[S], options: dict[str, Any], **instead: Any) -> S:
+def settings(kind: type[S], options: Mapping[str, Any], **instead: Any) -> S:
     """Return checked settings made of a command's options.
 
     Fields that the command has no option for keep their defaults, and so do those whose option is None by default here
@@ -126,6 +126,6 @@ def settings(kind: type[S], options: dict[str, Any], **instead: Any) -> S:
     return kind(**{n: v for n, v in own.items() if v is not None or known[n].optional} | instead).checked()
 
 
-def chosen(kind: type[Settings], options: dict[str, Any]) -> dict[str, Any]:
+def chosen(kind: type[Settings], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return those fields of settings that the command line itself gave."""
     return {name: options[name] for name in declared(kind) if name in options and name in given()}

@@ -1,5 +1,7 @@
 """``aligntools mre-align``: alignment models trained to make their text again."""
 
+from typing import Any
+
 import click
 
 from aligntools import AlignerSettings, ReconstructionSettings
@@ -41,7 +43,7 @@ _reconstruction = options.group(
 @aligning.outputs
 @declared.group(AlignerSettings, without=_NOT_HERE)
 @aligning.limits
-def command(**o):
+def command(**o: Any) -> None:
     """Align by maximum reconstruction: train an HMM or IBM 2 by EM, then to reproduce each text from its own links.
 
     EM finds the parameters that explain the words. Reconstruction (Cheng, Liu & Xu 2017) continues from there and

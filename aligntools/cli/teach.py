@@ -1,12 +1,13 @@
 """``aligntools teach``: the start of contrastive-align, taught by large text."""
 
-import contextlib
+from typing import Any
 
 import click
 
 from aligntools import Reading, TeachingSettings
+from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, options, training
-from aligntools.ground.errors import UsageProblem
+from aligntools.cli.reporting import reporting
 from aligntools.ground.running import Run
 
 
@@ -54,7 +55,7 @@ from aligntools.ground.running import Run
     options.seed,
     options.verbosity,
 )
-def command(**o):
+def command(**o: Any) -> None:
     """Teach contrastive-align's start by large text, without gold links.
 
     What a model of 300 sentence pairs gets wrong, one of 200,000 pairs of the same text gets right. Models of samples
@@ -67,43 +68,9 @@ def command(**o):
       aligntools teach -s data/samples/de-en.de -t data/samples/de-en.en --students 60,100 -o /tmp/start
       aligntools contrastive-align -s data/samples/fr-en.fr -t data/samples/fr-en.en --start /tmp/start -o /tmp/links
     """
-    if len(o["source"]) != len(o["target"]) or not (o["source"] or o["joint_file"]):
-        raise UsageProblem("give a text to teach by: -s and -t, as many of the one as of the other, or -i")
-    n = len(o["source"]) + len(o["joint_file"])
-    if o["model"] and len(o["model"]) != n:
-        raise UsageProblem(f"-m comes once for each text or not at all; there are {n} texts and {len(o['model'])} -m")
-    if o["model"] and o["case_sensitive"]:
-        raise UsageProblem("-m takes a teacher as it is; --case-sensitive is for one that is trained here")
-    with contextlib.ExitStack() as stack:
-        _run(o, stack)
+    from aligntools.api.align.teaching_files import TeachingFiles, teach_by_files
 
-
-def _run(o, stack):
-    from aligntools.api.align.aligner import Aligner
-    from aligntools.api.align.teaching import teach
-    from aligntools.api.running.threads import pool_of
-    from aligntools.cli.reporting import reporting
-
-    reporter = stack.enter_context(reporting(o))
-    pool = stack.enter_context(pool_of(o["threads"]))
-    texts = [
-        (options.text_path(s, o["split"]), options.text_path(t, o["split"]))
-        for s, t in zip(o["source"], o["target"], strict=True)
-    ]
-    texts += [options.text_path(joint, o["split"]) for joint in o["joint_file"]]
-    aligners = [Aligner.load(path, threads=pool, verify=o["verify"]) for path in o["model"]] or None
-    start = teach(
-        texts,
-        declared.settings(TeachingSettings, o),
-        aligners=aligners,
-        reading=declared.settings(Reading, o),
-        run=Run(threads=pool),
-        progress=reporter,
-    )
-    start.save(o["output"])
-    reporter.close()
-    students = sum(sum(text["students"].values()) for text in start.about["texts"])
-    pairs = sum(text["pairs"] for text in start.about["texts"])
-    reporter.say(
-        f"taught by {pairs} pairs of {len(texts)} {'text' if len(texts) == 1 else 'texts'} and {students} students"
-    )
+    files = aligning.made_of(TeachingFiles, o)
+    settings, reading = declared.settings(TeachingSettings, o), declared.settings(Reading, o)
+    with reporting(o) as reporter:
+        teach_by_files(files, settings, reading, declared.settings(Run, o), reporter, verify=o["verify"])

@@ -67,7 +67,8 @@ class Training:
     finds_links: bool = True
 
     def __post_init__(self) -> None:
-        self.model_type, self.direction = self.settings.trained, self.settings.direction
+        self.model_type = self.settings.trained
+        self.direction: str = self.settings.direction
         chosen = [name for name in PriorWeights.names() if getattr(self.weights, name) != getattr(PriorWeights, name)]
         if chosen and not self.priors:
             raise UsageProblem(f"`{chosen[0]}` weighs what `priors` gives; add it")

@@ -1,22 +1,16 @@
 """Sentence pairs judged by their alignment: which are translations of each other, and which are noise."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
-from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from aligntools.aligning.settings import AlignerSettings, FilterSettings, PriorWeights
 from aligntools.api.align.aligner import Aligner
-from aligntools.api.align.alignment import TrainingKeywords, read_bitext, train_aligner
-from aligntools.api.align.alignments import Alignments, Tally
-from aligntools.api.align.files import loaded
-from aligntools.api.align.text_files import TextFiles, raw_text
+from aligntools.api.align.alignment import TrainingKeywords, train_aligner
+from aligntools.api.align.alignments import Alignments
 from aligntools.api.given.keywords import FilterKeywords
 from aligntools.api.given.texts import Sentence
-from aligntools.api.running.threads import pool_of
-from aligntools.api.running.watching import Watch
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.running import Run
@@ -155,81 +149,3 @@ def qualities(model: Aligner, *texts: Any, **options: Any) -> Iterator[Alignment
 
     least = LEAST if model.settings.direction == "both" else None  # one direction has each word's best link
     yield from model.align_blocks(*texts, threshold=least, directions=False, **options)
-
-
-class FilteredText:
-    """A text in files whose pairs are judged, in order, by a saved model or by one that is trained on it.
-
-    Parameters
-    ----------
-    files : TextFiles
-    limits : FilterSettings
-    training : AlignerSettings
-    reading : Reading
-    run : Run
-    watch : Watch
-    model : str or None
-        A saved model.
-    verify : bool
-        Check its checksum.
-    save_model : str or None
-        Where the model that is trained is saved.
-
-    Attributes
-    ----------
-    tally : Tally
-        What was aligned so far.
-    """
-
-    def __init__(
-        self,
-        files: TextFiles,
-        limits: FilterSettings,
-        training: AlignerSettings,
-        reading: Reading,
-        run: Run,
-        watch: Watch,
-        *,
-        model: str | None = None,
-        verify: bool = True,
-        save_model: str | None = None,
-    ) -> None:
-        files.check()
-        self._filter, self._training, self._watch = Filter(limits), training, watch
-        self._run, self._reading, self._save_model = run, reading, save_model
-        with pool_of(run.threads) as pool:
-            self._model = None if model is None else loaded(model, pool, watch, verify, reading)
-        if self._model is not None:
-            self._reading = self._model[1]
-        self._raw, self._tokens = raw_text(files, self._reading, applied=model is not None)
-        self.tally = Tally()
-
-    @property
-    def tabbed(self) -> bool:
-        """Whether pairs that pass are written with a tab between their sides, as they are read."""
-        return self._raw.format in (None, "tsv")
-
-    def __iter__(self) -> Iterator[tuple[list[PairQuality], list[list[bytes]]]]:
-        """Yield the qualities of consecutive pairs, with both sides as they stand in the files."""
-        with closing(self._raw), closing(self._tokens or self._raw), pool_of(self._run.threads) as pool:
-            blocks = self._blocks(replace(self._run, threads=pool))
-            with self._watch.stage("filtering"):
-                for block in blocks:
-                    sides = self._raw.read(len(block))
-                    source, target = ([line.decode("utf-8", "replace") for line in side] for side in sides)
-                    yield self._filter.judged(block, source, target), sides
-                    self.tally.add(block)
-                    self._watch.tell(f"filtering: {self.tally.pairs} pairs")
-
-    def _blocks(self, run: Run) -> Iterator[Alignments]:
-        inputs = (self._tokens or self._raw).inputs
-        if self._model is not None:
-            return qualities(self._model[0], *inputs, reading=self._reading, run=run)
-        with self._watch.stage("reading"):
-            bitext = read_bitext(*inputs, reading=self._reading)
-        how: Any = {"reading": self._reading, "run": run, "keep_text": False, "progress": self._watch}
-        aligner = train_aligner(bitext, None, self._training, **how)
-        if self._save_model:
-            with self._watch.stage("saving"):
-                aligner.save(self._save_model)
-        return qualities(aligner, bitext, run=run)

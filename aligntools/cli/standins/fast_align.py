@@ -3,7 +3,9 @@
 import getopt
 import math
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +15,11 @@ from aligntools.cli import placing
 from aligntools.cli.standins.advice import in_own_terms
 from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.ground.declaring import range_of
-from aligntools.ground.ranges import amounts, counts, shown
+from aligntools.ground.ranges import Range, amounts, counts, shown
+
+if TYPE_CHECKING:
+    from aligntools import Alignments, Step
+    from aligntools.formats.text.corpus import Bitext
 
 USAGE = """Usage: fast_align -i file.fr-en
  Standard options ([USE] = strongly recommended):
@@ -57,6 +63,10 @@ _LONG = {
 }
 
 
+#: What writes on standard error.
+Write = Callable[[str], None]
+
+
 class WrongFlags(Exception):
     """The command line is not one of fast_align's; what is wrong, or nothing to show the usage alone."""
 
@@ -96,7 +106,7 @@ class Flags:
         return FastAlignForm(self.reverse, tension, self.p0, not self.no_null_word)
 
 
-def parse(args) -> Flags:
+def parse(args: Sequence[str]) -> Flags:
     """Read a command line as getopt_long does: clustered short flags, long names cut short, any order.
 
     Raises
@@ -134,7 +144,7 @@ def parse(args) -> Flags:
     return flags
 
 
-def _ranges(flags):
+def _ranges(flags: Flags) -> dict[str, Range]:
     """Return the ranges of the numbers that the other flags make use of."""
     ranges = {"iterations": counts(1), "p0": range_of(AlignerSettings, "p_null")}
     if flags.variational_bayes:
@@ -146,7 +156,7 @@ def _ranges(flags):
     return ranges
 
 
-def _number(kind, flag, value):
+def _number(kind: type[int] | type[float], flag: str, value: str) -> float:
     try:
         number = kind(value)
     except ValueError:
@@ -156,7 +166,7 @@ def _number(kind, flag, value):
     return number
 
 
-def settings_of(flags):
+def settings_of(flags: Flags) -> AlignerSettings:
     """Return the settings of an aligner that does what the flags ask for."""
     # The diagonal is there from the first iteration; without it, this IBM 2 is fast_align's IBM 1.
     return AlignerSettings(
@@ -181,16 +191,16 @@ def settings_of(flags):
 class Dots:
     """A dot for each 1,000 lines, and how many lines they are after each 50,000."""
 
-    def __init__(self, write):
+    def __init__(self, write: Write) -> None:
         self.write, self.lines = write, 0
 
-    def add(self, lines):
+    def add(self, lines: int) -> None:
         """Show that so many more lines are done."""
         before, self.lines = self.lines, self.lines + lines
         for thousand in range(before // 1000 + 1, self.lines // 1000 + 1):
             self.write("." if thousand % 50 else f". [{thousand}000]\n")
 
-    def end(self):
+    def end(self) -> None:
         """End the line of dots."""
         if self.lines % 50000 >= 1000:
             self.write("\n")
@@ -200,7 +210,7 @@ class Dots:
 class Report:
     """What fast_align says on standard error while it trains; scripts look for ratio and tension there."""
 
-    def __init__(self, flags, write):
+    def __init__(self, flags: Flags, write: Write) -> None:
         self.flags, self.write, self.dots = flags, write, Dots(write)
         self.form = flags.form
         self.way = self.form.way
@@ -208,11 +218,11 @@ class Report:
         self.ratio = 1.0
         self.words = self.shapes = 0
 
-    def say(self, text):
+    def say(self, text: str) -> None:
         """Write a line."""
         self.write(text + "\n")
 
-    def read(self, bitext):
+    def read(self, bitext: "Bitext") -> None:
         """Work out the ratio of the sentences' lengths, mean over the sentences."""
         import numpy as np
 
@@ -230,7 +240,7 @@ class Report:
         self.say(f"expected target length = source length * {self.ratio:g}")
         self._begin()
 
-    def step(self, step):
+    def step(self, step: "Step") -> None:
         """Show an iteration's figures, and begin the next."""
         figures = step.figures
         if "log_likelihood" not in figures:  # building the table
@@ -246,12 +256,12 @@ class Report:
             self.say(f"     final tension: {figures['tension'][self.way]:g}")
         self._begin()
 
-    def aligned(self, block):
+    def aligned(self, block: "Alignments") -> float:
         """Show how far the iteration is that aligns; return its log-likelihood."""
         self.dots.add(len(block))
         return float(block.log_likelihood[self.way].sum())
 
-    def finish(self, nats):
+    def finish(self, nats: float) -> None:
         """Show the figures of the iteration that aligns."""
         self._figures(nats, 0.0, 0.0)
         if self.flags.favor_diagonal and not self.flags.optimize_tension:
@@ -259,11 +269,11 @@ class Report:
         if self.flags.conditional_probabilities:
             self.say(f"conditional probabilities: {self.flags.conditional_probabilities}")
 
-    def _begin(self):
+    def _begin(self) -> None:
         self.iteration += 1
         self.say(f"ITERATION {self.iteration}{' (FINAL)' if self.iteration > self.flags.learning else ''}")
 
-    def _figures(self, nats, nulls, feature):
+    def _figures(self, nats: float, nulls: float, feature: float) -> None:
         self.dots.end()
         words = self.words or 1
         bits = (nats + self.words * self.form.log_not_null) / math.log(2)
@@ -276,7 +286,7 @@ class Report:
         self.say(f"       size counts: {self.shapes}")
 
 
-def train(flags, write):
+def train(flags: Flags, write: Write) -> None:
     """Train and align."""
     from aligntools.api.align.alignment import read_bitext, train_with
     from aligntools.api.align.outputs import write_ttable
@@ -317,12 +327,12 @@ def train(flags, write):
     reporter.summary(len(bitext), links, bitext.skipped.summary())
 
 
-def _with_scores(text, scores):
+def _with_scores(text: bytes, scores: Sequence[float]) -> bytes:
     lines = zip(text.split(b"\n"), scores, strict=False)
     return b"".join(line + b" ||| " + f"{score:.6g}".encode() + b"\n" for line, score in lines)
 
 
-def force(flags, write):
+def force(flags: Flags, write: Write) -> None:
     """Align each line before the next is read, with a table: ``source ||| target ||| links ||| score``."""
     from aligntools.formats.opening import files
     from aligntools.ground.errors import DataError
@@ -346,13 +356,13 @@ def force(flags, write):
     write(f"TOTAL LOG PROB {total:g}\n")
 
 
-def _write(text):
+def _write(text: str) -> None:
     sys.stderr.write(text)
     sys.stderr.flush()
 
 
 @click.command("fast_align", cls=UntouchedButDebug, add_help_option=False)
-def command(args):
+def command(args: list[str]) -> None:
     """Align as fast_align does."""
     try:
         flags = parse(args)

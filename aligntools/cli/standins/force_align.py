@@ -5,6 +5,7 @@ The original runs fast_align twice and atools; this is one process, with the sam
 
 import math
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -35,7 +36,7 @@ P_NULL = 0.08
 
 @click.command("force_align.py", add_help_option=False, context_settings={"ignore_unknown_options": True})
 @click.argument("args", nargs=-1)
-def command(args):
+def command(args: tuple[str, ...]) -> int:
     """Align as force_align.py does."""
     if not 4 <= len(args) <= 5:
         sys.stderr.write(USAGE)
@@ -55,20 +56,20 @@ def command(args):
     return 0
 
 
-def aligner_of(table, messages, reverse=False) -> ByTable:
+def aligner_of(table: str, messages: str, reverse: bool = False) -> ByTable:
     """Return one direction's aligner, of a table and of what fast_align said when it wrote it."""
     tension, ratio = figures(messages)
     return FastAlignForm(reverse, tension, P_NULL).by_table(table, ratio)
 
 
-def figures(path):
+def figures(path: str) -> Sequence[float]:
     """Return the last tension and ratio of lengths in fast_align's messages.
 
     Raises
     ------
     DataError
     """
-    found = {b"final tension": None, b"expected target length": None}
+    found: dict[bytes, bytes | None] = {b"final tension": None, b"expected target length": None}
     for line in files.lines(path):
         for what in found:
             if what in line:

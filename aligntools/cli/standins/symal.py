@@ -1,6 +1,8 @@
 """Stands in for Moses' symal: its arguments, its output, its messages."""
 
 import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
@@ -29,7 +31,7 @@ _ALIGNMENTS = {
 _TRUTHS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
 
 
-def parse(args):
+def parse(args: Sequence[str]) -> dict[str, Any]:
     """Read ``-name=value`` arguments; what comes after the first of another form is not looked at, as in symal.
 
     Raises
@@ -37,7 +39,7 @@ def parse(args):
     ValueError
         When there is no such argument or value.
     """
-    found = {
+    found: dict[str, Any] = {
         "alignment": None,
         "diagonal": False,
         "final": False,
@@ -56,7 +58,7 @@ def parse(args):
         if name in ("input", "output"):
             found[name] = value
             continue
-        known = _ALIGNMENTS if name == "alignment" else _TRUTHS
+        known: Mapping[str, str | bool] = _ALIGNMENTS if name == "alignment" else _TRUTHS
         if value not in known:
             raise ValueError(f'Invalid value "{value}" for parameter "{name}"; valid ones: {" ".join(known)}')
         found[name] = known[value]
@@ -64,7 +66,7 @@ def parse(args):
 
 
 @click.command("symal", cls=UntouchedButDebug, add_help_option=False)
-def command(args):
+def command(args: list[str]) -> int:
     """Symmetrize as symal does."""
     try:
         o = parse(args)
