@@ -20,11 +20,9 @@ from aligntools.ground.declaring import declared as fields_of
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
     from aligntools.api.align.files import AlignedText
 
-K = TypeVar("K", bound="DataclassInstance")
+K = TypeVar("K")
 #: Log-probabilities under the model; eflomal's costs, of counts over the text's own links.
 SCORE_FORMS = ("log", "eflomal")
 #: What is read, and where the alignment goes.
@@ -192,7 +190,8 @@ def check_fixed(o: Mapping[str, Any], chosen: set[str], reconstructs: bool = Fal
 
 def made_of(kind: type[K], o: Mapping[str, Any], **more: Any) -> K:
     """Return a dataclass made of a command's options."""
-    return kind(**{field.name: o[field.name] for field in fields(kind) if field.name in o} | more)
+    files: Any = kind
+    return kind(**{field.name: o[field.name] for field in fields(files) if field.name in o} | more)
 
 
 def aligned_text(o: Mapping[str, Any], watch: Watch) -> "AlignedText":

@@ -15,7 +15,7 @@ from aligntools.words.vocabulary import split_words
 if TYPE_CHECKING:
     from aligntools.aligning.applying.table_aligner import TableAligner
     from aligntools.formats.links.pharaoh import Links
-    from aligntools.formats.text.corpus import Bitext
+    from aligntools.formats.text.corpus import Bitext as Bitext
 
 _SEPARATOR = re.compile(rb"\t|(?<![^ \t])\|\|\|(?![^ \t])")
 

@@ -19,7 +19,7 @@ from aligntools.ground.ranges import Range, amounts, counts, shown
 
 if TYPE_CHECKING:
     from aligntools import Alignments, Step
-    from aligntools.formats.text.corpus import Bitext
+    from aligntools.api.align.fast_align_form import Bitext
 
 USAGE = """Usage: fast_align -i file.fr-en
  Standard options ([USE] = strongly recommended):
