@@ -50,11 +50,11 @@ def _measure(maps, name):
     """Return AER of each way, the share that `contrastive-align --encoder` keeps of the error, and what was said."""
     from aligntools.aligning.contrastive import evidence
     from aligntools.aligning.contrastive.evidence import Places
+    from aligntools.aligning.evidence import Asked, Known, Said
     from aligntools.aligning.settings import AlignerSettings
     from aligntools.api.align.alignment import train_with
     from aligntools.api.align.contrastive import train_contrastive_aligner
     from aligntools.api.align.contrastive_base import network_for, train_base
-    from aligntools.api.align.encoders import Knower, Known
     from aligntools.encoding import knowledge
     from aligntools.encoding.settings import EncoderSettings
     from aligntools.formats.text.corpus import in_lower_case
@@ -64,10 +64,9 @@ def _measure(maps, name):
     written, gold = gold_text(maps.o.data, name)
     said = knowledge.Member(maps.encoder, LAYERS, maps.without(language(name))).knowledge(written, maps.pool)
     text = in_lower_case(written)
-    known = Known(
-        knowledge.priors(written, said), {}, Places(said.given, said.odds) if said.odds.any() else None, text,
-        Knower(EncoderSettings(encoder=True)),
-    )  # fmt: skip
+    places = Places(said.given, said.odds) if said.odds.any() else None
+    own = {"encoder": Said({}, knowledge.priors(written, said), places)}
+    known = Known(own, Asked({"encoder": EncoderSettings(encoder=True)}), text)
     found = {"pairs": len(written), "alone": _aer(evidence.firm(said.given).links, gold), "agreement": said.agreement}
     how = {"reading": Reading(), "run": Run(threads=maps.pool)}
     network = network_for("all", None)

@@ -87,7 +87,7 @@ class Measured:
         import numpy as np
 
         from aligntools.aligning.contrastive.evidence import Places
-        from aligntools.api.align.encoders import Knower, Known
+        from aligntools.aligning.evidence import Asked, Known, Said
         from aligntools.encoding import knowledge
         from aligntools.encoding.settings import EncoderSettings
 
@@ -95,11 +95,11 @@ class Measured:
             return None
         text, _, written, said = self._whole()
         if read is None or read >= len(text):
-            places = Places(said.given, said.odds)
-            return Known(knowledge.priors(written, said), {}, places, text, Knower(EncoderSettings(encoder=True)))
+            own = {"encoder": Said({}, knowledge.priors(written, said), Places(said.given, said.odds))}
+            return Known(own, Asked({"encoder": EncoderSettings(encoder=True)}), text)
         chosen = np.linspace(0, len(text) - 1, read).astype(np.int64)
         some = replace(said, given=said.given[chosen])
-        return Known(knowledge.priors(knowledge.sample(written, read), some), {})
+        return Known({"encoder": Said({}, knowledge.priors(knowledge.sample(written, read), some))})
 
 
 def _text(data, name, pairs):

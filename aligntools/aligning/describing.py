@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from aligntools.aligning.evidence import described_as
 from aligntools.aligning.model import AlignmentModel
 
 
@@ -39,8 +40,7 @@ def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
         ["probability of NULL, forward and reverse", p_null],
         ["target words per source word", f"{model.length_ratio:.3f}"],
     ]
-    if model.encoder is not None:
-        settings.append(["words known beforehand, by the encoder", str(model.encoder.get("name"))])
+    settings.extend([described_as(name), str(about.get("name"))] for name, about in model.evidence.items())
     if model.decision is not None:
         settings.append(["links are decided on by", "the network that judges links"])
     settings.extend(view.facts())

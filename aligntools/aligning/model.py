@@ -1,10 +1,12 @@
 """An alignment model as a whole: vocabularies, settings and one model a view, on disk and in memory."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
+from aligntools.aligning.evidence import OF_MODELS, About
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.jumps import initial_jumps
@@ -53,8 +55,8 @@ class AlignmentModel:
         What links pieces of words.
     split : str
         What separated the words of the text; see `words.white_space`.
-    encoder : dict or None
-        Of what encoder the model learned words: its name, checksum and layers.
+    evidence : dict of str to dict
+        By what kinds of evidence the model learned words, and what each says of itself; see `aligning.evidence`.
     decision : dict or None
         Weights of features by which links are decided on, where posteriors alone do not: what
         `contrastive.weights.Weights.text` has.
@@ -68,7 +70,7 @@ class AlignmentModel:
     length_ratio: float = 1.0
     subwords: SubwordMember | None = None
     split: str = SPLITS[0]
-    encoder: dict[str, Any] | None = None
+    evidence: Mapping[str, About] = field(default_factory=dict)
     decision: dict[str, Any] | None = None
 
     @property
@@ -83,15 +85,14 @@ class AlignmentModel:
 
     def save(self, path: str) -> None:
         """Write the model file."""
-        header = {
+        header: dict[str, Any] = {
             "settings": asdict(self.settings),
             "lowercase": self.lowercase,
             "split": self.split,
             "length_ratio": self.length_ratio,
             "members": [_about(m) for m in self.views],
         }
-        if self.encoder is not None:
-            header["encoder"] = self.encoder
+        header |= self.evidence
         if self.decision is not None:
             header["decision"] = self.decision
         arrays = {
@@ -134,8 +135,10 @@ class AlignmentModel:
             split = header.get("split", SPLITS[0])  # older files have none
             if split not in SPLITS:
                 raise ValueError(f"no splitting '{split}'")
-            found = {name: dict(header[name]) for name in ("encoder", "decision") if name in header}
-            return cls(settings, source, target, views, bool(header["lowercase"]), ratio, subwords, split, **found)
+            decision = dict(header["decision"]) if "decision" in header else None
+            known = {name: about for name, about in header.items() if name not in OF_MODELS and isinstance(about, dict)}
+            lowercase = bool(header["lowercase"])
+            return cls(settings, source, target, views, lowercase, ratio, subwords, split, known, decision)
 
 
 def _under(name, arrays):

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from aligntools import AlignerSettings, EncoderSettings, PartSettings, PriorWeights
+from aligntools import AlignerSettings, PartSettings, PriorWeights
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, engine_options, options
 from aligntools.cli.reporting import reporting
@@ -52,7 +52,7 @@ _parts = options.group(
 @aligning.outputs
 @aligning.shapes
 @declared.group(AlignerSettings)
-@declared.group(EncoderSettings)
+@aligning.evidence
 @_parts
 @aligning.limits
 def command(**o: Any) -> None:
@@ -75,12 +75,13 @@ def command(**o: Any) -> None:
     aligning.take_old_type(o, chosen)
     aligning.check_text(o)
     aligning.check_fixed(o, chosen)
-    of_training = sorted(chosen & {"priors", *PriorWeights.names(), "encoder_layer", "encoder_pairs"})
+    of_training = sorted(chosen & {"priors", *PriorWeights.names()})
     if o["model"] and of_training:
         raise UsageProblem(f"-m applies a model as it is; `{of_training[0]}` is for training")
-    settings, encoder = declared.settings(AlignerSettings, o), declared.settings(EncoderSettings, o)
-    encoder = encoder.chosen(settings.best and not (o["model"] or o["init_model"]))
-    training = Training(settings, declared.settings(PriorWeights, o), o["priors"], encoder)
+    settings = declared.settings(AlignerSettings, o)
+    new = not (o["model"] or o["init_model"])
+    asked = aligning.evidence_of(o, o["model"] is not None).chosen(settings.best and new)
+    training = Training(settings, declared.settings(PriorWeights, o), o["priors"], asked)
     parts = InParts(declared.settings(PartSettings, o), o["checkpoint"], o["plan"])
     with reporting(o) as reporter:
         work = aligning.aligned_text(o, reporter)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from aligntools import AlignerSettings, Decisions, Reading, ReconstructionSettings, Run, Tokenizing
+from aligntools.api.align.evidence_kinds import SETTINGS, Asked
 from aligntools.api.align.text_files import TextFiles
 from aligntools.api.running.watching import Watch
 from aligntools.cli import declared, options
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 #: Log-probabilities under the model; eflomal's costs, of counts over the text's own links.
 SCORE_FORMS = ("log", "eflomal")
+#: Options of the kinds of evidence that are asked.
+evidence = options.group("", *map(declared.group, SETTINGS))
 #: What is read, and where the alignment goes.
 text = options.group(
     "Common options",
@@ -194,7 +197,12 @@ def made_of(kind: type[K], o: Mapping[str, Any], **more: Any) -> K:
     return kind(**{field.name: o[field.name] for field in fields(files) if field.name in o} | more)
 
 
-def aligned_text(o: Mapping[str, Any], watch: Watch) -> "AlignedText":
+def evidence_of(o: dict[str, Any], applying: bool = False) -> Asked:
+    """Return which evidence the options ask for."""
+    return Asked.of(lambda kind: declared.settings(kind, o), applying=applying)
+
+
+def aligned_text(o: dict[str, Any], watch: Watch) -> "AlignedText":
     """Return the text that the options name, with what is to be done with it."""
     from aligntools.api.align.files import AlignedText
     from aligntools.api.align.outputs import AlignmentFiles
@@ -209,7 +217,7 @@ def aligned_text(o: Mapping[str, Any], watch: Watch) -> "AlignedText":
         model=o["model"],
         init_model=o["init_model"],
         verify=o["verify"],
-        encoder=o.get("encoder"),
+        evidence=evidence_of(o, applying=o["model"] is not None),
         unbuffered=o["unbuffered"],
         ending=partial(until_terminated, o["unbuffered"]),
     )

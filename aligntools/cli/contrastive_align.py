@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from aligntools import ContrastiveSettings, EncoderSettings, Reading, Run
+from aligntools import ContrastiveSettings, Reading, Run
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, engine_options, options, training
 from aligntools.cli.reporting import reporting
@@ -99,7 +99,7 @@ _limits = options.group(
 @_tables
 @_learning
 @_search
-@declared.group(EncoderSettings)
+@aligning.evidence
 @engine_options.group
 @_limits
 def command(**o: Any) -> None:
@@ -126,7 +126,7 @@ def command(**o: Any) -> None:
             search,
             declared.settings(Reading, o),
             declared.settings(Run, o),
-            declared.settings(EncoderSettings, o),
+            aligning.evidence_of(o),
             reporter,
             fast=o["fast"],
             verify=o["verify"],

@@ -53,7 +53,7 @@ def test_the_same_lines_for_any_number_of_threads(own, text, command, tmp_path):
     assert found[0] == found[1]
     assert found[0][0].count(b"\n") == 60
     assert found[0][0].split(b"\n")[7] == b""
-    about = at.Aligner.load(tmp_path / "model").model.encoder
+    about = at.Aligner.load(tmp_path / "model").model.evidence["encoder"]
     assert about["checksum"] == own.about["checksum"]
     assert about["pairs"] == 60
 
@@ -158,9 +158,9 @@ def test_from_python_it_is_the_same(own, text):
     paths = [str(path) for path in text[1::2]]
     assert [str(a) for a in at.align(*paths, encoder=True)] == out
     model = at.train_aligner(*paths, encoder=True)
-    assert model.model.encoder["name"] == own.encoder.name
+    assert model.model.evidence["encoder"]["name"] == own.encoder.name
     both = at.train_contrastive_aligner(*paths, encoder=True)
-    assert both.aligner.model.encoder["name"] == own.encoder.name
+    assert both.aligner.model.evidence["encoder"]["name"] == own.encoder.name
 
 
 @pytest.mark.parametrize("command", [("align", "--best"), ("contrastive-align",)])
@@ -193,11 +193,11 @@ def test_where_nothing_takes_part_unasked(own, text, command, monkeypatch):
 def test_from_python_unasked(own, text, monkeypatch):
     monkeypatch.setattr(settings, "installed", lambda: True)
     paths = [str(path) for path in text[1::2]]
-    assert at.train_aligner(*paths).model.encoder is None
-    assert at.train_aligner(*paths, best=True).model.encoder["name"] == own.encoder.name
-    assert at.train_aligner(*paths, best=True, encoder=False).model.encoder is None
-    assert at.train_contrastive_aligner(*paths).aligner.model.encoder["name"] == own.encoder.name
-    assert at.train_contrastive_aligner(*paths, encoder=False).aligner.model.encoder is None
+    assert at.train_aligner(*paths).model.evidence == {}
+    assert at.train_aligner(*paths, best=True).model.evidence["encoder"]["name"] == own.encoder.name
+    assert at.train_aligner(*paths, best=True, encoder=False).model.evidence == {}
+    assert at.train_contrastive_aligner(*paths).aligner.model.evidence["encoder"]["name"] == own.encoder.name
+    assert at.train_contrastive_aligner(*paths, encoder=False).aligner.model.evidence == {}
 
 
 def test_one_of_another_version_is_told_of_and_left_out(text, unasked_encoder, monkeypatch):
@@ -218,11 +218,11 @@ def test_in_parts_each_part_is_asked(believed, text, tmp_path):
     assert found[0].returncode == 0, found[0].stderr
     assert found[0].stdout == found[1].stdout
     assert found[0].stdout.count(b"\n") == 60
-    kept = at.Aligner.load(tmp_path / "model").model.encoder
+    kept = at.Aligner.load(tmp_path / "model").model.evidence["encoder"]
     assert said.split(b": ")[1].split(b",")[0] in found[0].stderr  # as many links of as many pairs
     assert (kept["pairs"], kept["checksum"], kept["belief"]) == (60, believed.about["checksum"], 1.0)
     without = run("align", *text, "--views", "0", "--part-size", "17", "--save-model", tmp_path / "without")
-    assert at.Aligner.load(tmp_path / "without").model.encoder is None
+    assert at.Aligner.load(tmp_path / "without").model.evidence == {}
     assert (tmp_path / "without").read_bytes() != (tmp_path / "model").read_bytes()
     assert b"encoder" not in without.stderr
     few = run("align", *text, "--encoder", "--encoder-pairs", "7", "--part-size", "17", "--views", "0")
@@ -282,7 +282,7 @@ def test_an_encoder_in_a_folder(text, tmp_path):
     tiny.write_folder(tmp_path, "xlm-roberta")
     done = run("align", *text, "--encoder", tmp_path, "--encoder-layer", "1", "--save-model", tmp_path / "model")
     assert done.returncode == 0, done.stderr
-    about = at.Aligner.load(tmp_path / "model").model.encoder
+    about = at.Aligner.load(tmp_path / "model").model.evidence["encoder"]
     assert (about["name"], about["layers"]) == ("xlm-roberta", [1])
     said = "which has layers 0 to 2"
     assert fails(run("align", *text, "--encoder", tmp_path, "--encoder-layer", "3"), said, status=2)

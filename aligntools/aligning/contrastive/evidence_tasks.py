@@ -12,6 +12,7 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder, concaten
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.tasks import LearningPlan, draw
 from aligntools.aligning.contrastive.weights import Weights
+from aligntools.aligning.evidence import Known
 from aligntools.formats.links.given_links import concatenate_given
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.pharaoh import concatenate as join
@@ -116,19 +117,18 @@ def with_evidence(weights: Weights, tables: list, told: list, counts_for: float 
     return replace(weights, values=values, active=active, tables=tuple(tables))
 
 
-def with_knower(weights: Weights, table: np.ndarray, about: dict) -> Weights:
-    """Return weights with those of what has readings of any text, each worth what its table says.
-
-    Parameters
-    ----------
-    weights : Weights
-    table : float64 [evidence.READINGS]
-    about : dict
-        Its name and checksum.
-    """
-    values = np.append(weights.values, scale(weights.values, weights.active))
-    tables = (*weights.tables, np.asarray(table, np.float64))
-    return replace(weights, values=values, active=np.append(weights.active, True), tables=tables, knower=about)
+def with_known(weights: Weights, known: Known) -> Weights:
+    """Return weights with those of what is known of places, each reading worth what its table says."""
+    beside = scale(weights.values, weights.active)
+    for name, places in known.places.items():
+        weights = replace(
+            weights,
+            values=np.append(weights.values, beside),
+            active=np.append(weights.active, True),
+            tables=(*weights.tables, np.asarray(places.table, np.float64)),
+            knowers={**weights.knowers, name: known.header[name]},
+        )
+    return weights
 
 
 def plan_with_evidence(plan: LearningPlan, files: int, counts_for: float | None = None) -> LearningPlan:

@@ -136,7 +136,7 @@ def train_in_rounds(
     bitext, settings, pool, lowercase, report, keep_text, max_memory
         See `train_model.train_model`.
     known : Priors or None
-        What an encoder knows of the text: of all rounds but the first, whose priors have it already.
+        What is known of the text's words beforehand: of all rounds but the first, whose priors have it already.
     **first
         What `train_model.train_model` takes else, for the first round.
     """

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, get_args
 
@@ -13,6 +14,7 @@ from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.search import CONSTRAINTS, GREEDY, SearchSettings
 from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates
 from aligntools.aligning.contrastive.starts import FORMER, LINK_TREES, SHIPPED, shipped
+from aligntools.aligning.evidence import OF_WEIGHTS, About, is_kind
 from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import check_version, in_words, is_number, read_described
 from aligntools.ground.errors import DataError
@@ -40,9 +42,9 @@ class Weights:
         Of each file of evidence that goes with them, what its readings are worth.
     network : LinkNetwork or None
         What the feature ``trees`` asks, where it is active.
-    knower : dict or None
-        Of what the last table's readings are, where no file has them: the name and the checksum of what gives them of
-        any text.
+    knowers : dict of str to dict
+        Of what the last tables' readings are, where no file has them: by kinds of evidence (`aligning.evidence`), in
+        the order of names, the name and the checksum of what gives them of any text.
     """
 
     values: np.ndarray
@@ -51,7 +53,7 @@ class Weights:
     about: dict = field(default_factory=dict)
     tables: tuple = ()
     network: LinkNetwork | None = None
-    knower: dict | None = None
+    knowers: Mapping[str, About] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("values", "active"):
@@ -67,14 +69,23 @@ class Weights:
     @property
     def files(self) -> int:
         """How many files of evidence go with them."""
-        return len(self.tables) - (self.knower is not None)
+        return len(self.tables) - len(self.knowers)
 
-    def without_knower(self) -> "Weights":
-        """Return the same for text of which it is not asked."""
-        if self.knower is None:
+    def without(self, names: Iterable[str]) -> "Weights":
+        """Return the same for text of which some kinds of evidence are not asked."""
+        names = set(names) & self.knowers.keys()
+        if not names:
             return self
-        values, active = self.values[:-1], self.active[:-1]
-        return replace(self, values=values, active=active, tables=self.tables[:-1], knower=None)
+        left = [k for k, name in enumerate(self.knowers) if name not in names]
+        kept = [*range(self.files), *(self.files + k for k in left)]
+        columns = [*range(len(NAMES)), *(len(NAMES) + k for k in kept)]
+        return replace(
+            self,
+            values=self.values[columns],
+            active=self.active[columns],
+            tables=tuple(self.tables[k] for k in kept),
+            knowers={name: about for name, about in self.knowers.items() if name not in names},
+        )
 
     @property
     def by_name(self) -> dict[str, float]:
@@ -97,9 +108,7 @@ class Weights:
             text["evidence"] = [np.asarray(table).tolist() for table in self.tables]
         if self.network is not None and self.active[_TREES]:
             text["trees"] = self.network.fingerprint
-        if self.knower is not None:
-            text["encoder"] = self.knower
-        return text
+        return {**text, **self.knowers}
 
     def save(self, path) -> None:
         """Write the file; it appears whole or not at all."""
@@ -154,17 +163,21 @@ def weights_of(
             raise DataError(path, None, f"a weight for '{name}', which is not among its features; remove it or list it")
     search, about = _search_settings(path, text.get("search", {})), text.get("learned", {})
     asked = _network(path, text, network, network_of) if active[_TREES] else None
-    return Weights(values, active, search, about, tables, asked, _knower(path, text.get("encoder"), tables))
+    return Weights(values, active, search, about, tables, asked, _knowers(path, text, tables))
 
 
-def _knower(path, given, tables):
-    """Return of what the last table is, where no file has its readings."""
-    if given is None:
-        return None
-    right = isinstance(given, dict) and all(isinstance(given.get(name), str) for name in ("name", "checksum"))
-    if not right or not tables:
-        raise DataError(path, None, "'encoder' has a name, a checksum, and the last list in 'evidence'; learn it again")
-    return given
+def _knowers(path: object, text: dict[str, Any], tables: Sequence[np.ndarray]) -> dict[str, About]:
+    """Return of what the last tables are, where no file has their readings."""
+    found: dict[str, About] = {}
+    for name in sorted(set(text) - OF_WEIGHTS):
+        given = text[name]
+        right = isinstance(given, dict) and all(isinstance(given.get(key), str) for key in ("name", "checksum"))
+        if is_kind(name) and (not right or len(found) == len(tables)):
+            wrong = f"'{name}' has a name, a checksum, and a list of its own in 'evidence'"
+            raise DataError(path, None, f"{wrong}; learn it again")
+        if right:
+            found[name] = given
+    return found
 
 
 def _tables(path, given):

@@ -132,7 +132,7 @@ def _jumps(links: Links, lengths, k):
 def joined_with(
     priors: Priors | None, known: Priors | None, weights: PriorWeights
 ) -> tuple[Priors | None, PriorWeights]:
-    """Join priors with what an encoder knows, which counts in full; return what they weigh then, too."""
+    """Join priors with what is known of words beforehand, which counts in full; return what they weigh then, too."""
     if known is None:
         return priors, weights
     in_full = replace(weights, prior_lexical=1.0)

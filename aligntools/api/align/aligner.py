@@ -5,14 +5,16 @@ from collections.abc import Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Unpack
 
+from aligntools.aligning.evidence import Asked, Known
 from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.api.align.alignments import Alignment, Alignments, with_words
+from aligntools.api.align.evidence_kinds import AppliedEvidenceKeywords
+from aligntools.api.align.evidence_texts import Readers
 from aligntools.api.given.keywords import DecisionsKeywords, ReadingKeywords, RunKeywords
 from aligntools.api.given.texts import Sentence, Sentences, paths_of
 from aligntools.api.running.engines import mapping
 from aligntools.api.running.threads import pool_of
 from aligntools.api.views.showing import ShownAsModel
-from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.text.reading import LONGEST_RANGE, Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from aligntools.aligning.contrastive.weights import Weights
     from aligntools.aligning.links.prior_counts import PriorCounter
     from aligntools.aligning.model import AlignmentModel
-    from aligntools.api.align.encoders import Knower, Known
     from aligntools.formats.links.given_links import GivenLinks
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
@@ -59,10 +60,10 @@ class Aligner(ShownAsModel):
     def __init__(
         self,
         model: "AlignmentModel",
-        known: "Known | None" = None,
-        encoder: EncoderSettings = EncoderSettings(),  # noqa: B008
+        known: Known | None = None,
+        asked: Asked = Asked(),  # noqa: B008
     ):
-        self._model, self._known, self._encoder = model, known, encoder
+        self._model, self._known, self._asked = model, known, asked
 
     @property
     def model(self) -> "AlignmentModel":
@@ -70,8 +71,8 @@ class Aligner(ShownAsModel):
         return self._model
 
     @property
-    def known(self) -> "Known | None":
-        """What an encoder knows of the text that the model was trained on, where it was trained here."""
+    def known(self) -> Known | None:
+        """What was known of the text that the model was trained on, where it was trained here."""
         return self._known
 
     @cached_property
@@ -82,20 +83,20 @@ class Aligner(ShownAsModel):
         from aligntools.aligning.contrastive.weights import weights_of
 
         found = weights_of("the model", self.model.decision)
-        return found.without_knower() if self._encoder.encoder is False else found
+        return found.without(self._asked.left_out)
 
     @cached_property
-    def knower(self) -> "Knower":
-        """The encoder that decisions on links ask."""
-        if self.known is not None and self.known.knower is not None:
-            return self.known.knower
-        from aligntools.api.align.encoders import knower_for
-
+    def _readers(self) -> Readers:
+        """What decisions on links ask."""
         assert self.weights is not None
-        return knower_for(self.weights.knower or {}, self._encoder)
+        return Readers.of(self.weights, self._known, self._asked)
+
+    def asking(self, asked: Asked) -> "Aligner":
+        """Return the same, with other sources of the evidence that decisions on links ask for."""
+        return Aligner(self._model, self._known, asked)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Aligner, (self.model, None, self._encoder)
+        return Aligner, (self.model, None, self._asked)
 
     def __repr__(self) -> str:
         s, sizes = self.model.settings, self.model.sizes
@@ -114,7 +115,7 @@ class Aligner(ShownAsModel):
         *,
         threads: "int | Pool | None" = None,
         verify: bool = True,
-        encoder: str | bool | os.PathLike[str] | None = None,
+        **options: Unpack[AppliedEvidenceKeywords],
     ) -> "Aligner":
         """Read a model file, as ``align --save-model`` or `save` wrote it.
 
@@ -127,6 +128,8 @@ class Aligner(ShownAsModel):
         encoder : path, bool or None
             Where links are decided on with an encoder: the folder of that which the model was trained with, where it
             is not the extra's; False decides without.
+        **options
+            The same of other kinds of evidence.
 
         Raises
         ------
@@ -135,9 +138,12 @@ class Aligner(ShownAsModel):
         """
         from aligntools.aligning.model import AlignmentModel
 
+        given = Given("load", options)
+        asked = Asked.given(given, applying=True)
+        given.end()
         with pool_of(threads) as pool:
             model = AlignmentModel.load(os.fspath(path), pool, verify)
-        return cls(model, None, EncoderSettings(encoder=encoder).checked())
+        return cls(model, None, asked)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; it appears whole or not at all.
@@ -264,12 +270,12 @@ class Aligner(ShownAsModel):
             cells = None if max_memory is None else cells_within(max_memory // ((run.workers or 1) + 1))
             job = partial(_align, decisions, cells, directions)
             with pool_of(run.threads) as pool, mapping(run, pool) as blocks:
-                texts = self._asked(sources, targets, reading, False, JOB, weights, pool)
+                texts = self._with_places(sources, targets, reading, False, JOB, weights, pool)
                 yield from aligned_by(blocks, self, job, texts)
             return
         cells = None if max_memory is None else cells_within(max_memory)
         with pool_of(run.threads) as pool:
-            for text, asked in self._asked(sources, targets, reading, unbuffered, PART, weights, pool):
+            for text, asked in self._with_places(sources, targets, reading, unbuffered, PART, weights, pool):
                 links = []
                 for found in _align(decisions, cells, directions or counter is not None, self, text, pool, asked):
                     if counter is not None:
@@ -278,7 +284,7 @@ class Aligner(ShownAsModel):
                 if counter is not None:
                     counter.add(text, *(concatenate(column) for column in zip(*links, strict=True)))
 
-    def _asked(
+    def _with_places(
         self,
         sources: "Sentences | Bitext",
         targets: Sentences | None,
@@ -289,8 +295,8 @@ class Aligner(ShownAsModel):
         pool: "Pool",
     ) -> "Iterator[tuple[Bitext, list[GivenLinks]]]":
         """Yield what `texts` does, each with what weights ask of its places."""
-        if weights is not None and weights.knower is not None:
-            return self.knower.texts(self, sources, targets, reading, unbuffered, part, pool)
+        if weights is not None and weights.knowers:
+            return self._readers.texts(self, sources, targets, reading, unbuffered, part, pool)
         return ((text, []) for text in self.texts(sources, targets, reading, unbuffered, part))
 
     def texts(

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
+from aligntools.aligning.evidence import Asked, Known, ask
 from aligntools.aligning.models import registry
 from aligntools.aligning.settings import (
     MRE_PRESETS,
@@ -16,13 +17,12 @@ from aligntools.aligning.settings import (
 )
 from aligntools.api.align.aligner import Aligner, check_lengths
 from aligntools.api.align.alignments import Alignments
-from aligntools.api.align.encoders import Known, known_of
+from aligntools.api.align.evidence_kinds import SETTINGS, EvidenceKeywords
 from aligntools.api.align.priors import SomePriors, read_priors
 from aligntools.api.align.training_links import TrainingLinks
 from aligntools.api.given.keywords import (
     AlignerKeywords,
     DecisionsKeywords,
-    EncoderKeywords,
     PriorWeightsKeywords,
     ReadingKeywords,
     ReconstructionKeywords,
@@ -31,7 +31,6 @@ from aligntools.api.given.keywords import (
 from aligntools.api.given.texts import Sentences, paths_of
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
-from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
@@ -48,7 +47,7 @@ _log = logging.getLogger("aligntools")
 
 
 class TrainingKeywords(
-    AlignerKeywords, PriorWeightsKeywords, ReadingKeywords, RunKeywords, EncoderKeywords, total=False
+    AlignerKeywords, PriorWeightsKeywords, ReadingKeywords, RunKeywords, EvidenceKeywords, total=False
 ):
     """Keywords of `train_aligner`, besides its own parameters."""
 
@@ -119,20 +118,21 @@ def read_bitext(
 def known_text(
     sources: "Sentences | Bitext",
     targets: Sentences | None,
-    encoder: EncoderSettings,
+    asked: Asked,
     reading: Reading,
     run: Run,
-    tell: Callable[[int, int], None] = lambda _done, _of: None,
+    tell: Callable[[str, int, int], None] = lambda _kind, _done, _of: None,
 ) -> "tuple[Bitext, Known | None]":
-    """Return a text as training takes it, and what an encoder knows of its words as written; see `known_of`."""
+    """Return a text as training takes it, and what is known of its words as written; see `evidence.ask`."""
     from aligntools.formats.text.corpus import Bitext, in_lower_case
 
     written = sources
     if not isinstance(written, Bitext):
         written = read_bitext(written, targets, reading=replace(reading, case_sensitive=True))
-    known = known_of(written, encoder, run, tell)
+    with pool_of(run.threads) as pool:
+        known = ask(written, asked, pool, tell)
     text = written if reading.case_sensitive else in_lower_case(written)
-    return text, replace(known, text=text) if known is not None else None
+    return text, known.of(text) if known is not None else None
 
 
 def _one_training(settings: AlignerSettings, bitext: "Bitext", priors: bool) -> str:
@@ -164,7 +164,7 @@ def _check_fixed(names: Iterable[str]) -> None:
         raise UsageProblem(f"`{name}` is for a new model; `init_model` keeps the settings it was trained with")
 
 
-@taking(AlignerSettings, PriorWeights, Reading, Run, EncoderSettings)
+@taking(AlignerSettings, PriorWeights, Reading, Run, *SETTINGS)
 def train_aligner(
     sources: "Sentences | Bitext",
     targets: Sentences | None = None,
@@ -230,13 +230,13 @@ def train_aligner(
     given = Given("train_aligner", options)
     settings = given.take(AlignerSettings, settings)
     weights, reading, run = given.take(PriorWeights, weights), given.take(Reading, reading), given.take(Run, run)
-    encoder = given.take(EncoderSettings).chosen(settings.best and init_model is None)
+    asked = Asked.given(given).chosen(settings.best and init_model is None)
     given.end()
     _check_chosen(settings, init_model)
     known = None
-    if encoder.asked:
+    if asked:
         lowercase = init_model.model.lowercase if init_model else not reading.case_sensitive
-        sources, known = known_text(sources, targets, encoder, replace(reading, case_sensitive=not lowercase), run)
+        sources, known = known_text(sources, targets, asked, replace(reading, case_sensitive=not lowercase), run)
     return train_with(
         sources,
         targets,
@@ -344,7 +344,7 @@ def train_with(
     """Train an aligner with settings made elsewhere; see `train_aligner` for the parameters.
 
     ``rounds`` are those of the contrastive aligner's base model; with ``best`` there are two where they help.
-    ``known`` is what an encoder knows of the text.
+    ``known`` is what is known of its words beforehand.
     """
     from aligntools.aligning.links.prior_counts import joined_with
     from aligntools.aligning.training.train_model import count_steps, train_model
@@ -366,7 +366,7 @@ def train_with(
         settings = replace(settings, subwords=0)
     best, asked, words = settings.best and start is None, settings, len(bitext.source.tokens)
     settings = settings.resolved(words)
-    network = best and known is not None and settings.direction == "both"
+    network = best and known is not None and known.of_places and settings.direction == "both"
     if network:
         keep_text, links = True, None  # the network decides on links, with the whole words
     if best and counts is None:
@@ -406,7 +406,7 @@ def train_with(
             weights=weights,
             last_pass=links.last_pass(bitext.skipped) if links and not again else None,
         )
-        aligner = Aligner(replace(model, split=splitting, encoder=known.about if known else None), known)
+        aligner = Aligner(replace(model, split=splitting, evidence=known.header if known else {}), known)
         if network and known is not None:
             from aligntools.api.align.deciding import with_network
 
@@ -415,7 +415,7 @@ def train_with(
     return aligner
 
 
-@taking(AlignerSettings, Decisions, PriorWeights, Reading, Run, EncoderSettings)
+@taking(AlignerSettings, Decisions, PriorWeights, Reading, Run, *SETTINGS)
 def align(
     sources: "Sentences | Bitext",
     targets: Sentences | None = None,
@@ -456,14 +456,14 @@ def align(
     given = Given("align", options)
     settings, weights = given.take(AlignerSettings, settings), given.take(PriorWeights)
     decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
-    encoder = given.take(EncoderSettings).chosen(settings.best and init_model is None)
+    asked = Asked.given(given).chosen(settings.best and init_model is None)
     given.end()
     if init_model is not None:
         reading = replace(reading, case_sensitive=not init_model.model.lowercase)
     whole = isinstance(sources, Bitext)
     known = None
-    if encoder.asked:
-        bitext, known = known_text(sources, targets, encoder, reading, run)
+    if asked:
+        bitext, known = known_text(sources, targets, asked, reading, run)
     else:
         bitext = sources if isinstance(sources, Bitext) else read_bitext(sources, targets, reading=reading)
     blocks: list[Alignments] = []

@@ -8,25 +8,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates, Constraint, ContrastiveSettings
+from aligntools.aligning.evidence import Asked
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import known_text, read_bitext
 from aligntools.api.align.alignments import Alignment, Alignments, with_words
 from aligntools.api.align.contrastive_base import network_for, network_of, train_base
-from aligntools.api.align.encoders import Knower, Known, knower_for
 from aligntools.api.align.evidence import Evidence, check_count, in_step
+from aligntools.api.align.evidence_kinds import SETTINGS, AppliedEvidenceKeywords, EvidenceKeywords
+from aligntools.api.align.evidence_texts import Readers
+from aligntools.api.align.learning_weights import Others, learn_from_gold
 from aligntools.api.align.teaching import SomeStart, resolved_start
 from aligntools.api.convert.links import OneAlignment
-from aligntools.api.given.keywords import ContrastiveKeywords, EncoderKeywords, ReadingKeywords, RunKeywords
+from aligntools.api.given.keywords import ContrastiveKeywords, ReadingKeywords, RunKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import Sentence, Sentences
 from aligntools.api.running.engines import mapping
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
-from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking
-from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ class SearchingKeywords(ReadingKeywords, RunKeywords, total=False):
     run: Run | None
 
 
-class LearningKeywords(ContrastiveKeywords, EncoderKeywords, ReadingKeywords, RunKeywords, total=False):
+class LearningKeywords(ContrastiveKeywords, EvidenceKeywords, ReadingKeywords, RunKeywords, total=False):
     """Keywords of `train_contrastive_aligner`, besides its own parameters."""
 
 
@@ -71,8 +73,8 @@ class ContrastiveAligner:
         Errors on the gold links that the weights were learned from.
     evidence : sequence of EvidenceFile
         What was found out about the files of evidence that the weights were learned with.
-    encoder : EncoderSettings
-        Which encoder is asked, where the weights ask one.
+    asked : Asked
+        Which sources the weights ask, where they ask some.
     """
 
     def __init__(
@@ -81,21 +83,18 @@ class ContrastiveAligner:
         weights: "Weights",
         report: "GoldLearning | None" = None,
         evidence: "Sequence[EvidenceFile]" = (),
-        encoder: EncoderSettings = EncoderSettings(),  # noqa: B008
+        asked: Asked = Asked(),  # noqa: B008
     ):
         _check_base(aligner)
-        self._aligner, self._report, self._evidence, self._encoder = aligner, report, tuple(evidence), encoder
-        self._weights = weights.without_knower() if encoder.encoder is False else weights
+        self._aligner, self._report, self._evidence, self._asked = aligner, report, tuple(evidence), asked
+        self._weights = weights.without(asked.left_out)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ContrastiveAligner, (self._aligner, self._weights, self._report, self._evidence, self._encoder)
+        return ContrastiveAligner, (self._aligner, self._weights, self._report, self._evidence, self._asked)
 
     @cached_property
-    def _knower(self) -> Knower:
-        known = self._aligner.known
-        if known is not None and known.knower is not None:
-            return known.knower
-        return knower_for(self._weights.knower or {}, self._encoder)
+    def _readers(self) -> Readers:
+        return Readers.of(self._weights, self._aligner.known, self._asked)
 
     @property
     def aligner(self) -> Aligner:
@@ -135,7 +134,7 @@ class ContrastiveAligner:
         constraint: Constraint | None = None,
         candidates: Candidates | None = None,
         start: SomeStart | None = None,
-        encoder: str | bool | os.PathLike[str] | None = None,
+        **options: Unpack[AppliedEvidenceKeywords],
     ) -> "ContrastiveAligner":
         """Read a weights file, as ``contrastive-align --save-weights`` or `save_weights` wrote it.
 
@@ -149,8 +148,8 @@ class ContrastiveAligner:
         start : path, ContrastiveStart or None
             What the weights were learned from, where that is none of the starts that come with the program: what
             judges links goes with them.
-        encoder : path, bool or None
-            As for `Aligner.load`.
+        **options
+            Where sources of evidence are, as for `Aligner.load`.
 
         Raises
         ------
@@ -158,7 +157,10 @@ class ContrastiveAligner:
             When it is not a weights file, or names features that do not exist.
         """
         found = load_contrastive_weights(weights, beam=beam, constraint=constraint, candidates=candidates, start=start)
-        return cls(aligner, found, encoder=EncoderSettings(encoder=encoder).checked())
+        given = Given("load", options)
+        asked = Asked.given(given, applying=True)
+        given.end()
+        return cls(aligner, found, asked=asked)
 
     @cached_property
     def _applier(self) -> "Applier":
@@ -238,10 +240,10 @@ class ContrastiveAligner:
             raise UsageProblem("unbuffered pairs are aligned in this process; leave out the workers")
         part = JOB if run.asked else PART
         with pool_of(run.threads) as pool:
-            if self.weights.knower is None:
-                read: Any = self.aligner.texts(sources, targets, reading, unbuffered, part)
+            if self.weights.knowers:
+                read: Any = self._readers.texts(self.aligner, sources, targets, reading, unbuffered, part, pool)
             else:
-                read = self._knower.texts(self.aligner, sources, targets, reading, unbuffered, part, pool)
+                read = self.aligner.texts(sources, targets, reading, unbuffered, part)
             texts = in_step(read, evidence)
             if run.asked:
                 with mapping(run, pool) as blocks:
@@ -298,7 +300,7 @@ def _candidate_finder(
     return CandidateFinder(aligner.model, pool, network_of(chosen), applier=applier, **bounds)
 
 
-@taking(ContrastiveSettings, Reading, Run, EncoderSettings)
+@taking(ContrastiveSettings, Reading, Run, *SETTINGS)
 def train_contrastive_aligner(
     sources: "Sentences | Bitext",
     targets: Sentences | None = None,
@@ -370,21 +372,21 @@ def train_contrastive_aligner(
     named, begun = resolved_start(start)
     settings = replace(given.take(ContrastiveSettings, settings), start=named).checked()
     reading, run = given.take(Reading, reading), given.take(Run, run)
-    encoder = given.take(EncoderSettings)
+    asked = Asked.given(given)
     given.end()
-    if encoder.asked and aligner is not None:
-        raise UsageProblem("an aligner is taken as it is; leave it out, or `encoder`")
+    if asked and aligner is not None:
+        raise UsageProblem(f"an aligner is taken as it is; leave it out, or `{asked.option}`")
     tell = reporter(progress)
     network = network_for(settings.features, start)  # wrong features are told of before anything is trained
-    left_out = encoder.encoder is False
-    encoder = encoder.chosen(aligner is None and network is not None and not fast)
+    left_out = asked.left_out
+    asked = asked.chosen(aligner is None and network is not None and not fast)
     if aligner is not None and (settings.rounds or 1) > 1:
         raise UsageProblem("an aligner is taken as it is; leave it out, or ask for one round")
     with pool_of(run.threads) as pool:
         if aligner is None:
             run, known = replace(run, threads=pool), None
-            if encoder.asked:
-                sources, known = known_text(sources, targets, encoder, reading, run)
+            if asked:
+                sources, known = known_text(sources, targets, asked, reading, run)
             elif not isinstance(sources, Bitext):
                 sources = read_bitext(sources, targets, reading=reading)
             base = AlignerSettings(fast=fast, seed=settings.seed)
@@ -394,12 +396,12 @@ def train_contrastive_aligner(
         plan = tasks.plan_of(settings, aligner.model.usual_threshold, begun)
         finder = _candidate_finder(aligner, plan, pool)
         texts = list(aligner.texts(sources, targets, reading, False))
-        known = aligner.known if network is not None and not left_out else None
-        if known is not None and (known.text is not sources or known.places is None):
+        known = aligner.known.without(left_out) if aligner.known is not None and network is not None else None
+        if known is not None and (known.text is not sources or not known.places):
             known = None
-        others = _Others(finder, texts, evidence, plan, known) if evidence or known else None
+        others = Others(finder, texts, evidence, plan, known) if evidence or known else None
         if gold is not None:
-            found = _learn_from_gold(finder, texts, gold, plan, settings, tell, others)
+            found = learn_from_gold(finder, texts, gold, plan, settings, tell, others)
             told = others.told(found.weights, found.files) if others else ()
             return ContrastiveAligner(aligner, found.weights, found, told)
 
@@ -411,89 +413,3 @@ def train_contrastive_aligner(
             return ContrastiveAligner(aligner, weights)
         weights = others.weights(weights, settings.evidence_share)
         return ContrastiveAligner(aligner, weights, None, others.told(weights))
-
-
-class _Others:
-    """Evidence for a text: each file's links in its runs of pairs, and what they are worth."""
-
-    def __init__(
-        self,
-        finder: "CandidateFinder",
-        texts: "list[Bitext]",
-        evidence: Sequence[Evidence],
-        plan: Any,
-        known: Known | None,
-    ) -> None:
-        from aligntools.aligning.contrastive import evidence_tasks
-
-        check_count(evidence, len(evidence), MOST_FILES)
-        self.links, self.known, self._files = [given for _, given in in_step(texts, evidence)], known, []
-        self.tables: list[Any] = []
-        if evidence:
-            self.tables, self._files = evidence_tasks.judge_files(finder, texts, self.links, plan)
-
-    def weights(self, weights: "Weights", share: float | None) -> "Weights":
-        """Return weights with those of the files, and of what is known of places."""
-        from aligntools.aligning.contrastive.evidence_tasks import with_evidence
-
-        if self._files:
-            weights = with_evidence(weights, self.tables, self._files, share)
-        return weights if self.known is None else self.known.added_to(weights)
-
-    def told(self, weights: "Weights", aers: Sequence[float] = ()) -> "list[EvidenceFile]":
-        """Return what is known of the files."""
-        first = len(weights.values) - len(weights.tables)
-        own = weights.values[first : first + len(self._files)].tolist()
-        known: list[float | None] = [*aers[: len(own)]] or [None] * len(own)
-        return [replace(f, weight=w, aer=a) for f, w, a in zip(self._files, own, known, strict=True)]
-
-
-def _learn_from_gold(
-    finder: "CandidateFinder",
-    texts: "list[Bitext]",
-    given: Any,
-    plan: Any,
-    settings: ContrastiveSettings,
-    tell: Any,
-    evidence: _Others | None,
-) -> "GoldLearning":
-    """Learn weights from the gold links of the text's first pairs."""
-    from aligntools.aligning.contrastive import tasks
-    from aligntools.aligning.contrastive.noise import pick
-    from aligntools.api.score.scorers import gold_of
-    from aligntools.formats.links.pharaoh import check_range
-
-    name = str(given) if isinstance(given, str | Path) else "gold"
-    n = sum(map(len, texts))
-    gold = gold_of(given, {"sentences": n})
-    if gold.reach > n:
-        problem = f"{len(gold)} sentence pairs" if gold.numbers is None else f"links of line {gold.reach}"
-        raise DataError(name, None, f"{problem}, but the text has {n}")
-    if gold.reach > len(texts[0]):
-        raise DataError(name, None, f"{gold.reach} sentence pairs; the first {len(texts[0])} are enough")
-    text = pick(texts[0], gold.rows)
-    lengths = text.source.lengths(), text.target.lengths()
-    check_range(gold.possible, *lengths, path=name, index_base=gold.index_base)
-
-    def learned(figures: dict[str, Any]) -> None:
-        tell(Step("learning", figures["round"], None, figures))
-
-    how = settings.method, settings.folds, learned
-    if evidence is None:
-        return tasks.learn_from_gold(finder, text, gold, plan, *how)
-    from aligntools.aligning.contrastive.evidence_tasks import plan_with_evidence
-
-    links, tables = [x[gold.rows] for x in evidence.links[0]], list(evidence.tables)
-    with_files = plan_with_evidence(plan, len(tables), settings.evidence_share)
-    if evidence.known is not None and evidence.known.places is not None:
-        with_files = plan_with_evidence(with_files, 1, 1.0)
-        links.append(evidence.known.places.given[: len(texts[0])][gold.rows])
-        tables.append(evidence.known.places.table)
-    found = tasks.learn_from_gold(finder, text, gold, with_files, *how, links, tables)
-    if evidence.known is not None:
-        found = replace(found, weights=replace(found.weights, knower=evidence.known.about))
-        if not evidence.tables:
-            return found
-    if found.validated is None:
-        return found
-    return replace(found, without=tasks.learn_from_gold(finder, text, gold, plan, *how[:2]).validated)

@@ -4,10 +4,10 @@ import os
 from typing import TYPE_CHECKING
 
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
+from aligntools.aligning.evidence import Known
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import train_with
-from aligntools.api.align.encoders import Known
 from aligntools.api.align.teaching import SomeStart, resolved_start
 from aligntools.api.running.progress import Progress
 from aligntools.formats.text.reading import Reading

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aligntools.aligning.contrastive.settings import MOST_FILES, ContrastiveSettings
+from aligntools.aligning.evidence import Asked
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.api.align import evidence_notes
 from aligntools.api.align.aligner import Aligner
@@ -16,11 +17,10 @@ from aligntools.api.align.alignments import Tally
 from aligntools.api.align.contrastive import ContrastiveAligner, load_contrastive_weights, train_contrastive_aligner
 from aligntools.api.align.contrastive_base import aligner_from_tables, network_for, network_of, train_base
 from aligntools.api.align.evidence import Evidence, check_count, read_evidence
-from aligntools.api.align.files import reading_encoder
+from aligntools.api.align.files import asking
 from aligntools.api.align.text_files import TextFiles
 from aligntools.api.running.threads import pool_of
 from aligntools.api.running.watching import Watch
-from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.opening.files import writing
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
@@ -82,7 +82,8 @@ class ContrastiveText:
         How alignments are searched, as far as that was said; the rest is as weights files say.
     reading : Reading
     run : Run
-    encoder : EncoderSettings
+    asked : Asked
+        Which evidence takes part, besides files of links.
     watch : Watch
     fast : bool
         Train the quickest base model.
@@ -102,7 +103,7 @@ class ContrastiveText:
     search: dict[str, Any]
     reading: Reading
     run: Run
-    encoder: EncoderSettings
+    asked: Asked
     watch: Watch
     fast: bool = False
     verify: bool = True
@@ -161,8 +162,9 @@ class ContrastiveText:
             raise UsageProblem("`source_vcb` and `target_vcb` go together, with `forward_table` and `reverse_table`")
         if files.model and (files.save_model or self.fast or self.reading.case_sensitive):
             raise UsageProblem("`model` is taken as it is; `save_model`, `fast` and `case_sensitive` are for a new one")
-        if self.encoder.asked and self._given and not files.weights:
-            raise UsageProblem("`encoder` is for a base model that is trained here; leave out `model` and tables")
+        if self.asked and self._given and not files.weights:
+            option = self.asked.option
+            raise UsageProblem(f"`{option}` is for a base model that is trained here; leave out `model` and tables")
 
     def align(self) -> None:
         """Align the text.
@@ -201,7 +203,7 @@ class ContrastiveText:
         if files.save_model:
             base.save(files.save_model)
         if weights is not None:
-            return text, ContrastiveAligner(base, weights, encoder=self.encoder)
+            return text, ContrastiveAligner(base, weights, asked=self.asked)
         if text is None:  # read once: learning and aligning both need it
             self.watch.begin("reading")
             reading = replace(self.reading, case_sensitive=not base.model.lowercase)
@@ -226,13 +228,14 @@ class ContrastiveText:
             return aligner_from_tables(*tables, **names, case_sensitive=self.reading.case_sensitive), None
         network = network_of(weights) if weights is not None else network_for(self.settings.features, files.start)
         watch.begin("reading")
-        encoder, known = self.encoder.chosen(network is not None and not self.fast), None
+        asked, known = self.asked.chosen(network is not None and not self.fast), None
         paths = self.text.paths(self.reading.split)
-        if encoder.asked:
-            bitext, known = known_text(*paths, encoder, self.reading, run, reading_encoder(watch))
+        if asked:
+            bitext, known = known_text(*paths, asked, self.reading, run, asking(watch))
             watch.close()
             assert known is not None
-            watch.say(known.summary)
+            for line in known.summary:
+                watch.say(line)
         else:
             bitext = read_bitext(*paths, reading=self.reading)
         self._evidence = read_evidence(bitext, files.evidence)

@@ -7,7 +7,7 @@ from aligntools.api.align.aligner import Aligner
 from aligntools.formats.text.reading import Reading
 
 if TYPE_CHECKING:
-    from aligntools.api.align.encoders import Known
+    from aligntools.aligning.evidence import Known
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
 
@@ -27,10 +27,11 @@ def with_network(aligner: Aligner, bitext: "Bitext", known: "Known", reading: Re
     """
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.candidates import CandidateFinder
+    from aligntools.aligning.contrastive.evidence_tasks import with_known
     from aligntools.aligning.contrastive.settings import ContrastiveSettings
 
     model = aligner.model
     plan = tasks.plan_of(ContrastiveSettings(seed=model.settings.seed), model.usual_threshold)
     finder = CandidateFinder(model, pool, plan.network)
     weights = tasks.learn_weights(finder, list(aligner.texts(bitext, None, reading, False)), plan)
-    return Aligner(replace(model, decision=known.added_to(weights).text()), known)
+    return Aligner(replace(model, decision=with_known(weights, known).text()), known)

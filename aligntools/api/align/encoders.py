@@ -1,94 +1,24 @@
-"""What an encoder knows: of a text before a model is trained on it, and of any text that such a model aligns."""
+"""Encoders as a kind of evidence: what one knows of a text before training, and of any text that weights ask about."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
-from aligntools.api.given.texts import Sentences, paths_of
-from aligntools.api.running.threads import pool_of
+from aligntools.aligning.evidence import About, AskedKind, Said, TextSource
 from aligntools.encoding.settings import EncoderSettings
-from aligntools.formats.text.reading import Reading
-from aligntools.ground.errors import UsageProblem
-from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
-    from aligntools.aligning.contrastive.evidence import Places
-    from aligntools.aligning.contrastive.weights import Weights
-    from aligntools.aligning.model import AlignmentModel
-    from aligntools.encoding.knowledge import Member
+    from aligntools.encoding.knowledge import Knowledge, Member
     from aligntools.formats.links.given_links import GivenLinks
     from aligntools.formats.links.priors import Priors
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
 
-#: Sentence pairs of a file that the encoder reads at a time.
-_LINES = 2_500
-
 
 @dataclass(frozen=True, eq=False)
-class Known:
-    """What an encoder knows of a text.
-
-    Attributes
-    ----------
-    priors : Priors
-        Links of its words, each with its probability.
-    about : dict
-        What a model's header says of the encoder.
-    places : Places or None
-        Links of each of its sentence pairs; None where not all were read, or nothing is believed.
-    text : Bitext or None
-        The text, as training takes it.
-    knower : Knower or None
-        What was asked.
-    """
-
-    priors: "Priors"
-    about: dict[str, Any]
-    places: "Places | None" = None
-    text: "Bitext | None" = None
-    knower: "Knower | None" = None
-
-    @property
-    def summary(self) -> str:
-        """One line."""
-        return told(self.about)
-
-    def added_to(self, weights: "Weights") -> "Weights":
-        """Return weights of features with that of what is known of places."""
-        from aligntools.aligning.contrastive.evidence_tasks import with_knower
-
-        return weights if self.places is None else with_knower(weights, self.places.table, self.about)
-
-
-def told(about: dict[str, Any]) -> str:
-    """Return what a model's header says of an encoder, in a line."""
-    return (
-        f"encoder {about['name']} ({about['checksum'][:12]}): {about['links']} links of {about['pairs']} pairs,"
-        f" agreement {about['agreement']:.2f}, believed to {100 * about['belief']:.0f} %"
-    )
-
-
-class Taught(Protocol):
-    """An `Aligner`, as far as it is asked here."""
-
-    @property
-    def model(self) -> "AlignmentModel":
-        """The model."""
-
-    @property
-    def known(self) -> "Known | None":
-        """What is known of the text that it was trained on."""
-
-    def texts(
-        self, sources: "Sentences | Bitext", targets: Sentences | None, reading: Reading, unbuffered: bool, part: int
-    ) -> "Iterator[Bitext]":
-        """Yield a text in the model's ids."""
-
-
-@dataclass(frozen=True, eq=False)
-class Knower:
+class EncoderSource(TextSource):
     """An encoder that links the words of any text, loaded when it is asked first.
 
     Attributes
@@ -105,99 +35,107 @@ class Knower:
 
         return knowledge.member(self.settings.folder, self.settings.encoder_layer)
 
-    def texts(
-        self,
-        aligner: "Taught",
-        sources: "Sentences | Bitext",
-        targets: Sentences | None,
-        reading: Reading,
-        unbuffered: bool,
-        part: int,
-        pool: "Pool",
-    ) -> "Iterator[tuple[Bitext, list[GivenLinks]]]":
-        """Yield a text in an aligner's ids, as `Aligner.texts` does, with links of its words as they are written."""
-        from aligntools.formats.text.bitext import stream_bitext
-        from aligntools.formats.text.corpus import Bitext, in_ids_of, parts_of
-        from aligntools.words.vocabulary import Vocabulary
+    @property
+    def about(self) -> About:
+        """Its name, checksum and layers."""
+        return self.member.about
 
-        model = aligner.model
-        if isinstance(sources, Bitext):
-            known = aligner.known
-            places = known.places if known is not None and known.text is sources else None
-            begin = 0
-            for text, written in zip(
-                aligner.texts(sources, targets, reading, unbuffered, part), parts_of(sources, part), strict=True
-            ):
-                end = begin + len(text)
-                yield text, [self.member.given(written, pool) if places is None else places.given[begin:end]]
-                begin = end
-            return
-        none = Vocabulary.from_words([])
-        blocks = stream_bitext(
-            **paths_of(sources, targets, reading.split or model.split),
-            source_vocabulary=none,
-            target_vocabulary=none,
-            **reading.arguments() | {"lowercase": False},
-            unbuffered=unbuffered,
-            block_lines=min(part, _LINES),
+    def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
+        """Compare the words of each pair of a text, or of a sample of it."""
+        from aligntools.aligning.contrastive.evidence import Places
+        from aligntools.encoding import knowledge
+
+        text = knowledge.sample(written, self.pairs_of(len(written)))
+        found = self.member.knowledge(text, pool, tell)
+        places = Places(found.given, found.odds) if len(text) == len(written) and found.odds.any() else None
+        about = self._about(found, len(text), len(found.given.strengths))
+        return Said(about, knowledge.priors(text, found), places)
+
+    def links(self, written: "Bitext", pool: "Pool") -> "GivenLinks":
+        """Return links of each pair of a text."""
+        return self.member.given(written, pool)
+
+    def pairs_of(self, pairs: int) -> int:
+        """Return how many pairs the encoder reads of a text with so many."""
+        return self.settings.pairs_of(pairs)
+
+    def of_part(self, written: "Bitext", text: "Bitext", pool: "Pool") -> "tuple[Priors, About]":
+        """Return links of words, as if all were believed, and how far words choose each other."""
+        from aligntools.encoding import knowledge
+
+        found = self.member.knowledge(written, pool)
+        facts = {
+            "mutual": found.mutual,
+            "chance": found.chance,
+            "words": len(written.source.tokens) + len(written.target.tokens),
+            "pairs": len(written),
+            "links": len(found.given.strengths),
+        }
+        return knowledge.priors(text, replace(found, mutual=1.0, chance=0.0)), facts
+
+    def of_parts(self, facts: Sequence[About]) -> tuple[float, About]:
+        """Return how far the encoder is believed by all parts, and what a model's header says of it."""
+        from aligntools.encoding.knowledge import Knowledge
+        from aligntools.formats.links.given_links import concatenate_given
+
+        words = max(sum(one["words"] for one in facts), 1)
+        agreed = (sum(one[key] * one["words"] for one in facts) / words for key in ("mutual", "chance"))
+        found = Knowledge(concatenate_given([]), *agreed)
+        return found.belief, self._about(found, *(sum(one[key] for one in facts) for key in ("pairs", "links")))
+
+    def _about(self, found: "Knowledge", pairs: int, links: int) -> About:
+        """Return what a model's header says."""
+        return self.about | {
+            "pairs": pairs,
+            "links": links,
+            "agreement": round(found.agreement, 4),
+            "belief": round(found.belief, 4),
+        }
+
+
+class EncoderKind(AskedKind[EncoderSettings]):
+    """Encoders, of which one takes part at a time."""
+
+    def asked(self, settings: EncoderSettings) -> bool:
+        """Tell whether settings ask for one."""
+        return settings.asked
+
+    def left_out(self, settings: EncoderSettings) -> bool:
+        """Tell whether settings say that none takes part."""
+        return settings.encoder is False
+
+    def chosen(self, settings: EncoderSettings, usual: bool) -> EncoderSettings:
+        """Return the same with the extra's encoder where it usually takes part."""
+        return settings.chosen(usual)
+
+    def elsewhere(self, settings: EncoderSettings) -> EncoderSettings:
+        """Return the same with the whole name of a folder."""
+        return settings if settings.folder is None else replace(settings, encoder=os.path.abspath(settings.folder))
+
+    def source(self, settings: EncoderSettings) -> EncoderSource:
+        """Return the encoder."""
+        return EncoderSource(settings)
+
+    def settings_of(self, about: About, settings: EncoderSettings) -> EncoderSettings:
+        """Return settings that ask for the extra's, or that of the folder which settings name."""
+        layers = about.get("layers") or [None]
+        layer = layers[0] if len(layers) == 1 else None
+        return EncoderSettings(encoder=settings.folder or True, encoder_layer=layer)
+
+    def summary(self, about: About) -> str:
+        """Return what was found, in a line."""
+        return (
+            f"encoder {about['name']} ({about['checksum'][:12]}): {about['links']} links of {about['pairs']} pairs,"
+            f" agreement {about['agreement']:.2f}, believed to {100 * about['belief']:.0f} %"
         )
-        for written in blocks:
-            text = in_ids_of(written, model.source_vocabulary, model.target_vocabulary, model.lowercase)
-            for whole in aligner.texts(text, None, reading, unbuffered, len(text)):
-                yield whole, [self.member.given(written, pool)]
 
 
-def knower_for(about: dict[str, Any], settings: EncoderSettings) -> Knower:
-    """Return the encoder that weights rest on: the extra's, or that of the folder which settings name.
-
-    Raises
-    ------
-    UsageProblem
-        When it is not there, or is another one.
-    """
-    layers = about.get("layers") or [None]
-    folder = settings.folder
-    own = EncoderSettings(encoder=folder or True, encoder_layer=layers[0] if len(layers) == 1 else None)
-    found, problem = Knower(own), ""
-    try:
-        if found.member.encoder.checksum != about["checksum"]:
-            problem = f"its checksum begins with {about['checksum'][:12]}, and this is another one"
-    except UsageProblem as error:
-        problem = error.message
-    if problem:
-        asked = f"links are decided on with the encoder {about['name']}, and"
-        raise UsageProblem(f"{asked} {problem}; give its folder to `encoder`, or leave it out: `encoder=False`")
-    return found
-
-
-def known_of(
-    written: "Bitext", settings: EncoderSettings, run: Run, tell: Callable[[int, int], None] = lambda _done, _of: None
-) -> Known | None:
-    """Ask an encoder about a text whose words are as they are written; None where none takes part.
-
-    ``tell`` is called with how many more pairs were read, and how many are to be.
-
-    Raises
-    ------
-    UsageProblem
-        When the encoder is not installed.
-    DataError
-        When its files are damaged.
-    """
-    if not settings.asked:
-        return None
-    from aligntools.aligning.contrastive.evidence import Places
-    from aligntools.encoding import knowledge
-
-    member = knowledge.member(settings.folder, settings.encoder_layer)  # forgotten before training: it takes memory
-    with pool_of(run.threads) as pool:
-        text = knowledge.sample(written, settings.pairs_of(len(written)))
-        found = member.knowledge(text, pool, tell)
-    about = member.about | {
-        "pairs": len(text),
-        "links": len(found.given.strengths),
-        "agreement": round(found.agreement, 4),
-        "belief": round(found.belief, 4),
-    }
-    places = Places(found.given, found.odds) if len(text) == len(written) and found.odds.any() else None
-    return Known(knowledge.priors(text, found), about, places, written, Knower(settings))
+ENCODER = EncoderKind(
+    "encoder",
+    "words known beforehand, by the encoder",
+    "encoder",
+    places=True,
+    settings=EncoderSettings,
+    applying=("encoder",),
+    instead="give its folder to `encoder`, or leave it out: `encoder=False`",
+)

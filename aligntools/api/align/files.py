@@ -3,10 +3,11 @@
 import contextlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
+from aligntools.aligning.evidence import Asked
 from aligntools.aligning.settings import AlignerSettings, Decisions, PriorWeights, mre_symmetrization
 from aligntools.api.align.aligner import PART, Aligner
 from aligntools.api.align.alignment import known_text, read_bitext, tell_unused, train_mre_aligner, train_with
@@ -18,7 +19,6 @@ from aligntools.api.align.text_files import TextFiles, TextSides
 from aligntools.api.align.training_links import TrainingLinks
 from aligntools.api.running.threads import pool_of
 from aligntools.api.running.watching import Watch
-from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
@@ -38,7 +38,7 @@ class Trainer(Protocol):
     model_type: str
     #: The direction that is trained, or ``both``.
     direction: str
-    encoder: EncoderSettings
+    evidence: Asked
     #: Whether it takes `TrainingLinks`.
     finds_links: bool
 
@@ -63,7 +63,7 @@ class Training:
     settings: AlignerSettings
     weights: PriorWeights
     priors: tuple[str, ...]
-    encoder: EncoderSettings
+    evidence: Asked
     finds_links: bool = True
 
     def __post_init__(self) -> None:
@@ -119,7 +119,7 @@ class MreTraining:
 
     def __post_init__(self) -> None:
         self.model_type = self.options.get("model_type", "hmm")
-        self.encoder = EncoderSettings(encoder=False)
+        self.evidence = Asked()
 
     def first_view(self, n_words: int) -> int:
         """Return the first view that is trained."""
@@ -159,8 +159,8 @@ class AlignedText:
         A saved model: to apply, or to go on training from.
     verify : bool
         Check its checksum.
-    encoder : object
-        A folder in the place of the encoder that a model to apply asks.
+    evidence : Asked
+        Which sources a model to apply asks.
     unbuffered : bool
         Write each line as soon as its pair is read.
     ending : callable
@@ -176,7 +176,7 @@ class AlignedText:
     model: str | None = None
     init_model: str | None = None
     verify: bool = True
-    encoder: Any = None
+    evidence: Asked = field(default_factory=Asked)
     unbuffered: bool = False
     ending: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
 
@@ -224,7 +224,7 @@ class AlignedText:
     def _loaded(self, pool: "Pool") -> Aligner:
         """Load the model; text is split as its training text was, unless that is said."""
         assert self.model is not None
-        aligner, self.reading = loaded(self.model, pool, self.watch, self.verify, self.reading, self.encoder)
+        aligner, self.reading = loaded(self.model, pool, self.watch, self.verify, self.reading, self.evidence)
         return aligner
 
     def _apply(self, aligner: Aligner, sides: TextSides, out: Outputs, pool: "Pool") -> None:
@@ -261,7 +261,7 @@ class AlignedText:
         if start:
             self.decisions = trainer.decided(self.decisions, start)
             outputs.check_direction(direction, self.decisions, str(self.init_model))
-        bitext, more = self._read(trainer.encoder, sides, start, run)
+        bitext, more = self._read(trainer.evidence, sides, start, run)
         if not len(bitext.source.tokens):
             watch.say("warning: every line has a blank side; nothing to learn from")
         if outputs.ttable:
@@ -305,20 +305,19 @@ class AlignedText:
                 out.shape.end()
         self._finish(out, counter, len(bitext), bitext.skipped)
 
-    def _read(
-        self, encoder: EncoderSettings, sides: TextSides, start: Aligner | None, run: Run
-    ) -> "tuple[Bitext, dict[str, Any]]":
-        """Read the text; return what an encoder knows of it, too, as training takes that."""
+    def _read(self, asked: Asked, sides: TextSides, start: Aligner | None, run: Run) -> "tuple[Bitext, dict[str, Any]]":
+        """Read the text; return what is known of its words, too, as training takes that."""
         if start:
             self.reading = replace(self.reading, case_sensitive=not start.model.lowercase)
-        if not encoder.asked:
+        if not asked:
             with self.watch.stage("reading"):
                 return read_bitext(*sides, reading=self.reading), {}
-        with self.watch.stage("encoder"):
-            bitext, known = known_text(*sides, encoder, self.reading, run, reading_encoder(self.watch))
+        with self.watch.stage(" and ".join(kind.name for kind in asked.kinds)):
+            bitext, known = known_text(*sides, asked, self.reading, run, asking(self.watch))
         self.watch.close()
         assert known is not None
-        self.watch.say(known.summary)
+        for line in known.summary:
+            self.watch.say(line)
         return bitext, {"known": known}
 
     def _counter(self, direction: str) -> "PriorCounter | None":
@@ -343,16 +342,15 @@ class AlignedText:
         self.watch.summary(pairs, out.links, skipped.summary())
 
 
-def reading_encoder(watch: Watch) -> Callable[[int, int], None]:
-    """Return what shows how far an encoder has read a text, called with more pairs and all pairs."""
-    begun = False
+def asking(watch: Watch) -> Callable[[str, int, int], None]:
+    """Return what shows how far a kind of evidence has read a text, called with its name, more pairs and all pairs."""
+    begun = set()
 
-    def tell(more: int, pairs: int) -> None:
-        nonlocal begun
-        if not begun:
-            begun = True
-            watch.begin("encoder", pairs, "pair")
-        watch.advance("encoder", more)
+    def tell(kind: str, more: int, pairs: int) -> None:
+        if kind not in begun:
+            begun.add(kind)
+            watch.begin(kind, pairs, "pair")
+        watch.advance(kind, more)
 
     return tell
 
@@ -383,12 +381,18 @@ class _Found:
 
 
 def loaded(
-    path: str, pool: "Pool", watch: Watch, verify: bool, reading: Reading, encoder: Any = None
+    path: str,
+    pool: "Pool",
+    watch: Watch,
+    verify: bool,
+    reading: Reading,
+    asked: Asked = Asked(),  # noqa: B008
 ) -> tuple[Aligner, Reading]:
     """Load a saved model, and return how text is read that it is applied to: split as its training text was."""
     with watch.stage("loading"):
-        aligner = Aligner.load(path, threads=pool, verify=verify, encoder=encoder)
-    if encoder and (aligner.weights is None or aligner.weights.knower is None):
-        raise UsageProblem(f"{path} asks no encoder; `encoder` is for training")
+        aligner = Aligner.load(path, threads=pool, verify=verify).asking(asked)
+    for kind in asked.kinds:
+        if aligner.weights is None or kind.name not in aligner.weights.knowers:
+            raise UsageProblem(f"{path} asks no {kind.name}; `{kind.option}` is for training")
     split: Any = reading.split or aligner.model.split
     return aligner, replace(reading, split=split)

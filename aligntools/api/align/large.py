@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
+from aligntools.aligning.evidence import About, Asked, summary
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import PART_PAIRS, AlignerSettings, Decisions, PartSettings
 from aligntools.api.align.alignment import tell_unused
 from aligntools.api.align.alignments import Alignments
+from aligntools.api.align.evidence_kinds import SETTINGS, EvidenceKeywords
 from aligntools.api.given.keywords import (
     AlignerKeywords,
     DecisionsKeywords,
-    EncoderKeywords,
     PartKeywords,
     ReadingKeywords,
     RunKeywords,
@@ -24,7 +25,6 @@ from aligntools.api.given.texts import Sentences, paths_of
 from aligntools.api.running.engines import opened, temporary_folder
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
-from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.engines import Advice
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class PartsKeywords(
-    AlignerKeywords, DecisionsKeywords, EncoderKeywords, PartKeywords, ReadingKeywords, RunKeywords, total=False
+    AlignerKeywords, DecisionsKeywords, EvidenceKeywords, PartKeywords, ReadingKeywords, RunKeywords, total=False
 ):
     """Keywords of `align_in_parts`, besides its own parameters."""
 
@@ -79,7 +79,7 @@ class PartsRun:
         checkpoint: str | None,
         directions: bool,
         progress: Progress,
-        encoder: EncoderSettings = EncoderSettings(encoder=False),  # noqa: B008
+        evidence: Asked = Asked(),  # noqa: B008
         advance: Callable[[str, int, int], None] = lambda _stage, _done, _of: None,
     ) -> None:
         from aligntools.aligning.parts.training import check_settings
@@ -103,9 +103,10 @@ class PartsRun:
         self._chose = parts.checked().part_size is None
         self._part_size = parts.part_size or self._chosen()
         self._checkpoint, self._tell, self._advance = checkpoint, reporter(progress), advance
-        if encoder.folder is not None:  # workers may have working folders of their own
-            encoder = replace(encoder, encoder=os.path.abspath(encoder.folder))
-        self._encoder = encoder
+        self._evidence = evidence.elsewhere()  # workers may have working folders of their own
+        for kind in evidence.kinds:
+            if not kind.in_parts:
+                raise UsageProblem(f"`{kind.option}` is for text in memory, and this one is worked in parts")
         if checkpoint is not None and not all(_regular(path) for one in self.inputs for path in one.values()):
             raise UsageProblem("`checkpoint` goes on with files; a pipe cannot be read again")
 
@@ -166,16 +167,16 @@ class PartsRun:
             each = memory.of_part(self._part_size)
             with opened(self._run, pool, store.folder, names, each=each, advice=_ADVICE) as engine:
                 stages = Stages(engine, self._report, self._advance)
-                asked = self._encoder.asked
+                asked = bool(self._evidence)
                 reading = Reading(store, tuple(self.inputs), pairs=self._part_size, written=asked, **self._reading)
                 self.sizes = read_text(reading, stages, pool)
                 work = Work(store, self._settings.resolved(self.sizes.source_words), self.sizes.parts)
-                about = self._ask(work, stages) if asked else None
+                about = self._ask(work, stages) if asked else {}
                 models = train_parts(work, stages)
                 if save_model is not None:
                     model = whole_model(work, models, bool(self._reading["lowercase"]), pool)
                     split = split_of(next(iter(self.inputs[0].values())))
-                    replace(model, split=split, encoder=about).save(save_model)
+                    replace(model, split=split, evidence=about).save(save_model)
                 ends = [sum(self.sizes.parts[: n + 1]) for n in range(len(self.sizes.parts))]
                 file = 0
                 linked = link_parts(work, stages, models, self._decisions, self._directions)
@@ -184,15 +185,15 @@ class PartsRun:
                         file += 1
                     yield file, Alignments.of(d, skipped)
 
-    def _ask(self, work: "Work", stages: "Stages") -> dict[str, Any]:
-        """Ask the encoder about the text; return what a model's header says of it."""
+    def _ask(self, work: "Work", stages: "Stages") -> dict[str, About]:
+        """Ask about the text's words; return what a model's header says of it."""
+        from aligntools.aligning.parts.evidence import ask
         from aligntools.aligning.parts.reading import read_sizes
-        from aligntools.api.align.encoders import told
-        from aligntools.api.align.encoders_of_parts import Asking, ask
 
         pairs = [int(n) for file in range(len(work.files)) for n in read_sizes(work.store, file)[:, 0]]
-        about = ask(work, Asking(self._encoder, tuple(pairs), bool(self._reading["lowercase"])), stages)
-        _log.info("%s", told(about))
+        about = ask(work, self._evidence, tuple(pairs), bool(self._reading["lowercase"]), stages)
+        for line in summary(about):
+            _log.info("%s", line)
         return about
 
     def plan(self, pool: "Pool", clock: Callable[[], float]) -> list[str]:
@@ -264,7 +265,7 @@ class PartsRun:
             "decisions": asdict(self._decisions),
             "directions": self._directions,
             "part_size": self._part_size,
-            "encoder": asdict(self._encoder),
+            "evidence": {name: asdict(settings) for name, settings in self._evidence.settings.items()},
         }
         found: dict[str, Any] = json.loads(json.dumps(facts))
         return found
@@ -322,7 +323,7 @@ def seems_too_large(texts: list[str], settings: AlignerSettings) -> bool:
     return seems([dict(zip(names, texts, strict=True))], settings)
 
 
-@taking(AlignerSettings, Decisions, PartSettings, Reading, Run, EncoderSettings)
+@taking(AlignerSettings, Decisions, PartSettings, Reading, Run, *SETTINGS)
 def align_in_parts(
     sources: Sentences,
     targets: Sentences | None = None,
@@ -384,7 +385,7 @@ def align_in_parts(
     given = Given("align_in_parts", options)
     settings, parts = given.take(AlignerSettings, settings), given.take(PartSettings)
     decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
-    encoder = given.take(EncoderSettings).chosen(False)
+    evidence = Asked.given(given).chosen(False)
     given.end()
     work = PartsRun(
         sources,
@@ -397,7 +398,7 @@ def align_in_parts(
         checkpoint=None if checkpoint is None else os.fspath(checkpoint),
         directions=directions,
         progress=progress,
-        encoder=encoder,
+        evidence=evidence,
     )
     with pool_of(run.threads) as pool:
         for _, block in work.run(pool, None if save_model is None else os.fspath(save_model)):

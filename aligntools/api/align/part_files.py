@@ -128,7 +128,7 @@ class InParts:
                 directions=outputs.directions,
                 progress=watch,
                 advance=_bars(watch),
-                encoder=training.encoder,
+                evidence=training.evidence,
             )
             _check_places(work, job)
             if self.plan:

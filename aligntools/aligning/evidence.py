@@ -1,0 +1,425 @@
+"""Evidence: what is known of words besides the text itself. The kinds that there are, and what each of them says.
+
+Evidence is of *types* of words, which training starts from as pseudo-counts, or of *places* in a sentence pair, links
+with probabilities that the network weighs beside what it sees. A kind that answers when it is asked (`AskedKind`) has
+settings that ask for it and a source that reads a text; training, the network, files, parts and descriptions of models
+go over such kinds and name none of them. Other kinds have ways of their own into a model; their declarations say where.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from aligntools.ground.declaring import Given, Settings
+from aligntools.ground.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from aligntools.aligning.contrastive.evidence import Places
+    from aligntools.formats.links.given_links import GivenLinks
+    from aligntools.formats.links.priors import Priors
+    from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.parallel import Pool
+    from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
+
+#: What headers of models and files of weights have besides.
+OF_MODELS = {"settings", "lowercase", "split", "length_ratio", "members", "subwords", "decision"}
+OF_WEIGHTS = {"format", "version", "features", "weights", "search", "learned", "evidence", "trees"}
+#: What a model's header says of evidence: its ``name``, and what else there is to know.
+About = dict[str, Any]
+
+S = TypeVar("S", bound=Settings)
+
+
+@dataclass(frozen=True)
+class EvidenceKind:
+    """A kind's declaration.
+
+    Attributes
+    ----------
+    name : str
+        In headers of files, and in messages.
+    about : str
+        What it is, in a description of a model.
+    option : str
+        The option by which users have it.
+    types, places : bool
+        What it is evidence of.
+    in_parts : bool
+        It takes part where text is in parts.
+    again : bool
+        To align new text it has to be there again. Of a kind that is asked this is so where it gave evidence of places.
+    """
+
+    name: str
+    about: str
+    option: str
+    types: bool = True
+    places: bool = False
+    in_parts: bool = True
+    again: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What a source says of a text.
+
+    Attributes
+    ----------
+    about : dict
+        For a model's header: the source's ``name``, a ``checksum`` where it can have evidence of places, what it found.
+    priors : Priors or None
+        Links of types of words, which count in full; words as they are written.
+    places : Places or None
+        Links of each sentence pair; None where not all were read, or nothing is believed.
+    """
+
+    about: About
+    priors: "Priors | None" = None
+    places: "Places | None" = None
+
+
+class Source:
+    """What knows words beforehand, of any text; a subclass is of words or of text."""
+
+    @property
+    def about(self) -> About:
+        """Its ``name``, ``checksum`` and the like; the same for the same source, and JSON."""
+        raise NotImplementedError
+
+    def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
+        """Say what is known of a text before training.
+
+        Parameters
+        ----------
+        written : Bitext
+            Its words as they are written.
+        pool : Pool
+            Does not show in the result.
+        tell : callable
+            Called with how many more pairs were read, and how many are to be.
+        """
+        raise NotImplementedError
+
+
+class WordSource(Source):
+    """A source that knows words by themselves, such as a lexicon: it gives evidence of types alone."""
+
+    def of_words(
+        self,
+        source: "Vocabulary | ExtendedVocabulary",
+        target: "Vocabulary | ExtendedVocabulary",
+        pool: "Pool",
+    ) -> Said:
+        """Say which words of two vocabularies are translations."""
+        raise NotImplementedError
+
+    def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
+        """Say what is known of a text's words."""
+        return self.of_words(written.source_vocabulary, written.target_vocabulary, pool)
+
+
+class TextSource(Source):
+    """A source that reads sentences."""
+
+    def links(self, written: "Bitext", pool: "Pool") -> "GivenLinks":
+        """Return links of each pair of a text: evidence of places, for weights that were learned with it."""
+        raise NotImplementedError
+
+    def pairs_of(self, pairs: int) -> int:
+        """Return how many pairs are read of a text with so many."""
+        return pairs
+
+    def of_part(self, written: "Bitext", text: "Bitext", pool: "Pool") -> "tuple[Priors, About]":
+        """Return priors of some pairs of a text in parts, and facts that `of_parts` puts together, JSON.
+
+        ``text`` is what is written, in the case that training takes it in; the priors are of its words.
+        """
+        raise NotImplementedError
+
+    def of_parts(self, facts: Sequence[About]) -> tuple[float, About]:
+        """Return how far the priors of all parts are believed, from 0 to 1, and what a model's header says."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class AskedKind(EvidenceKind, Generic[S]):
+    """A kind that takes part where settings ask for it; a subclass says how.
+
+    Attributes
+    ----------
+    settings : type
+        The class of its settings, whose defaults ask for nothing.
+    applying : tuple of str
+        Its options that hold where a model is applied, too: where the source is, or that it is left out.
+    instead : str
+        What to do where a model needs a source that is not there; the end of a message.
+    """
+
+    settings: type[S] = Settings  # type: ignore[assignment]
+    applying: tuple[str, ...] = ()
+    instead: str = ""
+
+    def asked(self, settings: S) -> bool:
+        """Tell whether settings ask for it."""
+        return settings != self.settings()
+
+    def left_out(self, settings: S) -> bool:
+        """Tell whether settings say that it takes no part, even where a model has it."""
+        return False
+
+    def chosen(self, settings: S, usual: bool) -> S:
+        """Return the same with everything said, which was not.
+
+        Parameters
+        ----------
+        settings : Settings
+        usual : bool
+            Whether kinds that are there take part without being asked for.
+        """
+        return settings
+
+    def elsewhere(self, settings: S) -> S:
+        """Return the same for processes that may have working folders of their own."""
+        return settings
+
+    def source(self, settings: S) -> Source:
+        """Return the source that settings ask for; it loads what takes memory when it is asked first."""
+        raise NotImplementedError
+
+    def settings_of(self, about: About, settings: S) -> S:
+        """Return settings that ask for the source which a model's header names; ``settings`` hold where they can."""
+        return settings
+
+    def summary(self, about: About) -> str:
+        """Return what a model's header says, in a line."""
+        return f"{self.name} {about['name']}"
+
+    def source_of(self, about: About, settings: S) -> TextSource:
+        """Return the source of evidence of places that weights were made with.
+
+        Raises
+        ------
+        UsageProblem
+            When it is not there, or is another one.
+        """
+        problem = ""
+        try:
+            found = self.source(self.settings_of(about, settings))
+            if found.about["checksum"] != about["checksum"]:
+                problem = f"its checksum begins with {about['checksum'][:12]}, and this is another one"
+        except UsageProblem as error:
+            problem = error.message
+        if problem:
+            asked = f"links are decided on with the {self.name} {about['name']}, and"
+            raise UsageProblem(f"{asked} {problem}; {self.instead}")
+        assert isinstance(found, TextSource)
+        return found
+
+
+#: All kinds, by their names.
+KINDS: dict[str, EvidenceKind] = {}
+
+
+def register(kind: EvidenceKind) -> None:
+    """Make a kind known; one of the same name is replaced."""
+    if kind.name in OF_MODELS | OF_WEIGHTS:
+        raise ValueError(f"headers have '{kind.name}' already")
+    KINDS[kind.name] = kind
+
+
+def forget(name: str) -> None:
+    """Take a kind back."""
+    del KINDS[name]
+
+
+def kinds() -> tuple[EvidenceKind, ...]:
+    """Return all kinds, in the order in which they were made known."""
+    return tuple(KINDS.values())
+
+
+def is_kind(name: str) -> bool:
+    """Tell whether there is a kind of this name."""
+    return name in KINDS
+
+
+def asked_kinds() -> tuple[AskedKind[Any], ...]:
+    """Return the kinds that are asked."""
+    return tuple(kind for kind in KINDS.values() if isinstance(kind, AskedKind))
+
+
+def kind_of(name: str) -> AskedKind[Any]:
+    """Return a kind that a file names.
+
+    Raises
+    ------
+    UsageProblem
+        When there is none.
+    """
+    found = KINDS.get(name)
+    if not isinstance(found, AskedKind):
+        raise UsageProblem(f"evidence '{name}' is of no kind that is known here")
+    return found
+
+
+def described_as(name: str) -> str:
+    """Return what a description of a model calls evidence that its header names."""
+    return KINDS[name].about if name in KINDS else f"evidence of the kind {name}"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which evidence is asked for: settings by the names of kinds; of those that are not among them, the defaults."""
+
+    settings: Mapping[str, Settings] = field(default_factory=dict)
+
+    @classmethod
+    def given(cls, given: Given, *, applying: bool = False) -> "Asked":
+        """Take every kind's settings from the keywords of a call; see `of`."""
+        return cls.of(lambda kind: given.take(kind), applying=applying)
+
+    @classmethod
+    def of(cls, made: Callable[[type[Settings]], Settings], *, applying: bool = False) -> "Asked":
+        """Ask as settings say, which ``made`` returns of a class.
+
+        Raises
+        ------
+        UsageProblem
+            Where a model is applied (``applying``), and an option is for training.
+        """
+        found = {}
+        for kind in asked_kinds():
+            settings = found[kind.name] = made(kind.settings)
+            for name in kind.settings.names():
+                chosen = getattr(settings, name) != getattr(kind.settings(), name)
+                if applying and chosen and name not in kind.applying:
+                    raise UsageProblem(f"a model is applied as it is; `{name}` is for training")
+        return cls(found)
+
+    def of_kind(self, kind: AskedKind[S]) -> S:
+        """Return a kind's settings."""
+        found = self.settings.get(kind.name)
+        return found if isinstance(found, kind.settings) else kind.settings()
+
+    def chosen(self, usual: bool) -> "Asked":
+        """Return the same with everything said; see `AskedKind.chosen`."""
+        return Asked({kind.name: kind.chosen(self.of_kind(kind), usual) for kind in asked_kinds()})
+
+    def elsewhere(self) -> "Asked":
+        """Return the same for processes that may have working folders of their own."""
+        return Asked({kind.name: kind.elsewhere(self.of_kind(kind)) for kind in asked_kinds()})
+
+    @property
+    def kinds(self) -> tuple[AskedKind[Any], ...]:
+        """The kinds that take part."""
+        return tuple(kind for kind in asked_kinds() if kind.asked(self.of_kind(kind)))
+
+    def __bool__(self) -> bool:
+        return bool(self.kinds)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The names of kinds that take no part, even where a model has them."""
+        return tuple(kind.name for kind in asked_kinds() if kind.left_out(self.of_kind(kind)))
+
+    @property
+    def option(self) -> str:
+        """The option of the first kind that takes part, for messages."""
+        return self.kinds[0].option
+
+    def sources(self, wanted: Mapping[str, About]) -> dict[str, TextSource]:
+        """Return the sources of evidence of places that weights ask for; see `AskedKind.source_of`."""
+        found = {}
+        for name, about in wanted.items():
+            kind = kind_of(name)
+            found[name] = kind.source_of(about, self.of_kind(kind))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What all kinds that were asked know of a text.
+
+    Attributes
+    ----------
+    said : dict of str to Said
+        By the name of the kind.
+    asked : Asked
+    text : Bitext or None
+        The text, as training takes it.
+    """
+
+    said: Mapping[str, Said]
+    asked: Asked = field(default_factory=Asked)
+    text: "Bitext | None" = None
+
+    @cached_property
+    def priors(self) -> "Priors | None":
+        """Links of types of words, of all kinds together."""
+        from aligntools.formats.links.priors import combined
+
+        found = [one.priors for one in self.said.values() if one.priors is not None]
+        return found[0] if len(found) == 1 else combined(found) if found else None
+
+    @property
+    def header(self) -> dict[str, About]:
+        """What a model's header says."""
+        return {name: one.about for name, one in self.said.items()}
+
+    @property
+    def summary(self) -> list[str]:
+        """A line for each kind."""
+        return summary(self.header)
+
+    @property
+    def of_places(self) -> bool:
+        """Whether a kind was asked that can give evidence of places."""
+        return any(kind_of(name).places for name in self.said)
+
+    @property
+    def places(self) -> "dict[str, Places]":
+        """Evidence of places, by kind, in the order that weights have it."""
+        return {name: one.places for name, one in sorted(self.said.items()) if one.places is not None}
+
+    @cached_property
+    def sources(self) -> dict[str, TextSource]:
+        """The sources of evidence of places."""
+        found = {name: kind_of(name).source(self.asked.of_kind(kind_of(name))) for name in self.places}
+        return {name: one for name, one in found.items() if isinstance(one, TextSource)}
+
+    def without(self, names: Sequence[str]) -> "Known":
+        """Return the same without what some kinds said."""
+        return replace(self, said={name: one for name, one in self.said.items() if name not in names})
+
+    def of(self, text: "Bitext") -> "Known":
+        """Return the same of the text as training takes it."""
+        return replace(self, text=text)
+
+
+def summary(header: Mapping[str, About]) -> list[str]:
+    """Return what a model's header says of its evidence, a line for each kind."""
+    return [kind_of(name).summary(about) for name, about in header.items()]
+
+
+def ask(
+    written: "Bitext",
+    asked: Asked,
+    pool: "Pool",
+    tell: Callable[[str, int, int], None] = lambda _kind, _done, _of: None,
+) -> Known | None:
+    """Ask every kind that takes part about a text whose words are as they are written; None where none does.
+
+    ``tell`` is called with the kind's name, how many more pairs were read, and how many are to be.
+
+    Raises
+    ------
+    UsageProblem
+        When a source is not there.
+    DataError
+        When its files are damaged.
+    """
+    said = {}
+    for kind in asked.kinds:
+        source = kind.source(asked.of_kind(kind))  # forgotten before training: it may take memory
+        said[kind.name] = source.known(written, pool, partial(tell, kind.name))
+    return Known(said, asked, written) if said else None

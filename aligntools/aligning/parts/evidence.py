@@ -1,0 +1,154 @@
+"""What is known beforehand of the words of a text in parts, whatever kinds of evidence know it.
+
+A source that reads sentences reads each part's share of the pairs, as a job; one that knows words by themselves is
+asked once, about the words of all parts.
+"""
+
+from dataclasses import dataclass
+from functools import cache, partial
+
+import numpy as np
+
+from aligntools.aligning.contrastive.noise import pick
+from aligntools.aligning.evidence import About, Asked, AskedKind, Source, TextSource, WordSource
+from aligntools.aligning.parts.given_pairs import keep_given
+from aligntools.aligning.parts.training import Stages
+from aligntools.aligning.parts.words import SIDES
+from aligntools.aligning.parts.work import Work, load_text, written_name
+from aligntools.formats.links.priors import Counted, Priors, combined
+from aligntools.formats.text.corpus import in_lower_case
+from aligntools.ground.declaring import Settings
+from aligntools.ground.parallel import Pool
+from aligntools.words.vocabulary import Vocabulary
+
+#: What a run keeps of each kind, under its name, and what is put before a model's header when all were asked.
+KNOWN = "known"
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What jobs are told.
+
+    Attributes
+    ----------
+    kind : AskedKind
+    settings : Settings
+        That ask for it.
+    pairs : tuple of int
+        Of each part.
+    lowercase : bool
+        Whether the text is put in lower case.
+    """
+
+    kind: AskedKind[Settings]
+    settings: Settings
+    pairs: tuple[int, ...]
+    lowercase: bool
+
+    @property
+    def source(self) -> Source:
+        """The source, loaded once by each process."""
+        return _source(self.kind, self.settings)
+
+    def name(self, *numbers: int) -> str:
+        """Return the name of what is kept of the kind."""
+        return ".".join([KNOWN, self.kind.name, *(f"{n:06d}" for n in numbers)])
+
+    def rows(self, source: TextSource, part: int) -> np.ndarray:
+        """Return which pairs of a part are read: of the whole text so many, evenly spread."""
+        total, first = sum(self.pairs), sum(self.pairs[:part])
+        chosen = np.linspace(0, total - 1, source.pairs_of(total)).astype(np.int64)
+        return chosen[(chosen >= first) & (chosen < first + self.pairs[part])] - first
+
+
+@cache
+def _source(kind: AskedKind[Settings], settings: Settings) -> Source:
+    return kind.source(settings)
+
+
+def ask_part(work: Work, asking: Asking, part: int, pool: Pool) -> None:
+    """Keep what a source says of some pairs of a part."""
+    source, name = asking.source, asking.name(part)
+    if work.store.has(name):
+        return
+    assert isinstance(source, TextSource)
+    written = pick(load_text(work.store, written_name(*work.place(part))), asking.rows(source, part))
+    priors, facts = source.of_part(written, in_lower_case(written) if asking.lowercase else written, pool)
+    _keep(work, name, priors, facts)
+
+
+def ask(work: Work, asked: Asked, pairs: tuple[int, ...], lowercase: bool, stages: Stages) -> dict[str, About]:
+    """Ask every kind that takes part, and keep what is given to training; return what a model's header says."""
+    store = work.store
+    if not store.has(KNOWN):
+        header, found = {}, []
+        for kind in asked.kinds:
+            asking = Asking(kind, asked.of_kind(kind), pairs, lowercase)
+            header[kind.name], own = _ask_kind(work, asking, stages)
+            found += own
+        if found:
+            keep_given(work, combined(found))
+        store.write(KNOWN, header)
+    for kind in asked.kinds:
+        asking = Asking(kind, asked.of_kind(kind), pairs, lowercase)
+        store.remove(asking.name(), *(asking.name(part) for part in range(work.parts)))
+    store.remove(*(written_name(*work.place(part)) for part in range(work.parts)))
+    kept: dict[str, About] = store.about(KNOWN)
+    return kept
+
+
+def _ask_kind(work: Work, asking: Asking, stages: Stages) -> tuple[About, list[Priors]]:
+    """Ask a kind about the whole text; return what a header says, and priors that add."""
+    source, store, parts = asking.source, work.store, range(work.parts)
+    try:
+        if isinstance(source, WordSource):
+            if not store.has(asking.name()):
+                stages.run(asking.kind.name, partial(ask_words, work, asking), [work.parts])
+            said = _kept(work, asking.name())
+            return store.about(asking.name()), [said] if len(said) else []
+        assert isinstance(source, TextSource)
+        stages.run(asking.kind.name, partial(ask_part, work, asking), parts)
+        belief, about = source.of_parts([store.about(asking.name(part)) for part in parts])
+        if not belief:
+            return about, []
+        found = (_kept(work, asking.name(part)) for part in parts)
+        return about, [
+            Priors(one.source_vocabulary, one.target_vocabulary, Counted(one.lexical.keys, one.lexical.alphas * belief))
+            for one in found
+        ]
+    finally:
+        _source.cache_clear()
+
+
+def ask_words(work: Work, asking: Asking, parts: int, pool: Pool) -> None:
+    """Keep what a source says of the words of all parts."""
+    source = asking.source
+    assert isinstance(source, WordSource)
+    sides: tuple[list[str], list[str]] = ([], [])
+    for part in range(parts):
+        text = load_text(work.store, written_name(*work.place(part)))
+        for words, vocabulary in zip(sides, (text.source_vocabulary, text.target_vocabulary), strict=True):
+            words.extend(vocabulary.words()[1:])
+    distinct = [Vocabulary.from_words(dict.fromkeys(words)) for words in sides]  # in the order of the text
+    said = source.of_words(distinct[0], distinct[1], pool)
+    priors = said.priors or Priors()
+    _keep(work, asking.name(), _in_lower_case(priors) if asking.lowercase else priors, said.about)
+
+
+def _in_lower_case(priors: Priors) -> Priors:
+    """Return priors of words in lower case, as training in memory puts them; those of words that become one add."""
+    (source, s_ids), (target, t_ids) = priors.source_vocabulary.folded(), priors.target_vocabulary.folded()
+    s, t = priors.lexical.keys.T
+    return Priors(source, target, Counted.of((s_ids[s], t_ids[t]), priors.lexical.alphas))
+
+
+def _keep(work: Work, name: str, priors: Priors, about: About) -> None:
+    words = zip(SIDES, (priors.source_vocabulary, priors.target_vocabulary), strict=True)
+    arrays = {f"{side}.{what}": getattr(v, what) for side, v in words for what in ("blob", "starts")}
+    work.store.write(name, about, keys=priors.lexical.keys, alphas=priors.lexical.alphas, **arrays)
+
+
+def _kept(work: Work, name: str) -> Priors:
+    a = work.store.read_all(name)
+    source, target = (Vocabulary(a[f"{side}.blob"], a[f"{side}.starts"]) for side in SIDES)
+    return Priors(source, target, Counted(a["keys"], a["alphas"]))

@@ -1,0 +1,30 @@
+"""The kinds of evidence that there are: the list, and the options by which functions take them."""
+
+import os
+from typing import TypedDict
+
+from aligntools.aligning.evidence import Asked as Asked
+from aligntools.aligning.evidence import EvidenceKind, asked_kinds, register
+from aligntools.api.align.encoders import ENCODER
+from aligntools.api.given.keywords import EncoderKeywords
+
+register(ENCODER)
+# Kinds with ways of their own into a model
+register(EvidenceKind("look-alikes", "words that look alike", "look_alike"))  # tiers of priors, estimated in training
+register(EvidenceKind("priors", "priors of other text", "priors", in_parts=False))  # with fertilities and jumps
+register(  # tables of what readings of their links are worth, in weights
+    EvidenceKind("links", "other aligners' links", "evidence", types=False, places=True, in_parts=False, again=True)
+)
+
+#: The classes of settings of those that are asked, for `aligntools.ground.declaring.taking`.
+SETTINGS = tuple(kind.settings for kind in asked_kinds())
+
+
+class EvidenceKeywords(EncoderKeywords, total=False):
+    """Keywords of functions that train."""
+
+
+class AppliedEvidenceKeywords(TypedDict, total=False):
+    """Keywords of functions that load what was trained."""
+
+    encoder: str | bool | os.PathLike[str] | None

