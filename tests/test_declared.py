@@ -10,11 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 import aligntools as at
+from aligntools.aligning.links.settings import LinkWriting, ShortlistSettings, TableWriting
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.cli import declared as on_command_line
 from aligntools.cli import options
 from aligntools.cli.flags import as_flag, renamed, said
-from aligntools.formats.text.reading import Reading
+from aligntools.formats.text.reading import RawReading, Reading
 from aligntools.ground import former_names
 from aligntools.ground.declaring import Given, Settings, declared, documented, option, taking
 from aligntools.ground.errors import UsageProblem
@@ -108,6 +109,19 @@ def test_the_commands_have_the_options_that_are_declared(name):
                 assert found[field].help.startswith(one.option.help), field
 
 
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [("align", [LinkWriting]), ("lexicon", [ShortlistSettings, TableWriting])],
+)
+def test_the_commands_of_links_have_the_options_that_are_declared(name, kinds):
+    command = importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command
+    found = {parameter.name: parameter for parameter in command.params}
+    for kind in kinds:
+        for field, one in declared(kind).items():
+            assert found[field].default == one.default, field
+            assert found[field].help.startswith(on_command_line.help_of(kind, field)), field
+
+
 #: Commands of translation, with the classes of which they have every option that has a group.
 TRANSLATION = {
     "train-lm": (at.LanguageModelSettings, at.Splitting, at.Run),
@@ -134,7 +148,7 @@ def test_the_commands_of_translation_have_the_options_that_are_declared(name):
 
 #: Commands of annotation, the same, and what each says otherwise (a default or help for its use) or does not have.
 ANNOTATION = {
-    "tag": ((at.TagDecisions, at.TagWriting, at.TagLists, at.Loading), {"keep"}),
+    "tag": ((at.TagDecisions, at.TagWriting, at.TagLists, at.Loading, RawReading), {"keep"}),
     "train-hmm": (
         (at.TaggerSettings, at.InductionSettings, at.TagReading, at.WordReading),
         {"estimator", "iterations", "mre_iterations", "split"},

@@ -11,7 +11,7 @@ import click
 
 from aligntools import AlignerSettings, Decisions, Reading, ReconstructionSettings, Run, Tokenizing
 from aligntools.api.align.evidence_kinds import SETTINGS, Asked
-from aligntools.api.align.text_files import TextFiles
+from aligntools.api.align.text_files import LinkWriting, TextFiles
 from aligntools.api.running.watching import Watch
 from aligntools.cli import declared, options
 from aligntools.cli.declared import given as given
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from aligntools.api.align.files import AlignedText
 
 K = TypeVar("K")
-#: Log-probabilities under the model; eflomal's costs, of counts over the text's own links.
-SCORE_FORMS = ("log", "eflomal")
 #: Options of the kinds of evidence that are asked.
 evidence = options.group("", *map(declared.group, SETTINGS))
 #: What is read, and where the alignment goes.
@@ -86,14 +84,7 @@ outputs = options.group(
         type=options.WRITTEN,
         help="Also write ln p(t|s), ln p(s|t), and both per word, separated by tabs.",
     ),
-    click.option(
-        "--score-form",
-        type=click.Choice(SCORE_FORMS),
-        default="log",
-        show_default=True,
-        help="What --scores writes: log-probabilities, or both directions' costs on eflomal's scale.",
-    ),
-    click.option("--link-probabilities", is_flag=True, help="Write links as i-j:p, with their posteriors."),
+    declared.group(LinkWriting, "score_form", "link_probabilities"),
     click.option(
         "--ttable",
         metavar="FILE",
@@ -118,13 +109,7 @@ shapes = options.group(
     "Raw text, pieces, and text beside links",
     options.tokenize,
     options.tokenizer,
-    click.option(
-        "--output-format",
-        type=click.Choice(["pharaoh", "tsv"]),
-        default="pharaoh",
-        show_default=True,
-        help="tsv: source TAB target TAB links, as OpusTrainer and Marian read it.",
-    ),
+    declared.group(LinkWriting, "output_format"),
     click.option(
         "--word-pairs",
         metavar="FILE",
@@ -209,7 +194,7 @@ def aligned_text(o: dict[str, Any], watch: Watch) -> "AlignedText":
 
     return AlignedText(
         text_files(o),
-        made_of(AlignmentFiles, o),
+        made_of(AlignmentFiles, o, writing=declared.settings(LinkWriting, o)),
         declared.settings(Decisions, o),
         declared.settings(Reading, o),
         declared.settings(Run, o),

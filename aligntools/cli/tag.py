@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aligntools import Run, TagDecisions, TagLists, TagReading, TagWriting
+from aligntools.api.given.texts import RawReading
 from aligntools.cli import declared, engine_options, kinds, notices, options, reporting, serving
 from aligntools.cli.flags import as_flag, renamed
 from aligntools.ground.errors import UsageProblem
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from aligntools.api.tag.tag_sequences import TagSequence
     from aligntools.api.tag.word_classes import Counts
     from aligntools.ground.parallel import Pool
-
-#: Where raw text has its sentences; `aligntools.formats.annotation.raw_text` has them, too.
-SENTENCES = ("split", "lines")
 
 
 class _Tag(options.Command):
@@ -70,36 +68,7 @@ class _Tag(options.Command):
     ),
     serving.unbuffered,
 )
-@options.group(
-    "Raw text",
-    click.option(
-        "--tokenize",
-        is_flag=True,
-        help="TEXT is raw: find its sentences and words, and write CoNLL that says where its spaces are"
-        " (needs aligntools[tokenize]).",
-    ),
-    options.tokenizer,
-    click.option(
-        "--language",
-        metavar="CODE",
-        default="en",
-        show_default=True,
-        help="Language of raw text, such as fr, whose rules find sentences and words.",
-    ),
-    click.option(
-        "--split-tokens",
-        is_flag=True,
-        help="Write CoNLL with tokens of several words split, au into à le, as the treebank has them; for"
-        " taggers of train-hmm --tokens surface.",
-    ),
-    click.option(
-        "--sentences",
-        type=click.Choice(SENTENCES),
-        default="split",
-        show_default=True,
-        help="Split raw text into sentences, or take each of its lines for one.",
-    ),
-)
+@declared.group(RawReading)
 @declared.group(TagDecisions)
 @options.group(
     "Probabilities",
@@ -146,6 +115,7 @@ def command(**o: Any) -> None:
 
     run = declared.settings(Run, o)
     wanted = _Wanted(declared.settings(TagLists, o), o["scores"] is not None, o["posteriors"] is not None)
+    raw = declared.settings(RawReading, o)
     _check(o, wanted, run)
     writing, quiet, texts = declared.settings(TagWriting, o), o["quiet"], o["texts"] or ("-",)
     texts = [split_as(path, o["split"]) for path in texts]
@@ -155,12 +125,12 @@ def command(**o: Any) -> None:
     lines = reporting.Lines(not quiet)
     began, words, turned, unanswered = time.perf_counter(), 0, 0, serving.Unanswered()
 
-    if o["split_tokens"] and tagger.model.splitter is None:
+    decisions, counting = declared.settings(TagDecisions, o), o["save_classes"] is not None
+    if decisions.split_tokens and tagger.model.splitter is None:
         raise UsageProblem(
             f"{o['model']}: `split_tokens` is for taggers of train-hmm `tokens=surface`, which this one is not"
         )
-    decisions, counting = declared.settings(TagDecisions, o), o["save_classes"] is not None
-    how = _How(decisions, writing, o["predicted_columns"], o["split_tokens"], counting, wanted)
+    how = _How(decisions, writing, o["predicted_columns"], counting, wanted)
     counts: Counts = Counter()
     number, total = 0, Counter[str]()
 
@@ -191,9 +161,8 @@ def command(**o: Any) -> None:
             for path in texts:
                 serving.answer(stream_requests(path, o["format"]), path, answered, out, unanswered)
         else:
-            if o["tokenize"]:
-                raw = {"language": o["language"], "sentences": o["sentences"], "name": o["tokenizer"] or "moses"}
-                read: Callable[..., Any] = partial(stream_raw, most=PART, **raw)
+            if raw.tokenize:
+                read: Callable[..., Any] = partial(stream_raw, most=PART, **raw.arguments())
             else:
                 read = partial(stream_sentences, format=o["format"], sentences=PART)
             annotate = partial(_tag, how) if blocks is not None else _numbered(how, lambda: number)
@@ -229,7 +198,6 @@ class _How:
     decisions: TagDecisions
     writing: TagWriting
     predicted_columns: bool
-    split: bool
     counting: bool
     wanted: _Wanted
 
@@ -259,8 +227,6 @@ def _check(o: dict[str, Any], wanted: _Wanted, run: Run) -> None:
         raise UsageProblem(f"`tokenize` does not go with {'`unbuffered`' if o['unbuffered'] else '`format=conll`'}")
     if o["tokenize"] and "split" in given:
         raise UsageProblem("`split` is about words between spaces; `tokenize` finds its own")
-    if not o["tokenize"] and (others := sorted(given & {"language", "sentences", "tokenizer"})):
-        raise UsageProblem(f"`{others[0]}` goes with `tokenize`")
     engine_options.check_unbuffered(o["unbuffered"], run)
     listed = "n_best" if lists.n_best else "samples" if lists.samples else None
     if o["unbuffered"] and (listed or wanted.scores or wanted.posteriors):
@@ -269,7 +235,7 @@ def _check(o: dict[str, Any], wanted: _Wanted, run: Run) -> None:
         )
     if lists.samples and run.asked:
         raise UsageProblem("`samples` are drawn by the number of the sentence; leave out `workers` and `cluster`")
-    others = sorted(given & {"split_tokens", *TagWriting.names(), *TagDecisions.names()})
+    others = sorted(given & {*TagWriting.names(), *TagDecisions.names()})
     if listed and others:
         raise UsageProblem(f"`{listed}` writes sequences of tags; leave out {as_flag(others[0])}")
 
@@ -296,8 +262,6 @@ def _tag(how: _How, tagger: "Tagger", text: "Parsed", pool: "Pool", first: int =
 
     text = predicted_of(text) if how.predicted_columns else text
     found = tagger.tag_text(text, how.decisions, run=Run(threads=pool), remember=remember)
-    if how.split:
-        found = found.split()
     listed = how.wanted.lists.n_best or how.wanted.lists.samples
     written = b"" if listed else found.format(how.writing)
     counts = counts_of(found) if how.counting else Counter()

@@ -177,6 +177,12 @@ class TagDecisions(Settings):
         "Give each word its most probable tag, or each sentence its most probable sequence of tags.",
         group="Decisions",
     )
+    split_tokens: bool = option(
+        False,
+        "Split tokens of several words, au into à le, as the treebank has them; what is written is CoNLL then. For"
+        " taggers trained with `tokens=surface`.",
+        group="Decisions",
+    )
 
 
 @documented

@@ -98,6 +98,10 @@ def test_a_lexicon(tmp_path):
     }  # fmt: skip
     tables.save(str(tmp_path / "lex"))
     assert (tmp_path / "lex.f2e").read_text().splitlines()[0] == ". NULL 1.0000000"
+    with pytest.raises(at.UsageProblem, match="top must be"):
+        tables.shortlist(0)
+    with pytest.raises(at.UsageProblem, match="min_share must be"):
+        tables.save("unwritten", min_share=2)
     short = tables.shortlist(1)
     short.save(str(tmp_path / "short"))
     assert list(short) == [("Buch", "book", 1.0), ("Haus", "house", 1.0), ("das", "the", 1.0)]

@@ -155,6 +155,6 @@ def test_only_a_treebank_with_ranges_teaches_it(treebank, tmp_path):
 def test_from_python(treebank):
     conll = parse_conll("x", [line.encode() + b"\n" for line in TREEBANK.split("\n")[:-1]])
     tagger = train_tagger(conll, tokens="surface", latent=1)
-    found = tagger.tag_text(parse_text([b"il va du vin\n"], 1), threads=1).split()
+    found = tagger.tag_text(parse_text([b"il va du vin\n"], 1), threads=1, split_tokens=True)
     assert [str(sentence) for sentence in found] == ["il_PRON va_VERB de_ADP le_DET vin_NOUN"]
     assert len(found.probabilities) == len(found.ids) == 5

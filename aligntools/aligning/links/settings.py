@@ -1,18 +1,22 @@
-"""What can be chosen where alignment files are combined."""
+"""What can be chosen where links are written, alignment files combined, and tables made of links."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from aligntools.aligning.settings import Flavor
 from aligntools.formats.text.reading import PieceReading, Splitting
-from aligntools.ground.declaring import documented, option
-from aligntools.ground.ranges import counts
+from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.ranges import PROBABILITY, counts
 
 #: How alignment files may be written.
 FileFormat: TypeAlias = Literal["pharaoh", "giza"]
 #: How links may be sorted.
 Order: TypeAlias = Literal["source", "target"]
-_FILES, _DECISIONS = "Input and output", "Decisions"
+#: What scores of pairs are: log-probabilities under the model; eflomal's costs, of counts over the text's own links.
+ScoreForm: TypeAlias = Literal["log", "eflomal"]
+#: How links are written: alone, or with both sides before them.
+LinkFormat: TypeAlias = Literal["pharaoh", "tsv"]
+_FILES, _DECISIONS, _MORE = "Input and output", "Decisions", "More output"
 
 
 @documented
@@ -42,3 +46,50 @@ class CombiningSettings(PieceReading, Splitting):
         group=_FILES,
     )
     flavor: Flavor = option("atools", "Whose scan order the growing methods follow.", group=_DECISIONS)
+
+
+@documented
+@dataclass(frozen=True)
+class TableWriting(Settings):
+    """Which entries of translation tables are written."""
+
+    CHANGES: ClassVar = "decisions"
+
+    min_share: float = option(
+        0.0,
+        "In the tables, leave out a word's translations with less than this share of its highest probability.",
+        allowed=PROBABILITY,
+        group=_FILES,
+        metavar="P",
+    )
+    null: bool = option(True, "Write the tables' entries with NULL.", group=_FILES)
+
+
+@documented
+@dataclass(frozen=True)
+class ShortlistSettings(Settings):
+    """How many translations a shortlist has."""
+
+    CHANGES: ClassVar = "decisions"
+
+    top: int = option(100, "Translations of each word in the shortlist.", allowed=counts(1), group=_FILES)
+
+
+@documented
+@dataclass(frozen=True)
+class LinkWriting(Settings):
+    """In which form the links of a text and their scores are written."""
+
+    CHANGES: ClassVar = "decisions"
+
+    score_form: ScoreForm = option(
+        "log",
+        "What `scores` writes: log-probabilities, or both directions' costs on eflomal's scale.",
+        group=_MORE,
+    )
+    link_probabilities: bool = option(False, "Write links as i-j:p, with their posteriors.", group=_MORE)
+    output_format: LinkFormat = option(
+        "pharaoh",
+        "tsv: source TAB target TAB links, as OpusTrainer and Marian read it.",
+        group="Raw text, pieces, and text beside links",
+    )

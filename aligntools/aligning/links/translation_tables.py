@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from aligntools.aligning.links.settings import ShortlistSettings, TableWriting
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
 from aligntools.formats.text.corpus import Bitext
+from aligntools.ground.declaring import Given, taking
 from aligntools.words.white_space import tell_unwritten, whole_words
 
 NULL = "NULL"
@@ -94,45 +97,53 @@ class TranslationTables:
         """Links between two words, none of them NULL."""
         return int(self.counts[(self.source > 0) & (self.target > 0)].sum())
 
-    def lines(self, given: str, single: bool = False, *, min_share: float = 0.0, null: bool = True) -> Iterator[bytes]:
+    def lines(self, given: str, single: bool = False, how: TableWriting | None = None) -> Iterator[bytes]:
         """Yield a Moses table, sorted by the first and then the second word's bytes, in pieces of whole lines.
 
         ``given="source"`` gives ``lex.f2e``, lines ``target source p(target | source)``; ``given="target"`` gives
         ``lex.e2f``, lines ``source target p(source | target)``.
 
-        Parameters
-        ----------
-        min_share : float
-            Leave out entries with less than this share of the highest probability of the word that is given, among
-            those that are written. Probabilities stay as they are.
-        null : bool
-            Write entries with NULL.
+        ``how`` says which entries are left out; the others' probabilities stay as they are.
         """
+        how = how or TableWriting()
         sides = [(self.target_words, self.target), (self.source_words, self.source)]
         probability = self.given_target(single) if given == "target" else self.given_source(single)
         if given == "target":
             sides.reverse()
         (first_words, first), (second_words, second) = sides
-        kept = np.full(len(first), True) if null else (first > 0) & (second > 0)
-        if min_share:
+        kept = np.full(len(first), True) if how.null else (first > 0) & (second > 0)
+        if how.min_share:
             best = np.zeros(len(second_words))
             np.maximum.at(best, second[kept], probability[kept])
-            kept &= probability >= min_share * best[second]
+            kept &= probability >= how.min_share * best[second]
         first, second, probability = first[kept], second[kept], probability[kept]
         order = np.lexsort((_ranks(second_words)[second], _ranks(first_words)[first]))
         return _lines(first_words, first[order], second_words, second[order], probability[order], "%s %s %.7f\n")
 
-    def save(self, prefix: str, *, min_share: float = 0.0, null: bool = True) -> None:
-        """Write ``prefix.f2e`` and ``prefix.e2f``, as Moses has them; f is the source, e the target; see `lines`."""
-        self.write(f"{prefix}.f2e", "source", min_share=min_share, null=null)
-        self.write(f"{prefix}.e2f", "target", min_share=min_share, null=null)
+    @taking(TableWriting)
+    def save(self, prefix: str, how: TableWriting | None = None, **options: Any) -> None:
+        """Write ``prefix.f2e`` and ``prefix.e2f``, as Moses has them; f is the source, e the target; see `lines`.
 
-    def write(self, path: str, given: str, single: bool = False, *, min_share: float = 0.0, null: bool = True) -> None:
+        Parameters
+        ----------
+        prefix : str
+        how : TableWriting or None
+            The options below, whole.
+        **options
+        """
+        given = Given("save", options)
+        how = given.take(TableWriting, how)
+        given.end()
+        self.write(f"{prefix}.f2e", "source", how=how)
+        self.write(f"{prefix}.e2f", "target", how=how)
+
+    def write(self, path: str, given: str, single: bool = False, how: TableWriting | None = None) -> None:
         """Write one of the tables; see `lines`."""
-        _write(path, self.lines(given, single, min_share=min_share, null=null))
+        _write(path, self.lines(given, single, how))
 
-    def shortlist(self, top: int = 100) -> Shortlist:
+    def shortlist(self, top: int = ShortlistSettings.top) -> Shortlist:
         """Return the ``top`` most probable target words of each source word."""
+        ShortlistSettings(top).checked()
         keep = (self.source > 0) & (self.target > 0)
         source, target = self.source[keep], self.target[keep]
         counts, probability = self.counts[keep], self.given_source()[keep]

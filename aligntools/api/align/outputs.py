@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from aligntools.aligning.links.settings import LinkWriting
 from aligntools.aligning.settings import Decisions
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignments import Alignments
@@ -39,11 +40,7 @@ class AlignmentFiles:
     forward_output, reverse_output : str
         The links of the single directions.
     scores : str
-        Scores of each pair, in the form of ``score_form``: log-probabilities, or eflomal's costs.
-    link_probabilities : bool
-        Links have their posteriors.
-    output_format : str
-        ``pharaoh``, or ``tsv``: source, target and links with tabs between.
+        Scores of each pair.
     word_pairs : str
         The words and the posterior of each link.
     ttable : str
@@ -52,25 +49,25 @@ class AlignmentFiles:
         A folder with what Moses' training goes on from.
     save_priors, save_model : str
         Counts of this text's links, and the model.
+    writing : LinkWriting
+        The forms of links and scores.
     """
 
     output: str | None = "-"
     forward_output: str | None = None
     reverse_output: str | None = None
     scores: str | None = None
-    score_form: Literal["log", "eflomal"] = "log"
-    link_probabilities: bool = False
-    output_format: Literal["pharaoh", "tsv"] = "pharaoh"
     word_pairs: str | None = None
     ttable: str | None = None
     moses_dir: str | None = None
     save_priors: str | None = None
     save_model: str | None = None
+    writing: LinkWriting = LinkWriting()  # noqa: RUF009
 
     @property
     def costs(self) -> bool:
         """Whether scores are eflomal's costs."""
-        return self.score_form == "eflomal"
+        return self.writing.score_form == "eflomal"
 
     @property
     def directions(self) -> bool:
@@ -107,7 +104,7 @@ class AlignmentFiles:
                 )
             if decisions.decode == "posterior":
                 raise UsageProblem("`score_form=eflomal` scores each word's best link; leave out `decode=posterior`")
-        if self.output_format == "tsv" and self.link_probabilities:
+        if self.writing.output_format == "tsv" and self.writing.link_probabilities:
             raise UsageProblem("readers of `output_format=tsv` take links alone; leave out `link_probabilities`")
 
     def check_direction(self, direction: str, decisions: Decisions, who: str = "") -> None:
@@ -192,9 +189,9 @@ class Outputs:
         block, sides = self.shape.next(block) if self.shape else (block, None)
         compiled = True if self.links >= MANY_LINKS else None
         self.links += len(block.table.pairs)
-        tsv = self.about.output_format == "tsv"
+        tsv = self.about.writing.output_format == "tsv"
         if self.main:
-            links = block.format(probabilities=self.about.link_probabilities, compiled=compiled)
+            links = block.format(probabilities=self.about.writing.link_probabilities, compiled=compiled)
             self.main.write(tab_separated(sides, links) if sides and tsv else links)
         if self.word_pairs:
             assert sides is not None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from aligntools.aligning.links.settings import LinkWriting as LinkWriting
 from aligntools.api.given.texts import text_path
 from aligntools.formats.text.reading import Reading, Scheme, Tokenizing
 from aligntools.ground.errors import UsageProblem
@@ -109,7 +110,7 @@ class TextFiles:
         service : bool
             Whether each line is answered before the next is read.
         """
-        with_text, with_words = outputs.output_format == "tsv", bool(outputs.word_pairs)
+        with_text, with_words = outputs.writing.output_format == "tsv", bool(outputs.word_pairs)
         languages = self.tokenizing.tokenize
         if not (self._cut or with_text or with_words or self.to_words or languages):
             return None, self.paths(reading.split)

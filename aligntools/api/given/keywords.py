@@ -351,6 +351,7 @@ class TagDecisionsKeywords(TypedDict, total=False):
     """Those of `TagDecisions`."""
 
     decode: Literal["posterior", "viterbi"]
+    split_tokens: bool
 
 
 class TagScoringKeywords(TypedDict, total=False):

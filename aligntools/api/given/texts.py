@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from aligntools.formats.text.memory_text import TextLines, sentences_given
 from aligntools.formats.text.reading import InputFormat as InputFormat
+from aligntools.formats.text.reading import RawReading as RawReading
 from aligntools.formats.text.reading import Split as Split
 from aligntools.ground.errors import DataError
 

@@ -259,7 +259,8 @@ class Tagger(TagDistributions, ShownAsModel):
     def _tagged(self, text: Parsed, decisions: TagDecisions, pool: "Pool", remember: bool = True) -> TaggedSentences:
         words, turned = in_form(text.words, self.model.normal_form)
         ids, probabilities = self.model.tag(words, text.offsets, pool, decisions.decode, remember)
-        return TaggedSentences(text, self.tags, ids, probabilities, self.column, turned, self.model.splitter)
+        found = TaggedSentences(text, self.tags, ids, probabilities, self.column, turned, self.model.splitter)
+        return found.split() if decisions.split_tokens else found
 
 
 @taking(TaggerSettings, TagReading, Run)

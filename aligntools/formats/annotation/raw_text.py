@@ -14,8 +14,6 @@ from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 from aligntools.words.tokenizing import sentence_splitter, tokenizer
 
-#: Where sentences end: where the rules of the language say so and at blank lines, or at the end of each line.
-SENTENCES = ("split", "lines")
 _BLOCK = 1 << 16  # characters of a paragraph that are cut into sentences at a time
 _MARK = "\ufeff"  # the byte order mark
 _BLANK = re.compile(r"\n\s*\n")
@@ -37,7 +35,8 @@ def stream_raw(
     language : str
         ISO code. One that the rules do not know is as English with other apostrophes.
     sentences : str
-        One of `SENTENCES`. With ``lines`` each line is a sentence, a blank one too.
+        ``split``: they end where the rules of the language say so and at blank lines; ``lines``: each line is one, a
+        blank one too.
     most : int
         Most sentences in a part.
     name : str

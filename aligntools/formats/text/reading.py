@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.declaring import Settings, declared, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 
@@ -15,13 +15,19 @@ Split: TypeAlias = Literal["spaces", "unicode"]
 TextFormat: TypeAlias = Literal["auto", "conll", "tagged", "columns", "text"]
 #: What finds words of raw text.
 Tokenizer: TypeAlias = Literal["moses", "icu"]
+#: Where sentences of raw text end: where the language's rules say so, or with each line.
+RawSentences: TypeAlias = Literal["split", "lines"]
 #: How pieces of words are marked; `aligntools.words.pieces` knows how.
 Scheme: TypeAlias = Literal[
     "auto", "sentencepiece", "bpe", "wordpiece", "icu", "opennmt", "byte-level", "end-of-word", "underscore"
 ]
 #: Words of the longer side above which a pair gets a blank line: kernels number positions in 16 bits.
 LONGEST_RANGE = counts(1, 30_000)
-_TEXT, _INPUT = "Text and resources", "Input"
+_TEXT, _INPUT, _RAW = "Text and resources", "Input", "Raw text"
+_TOKENIZER = (
+    "What finds words of raw text: the rules of Moses (needs aligntools[tokenize]) or of ICU (aligntools[icu]),"
+    " which have dictionaries of Chinese, Japanese, Thai, Khmer, Lao and Burmese."
+)
 
 
 @documented
@@ -97,12 +103,7 @@ class Tokenizing(Settings):
         " whatever the languages.",
         metavar="SRC-TGT|icu",
     )
-    tokenizer: Tokenizer | None = option(
-        None,
-        "What finds words of raw text: the rules of Moses (needs aligntools[tokenize]) or of ICU (aligntools[icu]),"
-        " which have dictionaries of Chinese, Japanese, Thai, Khmer, Lao and Burmese.",
-        otherwise="moses",
-    )
+    tokenizer: Tokenizer | None = option(None, _TOKENIZER, otherwise="moses")
 
     def rules(self) -> None:
         """Refuse a tokenizer that would not be used."""
@@ -110,6 +111,41 @@ class Tokenizing(Settings):
             raise UsageProblem("`tokenizer` goes with `tokenize`")
         if self.tokenize == "icu" and self.tokenizer not in (None, "icu"):
             raise UsageProblem(f"`tokenize=icu` is by ICU's rules; `tokenizer={self.tokenizer}` does not go with it")
+
+
+@documented
+@dataclass(frozen=True)
+class RawReading(Settings):
+    """How sentences and words of raw text are found."""
+
+    CHANGES: ClassVar = "reading"
+
+    tokenize: bool = option(
+        False,
+        "The text is raw: find its sentences and words, and write CoNLL that says where its spaces are (needs"
+        " aligntools[tokenize]).",
+        group=_RAW,
+    )
+    tokenizer: Tokenizer | None = option(None, _TOKENIZER, otherwise="moses", group=_RAW)
+    language: str = option(
+        "en",
+        "Language of raw text, such as fr, whose rules find sentences and words.",
+        group=_RAW,
+        metavar="CODE",
+    )
+    sentences: RawSentences = option(
+        "split", "Split raw text into sentences, or take each of its lines for one.", group=_RAW
+    )
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what `aligntools.formats.annotation.raw_text.stream_raw` takes."""
+        return {"language": self.language, "sentences": self.sentences, "name": self.tokenizer or "moses"}
+
+    def rules(self) -> None:
+        """Refuse what changes nothing without a tokenizer."""
+        for name, one in declared(RawReading).items():
+            if not self.tokenize and getattr(self, name) != one.default:
+                raise UsageProblem(f"`{name}` goes with `tokenize`")
 
 
 @documented
