@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.formats.text.corpus import Bitext
 from aligntools.ground import memory
 from aligntools.ground.memory import FIXED
 
@@ -9,7 +11,7 @@ from aligntools.ground.memory import FIXED
 MOST_CELLS, FEWEST_CELLS = 24_000_000, 200_000
 
 
-def needed_for_training(bitext, settings, reconstructs=False) -> int:
+def needed_for_training(bitext: Bitext, settings: AlignerSettings, reconstructs: bool = False) -> int:
     """Estimate the bytes that training holds besides the link matrices: the text, its views, words, and the table."""
     tokens = len(bitext.source.tokens) + len(bitext.target.tokens)
     words = len(bitext.source_vocabulary) + len(bitext.target_vocabulary)
@@ -17,7 +19,7 @@ def needed_for_training(bitext, settings, reconstructs=False) -> int:
     return needed_for(tokens, words, cells, settings, reconstructs)
 
 
-def needed_for(tokens: int, words: int, cells: int, settings, reconstructs: bool = False) -> int:
+def needed_for(tokens: int, words: int, cells: int, settings: AlignerSettings, reconstructs: bool = False) -> int:
     """Estimate the same from the words of both sides, the sizes of their vocabularies, and all link-matrix cells."""
     pairs = min(cells, tokens // 5 + 6 * min(tokens, 400_000))  # growth of co-occurring pairs, as measured
     views = len(settings.views or ()) + 2 * bool(settings.subwords)  # pieces are more than words

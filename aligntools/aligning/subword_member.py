@@ -77,7 +77,9 @@ class PieceText:
         return np.diff(self.source.offsets), np.diff(self.target.offsets)
 
 
-def numbered(side, vocabulary, subwords: Subwords, known: dict[str, int]):
+def numbered(
+    side: Side, vocabulary: AnyVocabulary, subwords: Subwords, known: dict[str, int]
+) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], list[str]]:
     """Cut the words that a side has, and number the pieces: ``known`` ones as they are, others from there on.
 
     Returns

@@ -4,7 +4,7 @@ A model can be made of the tables that another aligner wrote: IBM 2 with its wor
 prior. And a model's own table can be written, in fast_align's form.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import KEY, TIERS
 from aligntools.aligning.text.look_alikes import look_alike_keys
 from aligntools.aligning.text.views import ViewWords
-from aligntools.formats.links.ttable import NULL
+from aligntools.formats.links.ttable import NULL, TTable
 from aligntools.words.vocabulary import Vocabulary
 from aligntools.words.white_space import tell_unwritten, whole_words
 
@@ -28,7 +28,9 @@ FEWEST = 0.1
 _WIDEST = 1e30
 
 
-def model_from_tables(forward, reverse, tension: float = 4.0, lowercase: bool = False) -> AlignmentModel:
+def model_from_tables(
+    forward: TTable, reverse: TTable, tension: float = 4.0, lowercase: bool = False
+) -> AlignmentModel:
     """Return a model that aligns by two tables of word probabilities.
 
     Parameters
@@ -95,10 +97,10 @@ def model_from_tables(forward, reverse, tension: float = 4.0, lowercase: bool = 
     return AlignmentModel(settings, source, target, [model], lowercase=lowercase)
 
 
-def _by_pair(table, given, words):
+def _by_pair(table: TTable, given: list[bytes], words: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
     """Return the pairs of words, ``given * (len(words) + 1) + word`` with words from 1 on, and their probabilities."""
 
-    def places(names, of):
+    def places(names: Iterable[bytes], of: list[bytes]) -> np.ndarray:
         numbers = {word: n for n, word in enumerate(of, 1)}
         return np.array([numbers.get(name, 0) for name in names], np.int64)
 
@@ -108,7 +110,7 @@ def _by_pair(table, given, words):
     return r[real] * (len(words) + 1) + c[real], table.probabilities[real]
 
 
-def _null(table, words):
+def _null(table: TTable, words: list[bytes]) -> np.ndarray:
     """Return the words' probabilities under NULL; the table's, else that of a rare word. float32 [words + 2]."""
     p = table.lookup([NULL], words, 0.0)[0]
     least = p[p > 0].min() if (p > 0).any() else 1.0 / max(len(words), 1)
@@ -156,7 +158,7 @@ def ttable_lines(model: AlignmentModel, beam: float | None = None, rows: int = 1
         yield "".join(f"{words[s]}\t{others[t]}\t{x:.6g}\n" for s, t, x in columns).encode()
 
 
-def _within(logs, rows, beam):
+def _within(logs: np.ndarray, rows: np.ndarray, beam: float | None) -> np.ndarray:
     """Return the places of those logarithms that are within the beam of the best of their row; rows ascend."""
     if beam is None or not len(logs):
         return np.arange(len(logs))

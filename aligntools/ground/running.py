@@ -1,13 +1,17 @@
 """Where and how work is done: threads, memory, processes, a cluster. What comes out does not depend on it."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.ranges import MEMORY, THREADS, WORKERS, size_of
+
+#: Called after a step of long work with what it was and what it found.
+Report: TypeAlias = Callable[[dict[str, Any]], None]
 
 _RESOURCES, _WORKERS = "Text and resources", "Work in several processes or on a cluster"
 

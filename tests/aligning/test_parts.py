@@ -11,7 +11,8 @@ from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.parts import kernels_parts, table, words
 from aligntools.aligning.parts.models import whole_model
 from aligntools.aligning.parts.reading import Reading, read_file, sizes_of
-from aligntools.aligning.parts.training import Stages, check_settings, link_parts, train_parts
+from aligntools.aligning.parts.stages import Stages
+from aligntools.aligning.parts.training import check_settings, link_parts, train_parts
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.aligning.training import sampling

@@ -4,6 +4,7 @@ What is computed for a sentence depends on the model and the sentence alone, wha
 training's last decoding, a batch and a stream give the same bytes.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,11 +12,14 @@ import numpy as np
 from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying import kernels_subwords as ks
 from aligntools.aligning.applying.model_text import ModelText
-from aligntools.aligning.settings import DIRECTIONS
-from aligntools.aligning.subword_member import WEIGHT
+from aligntools.aligning.models.base import LexicalModel
+from aligntools.aligning.settings import DIRECTIONS, AlignerSettings
+from aligntools.aligning.subword_member import WEIGHT, PieceText, SubwordMember
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text import kernels_look_alikes as kl
-from aligntools.aligning.text.link_matrices import LinkMatrices, plan_chunks
+from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices, plan_chunks
+from aligntools.formats.text.corpus import Bitext
+from aligntools.ground.parallel import Pool
 
 #: Link-matrix cells worked at a time, and up to how many pairs are looked up one by one.
 CHUNK_CELLS, FEW_CELLS = 6_000_000, 60_000
@@ -47,7 +51,7 @@ class Posteriors:
     source_offsets: np.ndarray
     target_offsets: np.ndarray
     cell_offsets: np.ndarray
-    sentence_blocks: list
+    sentence_blocks: list[tuple[int, int]]
     forward: np.ndarray
     reverse: np.ndarray
     log_likelihood: np.ndarray
@@ -73,7 +77,14 @@ class Applier:
         Its posteriors are averaged with those of the views.
     """
 
-    def __init__(self, models, settings, sizes, max_cells: int = CHUNK_CELLS, subwords=None) -> None:
+    def __init__(
+        self,
+        models: Sequence[LexicalModel],
+        settings: AlignerSettings,
+        sizes: tuple[int, int],
+        max_cells: int = CHUNK_CELLS,
+        subwords: SubwordMember | None = None,
+    ) -> None:
         self.models = [replace(m, table=m.table.with_unknown()) for m in models]
         self.subwords = subwords
         if subwords is not None:
@@ -83,7 +94,7 @@ class Applier:
         self.directions = DIRECTIONS[settings.direction]
         self.max_cells = min(max_cells, CHUNK_CELLS)
 
-    def posteriors(self, bitext, pool, viterbi=False):
+    def posteriors(self, bitext: Bitext, pool: Pool, viterbi: bool = False) -> Iterator[Posteriors]:
         """Yield `Posteriors` for consecutive runs of sentences; each overwrites the one before.
 
         With ``viterbi`` the Viterbi paths of the first view take the place of posteriors; models whose words are
@@ -91,10 +102,12 @@ class Applier:
         """
         models = self.models[:1] if viterbi else self.models
         texts = [ModelText(m, bitext, self.sizes) for m in models]
-        pieces = self.subwords and self.subwords.text(bitext)  # paths come in the same runs as posteriors
+        pieces = (
+            self.subwords.text(bitext) if self.subwords is not None else None
+        )  # paths come in the same runs as posteriors
         chunks, of_pieces = self._chunks(bitext, pieces)
         most = max((c.n_cells for c in chunks), default=0)
-        matrices = [None] * len(texts)
+        matrices: list[LinkMatrices | None] = [None] * len(texts)
         if most > FEW_CELLS:
             matrices = [
                 LinkMatrices(t.source, t.target, t.model.table, pool, self.max_cells, chunks=chunks) for t in texts
@@ -134,7 +147,7 @@ class Applier:
                 logs,
             )
 
-    def _chunks(self, bitext, pieces):
+    def _chunks(self, bitext: Bitext, pieces: PieceText | None) -> tuple[list[Chunk], list[Chunk]]:
         """Cut a text; return chunks of its words' link matrices, and of its pieces'."""
         lengths = bitext.source.lengths(), bitext.target.lengths()
         if pieces is None:
@@ -144,7 +157,15 @@ class Applier:
         chunks = plan_chunks(cells, np.ones_like(cells), self.max_cells // 2)  # of words and of pieces, at once
         return [_over(c, *lengths) for c in chunks], [_over(c, *own) for c in chunks]
 
-    def fill(self, chunk, text, matrices, cells, other, pool):
+    def fill(
+        self,
+        chunk: Chunk,
+        text: ModelText,
+        matrices: LinkMatrices | None,
+        cells: np.ndarray,
+        other: np.ndarray,
+        pool: Pool,
+    ) -> None:
         """Fill link matrices with the lexicon's values, those of look-alike pairs that it does not have too."""
         lexicon, table = text.model.lexicon, text.model.table
         both = ((lexicon.forward, cells), (lexicon.reverse, other))
@@ -164,7 +185,11 @@ class Applier:
             if self.settings.look_alike and lexicon.floors.max() > lexicon.floors[0]:
                 named = (text.source_tokens, text.source.offsets, text.target_tokens, text.target.offsets)
 
-                def task(b, out=out, named=named):
+                def task(
+                    b: tuple[int, int],
+                    out: np.ndarray = out,
+                    named: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] = named,
+                ) -> None:
                     kl.look_alike_cells(
                         *b,
                         chunk.k0,
@@ -181,7 +206,16 @@ class Applier:
         if shared:
             other[: chunk.n_cells] = cells[: chunk.n_cells]
 
-    def add(self, chunk, text, cells, other, total, share, pool):
+    def add(
+        self,
+        chunk: Chunk,
+        text: ModelText,
+        cells: np.ndarray,
+        other: np.ndarray,
+        total: Sequence[np.ndarray],
+        share: float,
+        pool: Pool,
+    ) -> np.ndarray:
         """Add one view's posteriors, and marginals, to the totals; return the log-likelihoods."""
         model, logs = text.model, np.zeros((2, chunk.k1 - chunk.k0))
         model.posteriors(text, chunk, cells, other, self.directions, pool, logs)
@@ -189,7 +223,7 @@ class Applier:
         found, own = sampled or ((_NONE, _NONE), 1.0)
         weight = share * own
 
-        def task(b):
+        def task(b: tuple[int, int]) -> None:
             for d, posteriors in enumerate((cells, other)):
                 if self.directions & (d + 1):
                     kd.mix_block(
@@ -210,7 +244,7 @@ class Applier:
         return logs
 
 
-def _over(chunk, source_lengths, target_lengths):
+def _over(chunk: Chunk, source_lengths: np.ndarray, target_lengths: np.ndarray) -> Chunk:
     """Return the same sentences as a chunk of link matrices of other lengths."""
     cells = source_lengths[chunk.k0 : chunk.k1].astype(np.int64) * target_lengths[chunk.k0 : chunk.k1]
     return replace(chunk, cell_offsets=np.concatenate([[0], np.cumsum(cells)]))
@@ -219,7 +253,7 @@ def _over(chunk, source_lengths, target_lengths):
 class Folding:
     """Mixes the posteriors of an aligner of word pieces into those of words, chunk by chunk."""
 
-    def __init__(self, applier: Applier, pieces, chunks, pool) -> None:
+    def __init__(self, applier: Applier, pieces: PieceText, chunks: list[Chunk], pool: Pool) -> None:
         self.applier, self.pieces, self.chunks, self.pool = applier, pieces, chunks, pool
         text, most = pieces.text, max((c.n_cells for c in chunks), default=0)
         self.matrices = None
@@ -229,7 +263,7 @@ class Folding:
             )
         self.cells, self.other, *self.total = (np.zeros(most, np.float32) for _ in range(4))
 
-    def mix(self, number: int, chunk, bitext, total) -> None:
+    def mix(self, number: int, chunk: Chunk, bitext: Bitext, total: Sequence[np.ndarray]) -> None:
         """Mix what the pieces say of a chunk into ``total``, the posteriors of both directions."""
         own, text, pool = self.chunks[number], self.pieces.text, self.pool
         for t in self.total:
@@ -238,7 +272,7 @@ class Folding:
         self.applier.fill(own, text, matrices, self.cells, self.other, pool)
         self.applier.add(own, text, self.cells, self.other, self.total, 1.0, pool)
 
-        def task(b):
+        def task(b: tuple[int, int]) -> None:
             for posteriors, out in zip(self.total, total, strict=True):
                 ks.fold_block(
                     *b,
@@ -265,7 +299,7 @@ def joint_thresholds(threshold: float) -> np.ndarray:
     return found
 
 
-def decide(posteriors: Posteriors, way, threshold, pool):
+def decide(posteriors: Posteriors, way: int, threshold: float, pool: Pool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Decide on links.
 
     Parameters
@@ -282,14 +316,16 @@ def decide(posteriors: Posteriors, way, threshold, pool):
     longest = int(p.lengths().max(initial=1))
     thresholds = joint_thresholds(threshold)
 
-    def run(b, pairs, probabilities):
+    def run(b: tuple[int, int], pairs: np.ndarray, probabilities: np.ndarray) -> int:
         place = *b, p.k0, p.source_offsets, p.target_offsets, p.cell_offsets, p.forward, p.reverse
         found = counts[b[0] - p.k0 : b[1] - p.k0], pairs, probabilities
         if way == kd.JOINT:
-            return kd.joint_block(*place, thresholds, np.empty((2, longest), np.float32), *found)
-        return kd.decide_block(*place, way, np.float32(threshold), *found)
+            n: int = kd.joint_block(*place, thresholds, np.empty((2, longest), np.float32), *found)
+        else:
+            n = kd.decide_block(*place, way, np.float32(threshold), *found)
+        return n
 
-    def task(b):
+    def task(b: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         n = run(b, np.empty((0, 2), np.int32), np.empty(0, np.float32))
         pairs, probabilities = np.empty((n, 2), np.int32), np.empty(n, np.float32)
         if n:

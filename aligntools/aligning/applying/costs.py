@@ -12,8 +12,9 @@ import numpy as np
 from aligntools.aligning.applying import kernels_costs as kc
 from aligntools.aligning.models.lexical import exp_digamma
 from aligntools.formats.links.pharaoh import Links
-from aligntools.formats.links.priors import Priors
+from aligntools.formats.links.priors import Counted, Priors
 from aligntools.formats.text.corpus import Bitext, Side
+from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import ExtendedVocabulary
 
 #: Dirichlet parameters of jumps and fertilities.
@@ -59,7 +60,7 @@ def directed(priors: Priors, bitext: Bitext, lowercase: bool) -> tuple[DirectedP
         found = own.ids([word.encode("utf-8", "surrogatepass") for word in words])
         ids.append(np.append(0, found))
 
-    def table(counted, *columns):
+    def table(counted: Counted, *columns: int) -> tuple[np.ndarray, np.ndarray]:
         keys = np.stack([ids[side][counted.keys[:, k]] for k, side in enumerate(columns)], axis=1)
         keys = np.concatenate([keys, counted.keys[:, len(columns) :]], axis=1)
         known = (keys[:, : len(columns)] >= 0).all(1)
@@ -73,7 +74,14 @@ def directed(priors: Priors, bitext: Bitext, lowercase: bool) -> tuple[DirectedP
     )
 
 
-def link_costs(bitext: Bitext, forward: Links | None, reverse: Links | None, pool, model=3, priors=NONE):
+def link_costs(
+    bitext: Bitext,
+    forward: Links | None,
+    reverse: Links | None,
+    pool: Pool,
+    model: int = 3,
+    priors: tuple[DirectedPriors, DirectedPriors] = NONE,
+) -> np.ndarray:
     """Score the pairs of a text by their links.
 
     Parameters
@@ -117,7 +125,7 @@ def jump_counts(bitext: Bitext, forward: Links) -> np.ndarray:
     return np.rint(counts).astype(np.int64)
 
 
-def _positions(links, observed, column):
+def _positions(links: Links, observed: Side, column: int) -> np.ndarray:
     """Return the position that each observed word is linked to, int32 [words]; -1 for none."""
     found = np.full(len(observed.tokens), -1, np.int32)
     at = observed.offsets[links.sentences()] + links.pairs[:, column]
@@ -125,12 +133,20 @@ def _positions(links, observed, column):
     return found
 
 
-def _costs(given: Side, observed: Side, links, sizes, priors, model, pool):
+def _costs(
+    given: Side,
+    observed: Side,
+    links: np.ndarray,
+    sizes: tuple[int, int],
+    priors: DirectedPriors,
+    model: int,
+    pool: Pool,
+) -> np.ndarray:
     counts = _counts(given, observed, links, sizes, priors)
     out = np.empty(len(given))
     longest = [int(side.lengths().max(initial=0)) for side in (given, observed)]
 
-    def task(block):
+    def task(block: tuple[int, int]) -> None:
         kc.costs_block(
             *block,
             given.tokens,
@@ -149,7 +165,9 @@ def _costs(given: Side, observed: Side, links, sizes, priors, model, pool):
     return out
 
 
-def _counts(given, observed, links, sizes, priors):
+def _counts(
+    given: Side, observed: Side, links: np.ndarray, sizes: tuple[int, int], priors: DirectedPriors
+) -> kc.LinkCounts:
     """Count links, jumps and fertilities over a text."""
     n_given, n_observed = sizes
     linked, position, sentence = _linked(observed, links)
@@ -169,13 +187,15 @@ def _counts(given, observed, links, sizes, priors):
     return kc.LinkCounts(ptr, ids, n, sums, jumps, _ratios(given, at, n_given, priors))
 
 
-def _linked(observed, links):
+def _linked(observed: Side, links: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return which observed words have a link, its position, and the sentence."""
     linked = np.flatnonzero(links >= 0)
     return linked, links[linked].astype(np.int64), np.searchsorted(observed.offsets, linked, "right") - 1
 
 
-def _jumps(given, linked, position, sentence, priors):
+def _jumps(
+    given: Side, linked: np.ndarray, position: np.ndarray, sentence: np.ndarray, priors: DirectedPriors
+) -> np.ndarray:
     """Count jumps from one linked word to the next, from before the first one and to behind the last one too."""
     first, last = np.ones(len(linked), bool), np.ones(len(linked), bool)
     first[1:] = last[:-1] = sentence[1:] != sentence[:-1]
@@ -192,11 +212,12 @@ def _jumps(given, linked, position, sentence, priors):
     return counts
 
 
-def _jump_index(jumps):
-    return np.clip(jumps + kc.FARTHEST, 0, kc.JUMPS - 2)
+def _jump_index(jumps: np.ndarray) -> np.ndarray:
+    index: np.ndarray = np.clip(jumps + kc.FARTHEST, 0, kc.JUMPS - 2)
+    return index
 
 
-def _ratios(given, at, n_given, priors):
+def _ratios(given: Side, at: np.ndarray, n_given: int, priors: DirectedPriors) -> np.ndarray:
     """Return how much more probable each number of links is than one less, by expected logarithms."""
     size = kc.FERTILITIES
     fertility = np.minimum(np.bincount(at, minlength=len(given.tokens)), size - 1)

@@ -10,12 +10,16 @@ from aligntools.aligning.applying.decided import Decided
 from aligntools.aligning.links.symmetrize import symmetrize
 from aligntools.aligning.settings import Decisions
 from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.text.corpus import Bitext
+from aligntools.ground.parallel import Pool
 
 #: The ways to decide on both directions' posteriors at once, by their names.
 _WAYS = {"joint": kd.JOINT, "mean": kd.MEAN}
 
 
-def decided(applier: Applier, bitext, settings: Decisions, pool, directions=False) -> Iterator[Decided]:
+def decided(
+    applier: Applier, bitext: Bitext, settings: Decisions, pool: Pool, directions: bool = False
+) -> Iterator[Decided]:
     """Yield the links of consecutive runs of sentence pairs.
 
     Parameters
@@ -58,7 +62,7 @@ class Decider:
         whole = settings.decode == "posterior" or (settings.decode == "viterbi" and chain)
         self.single = (kd.FORWARD, kd.REVERSE) if whole else (kd.FORWARD_BEST, kd.REVERSE_BEST)
 
-    def decide(self, posteriors: Posteriors, chosen: Posteriors, pool) -> Decided:
+    def decide(self, posteriors: Posteriors, chosen: Posteriors, pool: Pool) -> Decided:
         """Decide on the links of one run; ``chosen`` are the posteriors, or paths, that single directions follow."""
         settings, trained = self.settings, self.trained
         joint = trained == 3 and settings.symmetrize in _WAYS
@@ -72,7 +76,7 @@ class Decider:
         forward, reverse = found if self.directions else (None, None)
         return Decided(links, probabilities, forward, reverse, posteriors.log_likelihood, posteriors.lengths())
 
-    def singles(self, posteriors: Posteriors, chosen: Posteriors, pool) -> tuple[Links | None, Links | None]:
+    def singles(self, posteriors: Posteriors, chosen: Posteriors, pool: Pool) -> tuple[Links | None, Links | None]:
         """Return each direction's own links, where it was trained."""
         own = 0.5 if chosen is not posteriors else self.threshold
         found = [
@@ -91,11 +95,10 @@ def _combined(found: tuple[Links | None, Links | None], settings: Decisions) -> 
     return one
 
 
-def link_posteriors(p: Posteriors, links: Links, trained) -> np.ndarray:
+def link_posteriors(p: Posteriors, links: Links, trained: int) -> np.ndarray:
     """Return the posterior of each link: the mean of the directions that were trained."""
     k = links.sentences()
     n_j = np.diff(p.target_offsets[p.k0 : p.k1 + 1])[k]
     cells = p.cell_offsets[k] + links.pairs[:, 0] * n_j + links.pairs[:, 1]
-    if trained == 3:
-        return np.float32(0.5) * (p.forward[cells] + p.reverse[cells])
-    return (p.forward if trained == 1 else p.reverse)[cells]
+    found: np.ndarray = (p.reverse if trained == 2 else p.forward)[cells]
+    return np.float32(0.5) * (found + p.reverse[cells]) if trained == 3 else found

@@ -1,13 +1,26 @@
 """A text as one view's model sees it; words that the model does not know share its last place."""
 
+from collections.abc import Callable
+
 import numpy as np
 
+from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.text.look_alikes import look_alike_keys
 from aligntools.aligning.text.views import CutSide, cut
-from aligntools.formats.text.corpus import Side
+from aligntools.formats.text.corpus import Bitext, Side
+from aligntools.words.vocabulary import AnyVocabulary
 
 
-def _known(side, vocabulary_size, mapping, words, view_ids, view, vocabulary, maps):
+def _known(
+    side: Side,
+    vocabulary_size: int,
+    mapping: np.ndarray,
+    words: list[str],
+    view_ids: Callable[[], dict[str, int]],
+    view: int,
+    vocabulary: AnyVocabulary,
+    maps: bool,
+) -> tuple[np.ndarray, list[str] | None]:
     """Map a side's ids to a view's; unknown words get ids from ``len(words) + 1`` on, and are returned by name."""
     tokens = side.tokens
     if isinstance(side, CutSide) and side.letters == view:
@@ -47,7 +60,7 @@ class ModelText:
         Look-alike keys of all words, unknown ones too.
     """
 
-    def __init__(self, model, bitext, sizes):
+    def __init__(self, model: LexicalModel, bitext: Bitext, sizes: tuple[int, int]) -> None:
         self.model, words = model, model.words
         maps = words.view != 0 or words.renumbered
         self.source_tokens, s_new = _known(
@@ -78,5 +91,5 @@ class ModelText:
         self.target = Side(t_tokens, bitext.target.offsets)
 
 
-def _with_new(keys, new):
+def _with_new(keys: np.ndarray, new: list[str] | None) -> np.ndarray:
     return np.concatenate([keys, look_alike_keys(new)]) if new else keys

@@ -49,7 +49,8 @@ def scores(covered: np.ndarray, per_word: np.ndarray) -> np.ndarray:
         ``ln p(target | source)`` and ``ln p(source | target)`` per word; NaN for a direction that is not there.
     """
     worse = np.nan_to_num(np.fmin(per_word[0], per_word[1]), nan=0.0)
-    return covered.min(axis=0) * np.exp(np.minimum(worse, 0.0) / SCALE)
+    found: np.ndarray = covered.min(axis=0) * np.exp(np.minimum(worse, 0.0) / SCALE)
+    return found
 
 
 def copied(source: Sequence[str], target: Sequence[str]) -> float:

@@ -18,12 +18,12 @@ from aligntools.formats.links.ttable import NULL, TTable
 FLOOR = 1e-9
 
 
-def log_poisson(n, mean) -> float:
+def log_poisson(n: int, mean: float) -> float:
     """Return ``ln Poisson(n; mean)``."""
     return n * math.log(mean) - math.lgamma(n + 1) - mean
 
 
-def log_length(observed, conditioning, ratio) -> float:
+def log_length(observed: int, conditioning: int, ratio: float) -> float:
     """Return the log probability of so many observed words, ``ratio`` being expected for each given one."""
     return log_poisson(observed, 0.05 + conditioning * ratio)
 
@@ -50,12 +50,12 @@ class TableAligner:
     use_null: bool = True
     ratio: float = 1.0
 
-    def align(self, conditioning, observed) -> tuple[np.ndarray, float]:
+    def align(self, conditioning: list[bytes], observed: list[bytes]) -> tuple[np.ndarray, float]:
         """Link each observed word to its most probable given word.
 
         Parameters
         ----------
-        conditioning, observed : sequence of bytes, not empty
+        conditioning, observed : list of bytes, not empty
 
         Returns
         -------
@@ -66,7 +66,7 @@ class TableAligner:
         best, nats = self.link(conditioning, observed)
         return best, log_length(len(observed), len(conditioning), self.ratio) + nats
 
-    def link(self, conditioning, observed) -> tuple[np.ndarray, float]:
+    def link(self, conditioning: list[bytes], observed: list[bytes]) -> tuple[np.ndarray, float]:
         """Do what `align` does, but leave the length out of the probability."""
         n_c, n_o = len(conditioning), len(observed)
         scores = self.table.lookup(conditioning, observed, FLOOR)
@@ -90,7 +90,7 @@ class TableAligner:
             return best, float(np.log(total).sum())
 
 
-def link_by_position(aligner: TableAligner, given, observed) -> tuple[Links, np.ndarray]:
+def link_by_position(aligner: TableAligner, given: np.ndarray, observed: np.ndarray) -> tuple[Links, np.ndarray]:
     """Link words of which nothing is known: their positions alone decide, whatever the table of the aligner says.
 
     Parameters
@@ -107,7 +107,7 @@ def link_by_position(aligner: TableAligner, given, observed) -> tuple[Links, np.
     blind = replace(aligner, table=TTable({}, {}, np.empty(0, np.int64), np.empty(0)))
 
     @cache
-    def found(n_given, n_observed):
+    def found(n_given: int, n_observed: int) -> tuple[list[tuple[int, int]], float]:
         if not n_given or not n_observed:
             return [], 0.0
         positions, nats = blind.link([b""] * n_given, [b""] * n_observed)

@@ -12,7 +12,7 @@ _NAMES = ("source", "target")
 class Mismatched:
     """Pairs whose pieces do not spell their words, as they are found; too many are refused, as malformed lines are."""
 
-    def __init__(self, strict: bool, service: bool):
+    def __init__(self, strict: bool, service: bool) -> None:
         self._strict, self._service = strict, service
         self.count, self._lines = 0, 0
         self._first: tuple[object, int, str] | None = None

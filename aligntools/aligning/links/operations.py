@@ -152,7 +152,7 @@ def combine(
                 out.writelines(_grid(links, paths[0], line) for line, links in enumerate(result.tolists(), begin))
             elif settings.to == "giza":
                 words = words[::-1] if name == "invert" else words
-                out.write(giza.format_giza_a3(result, *words, path=paths[0], line=begin))
+                out.write(giza.format_giza_a3(result, words[0], words[1], path=paths[0], line=begin))
             elif operation.yields == "links":
                 out.write(pharaoh.format_pharaoh(result, order=order, compiled=compiled))
             if "-" in paths and output == "-":
@@ -168,7 +168,7 @@ def combine(
     return tally
 
 
-def _checked(name, paths, settings, check) -> Operation:
+def _checked(name: str, paths: Sequence[str], settings: CombiningSettings, check: tuple[str, str] | None) -> Operation:
     """Return the operation, or say what does not go together."""
     operation = OPERATIONS[name]
     if len(paths) != operation.operands:
@@ -185,11 +185,11 @@ def _checked(name, paths, settings, check) -> Operation:
     return operation
 
 
-def _shown(path):
+def _shown(path: str) -> str:
     return "<stdin>" if path == "-" else path
 
 
-def _blocks(paths, index_base) -> Generator[list[Links], None, None]:
+def _blocks(paths: Sequence[str], index_base: int) -> Generator[list[Links], None, None]:
     """Yield blocks of links of the same sentence pairs, of one or two files; an error at the end if one is longer."""
     if list(paths) == ["-", "-"]:
         yield from _alternate_blocks(index_base)
@@ -214,7 +214,7 @@ def _blocks(paths, index_base) -> Generator[list[Links], None, None]:
                 return
 
 
-def _alternate_blocks(index_base):
+def _alternate_blocks(index_base: int) -> Generator[list[Links], None, None]:
     with closing(pharaoh.LinkReader("-", index_base=index_base)) as reader:
         while len(block := reader.read(2 * _LINES, wait=False, multiple=2)):
             even = len(block) // 2 * 2
@@ -225,7 +225,7 @@ def _alternate_blocks(index_base):
                 raise MismatchedLines("-", None, problem)
 
 
-def _giza_blocks(paths) -> Generator[list[Links], None, None]:
+def _giza_blocks(paths: Sequence[str]) -> Generator[list[Links], None, None]:
     """Yield the links of GIZA++ files, the second one's inverted, as one block."""
     sides = []
     found = [giza.read_giza_a3(path) for path in paths]
@@ -241,7 +241,14 @@ def _giza_blocks(paths) -> Generator[list[Links], None, None]:
         yield sides
 
 
-def _check_range(paths, sides, texts, whites, line, index_base):
+def _check_range(
+    paths: Sequence[str],
+    sides: Sequence[Links],
+    texts: Sequence[pharaoh.LineReader],
+    whites: Sequence[WhiteSpace],
+    line: int,
+    index_base: int,
+) -> list[bytes]:
     """Check that links lie within the texts, if there are any; return the texts' lines, words between spaces."""
     lengths, read = [], []
     for text, white in zip(texts, whites, strict=True):
@@ -256,7 +263,7 @@ def _check_range(paths, sides, texts, whites, line, index_base):
     return read
 
 
-def _grid(links, path, line):
+def _grid(links: list[tuple[int, int]], path: str, line: int) -> bytes:
     """Draw a sentence's links: a row for each source word, a column for each target word, last digits around."""
     height = 1 + max((i for i, _ in links), default=0)
     width = 1 + max((j for _, j in links), default=0)
@@ -271,7 +278,7 @@ def _grid(links, path, line):
     return "\n".join(itertools.chain([ruler], body, [ruler, "", text, ""])).encode()
 
 
-def _f_measure(paths, tally):
+def _f_measure(paths: Sequence[str], tally: Tally) -> str:
     if not tally.first or not tally.second:
         empty = paths[0] if not tally.first else paths[1]
         raise DataError(empty, None, "no links to compute an F-measure from")

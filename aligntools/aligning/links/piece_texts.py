@@ -77,7 +77,7 @@ class PieceTexts:
     scheme : str
     """
 
-    def __init__(self, source: str, target: str, *, words: tuple[str, str] | None = None, scheme: str = "auto"):
+    def __init__(self, source: str, target: str, *, words: tuple[str, str] | None = None, scheme: str = "auto") -> None:
         self._pieces, self._words = RawPairs(source, target), RawPairs(*words) if words else None
         self._scheme: str = scheme
         self._mismatched = Mismatched(False, False)

@@ -1,5 +1,7 @@
 """Symmetrization: one set of links from two directions (Och & Ney 2003; Koehn, Och & Marcu 2003)."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from aligntools.formats.links.pharaoh import Links
@@ -101,7 +103,9 @@ def grow(forward: Links, reverse: Links, slots: int, final: int, symal: bool, co
     return Links.from_lists(_sentence(set(f), set(r), slots, final, symal) for f, r in sides)
 
 
-def _sentence(forward, reverse, slots, final, symal):
+def _sentence(
+    forward: set[tuple[int, int]], reverse: set[tuple[int, int]], slots: int, final: int, symal: bool
+) -> Iterable[tuple[int, int]]:
     """Symmetrize one sentence in plain Python; see `symmetrize` and `METHODS`."""
     union = sorted(forward | reverse, key=lambda point: point[::-1] if symal else point)
     if slots < 0:
@@ -109,22 +113,20 @@ def _sentence(forward, reverse, slots, final, symal):
     inside = forward & reverse
     sources, targets = {i for i, _ in inside}, {j for _, j in inside}
 
-    def add(i, j):
+    def add(i: int, j: int) -> None:
         inside.add((i, j))
         sources.add(i)
         targets.add(j)
 
-    around = (_SIDES + _CORNERS)[:slots]
-    if symal:
-        candidates = set(union)
-        around = [(i, j) for j, i in around]
+    candidates = set(union) if symal else set()
+    around = [(i, j) for j, i in (_SIDES + _CORNERS)[:slots]] if symal else (_SIDES + _CORNERS)[:slots]
     changed = slots > 0
     while changed:
         before = len(inside)
         for i, j in union:
             if not symal:
-                free = i not in sources or j not in targets
-                if free and any((i + di, j + dj) in inside for di, dj in around):
+                unlinked = i not in sources or j not in targets
+                if unlinked and any((i + di, j + dj) in inside for di, dj in around):
                     add(i, j)
             elif (i, j) in inside:
                 for di, dj in around:
@@ -134,8 +136,7 @@ def _sentence(forward, reverse, slots, final, symal):
         changed = len(inside) > before
     for direction in (forward, reverse) if final else ():
         for i, j in union:
-            if (i, j) in direction and (i, j) not in inside:
-                free = (i not in sources) + (j not in targets)
-                if free >= final:
-                    add(i, j)
+            free = (i not in sources) + (j not in targets)
+            if free >= final and (i, j) in direction and (i, j) not in inside:
+                add(i, j)
     return inside

@@ -1,6 +1,6 @@
 """Translation tables by relative frequency of links (Koehn, Och & Marcu 2003, 4.4), and shortlists."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +9,9 @@ import numpy as np
 from aligntools.aligning.links.settings import ShortlistSettings, TableWriting
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
-from aligntools.formats.text.corpus import Bitext
+from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.declaring import Given, taking
+from aligntools.words.vocabulary import AnyVocabulary
 from aligntools.words.white_space import tell_unwritten, whole_words
 
 NULL = "NULL"
@@ -162,20 +163,22 @@ class TranslationTables:
         return f"{len(self)} pairs of words, {n_source} source and {n_target} target words"
 
 
-def _shares(counts, words, size, single):
+def _shares(counts: np.ndarray, words: np.ndarray, size: int, single: bool) -> np.ndarray:
     """Return each count's share of its word's total."""
     totals = np.bincount(words, counts, size)[words]
     if single:
         most = 2.0**24  # to which one more is no more, in single precision
-        return (np.minimum(counts, most).astype(np.float32) / np.minimum(totals, most).astype(np.float32)).astype(float)
-    return counts / totals
+        counts, totals = (np.minimum(n, most).astype(np.float32) for n in (counts, totals))
+    shares: np.ndarray = counts / totals
+    return shares.astype(float)
 
 
 def out_of_range(bitext: Bitext, links: Links) -> np.ndarray:
     """Return which links point past their sentences [shape=(links,), dtype=bool]."""
     sentence = links.sentences()
     limits = np.stack([bitext.source.lengths()[sentence], bitext.target.lengths()[sentence]], axis=1)
-    return np.any(links.pairs >= limits, axis=1)
+    beyond: np.ndarray = np.any(links.pairs >= limits, axis=1)
+    return beyond
 
 
 def count_links(bitext: Bitext, links: Links) -> TranslationTables:
@@ -217,7 +220,7 @@ def count_links(bitext: Bitext, links: Links) -> TranslationTables:
     return TranslationTables(keys // size, keys % size, counts, source_words, target_words)
 
 
-def _words(vocabulary, side):
+def _words(vocabulary: AnyVocabulary, side: Side) -> tuple[list[str], np.ndarray]:
     """Return the words by id, and the tokens with a word that is spelled NULL taken as NULL."""
     words = vocabulary.words()
     tokens = side.tokens
@@ -226,17 +229,24 @@ def _words(vocabulary, side):
     return [NULL, *words[1:]], tokens
 
 
-def _ranks(words):
+def _ranks(words: list[str]) -> np.ndarray:
     """Return each word's place in the order of their UTF-8 bytes."""
     ranks = np.empty(len(words), np.int64)
     ranks[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words))
     return ranks
 
 
-def _lines(first_words, first, second_words, second, probability, form):
+def _lines(
+    first_words: list[str],
+    first: np.ndarray,
+    second_words: list[str],
+    second: np.ndarray,
+    probability: np.ndarray,
+    form: str,
+) -> Iterator[bytes]:
     whole = whole_words(first_words)[first] & whole_words(second_words)[second]
     if not whole.all():
-        tell_unwritten(np.count_nonzero(~whole))
+        tell_unwritten(int(np.count_nonzero(~whole)))
         first, second, probability = first[whole], second[whole], probability[whole]
     for begin in range(0, len(first), _LINES):
         part = slice(begin, begin + _LINES)
@@ -244,6 +254,6 @@ def _lines(first_words, first, second_words, second, probability, form):
         yield "".join([form % (first_words[a], second_words[b], p) for a, b, p in rows]).encode()
 
 
-def _write(path, pieces):
+def _write(path: str, pieces: Iterable[bytes]) -> None:
     with files.writing(path) as out:
         out.writelines(pieces)

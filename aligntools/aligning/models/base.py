@@ -3,17 +3,36 @@
 And what training, files, parts and pages ask of a model, with the answers of one that has nothing of its own.
 """
 
-import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
 
-from aligntools.aligning.models.lexical import Lexicon
+from aligntools.aligning.ahead import Ahead
+from aligntools.aligning.models.lexical import LexicalFields, Lexicon, LookAlikes
+from aligntools.aligning.models.sampled_links import LinkCandidates, SampledLinks
+from aligntools.aligning.parts.stages import ViewStages
+from aligntools.aligning.parts.table import PartTable
+from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import Table
-from aligntools.aligning.text.views import ViewWords
+from aligntools.aligning.text.kernels_look_alikes import KEY
+from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices
+from aligntools.aligning.text.views import ParallelText, TextView, ViewWords
+from aligntools.aligning.training.expectation import BlockStep, Expectations
+from aligntools.aligning.training.reconstruction_positions import PositionClimb
+from aligntools.aligning.training.view_priors import ViewPriors
+from aligntools.formats.text.corpus import Side
+from aligntools.ground.parallel import Pool
+
+_Given = ParamSpec("_Given")
+_Found = TypeVar("_Found")
+
+_NO_IDS, _NO_KEYS = np.zeros(0, np.int32), np.zeros((0, KEY), np.int32)
+#: In parts a model within an iteration has its words' numbers alone.
+_NO_WORDS = ViewWords(0, [], [], _NO_IDS, _NO_IDS, _NO_KEYS, _NO_KEYS)
 
 
 class Shares(NamedTuple):
@@ -82,22 +101,38 @@ class LexicalModel(ABC):
         """Letters that words are cut to; 0 for whole words."""
         return self.words.view
 
-    def lexical(self) -> dict:
+    def lexical(self) -> LexicalFields:
         """Return the fields of this class by name, from which another model of the same words is made."""
-        names = [field.name for field in dataclasses.fields(LexicalModel)]
-        return {name: getattr(self, name) for name in names}
+        return {
+            "words": self.words,
+            "table": self.table,
+            "lexicon": self.lexicon,
+            "counts": self.counts,
+            "tiers": self.tiers,
+            "s_null": self.s_null,
+            "t_null": self.t_null,
+            "p_null": self.p_null,
+        }
 
     # Applying
 
     @abstractmethod
-    def posteriors(self, text, chunk, cells, other, directions, pool, logs):
+    def posteriors(
+        self,
+        text: ParallelText,
+        chunk: Chunk,
+        cells: np.ndarray,
+        other: np.ndarray,
+        directions: int,
+        pool: Pool,
+        logs: np.ndarray,
+    ) -> None:
         """Turn link matrices into posteriors, in place.
 
         Parameters
         ----------
-        text : object with ``source`` and ``target``, each with ``tokens`` and ``offsets``
-            The text in the view's ids.
-        chunk : Chunk
+        text : ParallelText
+            In the view's ids.
         cells, other : float32 [cells]
             Values of the lexicon's forward and reverse tables; become ``p(link)`` of either direction.
         directions : int
@@ -106,14 +141,23 @@ class LexicalModel(ABC):
             Natural logarithms of ``p(target | source)`` and ``p(source | target)``.
         """
 
-    def paths(self, text, chunk, cells, other, directions, pool):
+    def paths(
+        self, text: ParallelText, chunk: Chunk, cells: np.ndarray, other: np.ndarray, directions: int, pool: Pool
+    ) -> None:
         """Turn link matrices into the most probable paths: 1 at their links, 0 elsewhere, in place.
 
         Where words are independent of each other, posteriors do as well: each word's best link is on the path.
         """
         self.posteriors(text, chunk, cells, other, directions, pool, np.zeros((2, chunk.k1 - chunk.k0)))
 
-    def sampled(self, text, chunk, posteriors, settings: AlignerSettings, pool):
+    def sampled(
+        self,
+        text: ParallelText,
+        chunk: Chunk,
+        posteriors: tuple[np.ndarray, np.ndarray],
+        settings: AlignerSettings,
+        pool: Pool,
+    ) -> tuple[list[SampledLinks], float] | None:
         """Return links that the model samples from its posteriors, and the posteriors' weight beside them.
 
         Parameters
@@ -123,8 +167,8 @@ class LexicalModel(ABC):
 
         Returns
         -------
-        list of (sizes, positions, masses), float; or None
-            Forward and reverse; see `Fertility.marginals`. None: it does not sample.
+        list of SampledLinks, float; or None
+            Forward and reverse. None: it does not sample.
         """
         return None
 
@@ -144,14 +188,14 @@ class LexicalModel(ABC):
 
     @classmethod
     def from_arrays(
-        cls, fields: dict[str, Any], arrays: dict[str, np.ndarray], about: dict[str, Any], settings: AlignerSettings
+        cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: AlignerSettings
     ) -> "LexicalModel":
         """Make a model of what was in a file.
 
         Parameters
         ----------
-        fields : dict
-            Those of `LexicalModel`, checked.
+        fields : LexicalFields
+            Checked.
         arrays, about
             What `arrays` and `about` gave. ValueError or KeyError where they are not what kernels trust them to be; see
             `aligntools.formats.models.modelfile.hold`.
@@ -166,42 +210,37 @@ class LexicalModel(ABC):
         return Stage(cls, task, before)
 
     @classmethod
-    def on_text(cls, fields: dict[str, Any], old: "LexicalModel", text, settings: AlignerSettings) -> "LexicalModel":
-        """Return a model of a new text, with what an older one, of any kind, knows of positions.
-
-        Parameters
-        ----------
-        fields : dict
-            Those of `LexicalModel`.
-        text : TextView
-        """
+    def on_text(
+        cls, fields: LexicalFields, old: "LexicalModel", text: TextView, settings: AlignerSettings
+    ) -> "LexicalModel":
+        """Return a model of a new text, with what an older one, of any kind, knows of positions."""
         return cls(**fields)
 
-    def climbing(self) -> Any:
-        """Return how maximum reconstruction goes on from it: a class of `training.reconstruction_positions`."""
+    def climbing(self) -> type[PositionClimb]:
+        """Return how maximum reconstruction goes on from it."""
         raise NotImplementedError(f"{type(self).__name__} is not reconstructed from")
 
     @classmethod
-    def compiled_ahead(cls) -> Any:
-        """Return what to compile while training begins, `ahead.Ahead`; None where that is not worth a process."""
+    def compiled_ahead(cls) -> Ahead | None:
+        """Return what to compile while training begins; None where that is not worth a process."""
         return None
 
     # Parts
 
     @classmethod
-    def finish_in_parts(cls, view, last: int) -> None:
-        """Do what comes after the iterations of a training in parts; ``view`` is a `parts.training.ViewTraining`."""
+    def finish_in_parts(cls, view: ViewStages, last: int) -> None:
+        """Do what comes after the iterations of a training in parts."""
         return None
 
     @classmethod
-    def of_part(cls, part_table, fields: dict[str, Any]) -> "LexicalModel":
-        """Return a part's share of a model that was trained in parts."""
-        return cls(**fields)
+    def of_part(cls, part_table: PartTable, fields: LexicalFields, parameters: dict[str, Any]) -> "LexicalModel":
+        """Return a part's share of a model that was trained in parts; ``parameters`` are its stage's."""
+        return cls(**fields, **parameters)
 
     @classmethod
-    def of_parts(cls, view_work, table: Table, fields: dict[str, Any]) -> "LexicalModel":
+    def of_parts(cls, view_work: ViewWork, fields: LexicalFields, parameters: dict[str, Any]) -> "LexicalModel":
         """Return the whole model that was trained in parts."""
-        return cls(**fields)
+        return cls(**fields, **parameters)
 
     # Looking at it
 
@@ -225,7 +264,6 @@ class Task:
     Attributes
     ----------
     settings : AlignerSettings, resolved
-    pool : Pool
     source, target : Side or None
         The text; None in parts.
     words : ViewWords or None
@@ -240,14 +278,54 @@ class Task:
     """
 
     settings: AlignerSettings
-    pool: Any
-    source: Any = None
-    target: Any = None
-    words: Any = None
+    source: Side | None = None
+    target: Side | None = None
+    words: ViewWords | None = None
     old: LexicalModel | None = None
-    given: Any = None
+    given: ViewPriors | None = None
     position_smoothing: float = 0.0
     learns_null: bool = False
+
+    def lengths(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the lengths of the text's sentences on both sides."""
+        assert self.source is not None, "in parts there is no text here"
+        assert self.target is not None
+        return self.source.lengths(), self.target.lengths()
+
+
+class LinkTaker(Protocol):
+    """Takes the links that the last pass over a text samples: `training.last_pass.LastPass`."""
+
+    def add(
+        self,
+        matrices: LinkMatrices,
+        chunk: Chunk,
+        candidates: Sequence[LinkCandidates],
+        logs: np.ndarray,
+        settings: AlignerSettings,
+        pool: Pool,
+    ) -> None:
+        """Take those of a chunk, forward and reverse; the matrices' cells are the posteriors."""
+
+
+class TrainedText(Protocol):
+    """What comes after a training's iterations uses of it: `training.stages.Training`.
+
+    Attributes
+    ----------
+    looks : LookAlikes or None
+        None where look-alikes are not looked for.
+    last_pass : LinkTaker or None
+    """
+
+    matrices: LinkMatrices
+    looks: LookAlikes | None
+    last_pass: LinkTaker | None
+
+    def timed(
+        self, stage: str, function: Callable[_Given, _Found], *args: _Given.args, **kwargs: _Given.kwargs
+    ) -> _Found:
+        """Call a function, and report it as a step; return what it returns."""
 
 
 class Stage:
@@ -266,7 +344,7 @@ class Stage:
     """
 
     def __init__(self, model: type[LexicalModel], task: Task, before: "Stage | None" = None) -> None:
-        self.of: Any = model
+        self.of: Callable[..., LexicalModel] = model
         self.task, self.before = task, before
 
     def parameters(self) -> dict[str, Any]:
@@ -277,14 +355,14 @@ class Stage:
         """Take parameters that were kept; of some, what there is."""
         return self
 
-    def start(self, steps, counts: list[np.ndarray]) -> np.ndarray | None:
+    def start(self, steps: Expectations, counts: list[np.ndarray]) -> np.ndarray | None:
         """Iterate once with all words equally likely, where no IBM 1 goes before; return log-likelihoods.
 
         None: ``counts``, those of the table, are the first that are estimated from.
         """
         return None
 
-    def expect(self, steps, lexicon: Lexicon, counts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray | None]:
+    def expect(self, steps: Expectations, lexicon: Lexicon, counts: list[np.ndarray]) -> tuple[np.ndarray, Any]:
         """Take expectations: those of pairs of words are added to ``counts``.
 
         Parameters
@@ -293,15 +371,16 @@ class Stage:
 
         Returns
         -------
-        float64 [2], np.ndarray or None
-            Log-likelihoods, and what `maximize` takes: an array that can be summed over parts of a text.
+        float64 [2], Any
+            Log-likelihoods, and what `maximize` takes: an array that can be summed over parts of a text, where the
+            model is trained in parts.
         """
         return steps.by_posteriors(self.now(steps, lexicon), counts), None
 
-    def now(self, steps, lexicon: Lexicon) -> LexicalModel:
+    def now(self, steps: Expectations, lexicon: Lexicon) -> LexicalModel:
         """Return a model as it is within an iteration, for its posteriors."""
-        fields = {
-            "words": self.task.words,
+        fields: LexicalFields = {
+            "words": self.task.words or _NO_WORDS,
             "table": steps.matrices.table,
             "lexicon": lexicon,
             "counts": [],
@@ -312,31 +391,24 @@ class Stage:
         }
         return self.model(fields)
 
-    def block(self, steps, lexicon: Lexicon, parts: dict) -> Any:
+    def block(self, steps: Expectations, lexicon: Lexicon, parts: dict[tuple[int, int], np.ndarray]) -> BlockStep:
         """Return what `expect` does with a block of sentences: views that learn from each other need it.
 
         What `maximize` takes comes to be in ``parts``, by block.
         """
         raise NotImplementedError
 
-    def maximize(self, counted: Any, steps=None) -> None:
+    def maximize(self, counted: Any, steps: Expectations | None = None) -> None:
         """Estimate the parameters anew."""
 
     def figures(self) -> dict[str, Any]:
         """Return what is told of an iteration beside its log-likelihoods."""
         return {}
 
-    def model(self, fields: dict[str, Any]) -> LexicalModel:
+    def model(self, fields: LexicalFields) -> LexicalModel:
         """Return a model with the parameters as they are now."""
         return self.of(**fields, **self.parameters())
 
-    def finish(self, fields: dict[str, Any], training) -> LexicalModel:
-        """Do what comes after the iterations; return the model.
-
-        Parameters
-        ----------
-        fields : dict
-            Those of `LexicalModel`.
-        training : Training
-        """
+    def finish(self, fields: LexicalFields, training: TrainedText) -> LexicalModel:
+        """Do what comes after the iterations; return the model."""
         return self.model(fields)

@@ -6,14 +6,22 @@ from aligntools.aligning.models import kernels_ibm as ki
 from aligntools.aligning.models.diagonal_series import TENSION_RANGE
 
 
-def sentence_shapes(lengths, other_lengths):
+def sentence_shapes(lengths: np.ndarray, other_lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the pairs of lengths that occur, int64 [n, 2], and how often each does."""
     pairs = np.stack([lengths, other_lengths], 1).astype(np.int64)
     shapes, counts = np.unique(pairs[(lengths > 0) & (other_lengths > 0)], axis=0, return_counts=True)
     return np.ascontiguousarray(shapes), counts
 
 
-def tension_step(tension, expected, n_real, shapes, counts, steps=8, rate=20.0):
+def tension_step(
+    tension: float,
+    expected: float,
+    n_real: float,
+    shapes: np.ndarray,
+    counts: np.ndarray,
+    steps: int = 8,
+    rate: float = 20.0,
+) -> float:
     """Climb the tension's gradient as fast_align does: ``steps`` steps of ``rate`` times the mean gradient.
 
     Parameters

@@ -4,14 +4,23 @@
 """
 
 import math
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
+
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.text.corpus import Side
+
+Numbers: TypeAlias = np.ndarray | float
 
 #: Least and greatest tension.
 TENSION_RANGE = (0.1, 14.0)
 
 
-def climb_as_fast_align(tension, expected, shapes, counts, steps=8, rate=20.0):
+def climb_as_fast_align(
+    tension: float, expected: float, shapes: np.ndarray, counts: np.ndarray, steps: int = 8, rate: float = 20.0
+) -> tuple[float, list[tuple[float, float]]]:
     """Climb as fast_align's own code does, to its digits: what that does differently stays as it is there.
 
     There all observed words divide the posterior expectation, those under NULL too, and the normalizer of the prior's
@@ -35,12 +44,14 @@ def climb_as_fast_align(tension, expected, shapes, counts, steps=8, rate=20.0):
     return tension, taken
 
 
-def prior_as_fast_align(i, j, m, n, tension, p_null):
+def prior_as_fast_align(
+    i: np.ndarray, j: np.ndarray, m: Numbers, n: Numbers, tension: float, p_null: float
+) -> np.ndarray:
     """Return the prior probability of links between observed words i of m and given words j of n, all from 1 on."""
     return _exp(_feature(i, j, m, n) * tension) / (_normalizer(i, m, n, tension, _exp) / (1.0 - p_null))
 
 
-def settle_ties(links, given, observed, tension, p_null):
+def settle_ties(links: Links, given: Side, observed: Side, tension: float, p_null: float) -> np.ndarray:
     """Choose among two like words that are as far from the diagonal as fast_align does, by the last bit of the prior.
 
     Parameters
@@ -69,22 +80,25 @@ def settle_ties(links, given, observed, tension, p_null):
     return pairs
 
 
-def _exp(x):
+def _exp(x: np.ndarray) -> np.ndarray:
     """Return the exponential as C has it, which settles ties: NumPy's has another last bit now and then."""
     return np.array([math.exp(v) for v in x.ravel().tolist()]).reshape(x.shape)
 
 
-def _parts(i, m, n, tension):
+def _parts(i: np.ndarray, m: Numbers, n: Numbers, tension: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the position before the diagonal, how many are after it (unsigned, 32 bits), and the series' ratio."""
     below = np.floor(i * n / m)
     return below, np.where(n >= below, n - below, n - below + 2.0**32), np.exp(-tension / n)
 
 
-def _feature(i, j, m, n):
-    return -np.abs(j / n - i / m)
+def _feature(i: np.ndarray, j: np.ndarray, m: Numbers, n: Numbers) -> np.ndarray:
+    feature: np.ndarray = -np.abs(j / n - i / m)
+    return feature
 
 
-def _normalizer(i, m, n, tension, exp):
+def _normalizer(
+    i: np.ndarray, m: Numbers, n: Numbers, tension: float, exp: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
     """Return the sum of ``exp(tension * feature)`` over n positions, as two geometric series."""
     below, above, ratio = _parts(i, m, n, tension)
     top, bottom = (exp(_feature(i, j, m, n) * tension) for j in (below + 1, below))
@@ -92,7 +106,7 @@ def _normalizer(i, m, n, tension, exp):
     return total + np.where(above > 0, top * (1 - ratio**above) / (1 - ratio), 0.0)
 
 
-def _series(i, m, n, tension):
+def _series(i: np.ndarray, m: Numbers, n: Numbers, tension: float) -> np.ndarray:
     """Return the sum of ``feature * exp(tension * feature)`` over n positions, as two arithmetico-geometric series."""
     below, above, ratio = _parts(i, m, n, tension)
     total, step = np.zeros(len(i)), -1.0 / n

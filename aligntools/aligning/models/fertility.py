@@ -1,19 +1,29 @@
 """The fertility model (after Östling & Tiedemann 2016): the HMM, and counts that a Gibbs sampler left behind."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from aligntools.aligning import ahead
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_link_counts as kc
-from aligntools.aligning.models.base import LexicalModel, Shares, Stage, WordLinks
+from aligntools.aligning.models.base import LexicalModel, Shares, Stage, Task, TrainedText, WordLinks
 from aligntools.aligning.models.hmm import Hmm, shares
-from aligntools.aligning.models.sampled_links import FertilityCounts, LinkCandidates, sampler_scratch
+from aligntools.aligning.models.lexical import LexicalFields
+from aligntools.aligning.models.sampled_links import FertilityCounts, LinkCandidates, SampledLinks, sampler_scratch
 from aligntools.aligning.parts import sampler as sampler_in_parts
+from aligntools.aligning.parts.stages import ViewStages
+from aligntools.aligning.parts.table import PartTable
+from aligntools.aligning.parts.work import ViewWork
+from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.kernels_pairs import Directed
+from aligntools.aligning.text.link_matrices import Chunk
+from aligntools.aligning.text.views import ParallelText
 from aligntools.aligning.training.sampling import train_sampler
 from aligntools.formats.models.modelfile import hold
+from aligntools.ground.parallel import Pool
 
 #: Sweeps over a sentence that a trained model is applied to, and how many of these come before collecting.
 SWEEPS, BURN = 8, 2
@@ -37,14 +47,16 @@ class Fertility(Hmm):
 
     sampler: list[FertilityCounts]
 
-    def marginals(self, text, chunk, posteriors, forward, settings, pool):
-        """Sample each sentence's links with the model's counts as they are, in one direction.
-
-        Returns
-        -------
-        sizes : int8 [words], positions : int16 [words, CANDIDATES], masses : float32 [words, CANDIDATES]
-            Candidate positions of each observed word, and how often each was its link.
-        """
+    def marginals(
+        self,
+        text: ParallelText,
+        chunk: Chunk,
+        posteriors: np.ndarray,
+        forward: bool,
+        settings: AlignerSettings,
+        pool: Pool,
+    ) -> SampledLinks:
+        """Sample each sentence's links with the model's counts as they are, in one direction."""
         source, target = text.source, text.target
         c, o = (source, target) if forward else (target, source)
         f = LinkCandidates(int(o.offsets[chunk.k1] - o.offsets[chunk.k0]))
@@ -54,7 +66,7 @@ class Fertility(Hmm):
         place = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
         counts = kc.LinkCounts(s.pairs, s.words, s.types, s.null, s.jump_rows, s.jumps, s.fertility)
 
-        def task(b):
+        def task(b: tuple[int, int]) -> None:
             kf.sweep(
                 *b,
                 place,
@@ -73,14 +85,21 @@ class Fertility(Hmm):
             )
 
         pool.map(task, chunk.sentence_blocks)
-        return f.sizes, f.positions, f.masses
+        return SampledLinks(f.sizes, f.positions, f.masses)
 
-    def sampled(self, text, chunk, posteriors, settings, pool):
+    def sampled(
+        self,
+        text: ParallelText,
+        chunk: Chunk,
+        posteriors: tuple[np.ndarray, np.ndarray],
+        settings: AlignerSettings,
+        pool: Pool,
+    ) -> tuple[list[SampledLinks], float]:
         """Return each direction's `marginals`, and the weight of the HMM's posteriors beside them."""
         found = [self.marginals(text, chunk, one, d == 0, settings, pool) for d, one in enumerate(posteriors)]
         return found, settings.hmm_weight
 
-    def word_links(self):
+    def word_links(self) -> WordLinks:
         """Return the links that were sampled."""
         forward, reverse = self.sampler
         return WordLinks(
@@ -89,11 +108,11 @@ class Fertility(Hmm):
             (forward.null[:-1], reverse.null[:-1]),
         )
 
-    def about(self):
+    def about(self) -> dict[str, Any]:
         """Return that there are the sampler's counts."""
         return {"sampler": True}
 
-    def arrays(self):
+    def arrays(self) -> dict[str, np.ndarray]:
         """Return its own arrays, as a file names them."""
         out = super().arrays()
         for d, counts in enumerate(self.sampler):
@@ -104,71 +123,75 @@ class Fertility(Hmm):
         return out
 
     @classmethod
-    def from_arrays(cls, fields, arrays, about, settings):
+    def from_arrays(
+        cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: AlignerSettings
+    ) -> Hmm:
         """Make a model of what was in a file."""
         if not about["sampler"]:
             return Hmm.from_arrays(fields, arrays, about, settings)
-        sizes = [len(words) for words in (fields["words"].s_words, fields["words"].t_words)]
-        arrays = _with_jump_rows(arrays, sizes)
-        counts = [_counts_of(arrays, d, *sizes[:: 1 - 2 * d], len(fields["table"].ids)) for d in (0, 1)]
+        n_s, n_t, n_pairs = len(fields["words"].s_words), len(fields["words"].t_words), len(fields["table"].ids)
+        arrays = _with_jump_rows(arrays, (n_s, n_t))
+        counts = [_counts_of(arrays, 0, n_s, n_t, n_pairs), _counts_of(arrays, 1, n_t, n_s, n_pairs)]
         return cls(**fields, jumps=arrays["jumps"], sampler=counts)
 
     @classmethod
-    def stage(cls, task, before):
+    def stage(cls, task: Task, before: Stage | None) -> Stage:
         """Begin to train it: the HMM's iterations come before."""
         return FertilityStage(cls, task, before)
 
     @classmethod
-    def compiled_ahead(cls):
+    def compiled_ahead(cls) -> ahead.Ahead:
         """Return what training comes to after the HMM."""
         return ahead.Ahead(kf.sweep, (ahead.sampler, ahead.links, ahead.pieces))
 
     @classmethod
-    def finish_in_parts(cls, view, last):
+    def finish_in_parts(cls, view: ViewStages, last: int) -> None:
         """Sample the links of each part."""
         sampler_in_parts.sample_view(view, last)
 
     @classmethod
-    def of_part(cls, part_table, fields):
+    def of_part(cls, part_table: PartTable, fields: LexicalFields, parameters: dict[str, Any]) -> "Fertility":
         """Return a part's share of a model that was trained in parts."""
-        return cls(**fields, sampler=sampler_in_parts.part_sampler(part_table))
+        return cls(**fields, **parameters, sampler=sampler_in_parts.part_sampler(part_table))
 
     @classmethod
-    def of_parts(cls, view_work, table, fields):
+    def of_parts(cls, view_work: ViewWork, fields: LexicalFields, parameters: dict[str, Any]) -> "Fertility":
         """Return the whole model that was trained in parts."""
-        return cls(**fields, sampler=sampler_in_parts.whole_sampler(view_work, table))
+        sampler = sampler_in_parts.whole_sampler(view_work, fields["table"])
+        return cls(**fields, **parameters, sampler=sampler)
 
-    def jump_shares(self, d):
+    def jump_shares(self, d: int) -> list[float]:
         """Return one direction's shares of jumps from -9 or less to 9 or more, from all words."""
         counts = self.sampler[d].jumps[-1, :-1] + 1e-9
         middle = counts[kc.JUMPS - _FAR + 1 : kc.JUMPS + _FAR]
         ends = counts[: kc.JUMPS - _FAR + 1].sum(), counts[kc.JUMPS + _FAR :].sum()
-        return shares(np.array([ends[0], *middle, ends[1]])).tolist()
+        return shares(np.array([ends[0], *middle, ends[1]]))
 
-    def charts(self):
+    def charts(self) -> list[Shares]:
         """Return jumps and fertilities."""
         series = [
-            (f"{side} words", shares(counts.fertility.sum(axis=0, dtype=np.float64)).tolist())
+            (f"{side} words", shares(counts.fertility.sum(axis=0, dtype=np.float64)))
             for side, counts in zip(("source", "target"), self.sampler, strict=True)
         ]
         last = kc.FERTILITIES - 1
         names = [f"{k}" if k < last else f"≥{k}" for k in range(last + 1)]
         return [*super().charts(), Shares("Fertilities", "words that are linked to a word", names, series)]
 
-    def word_shares(self, d, words):
+    def word_shares(self, d: int, words: np.ndarray) -> list[list[float]]:
         """Return the fertilities of some words."""
         known = self.sampler[d].fertility[words].astype(np.float64)
-        return (known / np.maximum(known.sum(axis=1, keepdims=True), 1e-9)).tolist()
+        shown: list[list[float]] = (known / np.maximum(known.sum(axis=1, keepdims=True), 1e-9)).tolist()
+        return shown
 
 
 class FertilityStage(Stage):
     """The fertility model in training: what is not sampled is the HMM's."""
 
-    def parameters(self):
+    def parameters(self) -> dict[str, Any]:
         """Return the jumps."""
         return self._hmm.parameters()
 
-    def restore(self, parameters):
+    def restore(self, parameters: dict[str, np.ndarray]) -> Self:
         """Take jumps that were kept."""
         self._hmm.restore(parameters)
         return self
@@ -178,24 +201,24 @@ class FertilityStage(Stage):
         assert self.before is not None, "the HMM comes before"
         return self.before
 
-    def finish(self, fields, training) -> LexicalModel:
+    def finish(self, fields: LexicalFields, training: TrainedText) -> LexicalModel:
         """Sample the links of the text."""
         task = self.task
         sampler = training.timed(
             "sampler",
             train_sampler,
-            self._hmm.model(fields),
+            Hmm(**fields, **self.parameters()),
             training.matrices,
             training.looks,
             task.settings,
-            task.pool,
+            training.matrices.pool,
             task.given,
             training.last_pass,
         )
         return self.of(**fields, **self.parameters(), sampler=sampler)
 
 
-def _counts_of(arrays, d, given, observed, n_pairs):
+def _counts_of(arrays: dict[str, np.ndarray], d: int, given: int, observed: int, n_pairs: int) -> FertilityCounts:
     """Return the sampler's counts of one direction, checked: kernels trust shapes, rows and places."""
     shapes = (
         ((n_pairs,), np.float32),
@@ -217,7 +240,7 @@ def _counts_of(arrays, d, given, observed, n_pairs):
     return FertilityCounts(pairs, words, types, null, rows, jumps, fertility)
 
 
-def _with_jump_rows(arrays, sizes):
+def _with_jump_rows(arrays: dict[str, np.ndarray], sizes: Sequence[int]) -> dict[str, np.ndarray]:
     """Return a sampler's arrays as they are now; in files of version 0.3 the jumps from all words are the same."""
     found = dict(arrays)
     for d, given in enumerate(sizes):

@@ -6,19 +6,43 @@ from typing import Any
 import numpy as np
 
 from aligntools.aligning.models import kernels_ibm as ki
-from aligntools.aligning.models.base import LexicalModel, Stage
-from aligntools.aligning.text.link_matrices import pairs_of
-from aligntools.aligning.training.reconstruction_positions import DiagonalClimb
+from aligntools.aligning.models.base import LexicalModel, Stage, Task
+from aligntools.aligning.models.lexical import Lexicon
+from aligntools.aligning.text.kernels_pairs import Pairs
+from aligntools.aligning.text.link_matrices import Chunk, pairs_of
+from aligntools.aligning.text.views import ParallelText
+from aligntools.aligning.training.expectation import Expectations
+from aligntools.aligning.training.reconstruction_positions import DiagonalClimb, PositionClimb
+from aligntools.ground.parallel import Pool
 
 
 def tension_of(model: LexicalModel) -> np.ndarray:
     """Return how strongly a model's links are drawn to the diagonal, forward and reverse: 0 where it has none."""
-    return getattr(model, "tension", np.zeros(2))
+    found: np.ndarray = getattr(model, "tension", np.zeros(2))
+    return found
 
 
-def ibm_block(block, place, tension, directions, joint, logs):
-    """Call `kernels_ibm.ibm_block`, or where nothing is drawn to the diagonal the smaller kernel; return features."""
+def ibm_block(
+    block: tuple[int, int],
+    pairs: Pairs,
+    cells: np.ndarray,
+    other: np.ndarray,
+    lexicon: Lexicon,
+    nulls: tuple[np.ndarray, np.ndarray, np.ndarray],
+    tension: np.ndarray,
+    directions: int,
+    joint: bool,
+    logs: np.ndarray,
+) -> np.ndarray:
+    """Call `kernels_ibm.ibm_block`, or where nothing is drawn to the diagonal the smaller kernel; return features.
+
+    Parameters
+    ----------
+    nulls : tuple of np.ndarray
+        ``s_null``, ``t_null`` and ``p_null`` of `LexicalModel`.
+    """
     features = np.zeros((2, 2))
+    place = pairs, cells, other, lexicon.s_inverse, lexicon.t_inverse, *nulls
     if tension.any():
         ki.ibm_block(*block, *place, tension, directions, joint, logs, features)
     else:
@@ -30,30 +54,30 @@ def ibm_block(block, place, tension, directions, joint, logs):
 class Ibm1(LexicalModel):
     """IBM 1; with a ``tension`` of its own, a subclass draws links to the diagonal."""
 
-    def posteriors(self, text, chunk, cells, other, directions, pool, logs):
+    def posteriors(
+        self,
+        text: ParallelText,
+        chunk: Chunk,
+        cells: np.ndarray,
+        other: np.ndarray,
+        directions: int,
+        pool: Pool,
+        logs: np.ndarray,
+    ) -> None:
         """Turn link matrices into posteriors; see `LexicalModel.posteriors`."""
-        place = (
-            pairs_of(text, chunk),
-            cells,
-            other,
-            self.lexicon.s_inverse,
-            self.lexicon.t_inverse,
-            self.s_null,
-            self.t_null,
-            self.p_null,
-        )
+        pairs, nulls = pairs_of(text, chunk), (self.s_null, self.t_null, self.p_null)
 
-        def task(b):
-            ibm_block(b, place, tension_of(self), directions, False, logs)
+        def task(b: tuple[int, int]) -> None:
+            ibm_block(b, pairs, cells, other, self.lexicon, nulls, tension_of(self), directions, False, logs)
 
         pool.map(task, chunk.sentence_blocks)
 
     @classmethod
-    def stage(cls, task, before):
+    def stage(cls, task: Task, before: Stage | None) -> Stage:
         """Begin to train it."""
         return Ibm1Stage(cls, task, before)
 
-    def climbing(self):
+    def climbing(self) -> type[PositionClimb]:
         """Return how maximum reconstruction goes on from it: as IBM 2."""
         return DiagonalClimb
 
@@ -61,12 +85,12 @@ class Ibm1(LexicalModel):
 class Ibm1Stage(Stage):
     """IBM 1 in training."""
 
-    def __init__(self, *place) -> None:
+    def __init__(self, *place: Any) -> None:
         super().__init__(*place)
         self.tension = np.zeros(2)
         self._figures: dict[str, Any] = {}
 
-    def expect(self, steps, lexicon, counts):
+    def expect(self, steps: Expectations, lexicon: Lexicon, counts: list[np.ndarray]) -> tuple[np.ndarray, Any]:
         """Return log-likelihoods, and what the diagonal's feature comes to."""
         settings = self.task.settings
         loglik, features = expect(steps, lexicon, self.tension, counts, not settings.favor_diagonal)
@@ -75,18 +99,21 @@ class Ibm1Stage(Stage):
             self._figures = {"null": nulls, "diagonal": features[:, 0].tolist()}
         return loglik, features
 
-    def maximize(self, counted, steps=None):
+    def maximize(self, counted: Any, steps: Expectations | None = None) -> None:
         """Estimate the words of NULL."""
         if self.task.learns_null:
+            assert steps is not None, "NULL is not learned in parts"
             steps.estimate_null(self.task.settings)
 
-    def figures(self):
+    def figures(self) -> dict[str, Any]:
         """Return what NULL and the diagonal came to, where each direction is by itself."""
         found, self._figures = self._figures, {}
         return found
 
 
-def expect(steps, lexicon, tension, all_counts, measured=False):
+def expect(
+    steps: Expectations, lexicon: Lexicon, tension: np.ndarray, all_counts: list[np.ndarray], measured: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Take expectations of IBM 1, or of IBM 2 with the diagonal: log-likelihoods, and the tension's expectations.
 
     Parameters
@@ -95,22 +122,13 @@ def expect(steps, lexicon, tension, all_counts, measured=False):
     measured : bool
         Those of IBM 1 too, which has no use for them.
     """
-    parts = {}
+    parts: dict[tuple[int, int], np.ndarray] = {}
 
-    def block(b, chunk, cells, other, logs):
-        place = (
-            pairs_of(steps.matrices, chunk),
-            cells,
-            other,
-            lexicon.s_inverse,
-            lexicon.t_inverse,
-            steps.s_null,
-            steps.t_null,
-            steps.p_null,
-        )
-        parts[b] = ibm_block(b, place, tension, steps.directions, steps.joint, logs)
+    def block(b: tuple[int, int], chunk: Chunk, cells: np.ndarray, other: np.ndarray, logs: np.ndarray) -> None:
+        pairs, nulls = pairs_of(steps.matrices, chunk), (steps.s_null, steps.t_null, steps.p_null)
+        parts[b] = ibm_block(b, pairs, cells, other, lexicon, nulls, tension, steps.directions, steps.joint, logs)
 
-    def then(chunk, cells, other):
+    def then(chunk: Chunk, cells: np.ndarray, other: np.ndarray) -> None:
         steps.count_null(chunk, cells, other)
         if features is not None:
             for d in (0, 1):
@@ -119,11 +137,11 @@ def expect(steps, lexicon, tension, all_counts, measured=False):
 
     features = np.zeros((2, 2)) if measured else None
     steps.forget_null()
-    loglik = steps.over(lexicon, all_counts, block, None if steps.joint else then)
-    return loglik, sum(parts[b] for b in sorted(parts)) if features is None else features
+    loglik = steps.over(lexicon, all_counts, steps.by_blocks(block), None if steps.joint else then)
+    return loglik, sum((parts[b] for b in sorted(parts)), np.zeros((2, 2))) if features is None else features
 
 
-def _features(steps, chunk, posteriors, forward):
+def _features(steps: Expectations, chunk: Chunk, posteriors: np.ndarray, forward: bool) -> float:
     """Return what the diagonal's feature comes to where nothing is drawn to it; for the report alone."""
     place = chunk.k0, steps.source.offsets, steps.target.offsets, chunk.cell_offsets, posteriors, forward
-    return sum(steps.pool.map(lambda b: ki.diagonal_features(*b, *place), chunk.sentence_blocks))
+    return float(sum(steps.pool.map(lambda b: ki.diagonal_features(*b, *place), chunk.sentence_blocks)))

@@ -3,17 +3,26 @@
 Its prior over positions is drawn to the diagonal (Dyer, Chahuneau & Smith 2013) or a table ``p(m | n, M, N)``.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from aligntools.aligning.models.base import LexicalModel, Stage, Task
 from aligntools.aligning.models.diagonal import sentence_shapes, tension_step
 from aligntools.aligning.models.diagonal_series import climb_as_fast_align
 from aligntools.aligning.models.ibm1 import Ibm1, Ibm1Stage, tension_of
-from aligntools.aligning.models.lexical import uniform_lexicon
+from aligntools.aligning.models.lexical import LexicalFields, Lexicon, uniform_lexicon
 from aligntools.aligning.models.position_tables import LONGEST, PositionTable, Scratch, positioned
-from aligntools.aligning.training.reconstruction_positions import TableClimb
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.text.link_matrices import Chunk
+from aligntools.aligning.text.views import ParallelText, TextView
+from aligntools.aligning.training.expectation import Expectations
+from aligntools.aligning.training.reconstruction_positions import PositionClimb, TableClimb
 from aligntools.formats.models.modelfile import hold
+from aligntools.formats.text.corpus import Side
+from aligntools.ground.parallel import Pool
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -28,12 +37,14 @@ class Ibm2(Ibm1):
 
     tension: np.ndarray
 
-    def arrays(self):
+    def arrays(self) -> dict[str, np.ndarray]:
         """Return its own arrays, as a file names them."""
         return {"tension": self.tension}
 
     @classmethod
-    def from_arrays(cls, fields, arrays, about, settings):
+    def from_arrays(
+        cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: AlignerSettings
+    ) -> "Ibm2":
         """Make a model of what was in a file."""
         if settings.positions != "table":
             return Ibm2(**fields, tension=arrays["tension"])
@@ -41,26 +52,29 @@ class Ibm2(Ibm1):
         return TableIbm2(**fields, tension=arrays["tension"], positions=positions)
 
     @classmethod
-    def stage(cls, task, before):
+    def stage(cls, task: Task, before: Stage | None) -> Stage:
         """Begin to train it."""
         if task.settings.positions == "table":
             return TableStage(TableIbm2, task, before)
         return DiagonalStage(Ibm2, task, before)
 
     @classmethod
-    def on_text(cls, fields, old, text, settings):
+    def on_text(cls, fields: LexicalFields, old: LexicalModel, text: TextView, settings: AlignerSettings) -> "Ibm2":
         """Return a model of a new text that begins with an older one's tension, and its table where it has one."""
         tension = tension_of(old)
         if not tension.any():
             tension = first_tension(settings)
         if settings.positions != "table":
             return Ibm2(**fields, tension=tension.copy())
-        lengths = text.source.lengths(), text.target.lengths()
-        before = old.positions if isinstance(old, TableIbm2) else [None, None]
-        positions = [_positions_on(*lengths[::way], tension[0], p) for way, p in zip((1, -1), before, strict=True)]
+        source, target = text.source.lengths(), text.target.lengths()
+        before: Sequence[PositionTable | None] = old.positions if isinstance(old, TableIbm2) else [None, None]
+        positions = [
+            _positions_on(source, target, tension[0], before[0]),
+            _positions_on(target, source, tension[0], before[1]),
+        ]
         return TableIbm2(**fields, tension=tension.copy(), positions=positions)
 
-    def facts(self):
+    def facts(self) -> list[list[Any]]:
         """Return the tension."""
         shown = ", ".join(f"{x:.3f}" for x in self.tension)
         return [["tension to the diagonal", shown]] if self.tension.any() else []
@@ -78,7 +92,16 @@ class TableIbm2(Ibm2):
 
     positions: list[PositionTable]
 
-    def posteriors(self, text, chunk, cells, other, directions, pool, logs):
+    def posteriors(
+        self,
+        text: ParallelText,
+        chunk: Chunk,
+        cells: np.ndarray,
+        other: np.ndarray,
+        directions: int,
+        pool: Pool,
+        logs: np.ndarray,
+    ) -> None:
         """Turn link matrices into posteriors; see `LexicalModel.posteriors`."""
         sides, lexicon = (text.source, text.target), self.lexicon
         for d, own in enumerate((cells, other)):
@@ -87,7 +110,14 @@ class TableIbm2(Ibm2):
             given, observed = sides[d], sides[1 - d]
             scratch = Scratch(chunk, given, observed)
 
-            def task(b, d=d, own=own, given=given, observed=observed, scratch=scratch):
+            def task(
+                b: tuple[int, int],
+                d: int = d,
+                own: np.ndarray = own,
+                given: Side = given,
+                observed: Side = observed,
+                scratch: Scratch = scratch,
+            ) -> None:
                 positioned(
                     b,
                     chunk,
@@ -106,19 +136,19 @@ class TableIbm2(Ibm2):
             pool.map(task, chunk.sentence_blocks)
             logs[d] = scratch.loglik
 
-    def arrays(self):
+    def arrays(self) -> dict[str, np.ndarray]:
         """Return its own arrays, as a file names them."""
         out = super().arrays()
         for d, positions in enumerate(self.positions):
             out[f"positions.{d}.shapes"], out[f"positions.{d}.values"] = positions.shapes, positions.values
         return out
 
-    def climbing(self):
+    def climbing(self) -> type[PositionClimb]:
         """Return how maximum reconstruction goes on from it."""
         return TableClimb
 
 
-def first_tension(settings) -> np.ndarray:
+def first_tension(settings: AlignerSettings) -> np.ndarray:
     """Return the tension that training begins with."""
     return np.full(2, settings.tension if settings.favor_diagonal else 0.0)
 
@@ -126,15 +156,16 @@ def first_tension(settings) -> np.ndarray:
 class DiagonalStage(Ibm1Stage):
     """IBM 2 with the diagonal in training."""
 
-    def __init__(self, *place) -> None:
+    def __init__(self, *place: Any) -> None:
         super().__init__(*place)
-        self.tension, self._shapes = first_tension(self.task.settings), None
+        self.tension = first_tension(self.task.settings)
+        self._shapes: list[tuple[np.ndarray, np.ndarray]] | None = None
 
-    def parameters(self):
+    def parameters(self) -> dict[str, Any]:
         """Return the tension."""
         return {"tension": self.tension}
 
-    def start(self, steps, counts):
+    def start(self, steps: Expectations, counts: list[np.ndarray]) -> np.ndarray:
         """Iterate once with all words equally likely, where no IBM 1 goes before: it knows the diagonal too."""
         table = steps.matrices.table
         for one in counts:
@@ -146,23 +177,25 @@ class DiagonalStage(Ibm1Stage):
         Ibm1Stage.maximize(self, None, steps)
         return loglik
 
-    def maximize(self, counted, steps=None):
+    def maximize(self, counted: Any, steps: Expectations | None = None) -> None:
         """Estimate the words of NULL, and climb the tension."""
         super().maximize(counted, steps)
         settings, tension = self.task.settings, self.tension
         if not settings.optimize_tension:
             return
         if self._shapes is None:
-            lengths = self.task.source.lengths(), self.task.target.lengths()
-            self._shapes = [sentence_shapes(*lengths[::way]) for way in (1, -1)]
+            source, target = self.task.lengths()
+            self._shapes = [sentence_shapes(source, target), sentence_shapes(target, source)]
         if settings.optimize_tension == "fast_align":
             found = [climb_as_fast_align(tension[d], counted[d, 0], *self._shapes[d]) for d in (0, 1)]
             self.tension = np.array([one for one, _ in found])
             self._figures["climb"] = [climbed for _, climbed in found]
         else:
-            self.tension = np.array([tension_step(tension[d], *counted[d], *self._shapes[d]) for d in (0, 1)])
+            self.tension = np.array(
+                [tension_step(tension[d], counted[d, 0], counted[d, 1], *self._shapes[d]) for d in (0, 1)]
+            )
 
-    def figures(self):
+    def figures(self) -> dict[str, Any]:
         """Return the tension too."""
         return {"tension": self.tension.tolist()} | super().figures()
 
@@ -170,47 +203,51 @@ class DiagonalStage(Ibm1Stage):
 class TableStage(DiagonalStage):
     """IBM 2 with tables of positions in training."""
 
-    def __init__(self, *place) -> None:
+    def __init__(self, *place: Any) -> None:
         super().__init__(*place)
         old = self.task.old
         if isinstance(old, TableIbm2):
             self._positions = old.positions
         else:
-            source, target = self.task.source.lengths(), self.task.target.lengths()
+            source, target = self.task.lengths()
             self._positions = [
                 PositionTable.of_lengths(given, observed, self.tension[0])
                 for given, observed in ((source, target), (target, source))
             ]
 
-    def parameters(self):
+    def parameters(self) -> dict[str, Any]:
         """Return the tension and the tables."""
         return super().parameters() | {"positions": self._positions}
 
-    def expect(self, steps, lexicon, counts):
+    def expect(
+        self, steps: Expectations, lexicon: Lexicon, counts: list[np.ndarray]
+    ) -> tuple[np.ndarray, list[np.ndarray]]:
         """Return log-likelihoods, and each table's expected counts."""
         return expect_tables(steps, lexicon, self._positions, counts)
 
-    def maximize(self, counted, steps=None):
+    def maximize(self, counted: Any, steps: Expectations | None = None) -> None:
         """Estimate the words of NULL, and the tables."""
         Ibm1Stage.maximize(self, counted, steps)
         for p, c in zip(self._positions, counted, strict=True):
-            p.values = p.estimate(c, self.tension[0], self.task.position_smoothing, self.task.pool)
+            p.values = p.estimate(c, self.tension[0], self.task.position_smoothing, steps.pool if steps else None)
 
 
-def expect_tables(steps, lexicon, positions, all_counts):
+def expect_tables(
+    steps: Expectations, lexicon: Lexicon, positions: list[PositionTable], all_counts: list[np.ndarray]
+) -> tuple[np.ndarray, list[np.ndarray]]:
     """Take expectations of IBM 2 with tables of positions: log-likelihoods, and each table's expected counts.
 
     Jointly both tables count the mean of the posteriors, as the lexicon does.
     """
     counts = [np.zeros_like(p.values) for p in positions]
-    scratches = [None, None]
+    scratches: list[Scratch] = []
     sides = (steps.source, steps.target), (steps.target, steps.source)
     both = [d for d in (0, 1) if steps.joint or steps.directions & (d + 1)]
 
-    def first(chunk):
+    def first(chunk: Chunk) -> None:
         scratches[:] = [Scratch(chunk, *sides[d]) for d in (0, 1)]
 
-    def block(b, chunk, cells, other, logs):
+    def block(b: tuple[int, int], chunk: Chunk, cells: np.ndarray, other: np.ndarray, logs: np.ndarray) -> None:
         for d in both:
             positioned(
                 b,
@@ -228,7 +265,7 @@ def expect_tables(steps, lexicon, positions, all_counts):
             part = slice(b[0] - chunk.k0, b[1] - chunk.k0)
             logs[d, part] = scratches[d].loglik[part]
 
-    def then(chunk, cells, other):
+    def then(chunk: Chunk, cells: np.ndarray, other: np.ndarray) -> None:
         if steps.joint:
             steps.average(chunk, cells, other)
         else:
@@ -238,10 +275,10 @@ def expect_tables(steps, lexicon, positions, all_counts):
             positions[d].collect(chunk, *sides[d], d == 0, found, counts[d], steps.pool)
 
     steps.forget_null()
-    return steps.over(lexicon, all_counts, block, then, apart=True, first=first), counts
+    return steps.over(lexicon, all_counts, steps.by_blocks(block), then, apart=True, first=first), counts
 
 
-def _positions_of(arrays, d):
+def _positions_of(arrays: dict[str, np.ndarray], d: int) -> PositionTable:
     shapes, values = arrays[f"positions.{d}.shapes"], arrays[f"positions.{d}.values"]
     right = shapes.ndim == 2 and shapes.shape[1] == 2 and shapes.dtype == np.int32 and values.dtype == np.float32
     if not right or (len(shapes) and (shapes.min() < 1 or shapes.max() > LONGEST)):
@@ -250,7 +287,7 @@ def _positions_of(arrays, d):
     return PositionTable(shapes, values)
 
 
-def _positions_on(given, observed, tension, old):
+def _positions_on(given: np.ndarray, observed: np.ndarray, tension: float, old: PositionTable | None) -> PositionTable:
     """Return a table for a text's lengths, with the older one's blocks where it has them."""
     table = PositionTable.of_lengths(given, observed, tension)
     if old is None:

@@ -5,7 +5,7 @@ import numpy as np
 from aligntools.aligning.models import kernels_hmm as kh
 
 
-def initial_jumps():
+def initial_jumps() -> np.ndarray:
     """Start with jumps near +1 and first positions near the first: float32 [2, JUMP_SIZE]."""
     jumps = np.zeros((2, kh.JUMP_SIZE), np.float32)
     w = kh.WINDOW
@@ -16,7 +16,7 @@ def initial_jumps():
     return jumps
 
 
-def jumps_from_counts(counts, smoothing=0.5):
+def jumps_from_counts(counts: np.ndarray, smoothing: float = 0.5) -> np.ndarray:
     """Estimate jump parameters from counts and exposures (float64 [2, 2, JUMP_SIZE]).
 
     ``smoothing`` pretends so many more jumps, spread as before them; 0 is maximum likelihood.
@@ -38,7 +38,7 @@ def jumps_from_counts(counts, smoothing=0.5):
     return jumps
 
 
-def jump_taps(jumps):
+def jump_taps(jumps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return ``h(d) = g(d) - tail`` and ``h(-d)`` as the convolutions take them: [2, TAPS] each, typed as ``jumps``."""
     w = kh.WINDOW
     forward = np.zeros((2, kh.TAPS), jumps.dtype)

@@ -1,13 +1,17 @@
 """Lexical tables: translation probabilities of words, their estimation with priors, the words of NULL, look-alikes."""
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text import kernels_look_alikes as kl
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import TIERS
+from aligntools.aligning.text.views import ViewWords
+from aligntools.ground.parallel import Pool, over
 
 #: The prior of look-alike pairs is this times the share of them that are links.
 LOOK_ALIKE = 4.0
@@ -39,26 +43,39 @@ class Lexicon:
     floors: np.ndarray
 
 
-def exp_digamma(x):
+class LexicalFields(TypedDict):
+    """The fields of `base.LexicalModel`, from which a model of any class is made, with those of its own."""
+
+    words: ViewWords
+    table: Table
+    lexicon: Lexicon
+    counts: list[np.ndarray]
+    tiers: np.ndarray
+    s_null: np.ndarray
+    t_null: np.ndarray
+    p_null: np.ndarray
+
+
+def exp_digamma(x: npt.ArrayLike) -> np.ndarray:
     """Return ``exp(digamma(x))`` elementwise; the kernels' own function, so that all agree."""
     x = np.atleast_1d(np.asarray(x, np.float64)).copy()
     kt.estimate(0, len(x), x, 0.0, True, x)
     return x
 
 
-def table_values(counts, alpha, variational, pool=None):
+def table_values(counts: np.ndarray, alpha: float, variational: bool, pool: Pool | None = None) -> np.ndarray:
     """Return a table's values before normalization, float32 as ``counts``: of variational Bayes, or of EM."""
     out = np.empty(len(counts), np.float32)
     cuts = np.linspace(0, len(counts), 17).astype(np.int64)
 
-    def task(i):
+    def task(i: int) -> None:
         kt.estimate(cuts[i], cuts[i + 1], counts, alpha, variational, out)
 
-    (pool.map if pool else lambda f, xs: [f(x) for x in xs])(task, range(16))
+    over(pool, task, range(16))
     return out
 
 
-def inverse_totals(sums, types, alpha, variational):
+def inverse_totals(sums: np.ndarray, types: np.ndarray, alpha: float, variational: bool) -> np.ndarray:
     """Return what a word's values are multiplied by, float32 [n_words + 1]; the last is for unknown words.
 
     Parameters
@@ -70,17 +87,27 @@ def inverse_totals(sums, types, alpha, variational):
     """
     prior = alpha if variational else 1e-6
     total = np.append(sums + prior * np.maximum(types, 1), 1.0)
-    return (1 / (exp_digamma(total) if variational else total)).astype(np.float32)
+    inverse: np.ndarray = 1 / (exp_digamma(total) if variational else total)
+    return inverse.astype(np.float32)
 
 
-def floors_of(tiers, alpha, variational):
+def floors_of(tiers: np.ndarray, alpha: float, variational: bool) -> np.ndarray:
     """Return the value of a pair that the table does not have, by tier, float32 [TIERS]."""
     if variational:
-        return np.maximum(exp_digamma(alpha + tiers), 1e-12).astype(np.float32)
+        floors: np.ndarray = np.maximum(exp_digamma(alpha + tiers), 1e-12)
+        return floors.astype(np.float32)
     return np.full(TIERS, 1e-9, np.float32)
 
 
-def lexicon_from_counts(table, forward, reverse, tiers, alpha, variational, pool=None):
+def lexicon_from_counts(
+    table: Table,
+    forward: np.ndarray,
+    reverse: np.ndarray,
+    tiers: np.ndarray,
+    alpha: float,
+    variational: bool,
+    pool: Pool | None = None,
+) -> Lexicon:
     """Estimate the lexical tables from expected counts, to which priors beyond ``alpha`` were added before.
 
     Parameters
@@ -102,7 +129,7 @@ def lexicon_from_counts(table, forward, reverse, tiers, alpha, variational, pool
     )
 
 
-def null_from_counts(counts, alpha, variational):
+def null_from_counts(counts: np.ndarray, alpha: float, variational: bool) -> np.ndarray:
     """Estimate the words' probabilities under NULL, float32 as ``counts`` [n_words + 1].
 
     The first place is NULL itself and the last one is for unknown words.
@@ -116,7 +143,7 @@ def null_from_counts(counts, alpha, variational):
     return np.concatenate([[0.0], np.maximum(values, 1e-30), [1e-9]]).astype(np.float32)
 
 
-def uniform_lexicon(table):
+def uniform_lexicon(table: Table) -> Lexicon:
     """Return the lexicon that knows nothing: all words are equally likely translations of each other."""
     ones = np.ones(len(table.ids), np.float32)
     return Lexicon(
@@ -132,8 +159,16 @@ def uniform_lexicon(table):
 class LookAlikes:
     """The table's pairs that look alike, and the priors that the text itself bears out for them."""
 
-    def __init__(self, table: Table, s_keys, t_keys, s_counts, t_counts, pool=None):
-        def found(block):
+    def __init__(
+        self,
+        table: Table,
+        s_keys: np.ndarray,
+        t_keys: np.ndarray,
+        s_counts: np.ndarray,
+        t_counts: np.ndarray,
+        pool: Pool | None = None,
+    ) -> None:
+        def found(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
             v0, v1 = block
             ptr, room = table.ptr[v0 : v1 + 1], ROOM
             while True:
@@ -144,27 +179,28 @@ class LookAlikes:
                 room = n
 
         blocks = table.blocks()
-        parts = pool.map(found, blocks) if pool else [found(block) for block in blocks]
+        parts = over(pool, found, blocks)
         none = np.empty(0, np.int64), np.empty(0, np.int8)
         self.entries, self.tiers = (np.concatenate(x) for x in zip(none, *parts, strict=True))
         rows = np.searchsorted(table.ptr, self.entries, side="right") - 1
         self.most = np.minimum(s_counts[rows], t_counts[table.ids[self.entries]]).astype(np.float64)
         self.strengths = np.zeros(TIERS)
 
-    def add_prior(self, counts):
+    def add_prior(self, counts: np.ndarray) -> None:
         """Set each tier's strength from the share of its pairs' occurrences that are links; add the prior."""
         self.strengths = strengths_of(self.found(counts), self.possible())
         counts[self.entries] += self.strengths[self.tiers].astype(np.float32)
 
-    def found(self, counts):
+    def found(self, counts: np.ndarray) -> np.ndarray:
         """Return each tier's links, float64 [TIERS]."""
         return np.bincount(self.tiers, counts[self.entries], TIERS)
 
-    def possible(self):
+    def possible(self) -> np.ndarray:
         """Return how many links each tier might have, float64 [TIERS]."""
         return np.bincount(self.tiers, self.most, TIERS)
 
 
-def strengths_of(found, possible):
+def strengths_of(found: np.ndarray, possible: np.ndarray) -> np.ndarray:
     """Return the priors of look-alike pairs, by tier, from the share of what might be links that are."""
-    return LOOK_ALIKE * np.minimum(1.0, found / np.maximum(possible, 1.0))
+    strengths: np.ndarray = LOOK_ALIKE * np.minimum(1.0, found / np.maximum(possible, 1.0))
+    return strengths

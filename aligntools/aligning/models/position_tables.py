@@ -7,7 +7,9 @@ import numpy as np
 from aligntools.aligning.models import kernels_positions as kp
 from aligntools.aligning.settings import POSITION_SMOOTHING
 from aligntools.aligning.text.kernels_pairs import Directed
-from aligntools.ground.parallel import balanced_blocks
+from aligntools.aligning.text.link_matrices import Chunk
+from aligntools.formats.text.corpus import Side
+from aligntools.ground.parallel import Pool, balanced_blocks, over
 
 #: Lengths of their own; longer sentences share the blocks of this length, their positions scaled.
 LONGEST = 100
@@ -33,13 +35,13 @@ class PositionTable:
     shapes: np.ndarray
     values: np.ndarray
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         sizes = self.shapes.astype(np.int64).prod(1)
         self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self.shape_of = nearest_shapes(self.shapes)
 
     @classmethod
-    def of_lengths(cls, given, observed, tension):
+    def of_lengths(cls, given: np.ndarray, observed: np.ndarray, tension: float) -> "PositionTable":
         """Return a table for the pairs of lengths that occur, with the diagonal's probabilities."""
         full = (given > 0) & (observed > 0)
         pairs = np.stack([given[full], observed[full]], 1)
@@ -49,23 +51,34 @@ class PositionTable:
         table.values = table.estimate(np.zeros(size, np.float32), tension, 1.0)
         return table
 
-    def estimate(self, counts, tension, smoothing=POSITION_SMOOTHING, pool=None):
+    def estimate(
+        self, counts: np.ndarray, tension: float, smoothing: float = POSITION_SMOOTHING, pool: Pool | None = None
+    ) -> np.ndarray:
         """M-step: return the probabilities that counts give, smoothed towards the diagonal."""
         values, smoothing = np.empty(len(counts), np.float32), max(smoothing, LEAST)
 
-        def task(b):
+        def task(b: tuple[int, int]) -> None:
             kp.estimate_positions(*b, self.shapes, self.starts, counts, float(smoothing), float(tension), values)
 
         blocks = balanced_blocks(np.diff(self.starts), BLOCKS)
-        (pool.map if pool else lambda f, xs: [f(x) for x in xs])(task, blocks)
+        over(pool, task, blocks)
         return values
 
-    def rows(self):
+    def rows(self) -> np.ndarray:
         """Return where each distribution begins, and the end: int64 [n_rows + 1]."""
         lengths = np.repeat(self.shapes[:, 0].astype(np.int64), self.shapes[:, 1])
         return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
-    def collect(self, chunk, given, observed, forward, cells, counts, pool):
+    def collect(
+        self,
+        chunk: Chunk,
+        given: Side,
+        observed: Side,
+        forward: bool,
+        cells: np.ndarray,
+        counts: np.ndarray,
+        pool: Pool,
+    ) -> None:
         """Add a chunk's link matrices to ``counts``, every shape by one thread and in the order of the text."""
         lengths = [np.diff(s.offsets[chunk.k0 : chunk.k1 + 1]) for s in (given, observed)]
         shape = self.shape_of[tuple(np.minimum(n, LONGEST) for n in lengths)]
@@ -76,7 +89,7 @@ class PositionTable:
         costs = np.add.reduceat((lengths[0] * lengths[1])[sentences], first) if len(first) else np.zeros(0)
         sentences = (sentences + chunk.k0).astype(np.int64)
 
-        def task(b):
+        def task(b: tuple[int, int]) -> None:
             kp.collect_positions(
                 *b,
                 bounds,
@@ -96,7 +109,7 @@ class PositionTable:
         pool.map(task, balanced_blocks(costs, BLOCKS))
 
 
-def nearest_shapes(shapes):
+def nearest_shapes(shapes: np.ndarray) -> np.ndarray:
     """Return for every pair of lengths the shape that is nearest to it: int32 [LONGEST + 1, LONGEST + 1]."""
     if not len(shapes):
         return np.full((LONGEST + 1, LONGEST + 1), -1, np.int32)
@@ -115,7 +128,7 @@ DIAGONAL = PositionTable(np.zeros((0, 2), np.int32), _NONE)
 class Scratch:
     """What `positioned` and the HMM's reconstruction write beside posteriors, for one direction of a chunk."""
 
-    def __init__(self, chunk, given, observed):
+    def __init__(self, chunk: Chunk, given: Side, observed: Side) -> None:
         n_given, n_observed = (int(s.offsets[chunk.k1] - s.offsets[chunk.k0]) for s in (given, observed))
         self.uses = np.zeros(n_given, np.float32)
         self.nulls = np.zeros((2, n_observed), np.float32)
@@ -124,21 +137,21 @@ class Scratch:
 
 
 def positioned(
-    block,
-    chunk,
-    given,
-    observed,
-    forward,
-    cells,
-    inverse,
-    null,
-    p_null,
-    positions,
-    tension,
-    scratch,
-    squared=False,
-    apart=_NONE,
-):
+    block: tuple[int, int],
+    chunk: Chunk,
+    given: Side,
+    observed: Side,
+    forward: bool,
+    cells: np.ndarray,
+    inverse: np.ndarray,
+    null: np.ndarray,
+    p_null: float,
+    positions: PositionTable,
+    tension: float,
+    scratch: Scratch,
+    squared: bool = False,
+    apart: np.ndarray = _NONE,
+) -> np.ndarray:
     """Run `kernels_positions.positioned_block`; return its features."""
     features = np.zeros(2)
     text = Directed(chunk.k0, given.tokens, given.offsets, observed.tokens, observed.offsets, chunk.cell_offsets)

@@ -74,7 +74,7 @@ class ModelKind:
         if not isinstance(self.home, str):
             return self.home
         module, _, name = self.home.partition(":")
-        found: Any = getattr(importlib.import_module(module), name)
+        found: type[Any] = getattr(importlib.import_module(module), name)
         return found
 
     def chain(self) -> "tuple[ModelKind, ...]":

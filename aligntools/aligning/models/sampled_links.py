@@ -1,13 +1,18 @@
 """What sampling over fertilities works with: candidate positions of words, and the counts that it leaves behind."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from aligntools.aligning.models import kernels_candidates
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_link_counts as kc
-from aligntools.aligning.text.link_matrices import pairs_of
+from aligntools.aligning.text.cooccurrence import Table
+from aligntools.aligning.text.kernels_pairs import Directed
+from aligntools.aligning.text.link_matrices import Chunk, pairs_of
+from aligntools.aligning.text.views import ParallelText
+from aligntools.ground.parallel import Pool
 
 #: Posterior that a position needs to be a candidate.
 LEAST = 0.01
@@ -42,7 +47,23 @@ class FertilityCounts:
     fertility: np.ndarray
 
 
-def sampler_scratch(text, k0, k1):
+class SampledLinks(NamedTuple):
+    """How often positions were the links of the observed words of a chunk, in one direction.
+
+    Attributes
+    ----------
+    sizes : int8 [words]
+        How many candidate positions each word has.
+    positions : int16 [words, CANDIDATES]
+    masses : float32 [words, CANDIDATES]
+    """
+
+    sizes: np.ndarray
+    positions: np.ndarray
+    masses: np.ndarray
+
+
+def sampler_scratch(text: Directed, k0: int, k1: int) -> kf.SamplerScratch:
     """Return what `kernels_fertility.sweep` works with on the sentences ``k0..k1`` of a `Directed` text."""
     given, observed = (int(np.diff(o[k0 : k1 + 1]).max(initial=1)) for o in (text.given_offsets, text.observed_offsets))
     return kf.SamplerScratch(np.zeros(given, np.int64), np.empty(kc.CANDIDATES), np.empty((observed, kc.CANDIDATES)))
@@ -51,22 +72,24 @@ def sampler_scratch(text, k0, k1):
 class LinkCandidates:
     """Candidate positions of every observed word of a chunk, for one direction."""
 
-    def __init__(self, n_tokens):
+    def __init__(self, n_tokens: int) -> None:
         self.state = np.empty(n_tokens, np.int16)
         self.sizes = np.zeros(n_tokens, np.int8)
         self.positions = np.zeros((n_tokens, kc.CANDIDATES), np.int16)
         self.entries = np.zeros((n_tokens, kc.CANDIDATES), np.int32)
         self.masses = np.zeros((n_tokens, kc.CANDIDATES), np.float32)
 
-    def arrays(self):
+    def arrays(self) -> kc.Sampled:
         """Return what kernels take."""
         return kc.Sampled(self.state, self.sizes, self.positions, self.entries, self.masses)
 
-    def find(self, text, chunk, posteriors, table, forward, pool):
+    def find(
+        self, text: ParallelText, chunk: Chunk, posteriors: np.ndarray, table: Table, forward: bool, pool: Pool
+    ) -> None:
         """List candidates for the chunk's sentences from this direction's posteriors."""
         pairs = pairs_of(text, chunk)
 
-        def task(b):
+        def task(b: tuple[int, int]) -> None:
             kernels_candidates.candidates_block(
                 *b,
                 pairs,

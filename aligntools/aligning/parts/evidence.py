@@ -12,7 +12,7 @@ import numpy as np
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.evidence import About, Asked, AskedKind, Source, TextSource, WordSource
 from aligntools.aligning.parts.given_pairs import keep_given
-from aligntools.aligning.parts.training import Stages
+from aligntools.aligning.parts.stages import Stages
 from aligntools.aligning.parts.words import SIDES
 from aligntools.aligning.parts.work import Work, load_text, written_name
 from aligntools.formats.links.priors import Counted, Priors, combined

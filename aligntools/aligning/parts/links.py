@@ -11,17 +11,18 @@ from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import Decisions
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Skipped
+from aligntools.ground.parallel import Pool
 
 
 def part_model(view_work: ViewWork, last: int, generation: int, part: int) -> LexicalModel:
     """Return a view's model of the whole text, of the words of a part alone."""
     part_table = PartTable(view_work, generation, part)
-    fields = part_fields(part_table, last) | last_stage(view_work, last).parameters()
-    return kind_of(view_work.settings.model_type).load().of_part(part_table, fields)
+    of: type[LexicalModel] = kind_of(view_work.settings.model_type).load()
+    return of.of_part(part_table, part_fields(part_table, last), last_stage(view_work, last).parameters())
 
 
 def link_part(
-    work: Work, models: tuple[tuple[int, int], ...], decisions: Decisions, directions: bool, part: int, pool
+    work: Work, models: tuple[tuple[int, int], ...], decisions: Decisions, directions: bool, part: int, pool: Pool
 ) -> None:
     """Decide on a part's links, and keep them.
 
@@ -52,7 +53,7 @@ def links_of(work: Work, part: int) -> tuple[Decided, Skipped]:
     """Return what was decided on a part, and what of it was skipped."""
     a = work.store.read_all(f"links.{part:06d}")
 
-    def table(key):
+    def table(key: str) -> Links | None:
         return Links(a[f"{key}.pairs"], a[f"{key}.offsets"]) if f"{key}.pairs" in a else None
 
     found = Decided(

@@ -3,19 +3,21 @@
 import numpy as np
 
 from aligntools.aligning.model import AlignmentModel
-from aligntools.aligning.models.lexical import Lexicon, table_values
+from aligntools.aligning.models.base import LexicalModel
+from aligntools.aligning.models.lexical import LexicalFields, Lexicon, table_values
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.parts.passes import last_stage
-from aligntools.aligning.parts.words import MARK, MOST_WORDS, SHARED, SIDES
+from aligntools.aligning.parts.words import MARK, MOST_WORDS, SHARED
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.text.cooccurrence import Table, smoothed_shares
 from aligntools.aligning.text.views import ViewWords, cut
 from aligntools.ground import memory
 from aligntools.ground.errors import ResourceError
+from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary
 
 
-def whole_model(work: Work, models: tuple[tuple[int, int], ...], lowercase: bool, pool) -> AlignmentModel:
+def whole_model(work: Work, models: tuple[tuple[int, int], ...], lowercase: bool, pool: Pool) -> AlignmentModel:
     """Put a model together from what its parts and shards keep.
 
     It knows all words of the text, as any model does, and so takes memory by the size of the table and the
@@ -31,7 +33,7 @@ def whole_model(work: Work, models: tuple[tuple[int, int], ...], lowercase: bool
     ResourceError
         When there is not enough memory for it.
     """
-    vocabularies = tuple(_whole_words(work, side) for side in SIDES)
+    vocabularies = _whole_words(work, "source"), _whole_words(work, "target")
     views = [
         _view_model(ViewWork(work, number, length), last, generation, vocabularies, pool)
         for number, (length, (last, generation)) in enumerate(zip(work.settings.views or (), models, strict=True))
@@ -46,7 +48,7 @@ def whole_model(work: Work, models: tuple[tuple[int, int], ...], lowercase: bool
     )
 
 
-def _whole_words(work, side):
+def _whole_words(work: Work, side: str) -> Vocabulary:
     """Return the words of one side of the text, in order of first occurrence."""
     words: dict[bytes, None] = {}
     for part in range(work.parts):
@@ -56,7 +58,9 @@ def _whole_words(work, side):
     return Vocabulary.from_bytes(list(words))
 
 
-def _view_model(view_work, last, generation, vocabularies, pool):
+def _view_model(
+    view_work: ViewWork, last: int, generation: int, vocabularies: tuple[Vocabulary, Vocabulary], pool: Pool
+) -> LexicalModel:
     store, name, shards = view_work.store, view_work.name, range(view_work.shards())
     ids = np.concatenate([store.read(name("shard", generation, s), "ids")[0] for s in shards])
     memory.ask(len(ids) * (32 if kind_of(view_work.settings.model_type).last_pass else 16), "the model's table")
@@ -76,7 +80,7 @@ def _view_model(view_work, last, generation, vocabularies, pool):
     settings = view_work.settings
     values = [table_values(c, settings.alpha, settings.estimator == "vb", pool) for c in counts]
     s_counts, t_counts = store.read(name("vocabulary"), "source.counts", "target.counts")
-    fields = {
+    fields: LexicalFields = {
         "words": _words(view_work, vocabularies),
         "table": table,
         "counts": counts,
@@ -85,31 +89,33 @@ def _view_model(view_work, last, generation, vocabularies, pool):
         "s_null": smoothed_shares(np.append(s_counts, 0.0)),
         "t_null": smoothed_shares(np.append(t_counts, 0.0)),
         "p_null": np.full(2, settings.null_prior, np.float32),
-        **last_stage(view_work, last).parameters(),
     }
-    return kind_of(settings.model_type).load().of_parts(view_work, table, fields)
+    of: type[LexicalModel] = kind_of(settings.model_type).load()
+    return of.of_parts(view_work, fields, last_stage(view_work, last).parameters())
 
 
-def _words(view_work, vocabularies):
+def _words(view_work: ViewWork, vocabularies: tuple[Vocabulary, Vocabulary]) -> ViewWords:
     """Return the view's words, and where each word of the text is among them."""
     if not view_work.length and any(view_work.store.about(view_work.name("vocabulary"))["shared"]):
         raise ResourceError(
             f"a model of whole words has at most {MOST_WORDS} on a side, and the text has more; use `views=5`"
         )
-    names, maps, keys = [], [], []
-    for side, vocabulary in zip(SIDES, vocabularies, strict=True):
-        blob, starts, key = view_work.store.read(
-            view_work.name("vocabulary"), f"{side}.blob", f"{side}.starts", f"{side}.keys"
-        )
-        words = Vocabulary(blob, starts).words()
-        ids = {word: i for i, word in enumerate(words)}
-        mapping = np.empty(len(vocabulary) + 1, np.int32)
-        for i, word in enumerate(vocabulary.words()):
-            own = cut(word, view_work.length)
-            known = ids.get(own)
-            mapping[i] = ids[MARK + cut(own, SHARED)] if known is None else known
-        mapping[-1] = len(words)
-        names.append(words)
-        maps.append(mapping)
-        keys.append(key)
-    return ViewWords(view_work.length, *names, *maps, *keys)
+    s_words, s_map, s_keys = _side_words(view_work, "source", vocabularies[0])
+    t_words, t_map, t_keys = _side_words(view_work, "target", vocabularies[1])
+    return ViewWords(view_work.length, s_words, t_words, s_map, t_map, s_keys, t_keys)
+
+
+def _side_words(view_work: ViewWork, side: str, vocabulary: Vocabulary) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return a side's words, where each word of the text is among them, and their look-alike keys."""
+    blob, starts, keys = view_work.store.read(
+        view_work.name("vocabulary"), f"{side}.blob", f"{side}.starts", f"{side}.keys"
+    )
+    words = Vocabulary(blob, starts).words()
+    ids = {word: i for i, word in enumerate(words)}
+    mapping = np.empty(len(vocabulary) + 1, np.int32)
+    for i, word in enumerate(vocabulary.words()):
+        own = cut(word, view_work.length)
+        known = ids.get(own)
+        mapping[i] = ids[MARK + cut(own, SHARED)] if known is None else known
+    mapping[-1] = len(words)
+    return words, mapping, keys

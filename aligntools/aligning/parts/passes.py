@@ -1,11 +1,12 @@
 """One iteration over a text in parts: shards sum and estimate (M-step), parts take expectations (E-step)."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from aligntools.aligning.models.base import Stage, Task
 from aligntools.aligning.models.lexical import (
+    LexicalFields,
     Lexicon,
     LookAlikes,
     floors_of,
@@ -23,9 +24,10 @@ from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.views import ViewWords
 from aligntools.aligning.training.expectation import Expectations
 from aligntools.aligning.training.stages import begin
+from aligntools.ground.parallel import Pool
 
 
-def sum_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, pool) -> None:
+def sum_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, pool: Pool) -> None:
     """Sum what the parts count of a shard's pairs, in the order of the parts; tell how many look-alikes are links."""
     from aligntools.aligning.parts import kernels_parts as kp
 
@@ -50,7 +52,9 @@ def sum_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, 
     store.write(name, **_look_alike_sums(view_work, generation, shard, sums), **dict(zip(keys, sums, strict=True)))
 
 
-def _look_alike_sums(view_work, generation, shard, sums):
+def _look_alike_sums(
+    view_work: ViewWork, generation: int, shard: int, sums: Sequence[np.ndarray]
+) -> dict[str, np.ndarray]:
     """Return a shard's links of pairs that look alike, by direction and tier, and how many there might be."""
     looks = _look_alikes(view_work, generation, shard)
     if looks is None:
@@ -58,7 +62,7 @@ def _look_alike_sums(view_work, generation, shard, sums):
     return {"found": np.stack([looks.found(total) for total in sums]), "possible": looks.possible()}
 
 
-def _look_alikes(view_work, generation, shard):
+def _look_alikes(view_work: ViewWork, generation: int, shard: int) -> LookAlikes | None:
     """Return a shard's pairs that look alike; None where they are not looked for."""
     settings = view_work.settings
     if not (settings.look_alike and settings.estimator == "vb"):
@@ -79,7 +83,7 @@ def shard_table(view_work: ViewWork, generation: int, shard: int) -> tuple[Table
     return Table(ptr, ids, s_types[v0:v1], t_types), v0, v1
 
 
-def prune_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, pool) -> None:
+def prune_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, pool: Pool) -> None:
     """Leave out a shard's pairs that hardly count: the table's next generation, and the iteration's sums of it."""
     store, least = view_work.store, view_work.settings.prune
     if store.has(view_work.name("pruned", shard)):
@@ -97,7 +101,9 @@ def prune_shard(view_work: ViewWork, iteration: int, generation: int, shard: int
     write_shard(view_work, generation + 1, shard, new_ptr, ids[stays], moved[places], starts)
     kept = {key: sums[key][stays] for key in keys}
     store.write(
-        view_work.name("pruned", shard), **kept, **_look_alike_sums(view_work, generation + 1, shard, kept.values())
+        view_work.name("pruned", shard),
+        **kept,
+        **_look_alike_sums(view_work, generation + 1, shard, list(kept.values())),
     )
 
 
@@ -115,7 +121,7 @@ def strengths(view_work: ViewWork, iteration: int, pruned: bool) -> np.ndarray:
 
 
 def estimate_shard(
-    view_work: ViewWork, iteration: int, generation: int, pruned: bool, last: bool, shard: int, pool
+    view_work: ViewWork, iteration: int, generation: int, pruned: bool, last: bool, shard: int, pool: Pool
 ) -> None:
     """Estimate a shard's values, and write them part by part; for the sampler the counts and priors too (``last``)."""
     store, settings = view_work.store, view_work.settings
@@ -152,12 +158,12 @@ def estimate_shard(
     store.write(name, **arrays)
 
 
-def _column_sums(table, values, columns):
+def _column_sums(table: Table, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Sum by target word, for the words that there are."""
     return np.bincount(np.searchsorted(columns, table.ids), values, len(columns))
 
 
-def by_words(view_work: ViewWork, generation: int, what: str, rows: str, columns: str):
+def by_words(view_work: ViewWork, generation: int, what: str, rows: str, columns: str) -> tuple[np.ndarray, np.ndarray]:
     """Return what shards have summed by source word, and by target word over all shards, float64."""
     store = view_work.store
     source, target = [], np.zeros(len(store.read(view_work.name("vocabulary"), "target.counts")[0]))
@@ -214,9 +220,9 @@ def source_words(view_work: ViewWork) -> int:
     return int(view_work.store.read(view_work.name("vocabulary"), "source.counts")[0].sum())
 
 
-def stage_before(view_work: ViewWork, iteration: int, kind: str, pool=None) -> Stage:
+def stage_before(view_work: ViewWork, iteration: int, kind: str) -> Stage:
     """Return a model's stage with the parameters that an iteration begins with."""
-    stage = begin(Task(view_work.settings, pool))[kind]
+    stage = begin(Task(view_work.settings))[kind]
     name = view_work.name("expected", iteration - 1)
     return stage.restore(view_work.store.read_all(name)) if view_work.store.has(name) else stage
 
@@ -226,7 +232,7 @@ def last_stage(view_work: ViewWork, last: int) -> Stage:
     return stage_before(view_work, last + 1, view_work.settings.model_type)
 
 
-def expect_part(view_work: ViewWork, iteration: int, generation: int, stage: str, part: int, pool) -> None:
+def expect_part(view_work: ViewWork, iteration: int, generation: int, stage: str, part: int, pool: Pool) -> None:
     """Take a part's expected counts, with the values of the iteration before."""
     store, settings = view_work.store, view_work.settings
     name = view_work.name("counted", iteration, part)
@@ -244,7 +250,7 @@ def expect_part(view_work: ViewWork, iteration: int, generation: int, stage: str
         np.full(2, settings.null_prior, np.float32),
     )
     steps.n_tokens = source_words(view_work)
-    loglik, counted = stage_before(view_work, iteration, stage, pool).expect(steps, lexicon, counts)
+    loglik, counted = stage_before(view_work, iteration, stage).expect(steps, lexicon, counts)
     sizes = part_table.offsets[part + 1] - part_table.offsets[part]
     store.write(
         name,
@@ -283,7 +289,7 @@ def part_words(part_table: PartTable) -> ViewWords:
     return ViewWords(view_work.length, names[0], names[1], with_unknown[0], with_unknown[1], own[0], own[1], True)
 
 
-def part_fields(part_table: PartTable, last: int) -> dict[str, Any]:
+def part_fields(part_table: PartTable, last: int) -> LexicalFields:
     """Return what a part's share of the trained model has of words, without its counts."""
     view_work = part_table.view_work
     s_null, t_null = null_words(part_table)

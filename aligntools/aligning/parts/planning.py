@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,8 @@ from aligntools.aligning.memory import needed_for
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.parts.memory import of_numbering, of_part
 from aligntools.aligning.parts.reading import Reading, sizes_of
-from aligntools.aligning.parts.training import Stages, link_parts, read_text, train_parts
+from aligntools.aligning.parts.stages import Stages
+from aligntools.aligning.parts.training import link_parts, read_text, train_parts
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.aligning.training.stages import schedule
@@ -18,6 +20,7 @@ from aligntools.formats.opening.beginnings import beginning
 from aligntools.formats.text.memory_text import TextLines
 from aligntools.ground import memory
 from aligntools.ground.engines import Serial
+from aligntools.ground.parallel import Pool
 from aligntools.store.stores import Store
 
 #: Vocabularies grow as the text to this power (Heaps' law; between 0.5 and 0.7 for words of one language).
@@ -44,7 +47,7 @@ class TextEstimate:
     sample: list[list[bytes]]
 
 
-def estimate_text(inputs: list[dict]) -> TextEstimate:
+def estimate_text(inputs: list[dict[str, Any]]) -> TextEstimate:
     """Estimate a text's size from the beginnings of its files."""
     pairs = words = 0
     distinct, seen = set(), 0
@@ -67,7 +70,7 @@ def estimate_text(inputs: list[dict]) -> TextEstimate:
     return TextEstimate(pairs, words, int(grown), sample)
 
 
-def seems_too_large(inputs: list[dict], settings: AlignerSettings) -> bool:
+def seems_too_large(inputs: list[dict[str, Any]], settings: AlignerSettings) -> bool:
     """Tell whether a text seems not to fit into the memory that the process may have."""
     bound = memory.limit()
     if bound is None:
@@ -80,12 +83,12 @@ def seems_too_large(inputs: list[dict], settings: AlignerSettings) -> bool:
 
 
 def plan_lines(
-    inputs: list[dict],
+    inputs: list[dict[str, Any]],
     settings: AlignerSettings,
     part_size: int,
     workers: int,
-    pool,
-    reading: dict,
+    pool: Pool,
+    reading: dict[str, Any],
     tmpdir: str | None,
     clock: Callable[[], float],
 ) -> list[str]:
@@ -113,7 +116,15 @@ def plan_lines(
     return lines
 
 
-def _measured(sample, settings, part_size, pool, reading, tmpdir, clock):
+def _measured(
+    sample: list[list[bytes]],
+    settings: AlignerSettings,
+    part_size: int,
+    pool: Pool,
+    reading: dict[str, Any],
+    tmpdir: str | None,
+    clock: Callable[[], float],
+) -> tuple[float, float, float]:
     """Return seconds, bytes of disk and of traffic a pair, of aligning a sample."""
     if not sample or not sample[0]:
         return 0.0, 0.0, 0.0
@@ -138,7 +149,7 @@ def _measured(sample, settings, part_size, pool, reading, tmpdir, clock):
     return seconds / n, 1.5 * disk / n, 8 * entries / n
 
 
-def _entries(work):
+def _entries(work: Work) -> int:
     """Return how many entries the parts' tables have."""
     entries = 0
     for number, length in enumerate(work.settings.views or ()):

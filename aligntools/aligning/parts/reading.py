@@ -1,6 +1,7 @@
 """A text cut into parts on disk."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from aligntools.aligning.parts.work import PART_WORDS, save_text, skipped_facts,
 from aligntools.aligning.settings import PART_PAIRS
 from aligntools.formats.text.bitext import bitext_in_parts
 from aligntools.formats.text.corpus import Skipped, in_lower_case
+from aligntools.ground.parallel import Pool
 from aligntools.store.stores import Store
 
 
@@ -27,7 +29,7 @@ class Reading:
     """
 
     store: Store
-    files: tuple[dict, ...]
+    files: tuple[dict[str, Any], ...]
     lowercase: bool = True
     max_length: int = 2000
     strict: bool = False
@@ -36,7 +38,7 @@ class Reading:
     written: bool = False
 
 
-def read_file(reading: Reading, number: int, pool) -> None:
+def read_file(reading: Reading, number: int, pool: Pool) -> None:
     """Cut a file into parts.
 
     Raises

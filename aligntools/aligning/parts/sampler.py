@@ -11,13 +11,15 @@ from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.models.sampled_links import FertilityCounts
 from aligntools.aligning.parts.passes import by_words, last_stage, part_fields, shard_table
 from aligntools.aligning.parts.reading import read_sizes
+from aligntools.aligning.parts.stages import ViewStages
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.training.sampling import CHUNK_TOKENS, Direction, most_linked, prior_jumps, sample
+from aligntools.ground.parallel import Pool
 
 
-def sample_view(view, last: int) -> None:
+def sample_view(view: ViewStages, last: int) -> None:
     """Sample the links of a view; ``view`` is a `parts.training.ViewTraining` whose iterations are done."""
     if not view.store.has(view.name("sampler")):
         gather_sums(view.view_work, last, view.generation)
@@ -42,16 +44,16 @@ def gather_sums(view_work: ViewWork, last: int, generation: int) -> None:
     store.write(done, {"cells": cells}, forward=forward, reverse=reverse, s_extra=extra[0], t_extra=extra[1], **rows)
 
 
-def _no_fertility(n_words):
+def _no_fertility(n_words: int) -> np.ndarray:
     return np.zeros((n_words, kc.FERTILITIES), np.float32)
 
 
-def _rows_of(jump_rows, words):
+def _rows_of(jump_rows: np.ndarray, words: np.ndarray) -> np.ndarray:
     """Return the rows of jumps of some words, and of unknown ones."""
     return np.append(jump_rows[words], jump_rows[-1])
 
 
-def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool) -> None:
+def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool: Pool) -> None:
     """Sample a part's links, and keep what they count."""
     store, settings = view_work.store, view_work.settings
     name = view_work.name("sampled", part)
@@ -86,7 +88,7 @@ def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool
     store.write(name, starts=np.concatenate([[0], np.cumsum(sizes)]), **arrays)
 
 
-def sum_sampled(view_work: ViewWork, last: int, generation: int, shard: int, pool) -> None:
+def sum_sampled(view_work: ViewWork, last: int, generation: int, shard: int, pool: Pool) -> None:
     """Sum what the parts have sampled of a shard's pairs, and write the sums part by part."""
     from aligntools.aligning.parts import kernels_parts as kp
 

@@ -2,25 +2,26 @@
 
 import numpy as np
 
-from aligntools.aligning.parts.words import SIDES
 from aligntools.aligning.parts.work import CELLS, ViewWork, number_of
 from aligntools.aligning.text.cooccurrence import Table, build_table, segment_sums
 from aligntools.aligning.text.link_matrices import LinkMatrices
 from aligntools.formats.text.corpus import Side
+from aligntools.ground.parallel import Pool
 
 #: Entries that parts have found of the source words of one shard, about.
 SHARD_ENTRIES = 4_000_000
 
 
-def part_sides(view_work: ViewWork, part: int):
+def part_sides(view_work: ViewWork, part: int) -> tuple[Side, Side, np.ndarray, np.ndarray]:
     """Return both sides of a part in the part's own numbers of the view's words, int32, and these words' ids."""
     text = view_work.work.text(part)
     arrays = view_work.store.read_all(view_work.name("ids", part))
-    sides = [Side(arrays[f"{side}.map"][getattr(text, side).tokens], getattr(text, side).offsets) for side in SIDES]
-    return *sides, *(arrays[f"{side}.ids"] for side in SIDES)
+    source = Side(arrays["source.map"][text.source.tokens], text.source.offsets)
+    target = Side(arrays["target.map"][text.target.tokens], text.target.offsets)
+    return source, target, arrays["source.ids"], arrays["target.ids"]
 
 
-def find_pairs(view_work: ViewWork, part: int, pool) -> None:
+def find_pairs(view_work: ViewWork, part: int, pool: Pool) -> None:
     """Keep which words occur together in a part, all of them, with the counts of a first, uniform iteration."""
     name, store = view_work.name("found", part), view_work.store
     if store.has(name):
@@ -59,7 +60,7 @@ def cut_shards(view_work: ViewWork, entries: int | None = None) -> None:
     store.write(done, bounds=bounds, rows=rows, found=found)
 
 
-def merge_shard(view_work: ViewWork, shard: int, pool) -> None:
+def merge_shard(view_work: ViewWork, shard: int, pool: Pool) -> None:
     """Sum what parts have found of a shard's source words, and leave out what is too rare in the whole text."""
     from aligntools.aligning.parts import kernels_parts as kp
 
@@ -113,7 +114,16 @@ def merge_shard(view_work: ViewWork, shard: int, pool) -> None:
     )
 
 
-def write_shard(view_work, generation, shard, ptr, ids, places, starts, **more):
+def write_shard(
+    view_work: ViewWork,
+    generation: int,
+    shard: int,
+    ptr: np.ndarray,
+    ids: np.ndarray,
+    places: np.ndarray,
+    starts: np.ndarray,
+    **more: np.ndarray,
+) -> None:
     """Keep a shard of the table, and which entries of each part it has and where."""
     keeps = places >= 0
     offsets = np.concatenate([[0], np.cumsum(keeps)])[starts]
@@ -154,7 +164,7 @@ def gather_layout(view_work: ViewWork, generation: int) -> tuple[int, int]:
     return int(arrays["offsets"][-1].sum()), len(offsets)
 
 
-def restrict(view_work: ViewWork, generation: int, part: int, pool) -> None:
+def restrict(view_work: ViewWork, generation: int, part: int, pool: Pool) -> None:
     """Keep a part's share of the table: the entries that shards have kept, in the part's own numbers of words."""
     name, store = view_work.name("table", generation, part), view_work.store
     if store.has(name):
@@ -185,7 +195,7 @@ def restrict(view_work: ViewWork, generation: int, part: int, pool) -> None:
     store.write(name, ptr=np.concatenate([[0], np.cumsum(sizes)]), ids=ids[keeps])
 
 
-def read_values(view_work: ViewWork, offsets, part: int, what: str, *keys: str) -> list[np.ndarray]:
+def read_values(view_work: ViewWork, offsets: np.ndarray, part: int, what: str, *keys: str) -> list[np.ndarray]:
     """Return what all shards have for a part's entries, joined in the order of the part's table.
 
     Parameters
@@ -217,7 +227,7 @@ class PartTable:
     offsets : int64 [parts + 1, shards]
     """
 
-    def __init__(self, view_work: ViewWork, generation: int, part: int):
+    def __init__(self, view_work: ViewWork, generation: int, part: int) -> None:
         store = view_work.store
         self.view_work, self.generation, self.part = view_work, generation, part
         self.source, self.target, self.s_ids, self.t_ids = part_sides(view_work, part)
@@ -226,7 +236,7 @@ class PartTable:
         ptr, ids = store.read(view_work.name("table", generation, part), "ptr", "ids")
         self.table = Table(ptr, ids, s_types[self.s_ids], t_types[self.t_ids])
 
-    def matrices(self, pool, max_tokens: int = 1 << 62) -> LinkMatrices:
+    def matrices(self, pool: Pool, max_tokens: int = 1 << 62) -> LinkMatrices:
         """Return the part's link matrices."""
         return LinkMatrices(self.source, self.target, self.table, pool, CELLS, max_tokens)
 

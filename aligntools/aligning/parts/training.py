@@ -1,7 +1,6 @@
 """Training and aligning a text in parts: the stages in their order, and what each leaves behind."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -9,43 +8,14 @@ from aligntools.aligning.applying.decided import Decided
 from aligntools.aligning.models.registry import kind_of, kinds
 from aligntools.aligning.parts import given_pairs, links, passes, table, words
 from aligntools.aligning.parts.reading import Reading, TextSizes, read_file, sizes_of
+from aligntools.aligning.parts.stages import Stages, ViewStages
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.aligning.training.stages import schedule
 from aligntools.formats.text.corpus import Skipped
-from aligntools.ground.engines import Engine, Serial
+from aligntools.ground.engines import Serial
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
-
-
-@dataclass
-class Stages:
-    """Runs the stages of a training in parts on an engine.
-
-    Attributes
-    ----------
-    engine : Engine
-    report : callable
-        Called with a dict after each stage: its name and what it found.
-    advance : callable
-        Called after each job with the stage's name, the jobs done and all its jobs.
-    """
-
-    engine: Engine
-    report: Callable[[dict[str, Any]], None] = lambda _: None
-    advance: Callable[[str, int, int], None] = field(default=lambda _stage, _done, _of: None)
-
-    def run(self, stage: str, function, jobs: Sequence[Any], **figures) -> None:
-        """Run a stage's jobs and report it."""
-        done, jobs = 0, list(jobs)
-
-        def one() -> None:
-            nonlocal done
-            done += 1
-            self.advance(stage, done, len(jobs))
-
-        self.engine.run(stage, function, jobs, one)
-        self.report({"stage": stage, "jobs": len(jobs), **figures})
 
 
 def check_settings(settings: AlignerSettings) -> None:
@@ -77,44 +47,16 @@ def read_text(reading: Reading, stages: Stages, pool: Pool) -> TextSizes:
     return sizes_of(reading)
 
 
-def _is_file(path):
+def _is_file(path: Any) -> bool:
     from aligntools.formats.opening.files import is_regular
 
     return is_regular(path)
 
 
-class ViewTraining:
-    """A view in training. What a stage leaves behind tells that it was done; what no later stage needs is removed.
+class ViewTraining(ViewStages):
+    """A view in training. What a stage leaves behind tells that it was done; what no later stage needs is removed."""
 
-    Attributes
-    ----------
-    view_work : ViewWork
-    store : Store
-    generation : int
-        Of the table.
-    """
-
-    def __init__(self, view_work: ViewWork, stages: Stages) -> None:
-        self.view_work, self.stages, self.parts = view_work, stages, range(view_work.parts)
-        self.store, self.name = view_work.store, view_work.name
-        self.generation = 0
-
-    def run(self, stage, function, jobs, *arguments, **figures):
-        """Run a stage's jobs."""
-        self.stages.run(
-            stage, partial(function, self.view_work, *arguments), jobs, view=self.view_work.length, **figures
-        )
-
-    def tell(self, stage, **figures):
-        """Report what this process did between the jobs."""
-        self.stages.report({"stage": stage, "view": self.view_work.length, **figures})
-
-    @property
-    def shards(self):
-        """The table's shards."""
-        return range(self.view_work.shards())
-
-    def number(self):
+    def number(self) -> None:
         """Count and number the words."""
         if not self.store.has(self.name("vocabulary")):
             self.run("words", words.count_view_words, self.parts)
@@ -122,7 +64,7 @@ class ViewTraining:
         given_pairs.number_given(self.view_work)
         self.store.remove(*(self.name("words", part) for part in self.parts))
 
-    def tabulate(self):
+    def tabulate(self) -> None:
         """Find which words occur together."""
         if not self.store.has(self.name("tabled")):
             self.run("pairs of words", table.find_pairs, self.parts)
@@ -135,7 +77,7 @@ class ViewTraining:
         self.store.remove(*(self.name("found", part) for part in self.parts))
         self.store.remove(*(self.name("keeps", 0, shard) for shard in self.shards))
 
-    def iterate(self, iteration, stage, prunes, last):
+    def iterate(self, iteration: int, stage: str, prunes: bool, last: bool) -> None:
         """Expect, sum and estimate; iteration 0 are the table's first counts."""
         if not self.store.has(self.name("estimate", iteration)):
             if iteration:
@@ -157,14 +99,14 @@ class ViewTraining:
         if prunes:
             self.forget(self.generation - 1)
 
-    def prune(self, iteration):
+    def prune(self, iteration: int) -> None:
         """Make the table's next generation."""
         self.run("pruning", passes.prune_shard, self.shards, iteration, self.generation)
         entries, shards = table.gather_layout(self.view_work, self.generation + 1)
         self.tell("layout", pairs=entries, shards=shards)
         self.run("table of parts", table.restrict, self.parts, self.generation + 1)
 
-    def forget(self, generation):
+    def forget(self, generation: int) -> None:
         """Remove a table that was pruned."""
         self.store.remove(*(self.name("table", generation, part) for part in self.parts))
         for shard in self.shards:

@@ -1,5 +1,7 @@
 """The words of a view over all parts: counted, bounded in number, numbered."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from aligntools.aligning.parts.work import ViewWork
@@ -7,6 +9,7 @@ from aligntools.aligning.text.cooccurrence import pair_weights, word_masses
 from aligntools.aligning.text.kernels_look_alikes import KEY
 from aligntools.aligning.text.look_alikes import look_alike_keys
 from aligntools.aligning.text.views import cut, view
+from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary
 
 SIDES = ("source", "target")
@@ -16,7 +19,7 @@ MOST_WORDS = 500_000
 SHARED, MARK = 3, "\u2026"
 
 
-def count_view_words(view_work: ViewWork, part: int, pool) -> None:
+def count_view_words(view_work: ViewWork, part: int, pool: Pool) -> None:
     """Keep a part's words as the view cuts them, in order of first occurrence; how often they occur; their masses.
 
     A word's mass is what all its pairs would count in IBM 1's first, uniform iteration.
@@ -55,7 +58,7 @@ class Numbering:
         self.ids: dict[bytes, int] = {b"": 0}
         self.counts = np.zeros(1024)
 
-    def add(self, words, counts) -> None:
+    def add(self, words: Iterable[bytes], counts: np.ndarray) -> None:
         """Count the words of a part, NULL first."""
         ids = self.ids
         found = np.fromiter((ids.setdefault(word, len(ids)) for word in words), np.int64, len(counts))
@@ -100,17 +103,17 @@ def number_words(view_work: ViewWork) -> int:
         store.write(view_work.name("ids", part), **arrays)
     arrays = {}
     for d, side in enumerate(SIDES):
-        words = [word.decode() for word in numberings[d].ids]
-        arrays |= totals[d].arrays(side, len(words) + len(shared[d]))
-        keys = look_alike_keys(words)
+        known_words = [word.decode() for word in numberings[d].ids]
+        arrays |= totals[d].arrays(side, len(known_words) + len(shared[d]))
+        keys = look_alike_keys(known_words)
         arrays[f"{side}.keys"] = np.concatenate([keys, np.zeros((len(shared[d]) + 1, KEY), np.int32)])
-        names = Vocabulary.from_words(words[1:] + [MARK + beginning for beginning in shared[d]])
+        names = Vocabulary.from_words(known_words[1:] + [MARK + beginning for beginning in shared[d]])
         arrays |= {f"{side}.blob": names.blob, f"{side}.starts": names.starts}
     store.write(done, {"shared": [len(one) for one in shared]}, **arrays)
     return sum(len(n.ids) + len(s) for n, s in zip(numberings, shared, strict=True))
 
 
-def _numbered(view_work, most):
+def _numbered(view_work: ViewWork, most: int) -> tuple[Numbering, Numbering]:
     numberings = Numbering(most), Numbering(most)
     for part in range(view_work.parts):
         for numbering, side in zip(numberings, SIDES, strict=True):
@@ -121,19 +124,19 @@ def _numbered(view_work, most):
     return numberings
 
 
-def _read(view_work, part, side):
+def _read(view_work: ViewWork, part: int, side: str) -> tuple[list[bytes], np.ndarray, np.ndarray, np.ndarray]:
     keys = [f"{side}.{what}" for what in ("blob", "starts", "mapping", "counts", "masses")]
-    blob, starts, *rest = view_work.store.read(view_work.name("words", part), *keys)
-    return list(Vocabulary(blob, starts).encoded()), *rest
+    blob, starts, mapping, counts, masses = view_work.store.read(view_work.name("words", part), *keys)
+    return list(Vocabulary(blob, starts).encoded()), mapping, counts, masses
 
 
 class _Totals:
     """Sums over parts, by word."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._sums = np.zeros((2, 1024))
 
-    def add(self, ids, *columns):
+    def add(self, ids: np.ndarray, *columns: np.ndarray) -> None:
         n = int(ids.max(initial=0)) + 1
         if n > self._sums.shape[1]:
             more = np.zeros((2, max(n, 2 * self._sums.shape[1]) - self._sums.shape[1]))
@@ -141,5 +144,5 @@ class _Totals:
         for row, column in zip(self._sums, columns, strict=True):
             row[:n] += np.bincount(ids, column, n)
 
-    def arrays(self, side, n):
+    def arrays(self, side: str, n: int) -> dict[str, np.ndarray]:
         return {f"{side}.counts": self._sums[0, :n], f"{side}.masses": self._sums[1, :n]}

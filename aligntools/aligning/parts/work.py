@@ -1,6 +1,7 @@
 """What jobs are told: the folder, the settings, and the names under which parts and shards keep what they have."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -77,12 +78,12 @@ def load_text(store: Store, name: str) -> Bitext:
     return Bitext(sides[0], sides[1], words[0], words[1], skipped_of(store.about(name)))
 
 
-def skipped_facts(skipped: Skipped) -> dict:
+def skipped_facts(skipped: Skipped) -> dict[str, Any]:
     """Return what was skipped, for JSON."""
     return {"counts": skipped.counts, "first": skipped.first, "malformed": skipped.malformed_lines}
 
 
-def skipped_of(facts: dict) -> Skipped:
+def skipped_of(facts: dict[str, Any]) -> Skipped:
     """Return what was skipped."""
     return Skipped(facts["counts"], facts["first"], facts["malformed"])
 
@@ -133,6 +134,6 @@ class ViewWork:
         return len(self.store.read(self.name("cuts"), "bounds")[0]) - 1
 
 
-def number_of(ids, wanted):
+def number_of(ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return the places of global ids among a part's, which ascend, int32."""
     return np.searchsorted(ids, wanted).astype(np.int32)

@@ -1,10 +1,43 @@
 """Passes over a text: link matrices turned into posteriors by a model, posteriors into expected counts."""
 
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
+
 import numpy as np
 
 from aligntools.aligning.models import kernels_ibm as ki
-from aligntools.aligning.models.base import LexicalModel
-from aligntools.aligning.models.lexical import null_from_counts
+from aligntools.aligning.models.lexical import Lexicon, null_from_counts
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices
+from aligntools.aligning.text.views import ParallelText
+from aligntools.ground.parallel import Pool
+
+#: Called with a chunk and the cells of both directions.
+ChunkStep: TypeAlias = Callable[[Chunk, np.ndarray, np.ndarray], None]
+#: The same, with where log-likelihoods go: makes posteriors of the cells, in place.
+PosteriorStep: TypeAlias = Callable[[Chunk, np.ndarray, np.ndarray, np.ndarray], None]
+#: The same, for one block of the chunk's sentences, which is the first argument.
+BlockStep: TypeAlias = Callable[[tuple[int, int], Chunk, np.ndarray, np.ndarray, np.ndarray], None]
+
+
+class GivesPosteriors(Protocol):
+    """What expectations need of a model, `models.base.LexicalModel`."""
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The lexical table."""
+
+    def posteriors(
+        self,
+        text: ParallelText,
+        chunk: Chunk,
+        cells: np.ndarray,
+        other: np.ndarray,
+        directions: int,
+        pool: Pool,
+        logs: np.ndarray,
+    ) -> None:
+        """Turn link matrices into posteriors, in place."""
 
 
 class Expectations:
@@ -29,19 +62,36 @@ class Expectations:
         Source tokens of the whole text; this may be a part of it.
     """
 
-    null_priors = None
+    null_priors: tuple[np.ndarray, np.ndarray] | None = None
 
-    def __init__(self, matrices, pool, directions, joint, s_null, t_null, p_null):
+    def __init__(
+        self,
+        matrices: LinkMatrices,
+        pool: Pool,
+        directions: int,
+        joint: bool,
+        s_null: np.ndarray,
+        t_null: np.ndarray,
+        p_null: np.ndarray,
+    ) -> None:
         self.source, self.target, self.matrices, self.pool = matrices.source, matrices.target, matrices, pool
         self.directions, self.joint = directions, joint
         self.s_null, self.t_null, self.p_null = s_null, t_null, p_null
         self.n_tokens = len(self.source.tokens)
 
-    def over(self, lexicon, all_counts, block=None, then=None, apart=False, first=None, whole=None):
+    def over(
+        self,
+        lexicon: Lexicon,
+        all_counts: list[np.ndarray],
+        turn: PosteriorStep,
+        then: ChunkStep | None = None,
+        apart: bool = False,
+        first: Callable[[Chunk], None] | None = None,
+    ) -> np.ndarray:
         """Go over the text: fill link matrices, have them turned into posteriors, collect lexical counts.
 
-        ``first`` is called with each chunk, ``block`` with its blocks (or ``whole`` with all of it), ``then`` with the
-        chunk once more. ``apart``: the directions have a matrix each, although they are joint. Returns log-likelihoods.
+        ``first`` is called with each chunk, ``turn`` makes posteriors of its matrices, ``then`` is called with these.
+        ``apart``: the directions have a matrix each, although they are joint. Returns log-likelihoods.
         """
         loglik = np.zeros(2)
         for chunk in self.matrices.chunks:
@@ -55,10 +105,7 @@ class Expectations:
             logs = np.zeros((2, chunk.k1 - chunk.k0))
             if first:
                 first(chunk)
-            if whole:
-                whole(chunk, cells, other, logs)
-            else:
-                self.pool.map(lambda b: block(b, chunk, cells, other, logs), chunk.sentence_blocks)  # noqa: B023
+            turn(chunk, cells, other, logs)
             loglik += logs.sum(1)
             if then:
                 then(chunk, cells, other)
@@ -67,14 +114,24 @@ class Expectations:
                     self.matrices.collect(chunk, counts, (cells, other)[d])
         return loglik
 
-    def by_posteriors(self, model: LexicalModel, all_counts, count=None) -> np.ndarray:
+    def by_blocks(self, block: BlockStep) -> PosteriorStep:
+        """Return what makes posteriors of a chunk, of what makes those of a block of its sentences."""
+
+        def turn(chunk: Chunk, cells: np.ndarray, other: np.ndarray, logs: np.ndarray) -> None:
+            self.pool.map(lambda b: block(b, chunk, cells, other, logs), chunk.sentence_blocks)
+
+        return turn
+
+    def by_posteriors(
+        self, model: GivesPosteriors, all_counts: list[np.ndarray], count: ChunkStep | None = None
+    ) -> np.ndarray:
         """Take expectations of a model by its posteriors; return log-likelihoods.
 
         Jointly, pairs count the mean of both directions. ``count`` is called with each chunk and both directions' own
         posteriors: for what a model estimates beside words.
         """
 
-        def then(chunk, cells, other):
+        def then(chunk: Chunk, cells: np.ndarray, other: np.ndarray) -> None:
             if count:
                 count(chunk, cells, other)
             if self.joint:
@@ -82,25 +139,25 @@ class Expectations:
             else:
                 self.count_null(chunk, cells, other)
 
-        def whole(chunk, cells, other, logs):
+        def turn(chunk: Chunk, cells: np.ndarray, other: np.ndarray, logs: np.ndarray) -> None:
             model.posteriors(self.matrices, chunk, cells, other, self.directions, self.pool, logs)
 
         self.forget_null()
-        return self.over(lexicon=model.lexicon, all_counts=all_counts, then=then, apart=True, whole=whole)
+        return self.over(model.lexicon, all_counts, turn, then, apart=True)
 
-    def average(self, chunk, cells, other):
+    def average(self, chunk: Chunk, cells: np.ndarray, other: np.ndarray) -> None:
         """Put the mean of both directions into the cells of the first."""
         n = chunk.n_cells
         cells[:n] += other[:n]
         cells[:n] *= np.float32(0.5)
 
-    def forget_null(self):
+    def forget_null(self) -> None:
         """Begin to count words under NULL."""
         self.null_counts = [np.zeros(len(self.t_null)), np.zeros(len(self.s_null))]
         for counts, prior in zip(self.null_counts, self.null_priors or (), strict=False):
             counts += prior
 
-    def count_null(self, chunk, cells, other):
+    def count_null(self, chunk: Chunk, cells: np.ndarray, other: np.ndarray) -> None:
         """Add the chunk's expected counts of words under NULL."""
         for d, (side, posteriors) in enumerate(((self.target, cells), (self.source, other))):
             if not self.directions & (d + 1):
@@ -108,7 +165,12 @@ class Expectations:
             a, b = side.offsets[chunk.k0], side.offsets[chunk.k1]
             found = np.empty(b - a, np.float32)
 
-            def task(block, posteriors=posteriors, forward=d == 0, found=found):
+            def task(
+                block: tuple[int, int],
+                posteriors: np.ndarray = posteriors,
+                forward: bool = d == 0,
+                found: np.ndarray = found,
+            ) -> None:
                 ki.null_posteriors(
                     *block,
                     chunk.k0,
@@ -123,7 +185,7 @@ class Expectations:
             self.pool.map(task, chunk.sentence_blocks)
             self.null_counts[d] += np.bincount(side.tokens[a:b], found, len(self.null_counts[d]))
 
-    def estimate_null(self, settings):
+    def estimate_null(self, settings: AlignerSettings) -> None:
         """M-step of NULL's words, for models that learn them; elsewhere NULL gives words as the text does."""
         if self.joint or settings.p_null == 0:
             return

@@ -4,11 +4,14 @@ The rules are those of `aligntools.ground.exponentiated`. What differs is memory
 entries, so they are float32, four numbers an entry and direction.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from aligntools.aligning.models.diagonal import TENSION_RANGE
+from aligntools.aligning.models.diagonal_series import TENSION_RANGE
 from aligntools.aligning.training import kernels_reconstruction as km
-from aligntools.ground.exponentiated import GROWTH, RATE_LIMIT, STEP
+from aligntools.formats.text.corpus import Side
+from aligntools.ground.exponentiated import GROWTH, HALVINGS, RATE_LIMIT, STEP
 
 #: Least probability of a pair of words.
 LEAST = 1e-12
@@ -27,12 +30,19 @@ class DistributionFamily:
     values : float32 [n]
         The start.
     ptr : int64
-        Distributions are rows ``ptr[v]..ptr[v + 1]``; or, with ``ids`` [n] given, what has the same id.
+        Distributions are rows ``ptr[v]..ptr[v + 1]``; or, with ``ids`` [n] given, what has the same id of ``n_groups``.
     rate : float
         Of every distribution at first; with 0 they stay as they are.
     """
 
-    def __init__(self, values, ptr, rate, ids=None, n_groups=None):
+    def __init__(
+        self,
+        values: np.ndarray,
+        ptr: np.ndarray,
+        rate: float,
+        ids: np.ndarray | None = None,
+        n_groups: int = 0,
+    ) -> None:
         self.p = np.array(values, np.float32, order="C")
         self.place = ptr, _NO_IDS if ids is None else ids, ids is not None
         n = len(ptr) - 1 if ids is None else n_groups
@@ -40,17 +50,18 @@ class DistributionFamily:
         self.moves = rate > 0
         self.sums = np.zeros((2, n))
         self.totals = np.zeros(n)
-        self.tried, self.ways = self.p, None
+        self.tried = self.p
+        self.ways: np.ndarray | None = None
         self.gradient = np.zeros_like(self.p) if self.moves else _NONE
 
-    def propose(self):
+    def propose(self) -> None:
         """Try a step."""
         if self.moves:
             if self.tried is self.p:
                 self.tried = self.p.copy()  # with what lies in no distribution
             km.move(*self.place, self.p, self.ways, self.rates, STEP, LEAST, self.sums, self.tried)
 
-    def accept(self):
+    def accept(self) -> None:
         """Stand where the step led, with the gradient found there; rates grow where it agrees with the step."""
         if not self.moves:
             return
@@ -65,7 +76,7 @@ class DistributionFamily:
             self.rates = np.where(agreement < 0, self.rates / 2, self.rates)
         self.ways, self.gradient = self.gradient, self.ways
 
-    def halve(self):
+    def halve(self) -> None:
         """Take smaller steps from here."""
         self.rates /= 2
 
@@ -73,20 +84,20 @@ class DistributionFamily:
 class Tension:
     """The diagonal's tension, a single positive number, climbed by the same rules."""
 
-    def __init__(self, value, rate):
+    def __init__(self, value: float, rate: float) -> None:
         self.p = self.tried = float(value)
         self.rate, self.way, self.slope, self.total = rate, 0.0, 0.0, 1.0
 
-    def _exponent(self):
+    def _exponent(self) -> float:
         return min(max(self.rate * self.way, -TENSION_STEP), TENSION_STEP)
 
-    def propose(self):
+    def propose(self) -> None:
         """Try a step."""
         if self.p > 0 and self.rate > 0:
             low, high = TENSION_RANGE
             self.tried = min(max(self.p * float(np.exp(self._exponent())), low), high)
 
-    def accept(self):
+    def accept(self) -> None:
         """Stand there; rates grow where the slope agrees with the step."""
         self.p = self.tried
         way = self.slope * self.p / max(self.total, 1.0)
@@ -94,6 +105,66 @@ class Tension:
         self.rate = min(self.rate * GROWTH, RATE_LIMIT) if agreement > 0 else self.rate / (2 if agreement < 0 else 1)
         self.way = way
 
-    def halve(self):
+    def halve(self) -> None:
         """Take smaller steps from here."""
         self.rate /= 2
+
+
+@dataclass
+class Direction:
+    """One direction's model on its climb.
+
+    Attributes
+    ----------
+    families : list of DistributionFamily or Tension
+        What moves: the words' distributions, that of NULL, and what is trained of positions.
+    words : float64 [n_observed_words]
+        How often each occurs.
+    word_shares : float64 [n_given_words]
+        Filled where distributions of words are smoothed, by `kernels_reconstruction.smooth`.
+    objective, reconstruction, log_likelihood : float
+        What is climbed, ln P(x | x, y) and ln P(x | y), where the climb stands.
+    halvings : int
+        Steps taken back since the last that was kept.
+    """
+
+    forward: bool
+    given: Side
+    observed: Side
+    p_null: float
+    lexicon: DistributionFamily
+    null: DistributionFamily
+    families: list[DistributionFamily | Tension]
+    words: np.ndarray
+    word_shares: np.ndarray
+    objective: float = -np.inf
+    reconstruction: float = -np.inf
+    log_likelihood: float = 0.0
+    halvings: int = 0
+
+    @property
+    def way(self) -> int:
+        """0 forward, 1 reverse."""
+        return 0 if self.forward else 1
+
+    @property
+    def done(self) -> bool:
+        """No smaller step helps."""
+        return self.halvings > HALVINGS
+
+    def propose(self) -> None:
+        """Try a step of every family."""
+        for family in self.families:
+            family.propose()
+
+    def judge(self, objective: float, reconstruction: float, log_likelihood: float) -> None:
+        """Keep the step that was tried, or take it back and halve it."""
+        if objective >= self.objective:
+            for family in self.families:
+                family.accept()
+            self.objective, self.reconstruction, self.log_likelihood = objective, reconstruction, log_likelihood
+            self.halvings = 0
+        else:
+            for family in self.families:
+                family.halve()
+            self.halvings += 1

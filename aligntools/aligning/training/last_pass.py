@@ -4,7 +4,7 @@ A trained model that is applied to the text anew finds the HMM's posteriors once
 of the text is in. The pass has both already, with counts that some of it is in.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -13,7 +13,10 @@ from aligntools.aligning.applying.applier import Posteriors
 from aligntools.aligning.applying.decided import Decided
 from aligntools.aligning.applying.decisions import Decider
 from aligntools.aligning.models.registry import kind_of
+from aligntools.aligning.models.sampled_links import LinkCandidates
 from aligntools.aligning.settings import MEDIUM, AlignerSettings, Decisions
+from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices
+from aligntools.ground.parallel import Pool
 
 
 class LastPass:
@@ -36,7 +39,15 @@ class LastPass:
         one = kind_of(settings.model_type).last_pass and len(settings.views or ()) == 1
         return one and not settings.subwords and n_tokens > MEDIUM and self.decisions.decode != "viterbi"
 
-    def add(self, matrices, chunk, candidates, logs, settings: AlignerSettings, pool) -> None:
+    def add(
+        self,
+        matrices: LinkMatrices,
+        chunk: Chunk,
+        candidates: Sequence[LinkCandidates],
+        logs: np.ndarray,
+        settings: AlignerSettings,
+        pool: Pool,
+    ) -> None:
         """Decide on a chunk.
 
         Parameters
@@ -50,7 +61,7 @@ class LastPass:
         source, target, weight = matrices.source.offsets, matrices.target.offsets, settings.hmm_weight
         both = matrices.cells, matrices.second
 
-        def mix(block):
+        def mix(block: tuple[int, int]) -> None:
             for d, (cells, found) in enumerate(zip(both, candidates, strict=True)):
                 kd.mix_block(  # total += (weight - 1) total: in place
                     *block,

@@ -11,24 +11,26 @@ over positions to the diagonal, and what is climbed is the logarithm of the reco
 these (Dirichlet) priors.
 """
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from aligntools.aligning.models.base import LexicalModel
-from aligntools.aligning.models.lexical import lexicon_from_counts
-from aligntools.aligning.models.position_tables import DIAGONAL, PositionTable, Scratch
+from aligntools.aligning.models.lexical import LexicalFields, lexicon_from_counts
+from aligntools.aligning.models.position_tables import Scratch
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
-from aligntools.aligning.text.cooccurrence import count_words
+from aligntools.aligning.text.cooccurrence import Table, count_words
 from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.link_matrices import LinkMatrices
 from aligntools.aligning.text.views import view_text
 from aligntools.aligning.training import kernels_reconstruction as km
-from aligntools.aligning.training.exponentiated_steps import LEAST, DistributionFamily, Tension
-from aligntools.formats.text.corpus import Side
+from aligntools.aligning.training.exponentiated_steps import LEAST, Direction, DistributionFamily
+from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.exponentiated import HALVINGS
+from aligntools.ground.parallel import Pool
+from aligntools.ground.running import Report
 
 #: Probability of a pair of words that the table does not have.
 MISSING = 1e-9
@@ -36,57 +38,7 @@ MISSING = 1e-9
 _NONE = np.zeros(0, np.float32)
 
 
-@dataclass
-class Direction:
-    """One direction's model on its climb; ``objective`` is what is climbed, ``reconstruction`` ln P(x | x, y)."""
-
-    forward: bool
-    given: Side
-    observed: Side
-    p_null: float
-    lexicon: DistributionFamily
-    null: DistributionFamily
-    jumps: DistributionFamily | None = None
-    positions: PositionTable = field(default_factory=lambda: DIAGONAL)
-    position_values: DistributionFamily | None = None
-    tension: Tension | None = None
-    words: np.ndarray | None = None
-    word_shares: np.ndarray | None = None
-    position_prior: np.ndarray | None = None
-    objective: float = -np.inf
-    reconstruction: float = -np.inf
-    log_likelihood: float = 0.0
-    halvings: int = 0
-    families: list[DistributionFamily | Tension] = field(default_factory=list)
-
-    def __post_init__(self):
-        found = (self.lexicon, self.null, self.jumps, self.position_values, self.tension)
-        self.families = [f for f in found if f is not None]
-
-    @property
-    def done(self):
-        """No smaller step helps."""
-        return self.halvings > HALVINGS
-
-    def propose(self):
-        """Try a step of every family."""
-        for family in self.families:
-            family.propose()
-
-    def judge(self, objective, reconstruction, log_likelihood):
-        """Keep the step that was tried, or take it back and halve it."""
-        if objective >= self.objective:
-            for family in self.families:
-                family.accept()
-            self.objective, self.reconstruction, self.log_likelihood = objective, reconstruction, log_likelihood
-            self.halvings = 0
-        else:
-            for family in self.families:
-                family.halve()
-            self.halvings += 1
-
-
-def _normalized(values, table, by_target):
+def _normalized(values: np.ndarray, table: Table, by_target: bool) -> np.ndarray:
     """Scale values so that each word's sum to 1, float32."""
     sums = table.column_sums(values) if by_target else table.row_sums(values)
     share = np.divide(1.0, sums, out=np.zeros(len(sums)), where=sums > 0).astype(np.float32)
@@ -113,18 +65,27 @@ class Climb:
     how : ReconstructionSettings
     """
 
-    def __init__(self, model, source, target, settings, how, pool, max_cells):
+    def __init__(
+        self,
+        model: LexicalModel,
+        source: Side,
+        target: Side,
+        settings: AlignerSettings,
+        how: ReconstructionSettings,
+        pool: Pool,
+        max_cells: int,
+    ) -> None:
         self.model, self.settings, self.how, self.pool = model, settings, how, pool
         self.table = model.table
         self.matrices = LinkMatrices(source, target, self.table, pool, max_cells)
-        self.of = kind_of(settings.model_type).load()
+        self.of: Callable[..., LexicalModel] = kind_of(settings.model_type).load()
         self.positions = model.climbing()(self)
         ways = ("forward", "reverse")
         chosen = [d for d in (0, 1) if settings.direction in ("both", ways[d])]
         self.directions = [self._direction(d, *((source, target)[:: 1 - 2 * d])) for d in chosen]
         self._ones = [np.ones(n + 1, np.float32) for n in (self.table.n_source, self.table.n_target)]
 
-    def _direction(self, d, given, observed):
+    def _direction(self, d: int, given: Side, observed: Side) -> Direction:
         m, table, how = self.model, self.table, self.how
         n_given, n_observed = (table.n_source, table.n_target)[:: 1 - 2 * d]
         start = _normalized((m.lexicon.forward, m.lexicon.reverse)[d], table, d == 1)
@@ -147,18 +108,18 @@ class Climb:
             float(m.p_null[d]),
             lexicon,
             nulls,
-            words=words,
-            word_shares=shares,
-            **self.positions.families(d),
+            [lexicon, nulls, self.positions.begin(d)],
+            words,
+            shares,
         )
         self.positions.prepare(direction)
         return direction
 
     def ones(self, d: Direction) -> np.ndarray:
         """Return inverse totals of a direction's given words: their values are probabilities already."""
-        return self._ones[0 if d.forward else 1]
+        return self._ones[d.way]
 
-    def evaluate(self, d: Direction):
+    def evaluate(self, d: Direction) -> tuple[float, float, float]:
         """Find everything where ``d`` is trying: gradients and totals are left with its families.
 
         Returns
@@ -170,7 +131,7 @@ class Climb:
                 family.gradient[:] = 0
         uses = np.zeros(len(d.lexicon.totals))
         null_gradient, null_uses = np.zeros(len(d.null.p)), 0.0
-        sums, extra = np.zeros(2), 0.0
+        sums, extra = np.zeros(2), np.zeros(())
         moves = self.positions.wants_apart(d)
         for chunk in self.matrices.chunks:
             cells = self.matrices.cells
@@ -187,14 +148,14 @@ class Climb:
             a, b = d.observed.offsets[chunk.k0], d.observed.offsets[chunk.k1]
             null_gradient += np.bincount(d.observed.tokens[a:b], scratch.nulls[1], len(null_gradient))
             null_uses += float(scratch.nulls[0].sum(dtype=np.float64))
-        d.lexicon.totals = uses + self.how.mre_smoothing
+        d.lexicon.totals = uses + (self.how.mre_smoothing or 0.0)
         if d.null.moves:
             d.null.gradient[:] = null_gradient
             d.null.totals[:] = null_uses
         self.positions.gradients(d, extra)
         return sums[0] + self._log_prior(d), sums[0], sums[1]
 
-    def _log_prior(self, d):
+    def _log_prior(self, d: Direction) -> float:
         """Add the priors' gradients; return the logarithm of the priors, but for a constant."""
         total = 0.0
         if self.how.mre_smoothing:
@@ -211,7 +172,7 @@ class Climb:
             )
         return total + self.positions.log_prior(d)
 
-    def steps(self, iterations):
+    def steps(self, iterations: int) -> Iterator[int]:
         """Climb, yielding after the start and after each iteration."""
         for d in self.directions:
             d.judge(*self.evaluate(d))
@@ -223,28 +184,27 @@ class Climb:
                 d.judge(*self.evaluate(d))
             yield iteration
 
-    def reached(self):
+    def reached(self) -> LexicalModel:
         """Return the model as it is saved: probabilities times how often their words occur, as counts for EM."""
         m, table = self.model, self.table
-        counts, nulls = [None, None], [m.t_null, m.s_null]
+        counts = [np.zeros(len(table.ids), np.float32)] * 2  # a direction that was not trained is not used either
+        nulls = [m.t_null, m.s_null]
         for d in self.directions:
-            way = 0 if d.forward else 1
+            way = d.way
             n = np.maximum(count_words(d.given.tokens, len(d.lexicon.totals)), 1).astype(np.float32)
             counts[way] = d.lexicon.p * (np.repeat(n, np.diff(table.ptr)) if d.forward else n[table.ids])
             nulls[way] = d.null.p
-        for way in (0, 1):  # a direction that was not trained is not used either
-            if counts[way] is None:
-                counts[way] = np.zeros(len(table.ids), np.float32)
         tiers = np.zeros(TIERS)
-        fields = {
+        fields: LexicalFields = {
             **m.lexical(),
             "counts": counts,
             "tiers": tiers,
             "s_null": nulls[1],
             "t_null": nulls[0],
-            "lexicon": lexicon_from_counts(table, *counts, tiers, self.settings.alpha, False, self.pool),
+            "lexicon": lexicon_from_counts(table, counts[0], counts[1], tiers, self.settings.alpha, False, self.pool),
         }
-        return self.positions.reached(fields)
+        model: LexicalModel = self.positions.reached(fields)
+        return model
 
 
 def reconstructed_from(settings: AlignerSettings) -> str:
@@ -262,7 +222,13 @@ def reconstructed_from(settings: AlignerSettings) -> str:
 
 
 def reconstruct(
-    bitext, models, settings, pool, max_cells, how: ReconstructionSettings, report=None
+    bitext: Bitext,
+    models: list[LexicalModel],
+    settings: AlignerSettings,
+    pool: Pool,
+    max_cells: int,
+    how: ReconstructionSettings,
+    report: Report | None = None,
 ) -> tuple[list[LexicalModel], AlignerSettings]:
     """Go on from trained models to those that reconstruct the text best.
 

@@ -4,85 +4,112 @@ One class for each, which the model names (`LexicalModel.climbing`); `training.r
 """
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_positions as kp
 from aligntools.aligning.models.jumps import jump_taps
-from aligntools.aligning.models.position_tables import DIAGONAL, PositionTable, positioned
+from aligntools.aligning.models.lexical import LexicalFields
+from aligntools.aligning.models.position_tables import DIAGONAL, PositionTable, Scratch, positioned
+from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
 from aligntools.aligning.text.kernels_pairs import Directed
+from aligntools.aligning.text.link_matrices import Chunk
 from aligntools.aligning.training import kernels_reconstruction as km
-from aligntools.aligning.training.exponentiated_steps import DistributionFamily, Tension
+from aligntools.aligning.training.exponentiated_steps import Direction, DistributionFamily, Tension
+from aligntools.ground.parallel import Pool
+
+
+class Climbing(Protocol):
+    """What the climb of a view's model, `reconstruction.Climb`, tells what is trained of its positions.
+
+    Attributes
+    ----------
+    model : LexicalModel
+        The start, of the class that names what goes on from it.
+    of : type
+        The class of what is reached.
+    """
+
+    model: Any
+    of: Callable[..., Any]
+    settings: AlignerSettings
+    how: ReconstructionSettings
+    pool: Pool
+
+    def ones(self, d: Direction) -> np.ndarray:
+        """Return inverse totals of a direction's given words: their values are probabilities already."""
 
 
 class PositionClimb(ABC):
-    """The positions of one view's model, in both directions.
+    """The positions of one view's model, in both directions."""
 
-    Parameters
-    ----------
-    climb : Climb
-        Its ``model`` is the start; ``of`` is the class of what is reached.
-    """
-
-    def __init__(self, climb) -> None:
+    def __init__(self, climb: Climbing) -> None:
         self.climb, self.model = climb, climb.model
         self.rate = climb.how.mre_rate if climb.how.mre_positions else 0.0
 
     @abstractmethod
-    def families(self, d: int) -> dict[str, Any]:
-        """Return what a `Direction` has of positions, by the names of its fields."""
+    def begin(self, d: int) -> DistributionFamily | Tension:
+        """Return what is to be trained of one direction, 0 forward or 1 reverse."""
 
-    def prepare(self, d) -> None:
-        """Do what there is to do before the climb of a `Direction`."""
+    def prepare(self, d: Direction) -> None:
+        """Do what there is to do before the climb of a direction."""
         return None
 
-    def wants_apart(self, d) -> bool:
+    def wants_apart(self, d: Direction) -> bool:
         """Whether `pass_over` writes matrices of its own too, which `after` takes."""
         return False
 
     @abstractmethod
-    def pass_over(self, chunk, d, cells, scratch, apart) -> Any:
-        """Turn a chunk's matrices into gradients of words; return sums for `gradients`."""
+    def pass_over(self, chunk: Chunk, d: Direction, cells: np.ndarray, scratch: Scratch, apart: np.ndarray) -> Any:
+        """Turn a chunk's matrices into gradients of words; return an array whose sum `gradients` takes."""
 
-    def after(self, chunk, d, apart) -> None:
+    def after(self, chunk: Chunk, d: Direction, apart: np.ndarray) -> None:
         """Take the matrices that `pass_over` wrote."""
         return None
 
-    def gradients(self, d, sums) -> None:
-        """Take the gradients of positions from what the passes summed."""
+    def gradients(self, d: Direction, sums: np.ndarray) -> None:
+        """Take the gradients of positions from what the passes summed; a number where the text is empty."""
         return None
 
-    def log_prior(self, d) -> float:
+    def log_prior(self, d: Direction) -> float:
         """Add the prior's gradients; return its logarithm, but for a constant."""
         return 0.0
 
     @abstractmethod
-    def reached(self, fields: dict[str, Any]) -> Any:
+    def reached(self, fields: LexicalFields) -> Any:
         """Return the model that was reached, with these fields of words."""
 
 
 class HmmClimb(PositionClimb):
     """Jumps."""
 
-    def families(self, d):
+    def __init__(self, climb: Climbing) -> None:
+        super().__init__(climb)
+        self._jumps: dict[int, DistributionFamily] = {}
+
+    def begin(self, d: int) -> DistributionFamily:
         """Return the jumps."""
         jumps = self.model.jumps[d].copy()
         for part in (slice(0, kh.FIRST), slice(kh.FIRST, kh.JUMP_SIZE)):
             jumps[part] /= jumps[part].sum()
-        return {"jumps": DistributionFamily(jumps, np.array([0, kh.FIRST, kh.JUMP_SIZE], np.int64), self.rate)}
+        self._jumps[d] = DistributionFamily(jumps, np.array([0, kh.FIRST, kh.JUMP_SIZE], np.int64), self.rate)
+        return self._jumps[d]
 
-    def pass_over(self, chunk, d, cells, scratch, apart):
+    def pass_over(
+        self, chunk: Chunk, d: Direction, cells: np.ndarray, scratch: Scratch, apart: np.ndarray
+    ) -> np.ndarray:
         """Reconstruct by forward-backward."""
-        jumps = np.ascontiguousarray(np.stack([d.jumps.tried] * 2))
+        jumps = np.ascontiguousarray(np.stack([self._jumps[d.way].tried] * 2))
         taps, back = jump_taps(jumps)
         ones, pool = self.climb.ones(d), self.climb.pool
         g, o = d.given, d.observed
         text = Directed(chunk.k0, g.tokens, g.offsets, o.tokens, o.offsets, chunk.cell_offsets)
         outcome = kp.Outcome(scratch.uses, scratch.nulls, scratch.loglik, scratch.objective)
 
-        def task(b):
+        def task(b: tuple[int, int]) -> np.ndarray:
             counts = np.zeros((2, 2, kh.JUMP_SIZE))
             km.reconstruct_block(
                 *b,
@@ -98,40 +125,49 @@ class HmmClimb(PositionClimb):
             )
             return counts
 
-        return sum(pool.map(task, chunk.sentence_blocks))
+        return sum(pool.map(task, chunk.sentence_blocks), np.zeros((2, 2, kh.JUMP_SIZE)))
 
-    def gradients(self, d, sums):
+    def gradients(self, d: Direction, sums: np.ndarray) -> None:
         """Take those of the jumps."""
-        if d.jumps.moves and np.ndim(sums):
+        jumps = self._jumps[d.way]
+        if jumps.moves and np.ndim(sums):
             (c_p, e_p), (c_q, e_q) = sums
-            d.jumps.gradient[:] = c_q - c_p - d.jumps.tried * (e_q - e_p)
-            d.jumps.totals[:] = c_p[: kh.FIRST].sum(), c_p[kh.FIRST :].sum()
+            jumps.gradient[:] = c_q - c_p - jumps.tried * (e_q - e_p)
+            jumps.totals[:] = c_p[: kh.FIRST].sum(), c_p[kh.FIRST :].sum()
 
-    def reached(self, fields):
+    def reached(self, fields: LexicalFields) -> Any:
         """Return the HMM."""
         jumps = self.model.jumps.copy()
-        for d in self.climb.directions:
-            jumps[0 if d.forward else 1] = d.jumps.p
+        for d, family in self._jumps.items():
+            jumps[d] = family.p
         return self.climb.of(**fields, jumps=jumps)
 
 
 class DiagonalClimb(PositionClimb):
     """The tension to the diagonal; 0 where the start has none."""
 
-    def __init__(self, climb) -> None:
+    def __init__(self, climb: Climbing) -> None:
         super().__init__(climb)
-        self._tension = getattr(self.model, "tension", np.zeros(2))
+        self._start: np.ndarray = getattr(self.model, "tension", np.zeros(2))
+        self._tension: dict[int, Tension] = {}
 
-    def families(self, d):
+    def begin(self, d: int) -> DistributionFamily | Tension:
         """Return the tension."""
-        return {"positions": DIAGONAL, "tension": Tension(self._tension[d], self.rate)}
+        self._tension[d] = Tension(self._start[d], self.rate)
+        return self._tension[d]
 
-    def pass_over(self, chunk, d, cells, scratch, apart):
+    def place(self, d: Direction) -> tuple[PositionTable, float]:
+        """Return the table and the tension that are tried."""
+        return DIAGONAL, self._tension[d.way].tried
+
+    def pass_over(
+        self, chunk: Chunk, d: Direction, cells: np.ndarray, scratch: Scratch, apart: np.ndarray
+    ) -> np.ndarray:
         """Reconstruct word by word."""
-        tension = d.tension.tried if d.tension is not None else 0.0
+        positions, tension = self.place(d)
         ones, pool = self.climb.ones(d), self.climb.pool
 
-        def task(b):
+        def task(b: tuple[int, int]) -> np.ndarray:
             return positioned(
                 b,
                 chunk,
@@ -142,73 +178,89 @@ class DiagonalClimb(PositionClimb):
                 ones,
                 d.null.tried,
                 d.p_null,
-                d.positions,
+                positions,
                 tension,
                 scratch,
                 True,
                 apart,
             )
 
-        return sum(pool.map(task, chunk.sentence_blocks))
+        return sum(pool.map(task, chunk.sentence_blocks), np.zeros(2))
 
-    def gradients(self, d, sums):
+    def gradients(self, d: Direction, sums: np.ndarray) -> None:
         """Take that of the tension."""
-        if d.tension is not None and np.ndim(sums):
-            d.tension.slope, d.tension.total = sums
+        if np.ndim(sums):
+            self._tension[d.way].slope, self._tension[d.way].total = sums
 
-    def reached(self, fields):
+    def reached(self, fields: LexicalFields) -> Any:
         """Return IBM 2."""
-        tension = self._tension.copy()
-        for d in self.climb.directions:
-            tension[0 if d.forward else 1] = d.tension.p
+        tension = self._start.copy()
+        for d, climbed in self._tension.items():
+            tension[d] = climbed.p
         return self.climb.of(**fields, tension=tension)
 
 
 class TableClimb(DiagonalClimb):
     """Tables of positions."""
 
-    def families(self, d):
-        """Return the direction's table, and its distributions."""
-        table = self.model.positions[d]
-        values = DistributionFamily(table.values, table.rows(), self.rate)
-        return {"positions": PositionTable(table.shapes, table.values), "position_values": values}
+    def __init__(self, climb: Climbing) -> None:
+        super().__init__(climb)
+        self._tables: dict[int, PositionTable] = {}
+        self._values: dict[int, DistributionFamily] = {}
+        self._priors: dict[int, np.ndarray] = {}
 
-    def prepare(self, d):
+    def begin(self, d: int) -> DistributionFamily:
+        """Return the table's distributions."""
+        table = self.model.positions[d]
+        self._tables[d] = PositionTable(table.shapes, table.values)
+        self._values[d] = DistributionFamily(table.values, table.rows(), self.rate)
+        return self._values[d]
+
+    def place(self, d: Direction) -> tuple[PositionTable, float]:
+        """Return the table that is tried."""
+        return self._tables[d.way], 0.0
+
+    def prepare(self, d: Direction) -> None:
         """Count the words that each distribution over positions is used for, and prepare its prior."""
         if not self.rate:
             return
-        p, climb = d.positions, self.climb
+        p, climb = self._tables[d.way], self.climb
         lengths = [np.minimum(s.lengths(), len(p.shape_of) - 1) for s in (d.given, d.observed)]
         full = np.minimum(*lengths) > 0
         words = np.bincount(p.shape_of[tuple(lengths)][full], d.observed.lengths()[full], len(p.shapes))
         rows = p.shapes[:, 1]
         strength = float(climb.how.mre_position_smoothing)
-        d.position_values.totals = np.repeat(words / np.maximum(rows, 1), rows) + strength
+        self._values[d.way].totals = np.repeat(words / np.maximum(rows, 1), rows) + strength
         if strength:
             tension = climb.settings.tension if climb.settings.favor_diagonal else 0.0
-            d.position_prior = strength * p.estimate(np.zeros_like(p.values), tension, 1.0, climb.pool)
+            self._priors[d.way] = strength * p.estimate(np.zeros_like(p.values), tension, 1.0, climb.pool)
 
-    def wants_apart(self, d):
+    def wants_apart(self, d: Direction) -> bool:
         """Begin to try; whether positions move."""
-        d.positions.values = d.position_values.tried
-        return d.position_values.moves
+        self._tables[d.way].values = self._values[d.way].tried
+        return self._values[d.way].moves
 
-    def after(self, chunk, d, apart):
+    def after(self, chunk: Chunk, d: Direction, apart: np.ndarray) -> None:
         """Collect the gradients of positions."""
-        if d.position_values.moves:
+        values = self._values[d.way]
+        if values.moves:
             place = chunk, d.given, d.observed, d.forward
-            d.positions.collect(*place, apart, d.position_values.gradient, self.climb.pool)
+            self._tables[d.way].collect(*place, apart, values.gradient, self.climb.pool)
 
-    def log_prior(self, d):
+    def gradients(self, d: Direction, sums: np.ndarray) -> None:
+        """Do nothing: `after` has taken them."""
+
+    def log_prior(self, d: Direction) -> float:
         """Add the gradients of the prior of tables."""
-        if d.position_prior is None:
+        prior, values = self._priors.get(d.way), self._values[d.way]
+        if prior is None:
             return 0.0
-        d.position_values.gradient += d.position_prior
-        return float((d.position_prior * np.log(d.position_values.tried)).sum(dtype=np.float64))
+        values.gradient += prior
+        return float((prior * np.log(values.tried)).sum(dtype=np.float64))
 
-    def reached(self, fields):
+    def reached(self, fields: LexicalFields) -> Any:
         """Return IBM 2 with tables."""
         positions = list(self.model.positions)
-        for d in self.climb.directions:
-            positions[0 if d.forward else 1] = PositionTable(d.positions.shapes, d.position_values.p)
+        for d, values in self._values.items():
+            positions[d] = PositionTable(self._tables[d].shapes, values.p)
         return type(self.model)(**fields, tension=self.model.tension, positions=positions)

@@ -10,10 +10,16 @@ import numpy as np
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_link_counts as kc
+from aligntools.aligning.models.base import LinkTaker
+from aligntools.aligning.models.hmm import Hmm
+from aligntools.aligning.models.lexical import LookAlikes
 from aligntools.aligning.models.sampled_links import FertilityCounts, LinkCandidates, sampler_scratch
-from aligntools.aligning.settings import SMALL
+from aligntools.aligning.settings import SMALL, AlignerSettings
+from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_pairs import Directed
-from aligntools.aligning.text.link_matrices import LinkMatrices
+from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices
+from aligntools.aligning.training.view_priors import ViewPriors
+from aligntools.ground.parallel import Pool
 
 #: Tokens of a side up to which a corpus is sampled as one chunk; beyond, in chunks of a quarter of them.
 CHUNK_TOKENS = 1_000_000
@@ -25,7 +31,7 @@ REMOVALS = 32
 JUMP_WORDS = 500
 
 
-def most_linked(expected_words):
+def most_linked(expected_words: np.ndarray) -> np.ndarray:
     """Give the words with the most expected links a row of jumps each, the others one together; int16 [words + 1]."""
     n = min(JUMP_WORDS, len(expected_words))
     rows = np.full(len(expected_words) + 1, n, np.int16)
@@ -33,7 +39,7 @@ def most_linked(expected_words):
     return rows
 
 
-def prior_jumps(jumps, jump_rows):
+def prior_jumps(jumps: np.ndarray, jump_rows: np.ndarray) -> np.ndarray:
     """Spread PRIOR_JUMPS pseudo-counts as the HMM's jumps are: on a few sentences nothing is known else.
 
     They are those of all words, float64 [rows, 2 * JUMPS + 2]; no row of its own has any.
@@ -67,18 +73,18 @@ class Direction:
 
     def __init__(
         self,
-        table,
-        forward,
-        expected,
-        expected_words,
-        extra,
-        extra_words,
-        prior_null,
-        jump_rows,
-        prior_jumps,
-        prior_fertility,
-        generator,
-    ):
+        table: Table,
+        forward: bool,
+        expected: np.ndarray,
+        expected_words: np.ndarray,
+        extra: np.ndarray,
+        extra_words: np.ndarray,
+        prior_null: np.ndarray,
+        jump_rows: np.ndarray,
+        prior_jumps: np.ndarray,
+        prior_fertility: np.ndarray,
+        generator: int,
+    ) -> None:
         self.forward, self.expected, self.expected_words = forward, expected, expected_words
         self.types = (table.types if forward else table.target_types).astype(np.float32)
         self.extra, self.extra_words = extra, extra_words
@@ -91,7 +97,7 @@ class Direction:
         self.mean_fertility = self.fertility.astype(np.float64)
         self.generator = np.array([generator], np.uint64)
 
-    def add_expected(self, share):
+    def add_expected(self, share: float) -> None:
         """Add ``share`` of the HMM's expected counts."""
         self.pairs += self.expected * np.float32(share)
         np.maximum(self.pairs, self.extra, out=self.pairs)
@@ -100,7 +106,9 @@ class Direction:
         np.maximum(self.words[:n], self.extra_words, out=self.words[:n])
 
 
-def _direction(hmm, forward, looks, seed, priors=None):
+def _direction(
+    hmm: Hmm, forward: bool, looks: LookAlikes | None, seed: int, priors: ViewPriors | None = None
+) -> Direction:
     """Return the counts that one direction begins with."""
     table = hmm.table
     extra = np.zeros(len(table.ids), np.float32)
@@ -137,14 +145,22 @@ def _direction(hmm, forward, looks, seed, priors=None):
     )
 
 
-def _finished(d, table):
+def _finished(d: Direction, table: Table) -> FertilityCounts:
     pairs = d.mean_pairs + d.extra
     words = np.append(table.row_sums(pairs) if d.forward else table.column_sums(pairs), d.words[-1])
     fertility = d.mean_fertility.astype(np.float32)
     return FertilityCounts(pairs, words, d.types, d.null, d.jump_rows, d.mean_jumps, fertility)
 
 
-def train_sampler(hmm, matrices, looks, settings, pool, priors=None, last_pass=None) -> list[FertilityCounts]:
+def train_sampler(
+    hmm: Hmm,
+    matrices: LinkMatrices,
+    looks: LookAlikes | None,
+    settings: AlignerSettings,
+    pool: Pool,
+    priors: ViewPriors | None = None,
+    last_pass: LinkTaker | None = None,
+) -> list[FertilityCounts]:
     """Sample links over the corpus of ``matrices`` from the HMM's posteriors on.
 
     Parameters
@@ -169,7 +185,16 @@ def train_sampler(hmm, matrices, looks, settings, pool, priors=None, last_pass=N
     return [_finished(d, table) for d in directions]
 
 
-def sample(hmm, matrices, directions, total, several, settings, pool, last_pass=None) -> None:
+def sample(
+    hmm: Hmm,
+    matrices: LinkMatrices,
+    directions: list[Direction],
+    total: int,
+    several: bool,
+    settings: AlignerSettings,
+    pool: Pool,
+    last_pass: LinkTaker | None = None,
+) -> None:
     """Sample the links of ``matrices``, chunk by chunk; their counts come to be in ``directions``.
 
     Parameters
@@ -182,7 +207,7 @@ def sample(hmm, matrices, directions, total, several, settings, pool, last_pass=
         Takes the links of the text.
     """
     source, target, table = matrices.source, matrices.target, hmm.table
-    sweeps = settings.sweeps
+    sweeps = settings.sweeps or 0
     burn = sweeps // 3
     if several:
         for d in directions:
@@ -207,7 +232,9 @@ def sample(hmm, matrices, directions, total, several, settings, pool, last_pass=
             candidates.find(matrices, chunk, posteriors, table, d.forward, pool)
             found.append(candidates)
 
-        def task(d, chunk=chunk, found=found, reached=reached):
+        def task(
+            d: Direction, chunk: Chunk = chunk, found: list[LinkCandidates] = found, reached: list[Chunk] = reached
+        ) -> None:
             if several and reached:
                 d.add_expected(-sum(c.n_cells for c in reached) / total)
             c, o = (source, target) if d.forward else (target, source)

@@ -7,33 +7,43 @@ and so one array of values: ``p(t | s)`` and ``p(s | t)`` differ in their normal
 """
 
 import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from aligntools.aligning.models.base import LexicalModel, Stage, Task
-from aligntools.aligning.models.lexical import LookAlikes, lexicon_from_counts
+from aligntools.aligning.models.base import LexicalModel, LinkTaker, Stage, Task
+from aligntools.aligning.models.lexical import LexicalFields, Lexicon, LookAlikes, lexicon_from_counts
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import DIRECTIONS, POSITION_SMOOTHING, AlignerSettings
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text.cooccurrence import Table, build_table, unigrams
 from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.link_matrices import LinkMatrices
-from aligntools.aligning.text.views import view_text
+from aligntools.aligning.text.views import ViewWords, view_text
 from aligntools.aligning.training.expectation import Expectations
+from aligntools.aligning.training.last_pass import LastPass
 from aligntools.aligning.training.stepwise import interpolate, step_text, steps_of
 from aligntools.aligning.training.view_agreement import expect_together
+from aligntools.aligning.training.view_priors import ViewPriors
+from aligntools.formats.text.corpus import Bitext
+from aligntools.ground.parallel import Pool
+from aligntools.ground.running import Report
+
+_Given = ParamSpec("_Given")
+_Found = TypeVar("_Found")
 
 
 def train(
-    bitext,
+    bitext: Bitext,
     settings: AlignerSettings,
-    pool,
-    max_cells,
-    report=None,
-    start=None,
-    priors=None,
-    position_smoothing=POSITION_SMOOTHING,
-    last_pass=None,
+    pool: Pool,
+    max_cells: int,
+    report: Report | None = None,
+    start: list[LexicalModel] | None = None,
+    priors: Callable[[ViewWords], ViewPriors] | None = None,
+    position_smoothing: float = POSITION_SMOOTHING,
+    last_pass: LastPass | None = None,
 ) -> list[LexicalModel]:
     """Train a model of every view.
 
@@ -61,7 +71,7 @@ def train(
         Of the class that ``settings.model_type`` names.
     """
 
-    def begin(number, length):
+    def begin(number: int, length: int) -> "Training":
         old = start[number] if start else None
         training = Training(
             bitext, length, settings, pool, max_cells, report or (lambda _: None), old, priors, position_smoothing
@@ -93,7 +103,7 @@ def begin(task: Task) -> dict[str, Stage]:
     return found
 
 
-def _train_together(beginning, settings):
+def _train_together(beginning: "Iterable[Training]", settings: AlignerSettings) -> list[LexicalModel]:
     """Train all views at once after each view's own IBM 1, so that they learn from each other; return the models."""
     trainings: list[Training] = []
     for training in beginning:
@@ -105,7 +115,7 @@ def _train_together(beginning, settings):
     kinds = schedule(settings)
     for iteration in range(first, len(kinds)):
         began = time.perf_counter()
-        if iteration == first and settings.prune > 0:
+        if iteration == first and (settings.prune or 0.0) > 0:
             for training in trainings:
                 training.prune()
         lexicons = [training.estimate()[0] for training in trainings]
@@ -120,7 +130,9 @@ def _train_together(beginning, settings):
     return [training.finish() for training in trainings]
 
 
-def old_values(table, words, old, arrays, missing=0.0):
+def old_values(
+    table: Table, words: ViewWords, old: LexicalModel, arrays: Sequence[np.ndarray], missing: float = 0.0
+) -> list[np.ndarray]:
     """Return what an older model's arrays [its pairs] hold for this table's pairs, float32 [n_pairs] each."""
     s_ids, t_ids = old.words.s_ids, old.words.t_ids
     n_s, n_t = len(s_ids), len(t_ids)
@@ -135,7 +147,7 @@ def old_values(table, words, old, arrays, missing=0.0):
     return [np.where(found, a[at] if len(a) else missing, missing).astype(np.float32) for a in arrays]
 
 
-def prune(table, all_counts, least):
+def prune(table: Table, all_counts: list[np.ndarray], least: float) -> tuple[Table, list[np.ndarray]]:
     """Leave out pairs with fewer expected counts than ``least`` (in both directions)."""
     most = all_counts[0] if len(all_counts) == 1 else np.maximum(*all_counts)
     ptr = np.zeros_like(table.ptr)
@@ -161,19 +173,30 @@ class Training:
         By the names of their models, in their order.
     matrices : LinkMatrices
     looks : LookAlikes or None
-    last_pass : LastPass or None
+    last_pass : LinkTaker or None
     """
 
-    last_pass = None
+    last_pass: LinkTaker | None = None
 
-    def __init__(self, bitext, length, settings, pool, max_cells, report, old, priors, position_smoothing):
+    def __init__(
+        self,
+        bitext: Bitext,
+        length: int,
+        settings: AlignerSettings,
+        pool: Pool,
+        max_cells: int,
+        report: Report,
+        old: LexicalModel | None,
+        priors: Callable[[ViewWords], ViewPriors] | None,
+        position_smoothing: float,
+    ) -> None:
         began = time.perf_counter()
         self.settings, self.pool, self.length, self.old, self._report = settings, pool, length, old, report
         text = view_text(bitext, length)
         self.source, self.target, self.words = text.source, text.target, text.words
         source, target = text.source, text.target
         sizes = len(self.words.s_words), len(self.words.t_words)
-        self.table, counts = build_table(source, target, *sizes, pool, settings.keep, settings.p_null)
+        self.table, counts = build_table(source, target, *sizes, pool, settings.keep or 0.0, settings.p_null)
         s_null, self.s_counts = unigrams(source, sizes[0])
         t_null, self.t_counts = unigrams(target, sizes[1])
         self.variational = settings.estimator == "vb"
@@ -184,12 +207,11 @@ class Training:
         self.given = priors(self.words) if priors else None
         self.given_pairs = self.given.of_pairs(self.table) if self.given else None
         self.p_null = np.full(2, settings.null_prior, np.float32)
-        self.looks = None
+        self.looks: LookAlikes | None = None
         self.report("table", began, pairs=len(self.table.ids))
         kind = kind_of(settings.model_type)
         task = Task(
             settings,
-            pool,
             source,
             target,
             self.words,
@@ -217,18 +239,20 @@ class Training:
         """The stage of the model itself."""
         return self.stages[self.settings.model_type]
 
-    def report(self, stage, began, **figures):
+    def report(self, stage: str, began: float, **figures: Any) -> None:
         """Pass on what a step took and gave."""
         self._report({"view": self.length, "stage": stage, **figures, "seconds": time.perf_counter() - began})
 
-    def timed(self, stage, function, *arguments):
+    def timed(
+        self, stage: str, function: Callable[_Given, _Found], *args: _Given.args, **kwargs: _Given.kwargs
+    ) -> _Found:
         """Call a function, and report it as a step; return what it returns."""
         began = time.perf_counter()
-        found = function(*arguments)
+        found = function(*args, **kwargs)
         self.report(stage, began)
         return found
 
-    def run(self):
+    def run(self) -> LexicalModel:
         """Train; return the model."""
         if self.settings.ibm1_iterations == 0:
             began = time.perf_counter()
@@ -238,12 +262,12 @@ class Training:
         self.iterate(1, len(schedule(self.settings)))
         return self.finish()
 
-    def iterate(self, begin, end):
+    def iterate(self, begin: int, end: int) -> None:
         """Run some of the iterations, of IBM 1 and of what follows it; the table's first counts are iteration 0."""
         s, kinds = self.settings, schedule(self.settings)
         for iteration in range(begin, end):
             began = time.perf_counter()
-            if iteration == max(s.ibm1_iterations, 1) and s.prune > 0:
+            if iteration == max(s.ibm1_iterations, 1) and (s.prune or 0.0) > 0:
                 self.prune()
             stage = kinds[iteration]
             of = steps_of(s, len(self.source.tokens), stage)
@@ -257,12 +281,12 @@ class Training:
                 self.stages[stage].maximize(counted, self.steps)
             self.tell(stage, began, iteration, loglik)
 
-    def tell(self, stage, began, iteration, loglik):
+    def tell(self, stage: str, began: float, iteration: int, loglik: np.ndarray) -> None:
         """Report an iteration."""
         figures = {"iteration": iteration, "log_likelihood": loglik.tolist()}
         self.report(stage, began, **figures, **self.stages[stage].figures())
 
-    def step(self, lexicon, stage, before, of, iteration):
+    def step(self, lexicon: Lexicon, stage: Stage, before: list[np.ndarray], of: int, iteration: int) -> np.ndarray:
         """One iteration over a part of the text; return the log-likelihoods, scaled up to all of it."""
         whole, text = self.steps, step_text(self.source, self.target, of, iteration)
         matrices = LinkMatrices(*text, self.table, self.pool, self.matrices.max_cells)
@@ -276,25 +300,26 @@ class Training:
             interpolate(self.table, old, counts, text, sizes, self.pool)
         return loglik * of
 
-    def forget(self):
+    def forget(self) -> None:
         """Set the expected counts to 0."""
         for c in self.counts:
             c[:] = 0
 
-    def prune(self):
+    def prune(self) -> None:
         """Leave out the pairs that hardly count, and what is kept a pair; pairs that priors name stay."""
+        least = self.settings.prune or 0.0
         if self.given_pairs is not None:
             for c in self.counts:
-                np.maximum(c, self.settings.prune, out=c, where=self.given_pairs > 0)
-        self.table, self.counts = prune(self.table, self.counts, self.settings.prune)
+                np.maximum(c, least, out=c, where=self.given_pairs > 0)
+        self.table, self.counts = prune(self.table, self.counts, least)
         self.matrices.table = self.table
         self.looks = None
-        if self.prior:
+        if self.old:
             self.prior = old_values(self.table, self.words, self.old, self.old.counts)
         if self.given:
             self.given_pairs = self.given.of_pairs(self.table)
 
-    def estimate(self):
+    def estimate(self) -> tuple[Lexicon, np.ndarray]:
         """M-step of the lexical tables; priors beyond alpha stay in the counts. Return them and the tiers."""
         if self.looks is None and self.settings.look_alike and self.variational:
             keys, counts = (self.words.s_keys, self.words.t_keys), (self.s_counts, self.t_counts)
@@ -315,10 +340,10 @@ class Training:
         )
         return lexicon, tiers
 
-    def finish(self):
+    def finish(self) -> LexicalModel:
         """Estimate for the last time; return the model, once it has done what comes after its iterations."""
         lexicon, tiers = self.estimate()
-        fields = {
+        fields: LexicalFields = {
             "words": self.words,
             "table": self.table,
             "lexicon": lexicon,

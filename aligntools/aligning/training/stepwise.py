@@ -31,7 +31,7 @@ def step_text(source: Side, target: Side, steps: int, step: int) -> tuple[Side, 
     return _every(source, steps, step % steps), _every(target, steps, step % steps)
 
 
-def _every(side, steps, first):
+def _every(side: Side, steps: int, first: int) -> Side:
     lengths = side.lengths()
     chosen = np.zeros(len(lengths), bool)
     chosen[first::steps] = True
@@ -61,7 +61,7 @@ def interpolate(
     occurrences = [n.astype(np.float32) for n in whole]
     seen = [count_words(side.tokens, len(n))[: len(n)].astype(np.float32) for side, n in zip(part, whole, strict=True)]
 
-    def task(block):
+    def task(block: tuple[int, int]) -> None:
         kt.interpolate_counts(*block, table.ptr, table.ids, *occurrences, *seen, np.float32(KEPT), before, found)
 
     pool.map(task, table.blocks())

@@ -11,7 +11,9 @@ from aligntools.aligning.text.subwords import Subwords, cut_sides, learn_subword
 from aligntools.aligning.training.stages import train
 from aligntools.aligning.training.stepwise import step_text
 from aligntools.formats.text.corpus import Bitext, Side
-from aligntools.words.vocabulary import Vocabulary
+from aligntools.ground.parallel import Pool
+from aligntools.ground.running import Report
+from aligntools.words.vocabulary import AnyVocabulary, Vocabulary
 
 #: Source tokens that the pieces' model is trained on, at least, of a text that has more: every n-th sentence pair.
 TOKENS = 2_000_000
@@ -20,7 +22,12 @@ NAME = "subwords"
 
 
 def train_subwords(
-    bitext: Bitext, settings: AlignerSettings, pool, max_cells: int, report=None, start: SubwordMember | None = None
+    bitext: Bitext,
+    settings: AlignerSettings,
+    pool: Pool,
+    max_cells: int,
+    report: Report | None = None,
+    start: SubwordMember | None = None,
 ) -> SubwordMember:
     """Learn to cut a text's words, and train a model of the pieces.
 
@@ -61,6 +68,6 @@ def train_subwords(
     return SubwordMember(learned[0], learned[1], model)
 
 
-def _learned(side, vocabulary, merges: int) -> Subwords:
+def _learned(side: Side, vocabulary: AnyVocabulary, merges: int) -> Subwords:
     words: Sequence[str] = vocabulary.words()
     return learn_subwords(words, np.bincount(side.tokens, minlength=len(words)).tolist(), merges)

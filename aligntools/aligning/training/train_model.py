@@ -13,14 +13,18 @@ from aligntools.aligning.settings import (
     PriorWeights,
     ReconstructionSettings,
 )
-from aligntools.aligning.text.views import collapse
+from aligntools.aligning.text.views import ViewWords, collapse
 from aligntools.aligning.training.last_pass import LastPass
 from aligntools.aligning.training.reconstruction import reconstruct, reconstructed_from
 from aligntools.aligning.training.stages import schedule, train
 from aligntools.aligning.training.subwords import train_subwords
-from aligntools.aligning.training.view_priors import view_priors
+from aligntools.aligning.training.view_priors import ViewPriors, view_priors
 from aligntools.aligning.training.warm_start import warm_start
 from aligntools.formats.links.priors import Priors
+from aligntools.formats.text.corpus import Bitext
+from aligntools.ground.parallel import Pool
+from aligntools.ground.running import Report
+from aligntools.words.vocabulary import Vocabulary
 
 _log = logging.getLogger("aligntools")
 
@@ -60,10 +64,10 @@ def count_steps(settings: AlignerSettings, reconstruction: ReconstructionSetting
 class _Mapped:
     """Maps priors into views; logs a warning where they know nothing of the first view's words."""
 
-    def __init__(self, priors, lowercase, weights):
+    def __init__(self, priors: Priors, lowercase: bool, weights: PriorWeights) -> None:
         self._given, self._told = (priors, lowercase, weights), False
 
-    def __call__(self, words):
+    def __call__(self, words: ViewWords) -> ViewPriors:
         priors, lowercase, weights = self._given
         found = view_priors(priors, words, lowercase, weights)
         if not self._told:
@@ -71,7 +75,7 @@ class _Mapped:
         self._told = True
         return found
 
-    def _tell(self, priors, found):
+    def _tell(self, priors: Priors, found: ViewPriors) -> None:
         pairs = int((priors.lexical.keys > 0).all(axis=1).sum())
         if not pairs and len(priors.lexical):
             if not (found.s_null.any() or found.t_null.any()):
@@ -87,16 +91,16 @@ class _Mapped:
 
 
 def train_model(
-    bitext,
+    bitext: Bitext,
     settings: AlignerSettings,
-    pool,
+    pool: Pool,
     *,
-    lowercase=True,
-    max_memory=None,
+    lowercase: bool = True,
+    max_memory: int | None = None,
     start: AlignmentModel | None = None,
     reconstruction: ReconstructionSettings | None = None,
-    report=None,
-    keep_text=True,
+    report: Report | None = None,
+    keep_text: bool = True,
     priors: Priors | None = None,
     weights: PriorWeights = PriorWeights(),  # noqa: B008
     last_pass: LastPass | None = None,
@@ -150,7 +154,8 @@ def train_model(
     subwords = None
     if settings.subwords and not reconstruction:
         subwords = train_subwords(bitext, settings, pool, cells, report, start.subwords if start else None)
+    source, target = bitext.source_vocabulary, bitext.target_vocabulary
+    assert isinstance(source, Vocabulary), "the text has words of its own"
+    assert isinstance(target, Vocabulary)
     ratio = len(bitext.target.tokens) / max(len(bitext.source.tokens), 1)
-    return AlignmentModel(
-        settings, bitext.source_vocabulary, bitext.target_vocabulary, models, lowercase, ratio, subwords
-    )
+    return AlignmentModel(settings, source, target, models, lowercase, ratio, subwords)

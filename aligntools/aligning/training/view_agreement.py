@@ -5,19 +5,26 @@ the links are. After agreement of the two directions (Liang, Taskar & Klein 2006
 the mean stands for the product here.
 """
 
+from typing import Any
+
 import numpy as np
 
+from aligntools.aligning.models.base import Stage
+from aligntools.aligning.models.lexical import Lexicon
+from aligntools.aligning.training.expectation import Expectations
 
-def expect_together(stages, steps, lexicons, counts):
+
+def expect_together(
+    stages: list[Stage], steps: list[Expectations], lexicons: list[Lexicon], counts: list[np.ndarray]
+) -> list[tuple[np.ndarray, Any]]:
     """Take expectations of the models of several views of the same sentences, whose directions are trained jointly.
 
     Parameters
     ----------
-    stages : list of Stage
+    stages, lexicons
         Of each view.
     steps : list of Expectations
         Their matrices share their cells.
-    lexicons : list of Lexicon
     counts : list of float32 [n_pairs]
         Of each view's own table; added to: the mean of all views' posteriors.
 
@@ -26,19 +33,22 @@ def expect_together(stages, steps, lexicons, counts):
     list of (log-likelihoods, counted)
         As of `Stage.expect`; what is counted of positions is from each view's own posteriors.
     """
-    parts = [{} for _ in steps]
-    blocks = [stage.block(*of, found) for stage, *of, found in zip(stages, steps, lexicons, parts, strict=True)]
+    parts: list[dict[tuple[int, int], np.ndarray]] = [{} for _ in steps]
+    turns = [
+        own.by_blocks(stage.block(own, lexicon, found))
+        for stage, own, lexicon, found in zip(stages, steps, lexicons, parts, strict=True)
+    ]
     logliks = np.zeros((len(steps), 2))
-    matrices, pool = steps[0].matrices, steps[0].pool
+    matrices = steps[0].matrices
     share = np.float32(1.0 / len(steps))
     for chunk in matrices.chunks:
         cells, total = matrices.cells[: chunk.n_cells], matrices.second[: chunk.n_cells]
         total[:] = 0
-        for loglik, own, lexicon, block in zip(logliks, steps, lexicons, blocks, strict=True):
+        for loglik, own, lexicon, turn in zip(logliks, steps, lexicons, turns, strict=True):
             own.matrices.index(chunk)
             own.matrices.fill(chunk, lexicon.forward, lexicon.default, matrices.cells)
             logs = np.zeros((2, chunk.k1 - chunk.k0))
-            pool.map(lambda b: block(b, chunk, cells, cells, logs), chunk.sentence_blocks)  # noqa: B023
+            turn(chunk, cells, cells, logs)
             loglik += logs.sum(1)
             total += cells
         total *= share

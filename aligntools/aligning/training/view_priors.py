@@ -102,7 +102,7 @@ def view_priors(priors: Priors, words: ViewWords, lowercase: bool, weights: Prio
     s, t = s_ids[priors.lexical.keys[:, 0]], t_ids[priors.lexical.keys[:, 1]]
     alphas = priors.lexical.alphas * weights.prior_lexical
 
-    def total(places, where, size):
+    def total(places: np.ndarray, where: np.ndarray, size: int) -> np.ndarray:
         return np.bincount(places[where], alphas[where], size)
 
     kept = (s > 0) & (t > 0)
@@ -121,7 +121,7 @@ def view_priors(priors: Priors, words: ViewWords, lowercase: bool, weights: Prio
     )
 
 
-def _fertilities(table: Counted, ids, size, weight):
+def _fertilities(table: Counted, ids: np.ndarray, size: int, weight: float) -> np.ndarray:
     words = ids[table.keys[:, 0]]
     known = words > 0
     at = words[known] * kc.FERTILITIES + np.minimum(table.keys[known, 1], kc.FERTILITIES - 1)
@@ -132,6 +132,6 @@ def _fertilities(table: Counted, ids, size, weight):
     return out.astype(np.float32)
 
 
-def _jumps(table: Counted, weight):
+def _jumps(table: Counted, weight: float) -> np.ndarray:
     places = np.clip(table.keys[:, 0], -kc.JUMPS, kc.JUMPS) + kc.JUMPS
     return np.bincount(places, table.alphas * weight, 2 * kc.JUMPS + 1)

@@ -3,15 +3,18 @@
 import numpy as np
 
 from aligntools.aligning.models.base import LexicalModel
-from aligntools.aligning.models.lexical import Lexicon
+from aligntools.aligning.models.lexical import LexicalFields, Lexicon
 from aligntools.aligning.models.registry import kind_of
+from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import build_table, unigrams
 from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.views import view_text
 from aligntools.aligning.training.stages import old_values
+from aligntools.formats.text.corpus import Bitext, Side
+from aligntools.ground.parallel import Pool
 
 
-def warm_start(bitext, models, settings, pool) -> list[LexicalModel]:
+def warm_start(bitext: Bitext, models: list[LexicalModel], settings: AlignerSettings, pool: Pool) -> list[LexicalModel]:
     """Return models for a text that hold what older models know of its words.
 
     Parameters
@@ -32,29 +35,36 @@ def warm_start(bitext, models, settings, pool) -> list[LexicalModel]:
     return [_started(bitext, old, settings, pool) for old in models]
 
 
-def _started(bitext, old, settings, pool):
+def _started(bitext: Bitext, old: LexicalModel, settings: AlignerSettings, pool: Pool) -> LexicalModel:
     text = view_text(bitext, old.view)
     words = text.words
     sizes = len(words.s_words), len(words.t_words)
-    table, _ = build_table(text.source, text.target, *sizes, pool, settings.keep, settings.p_null)
+    table, _ = build_table(text.source, text.target, *sizes, pool, settings.keep or 0.0, settings.p_null)
     lexicon = old.lexicon
     both = [lexicon.forward] if lexicon.reverse is lexicon.forward else [lexicon.forward, lexicon.reverse]
     values = old_values(table, words, old, both, lexicon.default)
-    ones = [np.ones(n + 1, np.float32) for n in sizes]
-    fields = {
+    fields: LexicalFields = {
         "words": words,
         "table": table,
         "counts": [],
         "tiers": np.zeros(TIERS),
         "p_null": old.p_null,
-        "lexicon": Lexicon(values[0], values[-1], *ones, lexicon.default, lexicon.floors),
+        "lexicon": Lexicon(
+            values[0],
+            values[-1],
+            np.ones(sizes[0] + 1, np.float32),
+            np.ones(sizes[1] + 1, np.float32),
+            lexicon.default,
+            lexicon.floors,
+        ),
         "s_null": _null(text.source, words.s_words, old.words.s_ids, old.s_null),
         "t_null": _null(text.target, words.t_words, old.words.t_ids, old.t_null),
     }
-    return kind_of(settings.model_type).load().on_text(fields, old, text, settings)
+    of: type[LexicalModel] = kind_of(settings.model_type).load()
+    return of.on_text(fields, old, text, settings)
 
 
-def _null(side, words, known, old_null):
+def _null(side: Side, words: list[str], known: dict[str, int], old_null: np.ndarray) -> np.ndarray:
     """Map the probabilities under NULL to a new vocabulary; a new word's is that of its share of the text, at most."""
     out, _ = unigrams(side, len(words))
     for i, word in enumerate(words):

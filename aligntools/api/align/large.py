@@ -33,7 +33,7 @@ from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
     from aligntools.aligning.parts.reading import TextSizes
-    from aligntools.aligning.parts.training import Stages
+    from aligntools.aligning.parts.stages import Stages
     from aligntools.aligning.parts.work import Work
     from aligntools.ground.parallel import Pool
     from aligntools.store.stores import Store
@@ -157,7 +157,8 @@ class PartsRun:
         from aligntools.aligning.parts import memory
         from aligntools.aligning.parts.models import whole_model
         from aligntools.aligning.parts.reading import Reading
-        from aligntools.aligning.parts.training import Stages, link_parts, read_text, train_parts
+        from aligntools.aligning.parts.stages import Stages
+        from aligntools.aligning.parts.training import link_parts, read_text, train_parts
         from aligntools.aligning.parts.work import Work
         from aligntools.words.white_space import split_of
 
