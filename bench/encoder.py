@@ -74,7 +74,7 @@ def _measure(maps, name):
         model = train_with(text, None, AlignerSettings(), known=one, **how)
         found[f"align{title}"] = _aer(_links(model, text), gold)
         base = train_base(text, network, AlignerSettings(), known=one, **how)
-        model = train_contrastive_aligner(text, aligner=base, run=how["run"])
+        model = train_contrastive_aligner(text, aligner=base, run=how["run"], encoder=None if one else False)
         found[f"contrastive{title}"] = _aer(_links(model, text), gold)
     return found
 

@@ -61,7 +61,7 @@ class Measured:
         model = train_with(text, None, AlignerSettings(), known=known, **how)
         found = {"pairs": len(text), "align": self._aer(model, text, gold)}
         base = train_base(text, network_for("all", None), AlignerSettings(), known=known, **how)
-        model = train_contrastive_aligner(text, aligner=base, run=how["run"])
+        model = train_contrastive_aligner(text, aligner=base, run=how["run"], encoder=None if known else False)
         return found | {"contrastive": self._aer(model, text, gold)}
 
     @staticmethod

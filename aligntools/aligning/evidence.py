@@ -6,6 +6,7 @@ settings that ask for it and a source that reads a text; training, the network, 
 go over such kinds and name none of them. Other kinds have ways of their own into a model; their declarations say where.
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -29,6 +30,7 @@ OF_WEIGHTS = {"format", "version", "features", "weights", "search", "learned", "
 About = dict[str, Any]
 
 S = TypeVar("S", bound=Settings)
+_log = logging.getLogger("aligntools")
 
 
 @dataclass(frozen=True)
@@ -322,10 +324,10 @@ class Asked:
         """The names of kinds that take no part, even where a model has them."""
         return tuple(kind.name for kind in asked_kinds() if kind.left_out(self.of_kind(kind)))
 
-    @property
-    def option(self) -> str:
-        """The option of the first kind that takes part, for messages."""
-        return self.kinds[0].option
+    def keywords(self) -> dict[str, Any]:
+        """Return the same as keywords of a call."""
+        every = {name: getattr(one, name) for one in self.settings.values() for name in one.names()}
+        return {name: value for name, value in every.items() if value is not None}
 
     def sources(self, wanted: Mapping[str, About]) -> dict[str, TextSource]:
         """Return the sources of evidence of places that weights ask for; see `AskedKind.source_of`."""
@@ -406,10 +408,12 @@ def ask(
     asked: Asked,
     pool: "Pool",
     tell: Callable[[str, int, int], None] = lambda _kind, _done, _of: None,
+    places: bool = False,
 ) -> Known | None:
     """Ask every kind that takes part about a text whose words are as they are written; None where none does.
 
-    ``tell`` is called with the kind's name, how many more pairs were read, and how many are to be.
+    ``tell`` is called with the kind's name, how many more pairs were read, and how many are to be. With ``places`` only
+    those are asked that read all of the text: where training is over, evidence of types changes nothing.
 
     Raises
     ------
@@ -418,8 +422,13 @@ def ask(
     DataError
         When its files are damaged.
     """
-    said = {}
+    said, pairs = {}, len(written)
     for kind in asked.kinds:
         source = kind.source(asked.of_kind(kind))  # forgotten before training: it may take memory
-        said[kind.name] = source.known(written, pool, partial(tell, kind.name))
-    return Known(said, asked, written) if said else None
+        read = source.pairs_of(pairs) if isinstance(source, TextSource) else 0
+        if not places or read == pairs:
+            said[kind.name] = source.known(written, pool, partial(tell, kind.name))
+        elif read:
+            about = f"{read} pairs of a text with {pairs}, and the base model is there already"
+            _log.info("%s: not asked, since it reads %s", kind.name, about)
+    return Known(said, asked, written) if asked else None

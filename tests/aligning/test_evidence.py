@@ -219,9 +219,31 @@ def test_it_works_in_parts_or_says_that_it_does_not(kind, text, tmp_path):
     assert (tmp_path / "without").read_bytes() != (tmp_path / "1").read_bytes()
 
 
-def test_an_aligner_that_is_trained_is_taken_as_it_is(kind, text):
-    with pytest.raises(at.UsageProblem, match="leave it out, or"):
-        at.train_contrastive_aligner(*text, aligner=at.train_aligner(*text, fast=True), **asking(kind))
+def test_over_an_aligner_that_is_there_its_places_are_weighed(kind, text, tmp_path, caplog):
+    """As over one that is trained there; evidence of words comes too late."""
+    if not kind.places:
+        with pytest.raises(at.UsageProblem, match="the base model is taken as it is; leave out"):
+            at.train_contrastive_aligner(*text, aligner=at.train_aligner(*text, fast=True), **asking(kind))
+        return
+    found = at.train_contrastive_aligner(*text, **asking(kind))
+    found.aligner.save(tmp_path / "m")
+    base = at.Aligner.load(tmp_path / "m")
+    again = at.train_contrastive_aligner(*text, aligner=base, **asking(kind))
+    assert again.weights.text() == found.weights.text()
+    assert lines(again.align_batch(*text)) == lines(found.align_batch(*text))
+    assert base.known is None
+    without = at.train_contrastive_aligner(*text, aligner=base, **ASKING[kind.name][1])
+    assert without.weights.knowers == {}
+    with pytest.raises(at.UsageProblem, match="nothing judges links"):
+        at.train_contrastive_aligner(*text, aligner=base, features="paper", **asking(kind))
+
+
+def test_a_source_that_reads_a_part_of_a_text_is_not_asked_of_places_alone(text, sources, caplog):
+    base = at.train_aligner(*text, fast=True)
+    with caplog.at_level("INFO", "aligntools"):
+        found = at.train_contrastive_aligner(*text, aligner=base, encoder=True, encoder_pairs=5)
+    assert found.weights.knowers == {}
+    assert "encoder: not asked, since it reads 5 pairs of a text with 40" in caplog.text
 
 
 # Several together, and what is not known

@@ -87,6 +87,24 @@ def test_best_writes_the_networks_links_and_so_does_its_model(believed, text, tm
     assert own.stdout == run("align", "-q", "-m", base, *text, "--symmetrize", "grow-diag-final-and").stdout
 
 
+def test_places_are_weighed_over_a_model_that_is_there(believed, text, tmp_path, monkeypatch):
+    """The same lines as where it is trained; unasked too where it is installed; without it as before."""
+    model = tmp_path / "model"
+    expected = run("contrastive-align", "--encoder", *text, "--save-model", model, "--save-weights", tmp_path / "w")
+    given = "contrastive-align", *text, "-m", model
+    asked = run(*given, "--encoder", "--save-weights", tmp_path / "v")
+    assert asked.returncode == 0, asked.stderr
+    assert asked.stdout == expected.stdout
+    assert asked.stderr.count(b"believed to 100 %") == 1
+    assert (tmp_path / "v").read_bytes() == (tmp_path / "w").read_bytes()
+    before = run(*given)
+    assert b"encoder" not in before.stderr
+    monkeypatch.setattr(settings, "installed", lambda: True)
+    assert run(*given).stdout == expected.stdout
+    assert run(*given, "--no-encoder").stdout == before.stdout
+    assert run(*given, "--features", "paper").returncode == 0
+
+
 @pytest.mark.parametrize("learned", [(), ("--gold",)])
 def test_evidence_of_files_stands_beside_it(believed, text, tmp_path, learned):
     base, weights, links = tmp_path / "base", tmp_path / "weights", tmp_path / "links"
@@ -237,8 +255,8 @@ def test_what_excludes_each_other(text, trained):
     assert fails(run("align", *text, "--no-encoder", "--encoder-pairs", "5"), "--no-encoder has none", status=2)
     assert fails(run("align", *text, "-m", trained / "model", "--encoder"), "--encoder is for training", status=2)
     assert fails(run("align", *text, "-m", trained / "model", "--encoder-pairs", "9"), "is for training", status=2)
-    said = "--encoder is for a base model that is trained here"
-    assert fails(run("contrastive-align", *text, "-m", trained / "model", "--encoder"), said, status=2)
+    given = "contrastive-align", *text, "-m", trained / "model", "--encoder"
+    assert fails(run(*given, "--features", "paper"), "leave out --encoder", status=2)
 
 
 def test_without_the_extra_one_line_says_what_to_install(text, monkeypatch):

@@ -91,6 +91,10 @@ class Aligner(ShownAsModel):
         assert self.weights is not None
         return Readers.of(self.weights, self._known, self._asked)
 
+    def knowing(self, known: Known | None) -> "Aligner":
+        """Return the same, with what is known of a text."""
+        return Aligner(self._model, known, self._asked)
+
     def asking(self, asked: Asked) -> "Aligner":
         """Return the same, with other sources of the evidence that decisions on links ask for."""
         return Aligner(self._model, self._known, asked)

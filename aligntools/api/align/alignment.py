@@ -122,6 +122,7 @@ def known_text(
     reading: Reading,
     run: Run,
     tell: Callable[[str, int, int], None] = lambda _kind, _done, _of: None,
+    places: bool = False,
 ) -> "tuple[Bitext, Known | None]":
     """Return a text as training takes it, and what is known of its words as written; see `evidence.ask`."""
     from aligntools.formats.text.corpus import Bitext, in_lower_case
@@ -130,7 +131,7 @@ def known_text(
     if not isinstance(written, Bitext):
         written = read_bitext(written, targets, reading=replace(reading, case_sensitive=True))
     with pool_of(run.threads) as pool:
-        known = ask(written, asked, pool, tell)
+        known = ask(written, asked, pool, tell, places)
     text = written if reading.case_sensitive else in_lower_case(written)
     return text, known.of(text) if known is not None else None
 

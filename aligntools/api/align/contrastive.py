@@ -13,7 +13,7 @@ from aligntools.aligning.settings import AlignerSettings
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import known_text, read_bitext
 from aligntools.api.align.alignments import Alignment, Alignments, with_words
-from aligntools.api.align.contrastive_base import network_for, network_of, train_base
+from aligntools.api.align.contrastive_base import check_of_places, network_for, network_of, train_base
 from aligntools.api.align.evidence import Evidence, check_count, in_step
 from aligntools.api.align.evidence_kinds import SETTINGS, AppliedEvidenceKeywords, EvidenceKeywords
 from aligntools.api.align.evidence_texts import Readers
@@ -327,7 +327,7 @@ def train_contrastive_aligner(
     sources, targets : iterables of str or of lists of str, or files (str or path)
         As for `train_aligner`.
     aligner : Aligner or None
-        The base model; None trains one on this text.
+        The base model; None trains one on this text. Of kinds of evidence those of places take part with it.
     gold : path, Gold, or list
         Gold links of the text's first pairs, as `aer` takes them.
     evidence : sequence of paths, or of alignments
@@ -374,12 +374,12 @@ def train_contrastive_aligner(
     reading, run = given.take(Reading, reading), given.take(Run, run)
     asked = Asked.given(given)
     given.end()
-    if asked and aligner is not None:
-        raise UsageProblem(f"an aligner is taken as it is; leave it out, or `{asked.option}`")
     tell = reporter(progress)
     network = network_for(settings.features, start)  # wrong features are told of before anything is trained
+    if aligner is not None:
+        check_of_places(asked, network)
     left_out = asked.left_out
-    asked = asked.chosen(aligner is None and network is not None and not fast)
+    asked = asked.chosen(network is not None and not fast)
     if aligner is not None and (settings.rounds or 1) > 1:
         raise UsageProblem("an aligner is taken as it is; leave it out, or ask for one round")
     with pool_of(run.threads) as pool:
@@ -392,6 +392,10 @@ def train_contrastive_aligner(
             base = AlignerSettings(fast=fast, seed=settings.seed)
             how: dict[str, Any] = {"reading": reading, "run": run, "progress": progress, "known": known}
             aligner = train_base(sources, network, base, settings.rounds, **how)
+        elif asked and (aligner.known is None or aligner.known.text is not sources):
+            how = {"reading": replace(reading, case_sensitive=not aligner.model.lowercase), "run": run}
+            sources, known = known_text(sources, targets, asked, places=True, **how)
+            aligner = aligner.knowing(known)
         _check_base(aligner)
         plan = tasks.plan_of(settings, aligner.model.usual_threshold, begun)
         finder = _candidate_finder(aligner, plan, pool)

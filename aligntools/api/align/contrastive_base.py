@@ -4,14 +4,14 @@ import os
 from typing import TYPE_CHECKING
 
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
-from aligntools.aligning.evidence import Known
+from aligntools.aligning.evidence import Asked, Known
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import train_with
 from aligntools.api.align.teaching import SomeStart, resolved_start
 from aligntools.api.running.progress import Progress
 from aligntools.formats.text.reading import Reading
-from aligntools.ground.errors import DataError
+from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
@@ -36,6 +36,23 @@ def network_for(features: str, start: SomeStart | None) -> "LinkNetwork | None":
     named, begun = resolved_start(start)
     plan = plan_of(ContrastiveSettings(features=features, start=named).checked(), given=begun)
     return network_of(plan) if plan.start[NAMES.index("trees")] else None
+
+
+def check_of_places(asked: Asked, network: "LinkNetwork | None") -> None:
+    """Refuse evidence that was asked for and changes nothing where there is a base model already.
+
+    Raises
+    ------
+    UsageProblem
+    """
+    for kind in asked.kinds:
+        if not kind.places:
+            problem = "the base model is taken as it is"
+        elif network is None:
+            problem = "the base model is taken as it is, and nothing judges links, beside which places are weighed"
+        else:
+            continue
+        raise UsageProblem(f"{problem}; leave out `{kind.option}`, or let one be trained here")
 
 
 def train_base(

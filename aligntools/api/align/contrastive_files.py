@@ -8,14 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aligntools.aligning.contrastive.settings import MOST_FILES, ContrastiveSettings
-from aligntools.aligning.evidence import Asked
+from aligntools.aligning.evidence import Asked, Known
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.api.align import evidence_notes
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import known_text, read_bitext
 from aligntools.api.align.alignments import Tally
 from aligntools.api.align.contrastive import ContrastiveAligner, load_contrastive_weights, train_contrastive_aligner
-from aligntools.api.align.contrastive_base import aligner_from_tables, network_for, network_of, train_base
+from aligntools.api.align.contrastive_base import (
+    aligner_from_tables,
+    check_of_places,
+    network_for,
+    network_of,
+    train_base,
+)
 from aligntools.api.align.evidence import Evidence, check_count, read_evidence
 from aligntools.api.align.files import asking
 from aligntools.api.align.text_files import TextFiles
@@ -27,6 +33,7 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
+    from aligntools.aligning.contrastive.linknetwork import LinkNetwork
     from aligntools.formats.text.corpus import Bitext
 
 
@@ -162,9 +169,8 @@ class ContrastiveText:
             raise UsageProblem("`source_vcb` and `target_vcb` go together, with `forward_table` and `reverse_table`")
         if files.model and (files.save_model or self.fast or self.reading.case_sensitive):
             raise UsageProblem("`model` is taken as it is; `save_model`, `fast` and `case_sensitive` are for a new one")
-        if self.asked and self._given and not files.weights:
-            option = self.asked.option
-            raise UsageProblem(f"`{option}` is for a base model that is trained here; leave out `model` and tables")
+        if self._given and not files.weights and self.asked:
+            check_of_places(self.asked, network_for(self.settings.features, files.start))
 
     def align(self) -> None:
         """Align the text.
@@ -199,23 +205,25 @@ class ContrastiveText:
         weights = None
         if files.weights:
             weights = load_contrastive_weights(files.weights, start=files.start, **self.search)
-        base, text = self._base(weights, run)
+        network = network_of(weights) if weights is not None else network_for(self.settings.features, files.start)
+        if weights is None or not self._given:
+            self.asked = self.asked.chosen(network is not None and not self.fast)
+        base, text = self._base(network, run)
         if files.save_model:
             base.save(files.save_model)
         if weights is not None:
             return text, ContrastiveAligner(base, weights, asked=self.asked)
         if text is None:  # read once: learning and aligning both need it
-            self.watch.begin("reading")
             reading = replace(self.reading, case_sensitive=not base.model.lowercase)
-            text = read_bitext(*self.text.paths(self.reading.split), reading=reading)
-            self._evidence = read_evidence(text, files.evidence)
+            text, known = self._read(reading, run, places=True)
+            base = base.knowing(known)
         aligner = self._learned(base, text, run)
         self._tell(aligner)
         if files.save_weights:
             aligner.save_weights(files.save_weights)
         return text, aligner
 
-    def _base(self, weights: Any, run: Run) -> "tuple[Aligner, Bitext | None]":
+    def _base(self, network: "LinkNetwork | None", run: Run) -> "tuple[Aligner, Bitext | None]":
         """Return the base model, and the text where it was read to train it."""
         files, watch = self.files, self.watch
         self._evidence = files.evidence
@@ -226,25 +234,27 @@ class ContrastiveText:
             names: dict[str, Any] = {"source_vcb": files.source_vcb, "target_vcb": files.target_vcb}
             tables = files.forward_table, files.reverse_table
             return aligner_from_tables(*tables, **names, case_sensitive=self.reading.case_sensitive), None
-        network = network_of(weights) if weights is not None else network_for(self.settings.features, files.start)
-        watch.begin("reading")
-        asked, known = self.asked.chosen(network is not None and not self.fast), None
-        paths = self.text.paths(self.reading.split)
-        if asked:
-            bitext, known = known_text(*paths, asked, self.reading, run, asking(watch))
-            watch.close()
-            assert known is not None
-            for line in known.summary:
-                watch.say(line)
-        else:
-            bitext = read_bitext(*paths, reading=self.reading)
-        self._evidence = read_evidence(bitext, files.evidence)
+        bitext, known = self._read(self.reading, run)
         watch.close()
         if not len(bitext.source.tokens):
             watch.say("warning: every line has a blank side; nothing to learn from")
         settings = AlignerSettings(fast=self.fast, seed=self.settings.seed)
         how: dict[str, Any] = {"reading": self.reading, "run": run, "progress": watch, "known": known}
         return train_base(bitext, network, settings, self.settings.rounds, **how), bitext
+
+    def _read(self, reading: Reading, run: Run, places: bool = False) -> "tuple[Bitext, Known | None]":
+        """Read the text and other aligners' links of it; return what is known of its words, too, or of their places."""
+        watch, paths, known = self.watch, self.text.paths(reading.split), None
+        watch.begin("reading")
+        if self.asked:
+            bitext, known = known_text(*paths, self.asked, reading, run, asking(watch), places)
+            watch.close()
+            for line in known.summary if known is not None else ():
+                watch.say(line)
+        else:
+            bitext = read_bitext(*paths, reading=reading)
+        self._evidence = read_evidence(bitext, self.files.evidence)
+        return bitext, known
 
     def _learned(self, base: Aligner, text: "Bitext", run: Run) -> ContrastiveAligner:
         """Learn weights."""
@@ -267,6 +277,7 @@ class ContrastiveText:
             reading=self.reading,
             run=run,
             progress=watch,
+            **self.asked.keywords(),
         )
 
     def _tell(self, aligner: ContrastiveAligner) -> None:
