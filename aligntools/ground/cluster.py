@@ -87,8 +87,13 @@ def _versions() -> dict[str, str]:
     return found
 
 
-# What workers are asked; one that is not fit for the work raises what the user is told. Dask's own check of versions
-# only warns, and passes over Numba and sources; a plugin of a worker that is not fit would end it, also for others.
+# What workers are asked; one that is not fit for the work raises what the user is told. Dask's own means do not replace
+# it. Its check of versions only warns, and knows Dask's libraries and NumPy, but neither Numba nor sources. A plugin
+# whose setup fails at a worker that comes later is logged there, and the worker takes jobs all the same; and plugins
+# stay with the scheduler, for other clients too. `Client.upload_file` puts sources beside a package that is installed:
+# versions of libraries stay different, and the file is left there. `performance_report` writes a page of all that the
+# scheduler does, with Bokeh, where users are told how far their work is. `Client(scheduler_file=...)` waits without end
+# for a file that is not there.
 
 
 def _check_versions(wanted: dict[str, str], dask_worker: Any) -> str:
