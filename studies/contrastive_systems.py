@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from bench import code, measuring, report, texts
-from bench.contrastive_study import UNTAUGHT, Study, base_hash
+from bench.contrastive_base import base_hash
+from bench.contrastive_study import UNTAUGHT, Study
 from bench.quality import HEURISTIC, evaluate
 
 #: Kinds of base models, and the features that are tried over each.
