@@ -8,6 +8,7 @@ from aligntools.aligning.applying.costs import link_costs
 from aligntools.aligning.applying.kernels_decoding import JOINT, MEAN
 from aligntools.aligning.contrastive import warming as contrastive
 from aligntools.aligning.links import symmetrize
+from aligntools.aligning.models import registry
 from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
 from aligntools.aligning.training.reconstruction import reconstruct
 from aligntools.aligning.training.stages import train
@@ -36,24 +37,23 @@ def warm(folder: Path, pool: Pool) -> None:
         corpus.Skipped(),
     )
     sizes = (len(head.source_vocabulary), len(head.target_vocabulary))
-    for model, joint in (("fertility", True), ("ibm2", False)):
-        settings = AlignerSettings(model_type=model, agreement=joint, views=(0,)).resolved(1000)
-        models = train(head, settings, pool, 1_000_000)
-        pieces = train_subwords(head, replace(settings, subwords=9), pool, 1_000_000) if joint else None
-        applier = Applier(models, settings, sizes, subwords=pieces)
-        if joint:
-            contrastive.warm(head, settings, models, pool)
-            for _ in applier.posteriors(head, pool, viterbi=True):
+    for kind in registry.kinds():
+        for form in kind.forms:
+            settings = AlignerSettings(kind.name, views=(0,), **form).resolved(1000)
+            models = train(head, settings, pool, 1_000_000)
+            for _ in Applier(models, settings, sizes).posteriors(head, pool):
                 pass
-            reconstruct(head, list(models), settings, pool, 1_000_000, ReconstructionSettings(2, mre_smoothing=1.0))
-        for part in head, read:
-            for posteriors in applier.posteriors(part, pool):
-                for way in (MEAN, JOINT):
-                    pairs, offsets, p = decide(posteriors, way, 0.4, pool)
-    settings = AlignerSettings(model_type="ibm2", positions="table", agreement=False).resolved(1000)
-    for _ in Applier(train(head, settings, pool, 1_000_000), settings, sizes).posteriors(head, pool):
+    settings = AlignerSettings(views=(0,)).resolved(1000)
+    models = train(head, settings, pool, 1_000_000)
+    contrastive.warm(head, settings, models, pool)
+    reconstruct(head, list(models), settings, pool, 1_000_000, ReconstructionSettings(2, mre_smoothing=1.0))
+    pieces = train_subwords(head, replace(settings, subwords=9), pool, 1_000_000)
+    applier = Applier(models, settings, sizes, subwords=pieces)
+    for _ in applier.posteriors(head, pool, viterbi=True):
         pass
-    train(head, AlignerSettings("ibm2", agreement=False, favor_diagonal=False).resolved(1000), pool, 1_000_000)
+    for posteriors in applier.posteriors(read, pool):
+        for way in (MEAN, JOINT):
+            pairs, offsets, p = decide(posteriors, way, 0.4, pool)
     links = pharaoh.Links(pairs, offsets)
     data = pharaoh.format_pharaoh(links, "target", None, compiled=True)
     pharaoh.format_pharaoh(links, "source", p, compiled=True)

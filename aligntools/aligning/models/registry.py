@@ -5,7 +5,7 @@ its class in a module of its own, and a declaration in the table below, or calls
 """
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,6 +52,8 @@ class ModelKind:
     spreads : bool
         After reconstruction, where each direction is by itself, its posteriors spread over many words: a heuristic over
         both directions' links does better than the mean.
+    forms : sequence of mapping of str to object
+        Settings with which it runs kernels that it does not run with the others: ``warmup`` trains it with each.
     """
 
     name: str
@@ -68,6 +70,7 @@ class ModelKind:
     last_pass: bool = False
     reconstructs: str | None = None
     spreads: bool = False
+    forms: Sequence[Mapping[str, Any]] = ({},)
 
     def load(self) -> type[Any]:
         """Return the class, a `base.LexicalModel`."""
@@ -122,11 +125,18 @@ def reconstructed() -> tuple[str, ...]:
     return tuple(kind.name for kind in kinds() if kind.reconstructs == kind.name)
 
 
+_APART = {"agreement": False}
 _MODELS = "aligntools.aligning.models"
 register(ModelKind("ibm1", f"{_MODELS}.ibm1:Ibm1", None, 0, {}, learns_null=True, reconstructs="ibm2"))
 register(
     ModelKind(
-        "ibm2", f"{_MODELS}.ibm2:Ibm2", own=_ITERATIONS | _DIAGONAL, learns_null=True, reconstructs="ibm2", spreads=True
+        "ibm2",
+        f"{_MODELS}.ibm2:Ibm2",
+        own=_ITERATIONS | _DIAGONAL,
+        learns_null=True,
+        reconstructs="ibm2",
+        spreads=True,
+        forms=(_APART, _APART | {"positions": "table"}, _APART | {"favor_diagonal": False}),
     )
 )
 register(
