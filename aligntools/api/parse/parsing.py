@@ -3,9 +3,7 @@
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +17,7 @@ from aligntools.api.given.annotated import (
     predicted_of,
     tagged_tokens_of,
 )
+from aligntools.api.given.annotators import Annotator, OfText, batches
 from aligntools.api.given.keywords import ParserDecisionsKeywords, ParserReadingKeywords, RunKeywords
 from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.given.sentences import words_of
@@ -27,7 +26,6 @@ from aligntools.api.views.showing import ShownAsModel, ShownAsTree, ShownAsTrees
 from aligntools.formats.annotation.conll import Conll, column_place, format_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.enhanced import tree_graph
-from aligntools.formats.text.memory_text import sentences_given
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.running import Run
@@ -110,7 +108,7 @@ def _tree_columns(heads: npt.NDArray[np.int32], labels: Sequence[bytes] | None) 
 
 
 @dataclass(frozen=True, eq=False)
-class Parses(ShownAsTrees, Sequence[Parse]):
+class Parses(ShownAsTrees, OfText[Parse]):
     """The trees of consecutive sentences, in a few arrays; an item is a `Parse`.
 
     Attributes
@@ -144,26 +142,10 @@ class Parses(ShownAsTrees, Sequence[Parse]):
     unknown_tags: npt.NDArray[np.bool_]
     turned: int = 0
 
-    @cached_property
-    def _words(self) -> list[bytes]:
-        return self.source.words
-
-    def __len__(self) -> int:
-        return len(self.source)
-
-    @overload
-    def __getitem__(self, index: int) -> Parse: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Parse]: ...
-    def __getitem__(self, index: int | slice) -> Parse | list[Parse]:
-        """Return a sentence's tree, or some of them."""
-        if isinstance(index, slice):
-            return [self[k] for k in range(*index.indices(len(self)))]
-        k = range(len(self))[index]
-        begin, end = self.source.offsets[k : k + 2].tolist()
+    def _item(self, number: int, begin: int, end: int) -> Parse:
         words, tags = (tuple(map(decoded, values[begin:end])) for values in (self._words, self.tags))
         labels = None if self.labels is None else tuple(map(decoded, self.labels[begin:end]))
-        return Parse(words, tags, self.heads[begin:end], labels, float(self.scores[k]))
+        return Parse(words, tags, self.heads[begin:end], labels, float(self.scores[number]))
 
     def format(self) -> bytes:
         """Return CoNLL in UTF-8: what was CoNLL with heads and labels filled in, and all else as it was.
@@ -179,7 +161,7 @@ class Parses(ShownAsTrees, Sequence[Parse]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Parser(ShownAsModel):
+class Parser(Annotator, ShownAsModel):
     """A trained parser: from `train_parser`, `transfer_parser`, `induce_parser` or a model file.
 
     It can be used from several threads.
@@ -203,44 +185,15 @@ class Parser(ShownAsModel):
         return model_view(self.model, title)
 
     @classmethod
-    def load(cls, path: PathLike, *, verify: bool = True) -> "Parser":
-        """Read a model file.
-
-        Parameters
-        ----------
-        path : str or path
-        verify : bool
-            Check the checksum, which says whether the file is what was written.
-
-        Raises
-        ------
-        ModelError
-            When it is not the model of a parser, or damaged.
-        """
+    def _of_file(cls, path: PathLike, verify: bool) -> "Parser":
         from aligntools.parsing import loading
 
         return cls(loading.load(path, verify))
-
-    def save(self, path: PathLike) -> None:
-        """Write a model file; it appears whole or not at all.
-
-        Raises
-        ------
-        DataError
-            When it cannot be written.
-        """
-        self.model.save(path)
 
     @property
     def n_features(self) -> int:
         """Number of weights, or probabilities, that are not 0."""
         return int(np.count_nonzero(self.model.weights))
-
-    @property
-    def column(self) -> str | int:
-        """Column of CoNLL that the tags were learned from."""
-        column: str | int = self.model.settings.get("column", "upos")
-        return column
 
     @property
     def projective(self) -> bool:
@@ -352,9 +305,9 @@ class Parser(ShownAsModel):
         decisions, reading = given.take(ParserDecisions, decisions), given.take(ParserReading, reading)
         run = given.take(Run, run).here()
         given.end()
-        rest, warned = sentences_given(sentences, IN_MEMORY), False
+        warned = False
         with pool_of(run.threads) as pool:
-            while part := list(islice(rest, 1 if unbuffered else batch_size)):
+            for part in batches(sentences, 1 if unbuffered else batch_size):
                 found = self._parsed(tagged_tokens_of(part, reading.mark), decisions, reading, pool)
                 if not warned and found.unknown_tags.any():
                     warned = True

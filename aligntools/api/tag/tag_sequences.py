@@ -2,20 +2,19 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from aligntools.api.given.annotated import Parsed, Sentence, tokens_of
-from aligntools.api.given.naming import IN_MEMORY
+from aligntools.api.given.annotators import batches
 from aligntools.api.given.texts import Split
 from aligntools.api.running.threads import pool_of
 from aligntools.formats.annotation.tag_lists import format_posteriors as format_posteriors
 from aligntools.formats.annotation.tag_lists import format_scores as format_scores
 from aligntools.formats.annotation.tag_lists import format_sequences as format_sequences
-from aligntools.formats.text.memory_text import sentences_given
 from aligntools.ground.errors import UsageProblem
 from aligntools.words.normal_forms import in_form
 
@@ -196,9 +195,8 @@ class TagDistributions:
         >>> [[max(word, key=word.get) for word in words] for words in tagger.posteriors(["a dog barks"])]
         [['DET', 'NOUN', 'VERB']]
         """
-        rest = sentences_given(sentences, IN_MEMORY)
         with pool_of(threads) as pool:
-            while part := list(islice(rest, PART)):
+            for part in batches(sentences, PART):
                 text = tokens_of(part, split)
                 found = self.posteriors_of(text, threads=pool)
                 for a, b in pairwise(text.offsets.tolist()):
@@ -220,9 +218,8 @@ class TagDistributions:
     def _parts(
         self, sentences: Iterable[Sentence], split: Split | None, threads: "int | Pool | None"
     ) -> "Iterator[Sequences]":
-        rest = sentences_given(sentences, IN_MEMORY)
         with pool_of(threads) as pool:
-            while part := list(islice(rest, PART)):
+            for part in batches(sentences, PART):
                 yield self.sequences_of(tokens_of(part, split), pool)
 
     def named(self, lists: "list[list[ScoredTags]]") -> list[list[TagSequence]]:

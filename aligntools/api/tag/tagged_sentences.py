@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.api.given.annotated import Parsed, decoded, encoded
+from aligntools.api.given.annotators import OfText
 from aligntools.api.given.keywords import TagWritingKeywords
 from aligntools.api.views.showing import ShownAsTags, ShownWithTags
 from aligntools.formats.annotation.conll import Conll, column_place, format_conll, parse_conll
@@ -58,7 +59,7 @@ class TaggedSentence(ShownWithTags, Sequence[tuple[str, str]]):
 
 
 @dataclass(frozen=True, eq=False)
-class TaggedSentences(ShownAsTags, Sequence[TaggedSentence]):
+class TaggedSentences(ShownAsTags, OfText[TaggedSentence]):
     """Consecutive sentences with their tags, in a few arrays; an item is a `TaggedSentence`.
 
     Attributes
@@ -90,23 +91,7 @@ class TaggedSentences(ShownAsTags, Sequence[TaggedSentence]):
         names = [name.encode("utf-8", "surrogateescape") for name in self.tagset]
         return [names[n] for n in self.ids.tolist()]
 
-    @cached_property
-    def _words(self) -> list[bytes]:
-        return self.source.words
-
-    def __len__(self) -> int:
-        return len(self.source)
-
-    @overload
-    def __getitem__(self, index: int) -> TaggedSentence: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[TaggedSentence]: ...
-    def __getitem__(self, index: int | slice) -> TaggedSentence | list[TaggedSentence]:
-        """Return a sentence, or some of them."""
-        if isinstance(index, slice):
-            return [self[k] for k in range(*index.indices(len(self)))]
-        k = range(len(self))[index]
-        begin, end = self.source.offsets[k : k + 2].tolist()
+    def _item(self, number: int, begin: int, end: int) -> TaggedSentence:
         tags = tuple(self.tagset[n] for n in self.ids[begin:end].tolist())
         return TaggedSentence(tuple(map(decoded, self._words[begin:end])), tags, self.probabilities[begin:end])
 

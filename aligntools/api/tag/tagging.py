@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from aligntools.api.given.annotated import (
@@ -17,6 +16,7 @@ from aligntools.api.given.annotated import (
     read_untagged,
     tokens_of,
 )
+from aligntools.api.given.annotators import Annotator, batches
 from aligntools.api.given.keywords import (
     InductionKeywords,
     RunKeywords,
@@ -26,7 +26,6 @@ from aligntools.api.given.keywords import (
     TagReadingKeywords,
     WordReadingKeywords,
 )
-from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
 from aligntools.api.tag.partial_tags import Dictionary, observe_text, types_of
@@ -35,7 +34,6 @@ from aligntools.api.tag.tag_sequences import TagDistributions
 from aligntools.api.tag.tagged_sentences import TaggedSentence, TaggedSentences
 from aligntools.api.views.showing import ShownAsModel
 from aligntools.formats.annotation.class_lists import ClassList
-from aligntools.formats.text.memory_text import sentences_given
 from aligntools.formats.text.reading import Splitting, TagReading, WordReading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
@@ -73,7 +71,7 @@ class InducingKeywords(InductionKeywords, WordReadingKeywords, RunKeywords, tota
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tagger(TagDistributions, ShownAsModel):
+class Tagger(Annotator, TagDistributions, ShownAsModel):
     """A trained tagger: from `train_tagger`, `induce_tags` or a model file. Several threads can use it at once.
 
     Attributes
@@ -94,33 +92,10 @@ class Tagger(TagDistributions, ShownAsModel):
         return model_view(self.model, title, words, best)
 
     @classmethod
-    def load(cls, path: PathLike, *, verify: bool = True) -> "Tagger":
-        """Read a model file.
-
-        Parameters
-        ----------
-        path : str or path
-        verify : bool
-            Check the checksum, which says whether the file is what was written.
-
-        Raises
-        ------
-        ModelError
-            When it is not the model of a tagger, or damaged.
-        """
+    def _of_file(cls, path: PathLike, verify: bool) -> "Tagger":
         from aligntools.tagging.tagger import TaggerModel
 
         return cls(TaggerModel.load(path, verify))
-
-    def save(self, path: PathLike) -> None:
-        """Write a model file; it appears whole or not at all.
-
-        Raises
-        ------
-        DataError
-            When it cannot be written.
-        """
-        self.model.save(path)
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -136,12 +111,6 @@ class Tagger(TagDistributions, ShownAsModel):
     def n_models(self) -> int:
         """Number of models whose posteriors are multiplied."""
         return len(self.model.members)
-
-    @property
-    def column(self) -> str | int:
-        """Column of CoNLL that the tags were learned from."""
-        column: str | int = self.model.settings.get("column", "upos")
-        return column
 
     def knows(self, words: Iterable[str]) -> list[bool]:
         """Return for each word whether training saw it."""
@@ -219,9 +188,8 @@ class Tagger(TagDistributions, ShownAsModel):
         decisions, run = given.take(TagDecisions, decisions), given.take(Run, run).here()
         split = given.take(Splitting).split
         given.end()
-        rest = sentences_given(sentences, IN_MEMORY)
         with pool_of(run.threads) as pool:
-            while part := list(islice(rest, 1 if unbuffered else batch_size)):
+            for part in batches(sentences, 1 if unbuffered else batch_size):
                 yield from self._tagged(tokens_of(part, split), decisions, pool, not unbuffered)
 
     @taking(TagDecisions, Run)
