@@ -122,13 +122,18 @@ def _hints_are_shown():
         logging.getLogger(f"aligntools.{name}").setLevel(logging.NOTSET)
 
 
-@pytest.fixture(autouse=True)
-def _no_encoder_unasked(request, monkeypatch):
+@pytest.fixture(scope="session", autouse=True)
+def _no_encoder_unasked():
     """Leave an encoder that happens to be installed out of what does not ask for one, but for `unasked_encoder`."""
-    if "unasked_encoder" not in request.fixturenames:
-        monkeypatch.setattr("aligntools.encoding.settings.installed", lambda: False)
+    from aligntools.encoding import settings
+
+    with pytest.MonkeyPatch.context() as patch:
+        before = settings.installed
+        patch.setattr(settings, "installed", lambda: False)
+        yield before
 
 
 @pytest.fixture
-def unasked_encoder():
+def unasked_encoder(monkeypatch, _no_encoder_unasked):
     """Let an encoder that is installed take part as it does for users."""
+    monkeypatch.setattr("aligntools.encoding.settings.installed", _no_encoder_unasked)
