@@ -23,8 +23,8 @@ def run(o):
     every = _write(folder / "base", pairs[:: max(1, len(pairs) // o.pairs)][: o.pairs])
     measuring.run(measuring.aligntools("align", "-q", *every, "--save-model", base, "--threads", o.threads))
     command = measuring.aligntools(
-        "contrastive-align", "-q", "-m", base, *_write(folder / "learn", pairs[: o.learn]), "--save-weights", weights,
-        "-o", folder / "learn.align", "--beam", 1, "--threads", o.threads,
+        "contrastive-align", "-q", "--no-encoder", "-m", base, *_write(folder / "learn", pairs[: o.learn]),
+        "--save-weights", weights, "-o", folder / "learn.align", "--beam", 1, "--threads", o.threads,
     )  # fmt: skip
     learned = min(measuring.run(command).seconds for _ in range(2))  # the first one may compile
     rates = _rates(o, folder, base, weights, [p for p in pairs if _near(p, 25)][: o.apply])

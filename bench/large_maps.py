@@ -99,7 +99,8 @@ def _contrastive_align(o, systems):
     pairs, model = _pairs(systems), _model(systems)
     weights = model.with_suffix(".json")
     if not weights.exists():
-        measuring.run(measuring.aligntools("contrastive-align", "-q", "-m", model, *pairs, "--save-weights", weights))
+        learn = "contrastive-align", "-q", "--no-encoder", "-m", model, *pairs, "--save-weights", weights
+        measuring.run(measuring.aligntools(*learn))
     return "contrastive-align -m -w, 29,000 pairs", ["-m", model, "-w", weights, *pairs], ""
 
 
