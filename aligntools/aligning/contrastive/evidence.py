@@ -6,11 +6,13 @@ has prior odds of its own, the base model's, which makes two observers enough: e
 under which its readings are most likely (EM). What a reading is worth is the logarithm of their ratio.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.links.pharaoh import Links
 
@@ -27,11 +29,14 @@ PASSES, STILL = 100, 1e-4
 LEAST_OWN = float(np.log(0.02 / 0.98))
 
 
-def _keys(sentences, rows, columns):
-    return (sentences << 32) | (rows.astype(np.int64) << 16) | columns
+def _keys(sentences: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    keys: np.ndarray = (sentences << 32) | (rows.astype(np.int64) << 16) | columns
+    return keys
 
 
-def given_too(starts, rows, columns, evidence):
+def given_too(
+    starts: np.ndarray, rows: np.ndarray, columns: np.ndarray, evidence: Sequence[GivenLinks]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Add the links of files to candidates; return starts, rows and columns as `CandidateLinks` has them.
 
     Parameters
@@ -48,14 +53,14 @@ def given_too(starts, rows, columns, evidence):
     return starts, ((keys >> 16) & 0xFFFF).astype(np.int32), (keys & 0xFFFF).astype(np.int32)
 
 
-def readings(candidates, evidence):
+def readings(candidates: CandidateLinks, evidence: Sequence[GivenLinks]) -> np.ndarray:
     """Return what each file says of each candidate, uint8 [candidates, files], below READINGS."""
     sentences = np.repeat(np.arange(len(candidates)), np.diff(candidates.starts))
     wanted = _keys(sentences, candidates.rows, candidates.columns)
     return np.stack([_reading(wanted, given) for given in evidence], 1)
 
 
-def _reading(wanted, given):
+def _reading(wanted: np.ndarray, given: GivenLinks) -> np.ndarray:
     links = given.links
     keys = _keys(links.sentences(), links.pairs[:, 0], links.pairs[:, 1])
     found = np.zeros(len(wanted), np.uint8)
@@ -82,12 +87,12 @@ class Places:
     table: np.ndarray
 
 
-def names(files):
+def names(files: int) -> tuple[str, ...]:
     """Return the names of the columns of so many files, as weight files have them."""
     return tuple(f"evidence-{n}" for n in range(1, files + 1))
 
 
-def with_readings(candidates, tables):
+def with_readings(candidates: CandidateLinks, tables: Sequence[np.ndarray]) -> CandidateLinks:
     """Return candidates with a column more for each file: the log-odds of what it says.
 
     Parameters
@@ -96,7 +101,7 @@ def with_readings(candidates, tables):
         With readings.
     tables : sequence of float64 [READINGS]
     """
-    read = candidates.readings
+    read = candidates.read()
     columns = [np.asarray(table, np.float32)[read[:, k]] for k, table in enumerate(tables)]
     return replace(candidates, local=np.concatenate([candidates.local, np.stack(columns, 1)], axis=1))
 
@@ -113,12 +118,12 @@ class Judged:
         Of each file's links, expected under all that is known, as fractions.
     """
 
-    tables: list
-    precision: list
-    recall: list
+    tables: list[np.ndarray]
+    precision: list[float]
+    recall: list[float]
 
 
-def judge(candidates, trees):
+def judge(candidates: CandidateLinks, trees: bool) -> Judged:
     """Learn what readings are worth, without gold.
 
     Each reading is taken to depend on nothing but whether the cell is a link. A cell's prior odds are those of the
@@ -135,7 +140,7 @@ def judge(candidates, trees):
     """
     prior = candidates.local[:, kf.TREES if trees else kf.POSTERIOR].astype(np.float64)
     own = candidates.local[:, kf.POSTERIOR] > LEAST_OWN
-    read = candidates.readings
+    read = candidates.read()
     seen, links = read[own], _probability(prior[own])
     tables = [np.zeros(READINGS) for _ in range(read.shape[1])]
     for _ in range(PASSES):
@@ -151,15 +156,16 @@ def judge(candidates, trees):
     return Judged(tables, (right / totals[0]).tolist(), (right / totals[1]).tolist())
 
 
-def _probability(log_odds):
-    return 1.0 / (1.0 + np.exp(-log_odds))
+def _probability(log_odds: np.ndarray) -> np.ndarray:
+    found: np.ndarray = 1.0 / (1.0 + np.exp(-log_odds))
+    return found
 
 
-def _sum(tables, read):
+def _sum(tables: Sequence[np.ndarray], read: np.ndarray) -> np.ndarray:
     return sum((table[read[:, k]] for k, table in enumerate(tables)), np.zeros(len(read)))
 
 
-def _log_odds(read, links):
+def _log_odds(read: np.ndarray, links: np.ndarray) -> np.ndarray:
     """Return the log-odds that each reading adds, given each cell's probability of a link."""
     spread = np.bincount(read, minlength=READINGS) * (SMOOTHING / max(len(read), 1))
     counts = [np.bincount(read, weight, READINGS) + spread for weight in (links, 1.0 - links)]

@@ -8,14 +8,16 @@ from aligntools.aligning.applying.applier import decide
 from aligntools.aligning.applying.kernels_decoding import MEAN
 from aligntools.aligning.contrastive import evidence
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive.candidates import CandidateFinder, concatenate
+from aligntools.aligning.contrastive.candidate_links import concatenate
+from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.tasks import LearningPlan, draw
 from aligntools.aligning.contrastive.weights import Weights
 from aligntools.aligning.evidence import Known
-from aligntools.formats.links.given_links import concatenate_given
+from aligntools.formats.links.given_links import GivenLinks, concatenate_given
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.pharaoh import concatenate as join
+from aligntools.formats.text.corpus import Bitext
 
 #: Pairs that files of evidence are judged on, drawn at random.
 PAIRS = 2000
@@ -54,7 +56,9 @@ class EvidenceFile:
     aer: float | None = None
 
 
-def judge_files(finder: CandidateFinder, bitexts: list, files: list, plan: LearningPlan):
+def judge_files(
+    finder: CandidateFinder, bitexts: list[Bitext], files: list[list[GivenLinks]], plan: LearningPlan
+) -> tuple[list[np.ndarray], list[EvidenceFile]]:
     """Learn what readings of files are worth, from texts without gold.
 
     Parameters
@@ -70,16 +74,15 @@ def judge_files(finder: CandidateFinder, bitexts: list, files: list, plan: Learn
     list of float64 [evidence.READINGS], list of EvidenceFile
     """
     parts, own, drawn = [], [], []
-    for bitext, given, chosen in zip(bitexts, files, draw(bitexts, PAIRS, plan.learning.seed), strict=True):
-        part = [x[chosen] for x in given]
+    for bitext, of_text, chosen in zip(bitexts, files, draw(bitexts, PAIRS, plan.learning.seed), strict=True):
+        part = [x[chosen] for x in of_text]
         drawn.append(part)
-        for posteriors, candidates in finder.find(pick(bitext, chosen), part):
-            parts.append(candidates)
+        for posteriors, found in finder.find(pick(bitext, chosen), part):
+            parts.append(found)
             own.append(Links(*decide(posteriors, MEAN, plan.threshold, finder.pool)[:2]))
     links = join(own)
     told, tables = [], []
-    candidates = concatenate(parts) if parts else None
-    judged = evidence.judge(candidates, bool(plan.active[kf.TREES])) if candidates is not None else None
+    judged = evidence.judge(concatenate(parts), bool(plan.active[kf.TREES])) if parts else None
     for k in range(len(files[0]) if files else 0):
         given = evidence.firm(concatenate_given([part[k] for part in drawn]))
         agreement, exchanged = (evidence.agreement(x.links, links) for x in (given, given.turned()))
@@ -106,7 +109,9 @@ def scale(weights: np.ndarray, active: np.ndarray) -> float:
     return 1.0
 
 
-def with_evidence(weights: Weights, tables: list, told: list, counts_for: float | None = None) -> Weights:
+def with_evidence(
+    weights: Weights, tables: list[np.ndarray], told: list[EvidenceFile], counts_for: float | None = None
+) -> Weights:
     """Return weights with those of evidence, for which they were not learned.
 
     ``counts_for`` is what every file counts for; None: its `share`.

@@ -102,7 +102,7 @@ GROUPS = {
 }
 
 
-def select(text):
+def select(text: str) -> np.ndarray:
     """Return which features a selection names.
 
     Parameters
@@ -139,7 +139,7 @@ def select(text):
     return chosen
 
 
-def start_weights(active, paper=False):
+def start_weights(active: np.ndarray, paper: bool = False) -> np.ndarray:
     """Return the weights that learning starts from, float64 [FEATURES]; 0 for features that are not active."""
     values = np.array([f.paper if paper else f.start for f in ALL], np.float64)
     return np.where(active, values, 0.0)

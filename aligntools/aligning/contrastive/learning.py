@@ -15,7 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive.search import GREEDY, SearchSettings, search
+from aligntools.aligning.contrastive.candidate_links import CandidateLinks
+from aligntools.aligning.contrastive.search import GREEDY, BestLists, SearchSettings, search
+from aligntools.ground.parallel import Pool
+from aligntools.ground.running import Report
 
 #: Doublings of the first step in which `calibrate` looks for a weight with enough or few enough links.
 WIDEST = 8
@@ -61,13 +64,12 @@ class LearningSettings:
     limit: int = GREEDY.source_limit
 
     @property
-    def lists(self):
+    def lists(self) -> SearchSettings:
         """How the lists are searched."""
-        limits = {"source_limit": self.limit, "target_limit": self.limit}
-        return SearchSettings(beam=self.beam, n_best=self.n_best, **limits)
+        return SearchSettings(beam=self.beam, n_best=self.n_best, source_limit=self.limit, target_limit=self.limit)
 
 
-def list_expectations(best, active):
+def list_expectations(best: BestLists, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return each sentence's ``ln Z`` and expected features over its list.
 
     Returns
@@ -82,7 +84,14 @@ def list_expectations(best, active):
     return top[:, 0] + np.log(z), np.einsum("kn,knf->kf", p / z[:, None], best.features(active))
 
 
-def objective(observed, corrupted, weights, active, settings, pool=None):
+def objective(
+    observed: CandidateLinks,
+    corrupted: CandidateLinks,
+    weights: np.ndarray,
+    active: np.ndarray,
+    settings: SearchSettings,
+    pool: Pool | None = None,
+) -> tuple[float, np.ndarray]:
     """Return the mean difference of ``ln Z``, and its gradient, float64 [FEATURES].
 
     Parameters
@@ -99,7 +108,15 @@ def objective(observed, corrupted, weights, active, settings, pool=None):
     return float(np.mean(z - z_corrupted)), np.mean(phi - phi_corrupted, axis=0)
 
 
-def learn(observed, corrupted, start, active, settings=LearningSettings(), pool=None, report=None):
+def learn(
+    observed: CandidateLinks,
+    corrupted: CandidateLinks,
+    start: np.ndarray,
+    active: np.ndarray,
+    settings: LearningSettings = LearningSettings(),
+    pool: Pool | None = None,
+    report: Report | None = None,
+) -> np.ndarray:
     """Learn weights.
 
     Parameters
@@ -128,10 +145,10 @@ def learn(observed, corrupted, start, active, settings=LearningSettings(), pool=
     if not n:
         return start
     spread = _spread(observed, start, active, lists, pool) if settings.scaled else np.ones_like(start)
-    size = np.linalg.norm(start * spread) or 1.0
+    size = float(np.linalg.norm(start * spread)) or 1.0
 
-    def sized(weights):
-        return weights * (size / max(np.linalg.norm(weights * spread), 1e-12))
+    def sized(weights: np.ndarray) -> np.ndarray:
+        return weights * (size / max(float(np.linalg.norm(weights * spread)), 1e-12))
 
     rng = np.random.default_rng(settings.seed)
     parts = [(observed.part(k, k + 1), corrupted.part(k, k + 1)) for k in range(n)]
@@ -139,7 +156,7 @@ def learn(observed, corrupted, start, active, settings=LearningSettings(), pool=
     for number in range(1, settings.passes + 1):
         mean = np.zeros_like(weights)
         for k in rng.permutation(n):
-            _, gradient = objective(*parts[k], weights, active, lists)
+            _, gradient = objective(parts[k][0], parts[k][1], weights, active, lists)
             weights = sized(weights + settings.rate * size / (t + settings.delay) * gradient / spread**2)
             mean += weights / n
             t += 1
@@ -154,7 +171,15 @@ def learn(observed, corrupted, start, active, settings=LearningSettings(), pool=
     return best
 
 
-def learn_plainly(observed, corrupted, start, active, settings, pool=None, report=None):
+def learn_plainly(
+    observed: CandidateLinks,
+    corrupted: CandidateLinks,
+    start: np.ndarray,
+    active: np.ndarray,
+    settings: LearningSettings,
+    pool: Pool | None = None,
+    report: Report | None = None,
+) -> np.ndarray:
     """Learn weights by stochastic gradient descent as the authors' program does; for parameters see `learn`.
 
     Step ``t`` (from 0 on) adds ``rate / (t + delay)`` times the gradient of one pair. It ends after so many passes, or
@@ -177,7 +202,7 @@ def learn_plainly(observed, corrupted, start, active, settings, pool=None, repor
     weights, t, still = start.copy(), 0, 0
     for number in range(1, settings.passes + 1):
         for k in rng.permutation(n):
-            step = settings.rate / (t + settings.delay) * objective(*parts[k], weights, active, lists)[1]
+            step = settings.rate / (t + settings.delay) * objective(parts[k][0], parts[k][1], weights, active, lists)[1]
             weights = weights + step
             t += 1
             still = still + 1 if np.linalg.norm(step) < SHORT else 0
@@ -187,23 +212,41 @@ def learn_plainly(observed, corrupted, start, active, settings, pool=None, repor
         if still == STILL:
             break
     learned, kept = (w / max(np.abs(w).sum(), 1e-12) for w in (weights, start))
-    return settings.pull * kept + (1 - settings.pull) * learned
+    mixed: np.ndarray = settings.pull * kept + (1 - settings.pull) * learned
+    return mixed
 
 
-def _spread(candidates, weights, active, settings, pool):
+def _spread(
+    candidates: CandidateLinks, weights: np.ndarray, active: np.ndarray, settings: SearchSettings, pool: Pool | None
+) -> np.ndarray:
     """Return the root mean square of each feature a sentence, over the best alignments; 1 where it is always 0."""
     best = search(candidates, weights, active, replace(settings, n_best=1), pool)
     phi = best.features(active)[:, 0]
     spread = np.sqrt(np.mean(phi**2, axis=0))
-    return np.where(spread > 0, spread, 1.0)
+    found: np.ndarray = np.where(spread > 0, spread, 1.0)
+    return found
 
 
-def count_links(candidates, weights, active, settings, pool=None):
+def count_links(
+    candidates: CandidateLinks,
+    weights: np.ndarray,
+    active: np.ndarray,
+    settings: SearchSettings,
+    pool: Pool | None = None,
+) -> int:
     """Return how many links the best alignments have."""
     return len(search(candidates, weights, active, settings, pool).links().pairs)
 
 
-def calibrate(candidates, weights, active, wanted, settings=GREEDY, pool=None, rounds=18):
+def calibrate(
+    candidates: CandidateLinks,
+    weights: np.ndarray,
+    active: np.ndarray,
+    wanted: float,
+    settings: SearchSettings = GREEDY,
+    pool: Pool | None = None,
+    rounds: int = 18,
+) -> tuple[np.ndarray, np.ndarray]:
     """Set the weight of the link count so that the best alignments have about ``wanted`` links.
 
     The number of links grows with that weight, nearly always; halving finds it.
@@ -225,7 +268,7 @@ def calibrate(candidates, weights, active, wanted, settings=GREEDY, pool=None, r
         return weights, active
     wanted = min(round(wanted), len(candidates.rows))
 
-    def excess(weight):
+    def excess(weight: float) -> int:
         weights[kf.LINKS] = weight
         return count_links(candidates, weights, active, settings, pool) - wanted
 

@@ -7,17 +7,19 @@ says which one comes with the program, and what taught it.
 
 import hashlib
 import json
+import os
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_linknetwork as kn
+from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.kernels_features import largest_pair
 from aligntools.formats.models.modelfile import fitting, hold, read_model, write_model
-from aligntools.ground.parallel import over
+from aligntools.ground.parallel import Pool, over
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +51,15 @@ class LinkNetwork:
     trust: np.ndarray
 
     @cached_property
-    def _network(self):
+    def _network(self) -> kn.Network:
         columns = [[NAMES.index(name) for name in names] for names in (self.names, map(turned, self.names))]
         return kn.Network(np.array(columns, np.int32), *(getattr(self, name) for name in _ARRAYS))
 
-    def odds(self, candidates, pool=None):
+    def odds(self, candidates: CandidateLinks, pool: Pool | None = None) -> np.ndarray:
         """Return the natural log-odds that candidates are links, float32 [candidates]."""
         arrays, out = candidates.arrays(), np.empty(len(candidates.rows), np.float32)
 
-        def judge(block):
+        def judge(block: tuple[int, int]) -> None:
             most, *longest = largest_pair(*block, arrays)
             scratch = (1, self.first.shape[1]), (3, max(longest), kn.CHANNELS), (2, most, kn.CHANNELS)
             kn.network_odds(*block, arrays, self._network, *(np.empty(shape, np.float32) for shape in scratch), out)
@@ -65,12 +67,12 @@ class LinkNetwork:
         over(pool, judge, candidates.blocks())
         return out
 
-    def parts(self):
+    def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the header and the arrays of a file."""
         return {"network": list(self.names)}, {name: getattr(self, name) for name in _ARRAYS}
 
     @classmethod
-    def from_parts(cls, header, arrays):
+    def from_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> "LinkNetwork":
         """Return the network of a file's parts.
 
         Raises
@@ -104,12 +106,12 @@ class LinkNetwork:
             whole.update(np.ascontiguousarray(array).tobytes())
         return whole.hexdigest()[:16]
 
-    def save(self, path) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file of it alone, which appears whole or not at all."""
         write_model(str(path), self.KIND, *self.parts())
 
     @classmethod
-    def load(cls, path) -> "LinkNetwork":
+    def load(cls, path: str | os.PathLike[str]) -> "LinkNetwork":
         """Read a file of it alone.
 
         Raises

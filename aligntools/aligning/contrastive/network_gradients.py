@@ -4,6 +4,7 @@ The network is that of `kernels_linknetwork`, one of them and from one side; her
 values are dropped at random (Srivastava et al. 2014).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,7 +57,7 @@ class Asked:
     posterior: int
 
 
-def shapes(inputs):
+def shapes(inputs: int) -> dict[str, tuple[int, ...]]:
     """Return the shapes of a network's arrays, by the names that `LinkNetwork` has for them."""
     channels = kn.CHANNELS
     return {
@@ -70,7 +71,7 @@ def shapes(inputs):
     }
 
 
-def views(flat, inputs):
+def views(flat: np.ndarray, inputs: int) -> dict[str, np.ndarray]:
     """Return the arrays that a flat vector of all parameters holds, by name."""
     found, at = {}, 0
     for name, shape in shapes(inputs).items():
@@ -93,14 +94,16 @@ class Propagation:
         Candidates of the largest lesson.
     """
 
-    def __init__(self, parameters, gradient, asked, longest):
+    def __init__(
+        self, parameters: dict[str, np.ndarray], gradient: dict[str, np.ndarray], asked: Asked, longest: int
+    ) -> None:
         self.asked = asked
         self.parameters, self.gradient = parameters, gradient
-        own = zip(*(x[name] for x in (parameters, gradient) for name in ("layers", "biases")), strict=True)
-        self.layers = [_Layer(*arrays, longest) for arrays in own]
+        own = (x[name] for x in (parameters, gradient) for name in ("layers", "biases"))
+        self.layers = [_Layer(w, b, dw, db, longest) for w, b, dw, db in zip(*own, strict=True)]
         self.around = np.empty_like(self.layers[0].around)
 
-    def odds(self, lesson, dropped=0.0, rng=None):
+    def odds(self, lesson: Lesson, dropped: float = 0.0, rng: np.random.Generator | None = None) -> np.ndarray:
         """Return the natural log-odds that candidates are links, float32 [candidates]; see `loss`."""
         p = self.parameters
         if len(lesson.inputs) > len(self.around):
@@ -109,9 +112,10 @@ class Propagation:
         self.first = self.last = np.maximum(self.x @ p["first"] + p["first_bias"], 0)
         for layer in self.layers:
             self.last = layer.forward(lesson, self.last, self.last.dtype.type(dropped), rng)
-        return p["trust"] * lesson.inputs[:, self.asked.posterior] + self.last @ p["last"] + p["last_bias"]
+        found: np.ndarray = p["trust"] * lesson.inputs[:, self.asked.posterior] + self.last @ p["last"] + p["last_bias"]
+        return found
 
-    def loss(self, lesson, dropped=0.0, rng=None):
+    def loss(self, lesson: Lesson, dropped: float = 0.0, rng: np.random.Generator | None = None) -> float:
         """Return the cross-entropy of a lesson, weighted by shares; add its gradient to what is there.
 
         Parameters
@@ -139,7 +143,9 @@ class Propagation:
 class _Layer:
     """A layer, with what it had on the way there."""
 
-    def __init__(self, weights, bias, gradient, bias_gradient, longest):
+    def __init__(
+        self, weights: np.ndarray, bias: np.ndarray, gradient: np.ndarray, bias_gradient: np.ndarray, longest: int
+    ) -> None:
         self.weights, self.bias, self.gradient, self.bias_gradient = weights, bias, gradient, bias_gradient
         self.matrix = weights[: kl.AROUND].reshape(_WIDE, kn.CHANNELS)
         self.around = np.empty((longest, _WIDE), weights.dtype)
@@ -147,7 +153,7 @@ class _Layer:
         self.most = np.empty((2, longest, kn.CHANNELS), weights.dtype)
         self.where = np.empty((2, longest, kn.CHANNELS), np.int32)
 
-    def forward(self, lesson, h, dropped, rng):
+    def forward(self, lesson: Lesson, h: np.ndarray, dropped: float, rng: np.random.Generator | None) -> np.ndarray:
         """Return what comes out when ``h`` comes in, [candidates, CHANNELS]."""
         n = len(h)
         around, z, drawn, gate, out = (x[:n] for x in (self.around, self.z, self.drawn, self.gate, self.out))
@@ -158,11 +164,12 @@ class _Layer:
             kl.find_highest(h, lines, most, where)
             kl.add_lines(most @ self.weights[place], lines, z)
         if dropped:
+            assert rng is not None, "something draws what is dropped"
             rng.random(out=drawn, dtype=drawn.dtype)
         kl.pass_on(z, drawn, dropped, h, gate, out)
         return out
 
-    def back(self, lesson, change, around):
+    def back(self, lesson: Lesson, change: np.ndarray, around: np.ndarray) -> None:
         """Turn the gradient of what came out into that of what came in; add those of the layer's own parameters."""
         n = len(change)
         own, around = change * self.gate[:n], around[:n]
@@ -176,7 +183,7 @@ class _Layer:
             self.gradient[place] += most.T @ summed
             kl.give_highest(summed @ self.weights[place].T, where, change)
 
-    def _lines(self, lesson):
+    def _lines(self, lesson: Lesson) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
         for n, (place, lines) in enumerate(((kn.OF_ROW, lesson.rows), (kn.OF_COLUMN, lesson.columns))):
             size = int(lines.max()) + 1
             yield place, lines, self.most[n, :size], self.where[n, :size]

@@ -4,20 +4,21 @@
 """
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_linknetwork as kn
-from aligntools.aligning.contrastive.candidates import CandidateLinks
+from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.kernels_network_gradients import AROUND
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork, turned
 from aligntools.aligning.contrastive.network_gradients import LAYERS, Asked, Lesson, Propagation, shapes, views
 from aligntools.ground.blas import one_thread
 from aligntools.ground.parallel import Pool
+from aligntools.ground.running import Report
 
 #: Features that a network asks about: those that a link has by itself.
 INPUTS = (
@@ -60,7 +61,7 @@ class Part(Lesson):
 
     starts: np.ndarray
 
-    def turned(self, order):
+    def turned(self, order: list[int]) -> "Part":
         """Return the same with source and target changed; ``order`` is what becomes of the inputs."""
         return Part(
             self.inputs[:, order],
@@ -98,7 +99,7 @@ def fit(
     passes: int,
     pool: Pool,
     seed: int = 1,
-    report: Callable[[dict[str, Any]], None] | None = None,
+    report: Report | None = None,
 ) -> list[LinkNetwork]:
     """Learn a `LinkNetwork` from each list of parts.
 
@@ -212,9 +213,7 @@ def begin(inputs: int, rng: np.random.Generator) -> np.ndarray:
     return flat
 
 
-def learn(
-    parts: Sequence[Part], passes: int, seed: int, report: Callable[[dict[str, Any]], None] | None = None
-) -> dict[str, np.ndarray]:
+def learn(parts: Sequence[Part], passes: int, seed: int, report: Report | None = None) -> dict[str, np.ndarray]:
     """Learn one network: name -> array, as `LinkNetwork` has them of each.
 
     The loss is cross-entropy, weighted by shares; inputs are `varied`, and values of channels dropped at random. The
@@ -249,7 +248,9 @@ def learn(
     return found
 
 
-def descend(flat, gradient, means, squares, n, rate):
+def descend(
+    flat: np.ndarray, gradient: np.ndarray, means: np.ndarray, squares: np.ndarray, n: int, rate: float
+) -> None:
     """Change parameters by step ``n`` of AdamW (Loshchilov & Hutter 2019), from 1 on; all are float32 [parameters]."""
     means += (1 - KEPT) * (gradient - means)
     squares += (1 - KEPT_SQUARES) * (gradient * gradient - squares)

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive.candidates import CandidateFinder, CandidateLinks
+from aligntools.aligning.contrastive.candidate_links import CandidateLinks
+from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.starts import shipped

@@ -1,5 +1,6 @@
 """Searching the best alignments of many sentence pairs."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -7,8 +8,9 @@ import numpy as np
 
 from aligntools.aligning.contrastive import kernels_blocks as kb
 from aligntools.aligning.contrastive import kernels_search as ks
-from aligntools.aligning.contrastive.candidates import CandidateLinks
+from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.formats.links.pharaoh import Links
+from aligntools.ground.parallel import Pool
 from aligntools.ground.ranges import Range, amounts, counts
 
 #: Most links of a word where every cell may be linked.
@@ -82,11 +84,11 @@ class BestLists:
     bit_starts: np.ndarray
     bits: np.ndarray
 
-    def arrays(self):
+    def arrays(self) -> ks.LinkSets:
         """Return what kernels take."""
         return ks.LinkSets(self.bit_starts, self.bits, self.scores, self.sizes)
 
-    def links(self, rank=0) -> Links:
+    def links(self, rank: int = 0) -> Links:
         """Return each sentence's links in its alignment of a rank; none where there are fewer alignments."""
         e = self.candidates
         counts = np.zeros(len(e), np.int64)
@@ -97,19 +99,19 @@ class BestLists:
             ks.collect_links(*given, pairs)
         return Links(pairs, np.concatenate([[0], np.cumsum(counts)]))
 
-    def features(self, active, pool=None):
+    def features(self, active: np.ndarray, pool: Pool | None = None) -> np.ndarray:
         """Return the alignments' features, float64 [sentences, n_best, columns]; zeros beyond ``sizes``."""
         e = self.candidates
         out = np.zeros((*self.scores.shape, len(active)))
 
-        def task(block):
+        def task(block: tuple[int, int]) -> None:
             ks.list_features(*block, e.arrays(), active, self.arrays(), out)
 
         _run(task, e, pool)
         return out
 
 
-def _run(task, candidates, pool):
+def _run(task: Callable[[tuple[int, int]], None], candidates: CandidateLinks, pool: Pool | None) -> None:
     if pool is None or len(candidates) < 2:
         if len(candidates):
             task((0, len(candidates)))
@@ -117,7 +119,13 @@ def _run(task, candidates, pool):
         pool.map(task, candidates.blocks())
 
 
-def search(candidates, weights, active, settings=GREEDY, pool=None):
+def search(
+    candidates: CandidateLinks,
+    weights: np.ndarray,
+    active: np.ndarray,
+    settings: SearchSettings = GREEDY,
+    pool: Pool | None = None,
+) -> BestLists:
     """Find the best alignments of every sentence.
 
     Parameters
@@ -147,7 +155,7 @@ def search(candidates, weights, active, settings=GREEDY, pool=None):
     given, found = e.arrays(), best.arrays()
     options = ks.Options(s.beam, s.n_best, float(s.slack), CONSTRAINTS[s.constraint], s.source_limit, s.target_limit)
 
-    def task(block):
+    def task(block: tuple[int, int]) -> None:
         ks.search_block(*block, given, weights, active, options, found)
 
     _run(task, e, pool)

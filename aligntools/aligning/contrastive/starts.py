@@ -4,9 +4,11 @@
 which `teaching` makes of large text. ``paper`` is none of them: the weights of the authors' program.
 """
 
+import os
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -40,20 +42,20 @@ class ContrastiveStart:
 
     network: LinkNetwork
     weights: np.ndarray
-    about: dict = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
 
     @property
     def by_name(self) -> dict[str, float]:
         """The weights that are not 0."""
         return {n: float(v) for n, v in zip(NAMES, self.weights, strict=True) if v}
 
-    def save(self, path) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file; it appears whole or not at all."""
         header, arrays = self.network.parts()
         write_model(str(path), KIND, header | {"weights": self.by_name, "taught": self.about}, arrays)
 
     @classmethod
-    def load(cls, path) -> "ContrastiveStart":
+    def load(cls, path: str | os.PathLike[str]) -> "ContrastiveStart":
         """Read a file.
 
         Raises

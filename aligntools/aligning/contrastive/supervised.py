@@ -11,8 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_search as ks
+from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.aligning.contrastive.kernels_features import FEATURES
-from aligntools.aligning.contrastive.search import GREEDY, search
+from aligntools.aligning.contrastive.search import GREEDY, BestLists, SearchSettings, search
+from aligntools.aligning.contrastive.settings import Method
+from aligntools.formats.links.goldlinks import Gold
+from aligntools.ground.parallel import Pool
+from aligntools.ground.running import Report
 
 #: Columns of the counts.
 N_ALL, IN_SURE, IN_POSSIBLE = range(3)
@@ -20,7 +25,7 @@ N_ALL, IN_SURE, IN_POSSIBLE = range(3)
 PENALTY, NETWORK_PENALTY = 1e-3, 0.05
 
 
-def gold_marks(candidates, gold):
+def gold_marks(candidates: CandidateLinks, gold: Gold) -> list[np.ndarray]:
     """Return which candidates the gold has as sure and as possible, uint8 [candidates] each."""
     sentence = np.repeat(np.arange(len(candidates)), np.diff(candidates.starts))
     keys = (sentence << 32) | (candidates.rows.astype(np.int64) << 16) | candidates.columns
@@ -35,41 +40,42 @@ def gold_marks(candidates, gold):
 class TrainingLists:
     """Alignments of each sentence that training has met: features [m, active features] and counts [m, 3]."""
 
-    features: list
-    counts: list
+    features: list[np.ndarray]
+    counts: list[np.ndarray]
     n_sure: np.ndarray
 
-    def part(self, sentences):
+    def part(self, sentences: np.ndarray) -> "TrainingLists":
         """Return some of the sentences."""
         return TrainingLists(
             [self.features[k] for k in sentences], [self.counts[k] for k in sentences], self.n_sure[sentences]
         )
 
 
-def aer(counts, n_sure):
+def aer(counts: np.ndarray, n_sure: float) -> np.ndarray:
     """Return the alignment error rate of summed counts (float [..., 3]) against so many sure links."""
     counts = np.asarray(counts, np.float64)
     below = counts[..., N_ALL] + n_sure
     return np.where(below > 0, 1 - (counts[..., IN_SURE] + counts[..., IN_POSSIBLE]) / np.maximum(below, 1e-12), 0.0)
 
 
-def meet(lists, best, marks, active, gold):
+def meet(
+    lists: TrainingLists | None, best: BestLists, marks: list[np.ndarray], active: np.ndarray, gold: Gold
+) -> tuple[TrainingLists, float]:
     """Add the alignments of a search to the lists; return the lists, and the error of the best ones."""
     e = best.candidates
     counts = np.zeros((*best.scores.shape, 3), np.int32)
     ks.list_counts(e.starts, best.arrays(), *marks, counts)
     features = best.features(active)[:, :, active]
     n_sure = gold.sure.counts().astype(np.float64)
+    found = [(features[k, : best.sizes[k]], counts[k, : best.sizes[k]].astype(np.float64)) for k in range(len(e))]
     if lists is None:
-        lists = TrainingLists([None] * len(e), [None] * len(e), n_sure)
-    for k in range(len(e)):
-        f, c = features[k, : best.sizes[k]], counts[k, : best.sizes[k]].astype(np.float64)
-        if lists.features[k] is not None:
-            f, c = np.concatenate([lists.features[k], f]), np.concatenate([lists.counts[k], c])
+        lists = TrainingLists([f for f, _ in found], [c for _, c in found], n_sure)
+    else:
+        for k, (new, errors) in enumerate(found):
+            f, c = np.concatenate([lists.features[k], new]), np.concatenate([lists.counts[k], errors])
             _, first = np.unique(np.round(np.concatenate([f, c], axis=1), 6), axis=0, return_index=True)
             first.sort()
-            f, c = f[first], c[first]
-        lists.features[k], lists.counts[k] = f, c
+            lists.features[k], lists.counts[k] = f[first], c[first]
     return lists, float(aer(counts[:, 0].sum(0), n_sure.sum()))
 
 
@@ -83,14 +89,16 @@ class Packed:
     n_sure: float
 
 
-def pack(lists):
+def pack(lists: TrainingLists) -> Packed:
     """Return `TrainingLists` as arrays."""
     sizes = [len(f) for f in lists.features]
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
     return Packed(np.concatenate(lists.features), np.concatenate(lists.counts), starts, float(lists.n_sure.sum()))
 
 
-def risk(weights, packed, start, penalty):
+def risk(
+    weights: np.ndarray, packed: Packed, start: np.ndarray, penalty: float | np.ndarray
+) -> tuple[float, np.ndarray]:
     """Return the error of expected counts plus the penalty, and its gradient.
 
     Parameters
@@ -116,21 +124,27 @@ def risk(weights, packed, start, penalty):
     return 1 - above / below + 0.5 * float((penalty * away) @ away), gradient + penalty * away
 
 
-def minimum_risk(lists, start, penalty=PENALTY, begin=None):
+def minimum_risk(
+    lists: TrainingLists, start: np.ndarray, penalty: float | np.ndarray = PENALTY, begin: np.ndarray | None = None
+) -> np.ndarray:
     """Return the weights that make the risk small (L-BFGS), from ``begin`` on, or from ``start``."""
     from scipy.optimize import minimize
 
     first = start if begin is None else begin
-    return minimize(risk, first, (pack(lists), start, penalty), "L-BFGS-B", True, options={"maxiter": 100}).x
+    reached: np.ndarray = minimize(
+        risk, first, (pack(lists), start, penalty), "L-BFGS-B", True, options={"maxiter": 100}
+    ).x
+    return reached
 
 
-def line_search(lists, weights, direction):
+def line_search(lists: TrainingLists, weights: np.ndarray, direction: np.ndarray) -> tuple[float, float]:
     """Return the step along ``direction`` with the lowest error, and that error; exact, over the lists.
 
     In a list the best alignment changes at known points of the line (Och 2003); the step goes to the middle of the
     best stretch, and of equals to that nearest to 0.
     """
-    points, changes, total = [], [], np.zeros(3)
+    steps: list[float] = []
+    changes, total = [], np.zeros(3)
     for f, c in zip(lists.features, lists.counts, strict=True):
         a, b = f @ direction, f @ weights
         at, x = _first(a, b), -np.inf
@@ -144,13 +158,13 @@ def line_search(lists, weights, direction):
             x = max(x, float(crossing.min()))
             tied = np.flatnonzero(crossing <= crossing.min() + 1e-12)
             after = tied[np.argmax(a[tied])]
-            points.append(x)
+            steps.append(x)
             changes.append(c[after] - c[at])
             at = after
-    if not points:
+    if not steps:
         return 0.0, float(aer(total, lists.n_sure.sum()))
-    order = np.argsort(points, kind="stable")
-    points = np.array(points)[order]
+    order = np.argsort(steps, kind="stable")
+    points = np.array(steps)[order]
     counts = total + np.concatenate([np.zeros((1, 3)), np.cumsum(np.array(changes)[order], axis=0)])
     errors = aer(counts, lists.n_sure.sum())
     edges = np.concatenate([[points[0] - 1.0], points, [points[-1] + 1.0]])
@@ -164,13 +178,15 @@ def line_search(lists, weights, direction):
     return float(middles[chosen]), float(errors[chosen])
 
 
-def _first(a, b):
+def _first(a: np.ndarray, b: np.ndarray) -> int:
     """Return the line that is highest far to the left: least slope, then greatest height."""
     least = np.flatnonzero(a <= a.min() + 1e-12)
-    return least[np.argmax(b[least])]
+    return int(least[np.argmax(b[least])])
 
 
-def minimum_error(lists, start, seed=1, rounds=20, random_directions=8):
+def minimum_error(
+    lists: TrainingLists, start: np.ndarray, seed: int = 1, rounds: int = 20, random_directions: int = 8
+) -> np.ndarray:
     """Return weights after line searches along features and random directions, best first, until none helps."""
     rng = np.random.default_rng(seed)
     weights = start.copy()
@@ -187,18 +203,18 @@ def minimum_error(lists, start, seed=1, rounds=20, random_directions=8):
 
 
 def train_supervised(
-    candidates,
-    gold,
-    start,
-    active,
-    method="risk",
-    settings=GREEDY,
-    rounds=5,
-    penalty=PENALTY,
-    seed=1,
-    pool=None,
-    report=None,
-):
+    candidates: CandidateLinks,
+    gold: Gold,
+    start: np.ndarray,
+    active: np.ndarray,
+    method: Method = "risk",
+    settings: SearchSettings = GREEDY,
+    rounds: int = 5,
+    penalty: float = PENALTY,
+    seed: int = 1,
+    pool: Pool | None = None,
+    report: Report | None = None,
+) -> np.ndarray:
     """Learn weights from gold alignments.
 
     Parameters
@@ -227,14 +243,15 @@ def train_supervised(
     )
     marks = gold_marks(candidates, gold)
     penalties = np.where(np.arange(len(start)) < FEATURES, penalty, PENALTY)[active]
-    weights, lists, best = np.where(active, start, 0.0), None, (np.inf, None)
+    weights, lists = np.where(active, start, 0.0), None
+    lowest, best = np.inf, weights
     for number in range(rounds + 1):
         own = search(candidates, weights, active, settings, pool)
         _, error = meet(None, own, marks, active, gold)
         if report:
             report({"round": number, "aer": error})
-        if error < best[0] - 1e-9:
-            best = error, weights.copy()
+        if error < lowest - 1e-9:
+            lowest, best = error, weights.copy()
         if number == rounds:
             break
         lists, _ = meet(lists, search(candidates, weights, active, wide, pool), marks, active, gold)
@@ -244,4 +261,4 @@ def train_supervised(
             moved = minimum_error(lists, weights[active], seed)
         weights = weights.copy()
         weights[active] = moved
-    return best[1]
+    return best

@@ -1,7 +1,8 @@
 """The contrastive model's two tasks on texts: weights from sentence pairs, with gold or without, and alignments."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -11,18 +12,24 @@ from aligntools.aligning.applying.decisions import Decider, link_posteriors
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import supervised
-from aligntools.aligning.contrastive.candidates import CandidateFinder, concatenate, empty
+from aligntools.aligning.contrastive.candidate_links import CandidateLinks, concatenate, empty
+from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.evidence import firm, with_readings
 from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
 from aligntools.aligning.contrastive.search import SearchSettings, search
-from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, ContrastiveSettings
+from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, ContrastiveSettings, Method
 from aligntools.aligning.contrastive.starts import ContrastiveStart, shipped
 from aligntools.aligning.contrastive.weights import Weights
 from aligntools.aligning.settings import DIRECTIONS, Decisions
+from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.links.goldlinks import Gold
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool
+from aligntools.ground.running import Report
 
 #: Pairs with a longer side are not learned from.
 LONGEST = 100
@@ -65,22 +72,24 @@ class LearningPlan:
     penalty: float = supervised.PENALTY
 
 
-def draw(bitexts, sentences, seed):
+def draw(bitexts: Sequence[Bitext], sentences: int, seed: int) -> list[np.ndarray]:
     """Choose pairs to learn from, at random: of each text those that were drawn, int64, in order.
 
     Pairs with an empty side, with one word on both sides or with a side over LONGEST words are passed over.
     """
-    fit = []
+    rows = [np.empty((0, 2), np.int64)]
     for n, b in enumerate(bitexts):
         s, t = b.source.lengths(), b.target.lengths()
         good = np.flatnonzero((np.minimum(s, t) > 0) & (np.maximum(s, t) > 1) & (np.maximum(s, t) <= LONGEST))
-        fit.append(np.stack([np.full(len(good), n), good], 1))
-    fit = np.concatenate(fit or [np.empty((0, 2), np.int64)])
+        rows.append(np.stack([np.full(len(good), n), good], 1))
+    fit = np.concatenate(rows)
     chosen = np.sort(np.random.default_rng(seed).permutation(len(fit))[:sentences])
     return [fit[chosen][fit[chosen][:, 0] == n, 1] for n in range(len(bitexts))]
 
 
-def learn_weights(finder: CandidateFinder, bitexts: list, plan: LearningPlan, report=None) -> Weights:
+def learn_weights(
+    finder: CandidateFinder, bitexts: list[Bitext], plan: LearningPlan, report: Report | None = None
+) -> Weights:
     """Learn weights from texts without gold.
 
     Parameters
@@ -96,7 +105,7 @@ def learn_weights(finder: CandidateFinder, bitexts: list, plan: LearningPlan, re
     Weights
     """
     pool = finder.pool
-    observed, corrupted, links, first = [], [], 0, 0
+    seen, noised, links, first = [], [], 0, 0
     for bitext, chosen in zip(bitexts, draw(bitexts, plan.sentences, plan.learning.seed), strict=True):
         begin, first = first, first + len(bitext)
         if not len(chosen):
@@ -106,16 +115,16 @@ def learn_weights(finder: CandidateFinder, bitexts: list, plan: LearningPlan, re
         changed = np.flatnonzero(has_changed(part, copy))
         part, copy = pick(part, changed), pick(copy, changed)
         if plan.learning.passes:
-            corrupted.append(finder.find_all(copy))
+            noised.append(finder.find_all(copy))
         for posteriors, candidates in finder.find(part):
-            observed.append(candidates)
+            seen.append(candidates)
             links += len(decide(posteriors, JOINT, plan.threshold, pool)[0])
-    observed, corrupted = (concatenate(parts) if parts else empty() for parts in (observed, corrupted))
+    observed, corrupted = (concatenate(parts) if parts else empty() for parts in (seen, noised))
     values, active = np.where(plan.active, plan.start, 0.0), plan.active
     if plan.learning.passes:
         values = learn(observed, corrupted, plan.start, plan.active, plan.learning, pool, report)
     if plan.density != "learned":
-        wanted = links if plan.density == "base" else observed.expected.sum()
+        wanted = links if plan.density == "base" else float(observed.expected.sum())
         values, active = calibrate(observed, values, active, wanted, plan.search, pool)
     about = {
         "from": "noise",
@@ -152,20 +161,20 @@ class GoldLearning:
     base: float
     fitted: float
     validated: float | None
-    files: list = field(default_factory=list)
+    files: list[float] = field(default_factory=list)
     without: float | None = None
 
 
 def learn_from_gold(
     finder: CandidateFinder,
-    bitext,
+    bitext: Bitext,
     gold: Gold,
     plan: LearningPlan,
-    method="risk",
-    folds=5,
-    report=None,
-    evidence=(),
-    tables=(),
+    method: Method = "risk",
+    folds: int = 5,
+    report: Report | None = None,
+    evidence: Sequence[GivenLinks] = (),
+    tables: Sequence[np.ndarray] = (),
 ) -> GoldLearning:
     """Learn weights from gold alignments of a text's sentence pairs; see `supervised.train_supervised`.
 
@@ -194,7 +203,7 @@ def learn_from_gold(
     base = float(supervised.aer(totals, n_sure))
     files = [float(supervised.aer(_counts(x.links.pairs, x.links.offsets, gold), n_sure)) for x in map(firm, evidence)]
 
-    def train(sentences, tell=None):
+    def train(sentences: np.ndarray, tell: Report | None = None) -> np.ndarray:
         return supervised.train_supervised(
             _sentences(candidates, sentences),
             _part(gold, sentences),
@@ -207,7 +216,7 @@ def learn_from_gold(
             report=tell,
         )
 
-    def counts(weights, sentences):
+    def counts(weights: np.ndarray, sentences: np.ndarray) -> np.ndarray:
         found = search(_sentences(candidates, sentences), weights, plan.active, plan.search, pool).links()
         return _counts(found.pairs, found.offsets, _part(gold, sentences))
 
@@ -227,21 +236,21 @@ def learn_from_gold(
     return GoldLearning(weights, base, fitted, validated, files)
 
 
-def _sentences(candidates, sentences):
+def _sentences(candidates: CandidateLinks, sentences: np.ndarray) -> CandidateLinks:
     return concatenate([candidates.part(k, k + 1) for k in sentences.tolist()]) if len(sentences) else empty()
 
 
-def _part(gold, sentences):
+def _part(gold: Gold, sentences: np.ndarray) -> Gold:
     """Return some sentences of a gold alignment."""
     from aligntools.formats.links.pharaoh import concatenate as join
 
-    def some(links):
+    def some(links: Links) -> Links:
         return join([links[k : k + 1] for k in sentences.tolist()]) if len(sentences) else links[:0]
 
     return replace(gold, sure=some(gold.sure), possible=some(gold.possible)) if isinstance(gold, Gold) else gold
 
 
-def _counts(pairs, offsets, gold):
+def _counts(pairs: np.ndarray, offsets: np.ndarray, gold: Gold) -> np.ndarray:
     from aligntools.formats.links.pharaoh import Links
     from aligntools.metrics import aer
 
@@ -249,7 +258,7 @@ def _counts(pairs, offsets, gold):
     return np.array([links, in_sure, in_possible], np.float64)
 
 
-def learning_plan(features, start=USUAL, **others):
+def learning_plan(features: str, start: str | ContrastiveStart = USUAL, **others: Any) -> LearningPlan:
     """Return a `LearningPlan` for a selection of features, as `features.select` takes it.
 
     ``start`` is one of `settings.STARTS`, or a `ContrastiveStart`.
@@ -261,8 +270,8 @@ def learning_plan(features, start=USUAL, **others):
     """
     active = names.select(features)
     if start == "paper":
-        own = shipped(USUAL) if active[names.NAMES.index("trees")] else None
-        return LearningPlan(active, names.start_weights(active, paper=True), network=own and own.network, **others)
+        network = shipped(USUAL).network if active[names.NAMES.index("trees")] else None
+        return LearningPlan(active, names.start_weights(active, paper=True), network=network, **others)
     own = start if isinstance(start, ContrastiveStart) else shipped(start)
     weights = np.where(active, own.weights, 0.0)
     if not weights.any():
@@ -271,11 +280,17 @@ def learning_plan(features, start=USUAL, **others):
     return LearningPlan(active, weights, network=own.network, **others)
 
 
-def plan_of(settings: ContrastiveSettings, threshold=0.4, given: ContrastiveStart | None = None):
+def plan_of(
+    settings: ContrastiveSettings, threshold: float = 0.4, given: ContrastiveStart | None = None
+) -> LearningPlan:
     """Return the `LearningPlan` that settings mean.
 
     ``threshold`` is the base model's, for its own decision; ``given`` the start of a file.
     """
+    start: str | ContrastiveStart = settings.begins
+    if start == GIVEN:
+        assert given is not None, "a file has the start"
+        start = given
     passes, rate, pull = settings.steps
     search = SearchSettings(beam=settings.beam, constraint=settings.constraint).among(settings.candidates)
     learning = LearningSettings(
@@ -291,7 +306,7 @@ def plan_of(settings: ContrastiveSettings, threshold=0.4, given: ContrastiveStar
     )
     return learning_plan(
         settings.features,
-        given if settings.begins == GIVEN else settings.begins,
+        start,
         sentences=settings.sentences,
         noise=settings.noise,
         learning=learning,
@@ -301,7 +316,14 @@ def plan_of(settings: ContrastiveSettings, threshold=0.4, given: ContrastiveStar
     )
 
 
-def align(finder, bitext, weights, pool, evidence=(), directions=False) -> Iterator[Decided]:
+def align(
+    finder: CandidateFinder,
+    bitext: Bitext,
+    weights: Weights,
+    pool: Pool,
+    evidence: Sequence[GivenLinks] = (),
+    directions: bool = False,
+) -> Iterator[Decided]:
     """Yield what is decided on consecutive runs of sentences; probabilities are the base model's.
 
     ``evidence`` are other aligners' links of the same sentences, as many as the weights have tables. Those that have

@@ -9,7 +9,7 @@ A student's sample comes from one stretch of the text, since texts are often put
 the lessons of larger students from other places: a text of another domain than most of what a model is trained on.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,17 +19,20 @@ from aligntools.aligning.applying.applier import Applier, decide
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_local_features as kl
+from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
 from aligntools.aligning.contrastive.network_learning import STEP, Part, fit, part_of
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.starts import ContrastiveStart
 from aligntools.aligning.contrastive.taught import LARGEST, TeachingSettings
+from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training.train_model import train_model
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Bitext, in_ids_of, with_own_words
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
+from aligntools.ground.running import Report
 
 #: Pairs with a longer side, or with less than two words on one, teach nothing.
 LONGEST = 60
@@ -71,7 +74,7 @@ def draw(bitext: Bitext, size: int, lessons: int, rng: np.random.Generator) -> t
     fit = np.flatnonzero((lengths.min(0) > 1) & (lengths.max(0) <= LONGEST))
     words = lengths.min(0).astype(np.float64)
 
-    def some(rows, n):
+    def some(rows: np.ndarray, n: int) -> np.ndarray:
         n = min(n, len(rows))
         return rng.choice(rows, n, replace=False, p=words[rows] / words[rows].sum()) if n else rows[:0]
 
@@ -83,7 +86,7 @@ def draw(bitext: Bitext, size: int, lessons: int, rng: np.random.Generator) -> t
     return np.concatenate([own[:lessons], far, own[lessons:]]), min(lessons, len(own)) + len(far)
 
 
-def answers(applier: Applier, text: Bitext, candidates, pool) -> np.ndarray:
+def answers(applier: Applier, text: Bitext, candidates: CandidateLinks, pool: Pool) -> np.ndarray:
     """Return how probable a teacher holds candidates, float32 [candidates]; the text is in its ids.
 
     Its posteriors do not say all: `align` decides on links together, a word's second one by where it is. So their
@@ -109,7 +112,9 @@ def answers(applier: Applier, text: Bitext, candidates, pool) -> np.ndarray:
     return out
 
 
-def teacher_of(bitext: Bitext, settings: TeachingSettings, pool, lowercase=True, report=None):
+def teacher_of(
+    bitext: Bitext, settings: TeachingSettings, pool: Pool, lowercase: bool = True, report: Report | None = None
+) -> AlignmentModel:
     """Train a teacher: a model of all of the text, of every view."""
     own = AlignerSettings(views=TEACHER_VIEWS, seed=settings.seed).resolved(len(bitext.source.tokens))
     return train_model(bitext, own, pool, lowercase=lowercase, report=report)
@@ -135,10 +140,10 @@ def check_size(bitext: Bitext, settings: TeachingSettings, name: str = "<sentenc
 
 def lessons_of(
     bitext: Bitext,
-    teacher,
+    teacher: AlignmentModel,
     settings: TeachingSettings,
-    pool,
-    report: Callable[[dict], None] | None = None,
+    pool: Pool,
+    report: Report | None = None,
     number: int = 0,
 ) -> Lessons:
     """Train students of a text, and hold what they know against what the teacher says.
@@ -186,7 +191,7 @@ def learn_start(
     lessons: Iterable[Lessons],
     settings: TeachingSettings,
     pool: Pool,
-    report: Callable[[dict[str, Any]], None] | None = None,
+    report: Report | None = None,
 ) -> ContrastiveStart:
     """Learn the network that judges links from lessons; the start's weights rest on it and on the base model.
 

@@ -5,7 +5,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from aligntools.aligning.contrastive.kernels_local_features import Uses
-from aligntools.aligning.models.base import LexicalModel
+from aligntools.aligning.models.base import LexicalModel, WordLinks
+from aligntools.aligning.text.cooccurrence import Table
 
 #: What LINKS_EACH of a word is cut to, in logarithms.
 FEWEST, MOST = -4.0, 2.0
@@ -30,29 +31,30 @@ def uses_of(model: LexicalModel) -> Uses:
     return found
 
 
-def _counted(table, links):
+def _counted(table: Table, links: WordLinks) -> Uses:
     (forward, reverse), (s_words, t_words), (t_null, s_null) = links
     s_linked, t_linked = table.row_sums(reverse)[: len(s_words)], table.column_sums(forward)[: len(t_words)]
     of_texts = text_columns(s_words, s_linked + s_null), text_columns(t_words, t_linked + t_null)
     return Uses(forward, s_words, reverse, t_words, *of_texts)
 
 
-def _expected(model):
+def _expected(model: LexicalModel) -> Uses:
     lexicon = model.lexicon
     s_words, t_words = (1.0 / x[:-1].astype(np.float64) for x in (lexicon.s_inverse, lexicon.t_inverse))
     often = [_occurrences(s_words, model.s_null), _occurrences(t_words, model.t_null)]
     return Uses(lexicon.forward, s_words, lexicon.reverse, t_words, *(text_columns(x, x) for x in often))
 
 
-def _occurrences(words, null):
+def _occurrences(words: np.ndarray, null: np.ndarray) -> np.ndarray:
     """Return how often a side's words occur, as far as their links or their probabilities under NULL say."""
     if words.max(initial=0.0) > A_TABLE:
         return words
     of_null = null[: len(words)].astype(np.float64)
-    return of_null / max(of_null[1:].min(initial=1.0), 1e-9)
+    times: np.ndarray = of_null / max(of_null[1:].min(initial=1.0), 1e-9)
+    return times
 
 
-def text_columns(links, occurrences):
+def text_columns(links: np.ndarray, occurrences: np.ndarray) -> np.ndarray:
     """Return the OCCURRENCES and LINKS_EACH of a side's words, float32 [n_words + 1, 2]; unknown words are last.
 
     Parameters

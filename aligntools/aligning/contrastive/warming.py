@@ -6,16 +6,24 @@ from aligntools.aligning.contrastive import tasks
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.learning import LearningSettings
 from aligntools.aligning.model import AlignmentModel
+from aligntools.aligning.models.base import LexicalModel
+from aligntools.aligning.settings import AlignerSettings
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.text.corpus import Bitext
+from aligntools.ground.parallel import Pool
+from aligntools.words.vocabulary import Vocabulary
 
 
-def warm(bitext, settings, members, pool):
+def warm(bitext: Bitext, settings: AlignerSettings, members: list[LexicalModel], pool: Pool) -> None:
     """Compile what learning weights, with gold and without, and aligning by them use.
 
     ``settings`` and ``members`` are those of a base model of the text, which must be small.
     """
-    model = AlignmentModel(settings, bitext.source_vocabulary, bitext.target_vocabulary, members)
+    source, target = bitext.source_vocabulary, bitext.target_vocabulary
+    assert isinstance(source, Vocabulary)
+    assert isinstance(target, Vocabulary)
+    model = AlignmentModel(settings, source, target, members)
     plan = tasks.learning_plan("all", sentences=10, learning=LearningSettings(passes=1))
     finder = CandidateFinder(model, pool, plan.network)
     weights = tasks.learn_weights(finder, [bitext], plan)

@@ -33,8 +33,9 @@ class Others:
         from aligntools.aligning.contrastive import evidence_tasks
 
         check_count(evidence, len(evidence), MOST_FILES)
-        self.links, self.known, self._files = [given for _, given in in_step(texts, evidence)], known, []
+        self.links, self.known = [given for _, given in in_step(texts, evidence)], known
         self.tables: list[Any] = []
+        self._files: list[EvidenceFile] = []
         if evidence:
             self.tables, self._files = evidence_tasks.judge_files(finder, texts, self.links, plan)
 

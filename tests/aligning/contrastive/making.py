@@ -3,7 +3,7 @@
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive.candidates import bare_candidates
+from aligntools.aligning.contrastive.candidate_links import bare_candidates
 from tests.naive_contrastive import NAMES, Pair
 
 #: Features to which a cell adds a value of its own.

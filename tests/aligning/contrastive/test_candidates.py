@@ -9,7 +9,8 @@ import pytest
 
 from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive.candidates import EVERY_CELL, CandidateFinder, concatenate
+from aligntools.aligning.contrastive.candidate_links import concatenate
+from aligntools.aligning.contrastive.candidates import EVERY_CELL, CandidateFinder
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.uses import FEWEST, MOST, text_columns, uses_of

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import noise
-from aligntools.aligning.contrastive.candidates import concatenate
+from aligntools.aligning.contrastive.candidate_links import concatenate
 from aligntools.aligning.contrastive.learning import (
     LearningSettings,
     calibrate,

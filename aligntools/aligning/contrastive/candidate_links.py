@@ -1,0 +1,136 @@
+"""Candidate links of sentence pairs: the cells of their link matrices that may be linked, and what is known of each."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.aligning.contrastive import kernels_local_features as kl
+from aligntools.ground.parallel import balanced_blocks
+
+#: Blocks that sentences are cut into, whatever the number of threads.
+BLOCKS = 32
+
+
+@dataclass
+class CandidateLinks:
+    """The candidates of consecutive sentence pairs, and their local features.
+
+    Attributes
+    ----------
+    s_offsets, t_offsets : int64 [sentences + 1]
+        Words of each side, from 0 on.
+    starts : int64 [sentences + 1]
+        Sentence ``k`` has the candidates ``starts[k]..starts[k + 1]``, by row and column.
+    rows, columns : int32 [candidates]
+    neighbours : int32 [candidates, 8], numbered from the sentence's first candidate on
+    local : float32 [candidates, FEATURES]
+        What a candidate itself adds to each feature; 0 for those that depend on the other links alone.
+    s_words, t_words : float32 [words, WORD_COLUMNS]
+        What is known of each word, in natural logarithms; see `kernels_features`.
+    expected : float64 [sentences]
+        Links that the base model expects: the sum of its mean posteriors.
+    readings : uint8 [candidates, files] or None
+        What each file of evidence says of a candidate; see `evidence.readings`.
+    """
+
+    s_offsets: np.ndarray
+    t_offsets: np.ndarray
+    starts: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
+    neighbours: np.ndarray
+    local: np.ndarray
+    s_words: np.ndarray
+    t_words: np.ndarray
+    expected: np.ndarray
+    readings: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def read(self) -> np.ndarray:
+        """Return the readings of files of evidence, which there are."""
+        assert self.readings is not None, "found without evidence"
+        return self.readings
+
+    def arrays(self) -> kf.Candidates:
+        """Return what kernels take."""
+        return kf.Candidates(
+            self.s_offsets,
+            self.t_offsets,
+            self.starts,
+            self.rows,
+            self.columns,
+            self.neighbours,
+            self.local,
+            self.s_words,
+            self.t_words,
+        )
+
+    def blocks(self, count: int = BLOCKS) -> list[tuple[int, int]]:
+        """Cut the sentences into runs of about equal work, whatever the number of threads."""
+        work = np.diff(self.starts).astype(np.float64)
+        lengths = np.diff(self.s_offsets) + np.diff(self.t_offsets)
+        return balanced_blocks(work * (lengths + 8.0) + 16.0, count)
+
+    def part(self, a: int, b: int) -> "CandidateLinks":
+        """Return the sentences ``a..b`` alone."""
+        c0, c1 = self.starts[a], self.starts[b]
+        s0, s1, t0, t1 = self.s_offsets[a], self.s_offsets[b], self.t_offsets[a], self.t_offsets[b]
+        return CandidateLinks(
+            self.s_offsets[a : b + 1] - s0,
+            self.t_offsets[a : b + 1] - t0,
+            self.starts[a : b + 1] - c0,
+            self.rows[c0:c1],
+            self.columns[c0:c1],
+            self.neighbours[c0:c1],
+            self.local[c0:c1],
+            self.s_words[s0:s1],
+            self.t_words[t0:t1],
+            self.expected[a:b],
+            None if self.readings is None else self.readings[c0:c1],
+        )
+
+
+def bare_candidates(
+    s_offsets: np.ndarray, t_offsets: np.ndarray, starts: np.ndarray, rows: np.ndarray, columns: np.ndarray
+) -> CandidateLinks:
+    """Return candidates of which nothing is known but where they are.
+
+    Parameters are those of `CandidateLinks`; candidates are sorted by row, then column.
+    """
+    n, k = len(rows), len(starts) - 1
+    neighbours = np.empty((n, 8), np.int32)
+    kf.find_neighbours(starts, rows, columns, neighbours)
+    local = np.zeros((n, kf.FEATURES), np.float32)
+    s_words, t_words = (np.zeros((int(o[-1]), kf.WORD_COLUMNS), np.float32) for o in (s_offsets, t_offsets))
+    found = CandidateLinks(
+        s_offsets, t_offsets, starts, rows, columns, neighbours, local, s_words, t_words, np.zeros(k)
+    )
+    kl.position_features(found.arrays())
+    return found
+
+
+def concatenate(parts: Iterable[CandidateLinks]) -> CandidateLinks:
+    """Join the candidates of consecutive runs of sentences."""
+    parts = list(parts)
+    if len(parts) == 1:
+        return parts[0]
+
+    def joined(name: str) -> np.ndarray:
+        last = np.cumsum([0] + [int(getattr(p, name)[-1]) for p in parts])
+        pieces = [getattr(p, name)[:-1] + at for p, at in zip(parts, last[:-1], strict=True)]
+        return np.concatenate([*pieces, last[-1:]])
+
+    offsets = [joined(name) for name in ("s_offsets", "t_offsets", "starts")]
+    names = ["rows", "columns", "neighbours", "local", "s_words", "t_words", "expected"]
+    names += ["readings"] if parts[0].readings is not None else []
+    return CandidateLinks(*offsets, *(np.concatenate([getattr(p, name) for p in parts]) for name in names))
+
+
+def empty() -> CandidateLinks:
+    """Return the candidates of no sentences."""
+    zero = np.zeros(1, np.int64)
+    return bare_candidates(zero, zero, zero, np.empty(0, np.int32), np.empty(0, np.int32))
