@@ -152,7 +152,7 @@ def test_sentences_without_words_and_spaces_in_words(run, file):
 def test_files_without_words(run, file, text):
     empty = file("empty", text)
     for more in ((), ("--train", empty, "--by-tag"), ("--ignore-forms",)):
-        fails(run("eval-tags", empty, empty, *more), "empty: it has no words; there is nothing to score")
+        fails(run("eval-tags", empty, empty, *more), "empty: has no words; there is nothing to score")
 
 
 def test_labels_that_the_gold_does_not_have(run, file):

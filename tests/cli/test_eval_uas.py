@@ -58,8 +58,8 @@ def test_nothing_to_score_is_an_error(texts, file):
     fails(run("eval-uas", "--max-length", 3, *texts), "gold: no word of it counts (see --punct, --max-length)")
     for nothing in (b"", b"\n", b"# sent_id = 1\n\n"):
         empty = file("empty", nothing)
-        fails(run("eval-uas", empty, empty), "empty: it has no words; there is nothing to score")
-        fails(run("eval-tags", "--format", "conll", empty, empty), "empty: it has no words; there is nothing to score")
+        fails(run("eval-uas", empty, empty), "empty: has no words; there is nothing to score")
+        fails(run("eval-tags", "--format", "conll", empty, empty), "empty: has no words; there is nothing to score")
 
 
 def test_the_signature_says_what_counted(texts, command_inside):

@@ -138,7 +138,7 @@ def _untouched(scorer: "Scorer[Any]", system: Any, name: str, what: str) -> None
 def _something(words: int, gold: Any, options: str = "", name: str = "gold") -> None:
     """Refuse a gold standard of which no word counts."""
     if not words:
-        why = f"no word of it counts (see {options})" if options else "it has no words"
+        why = f"no word of it counts (see {options})" if options else "has no words"
         raise DataError(name_of(gold, name), None, f"{why}; there is nothing to score")
 
 

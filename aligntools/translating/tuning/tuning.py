@@ -225,7 +225,7 @@ def _decode(
             state.lists[number] = merged
         found.append((state.lists[number], counts, lists))
     if not state.rounds and not any(_shares_words(part, *of, pool) for part, of in zip(parts, found, strict=True)):
-        problem = "no candidate translation has a word of its reference (are both of the same lines?)"
+        problem = "candidates and references have no words in common (are both of the same lines?)"
         raise NothingLearned(f"nothing can be learned: {problem}")
     score = 100 * float(bleu.corpus_bleu(total))
     state.rounds.append(Round(len(state.rounds), scores, score, ratios, size, state.objective))
