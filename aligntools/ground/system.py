@@ -24,6 +24,8 @@ except ImportError:  # no limits of a process's own, and no peak of its memory
 
 #: Flags of `os.open` that are added where there are such: no translation of line ends; no waiting for a pipe; no links.
 BINARY, NO_WAITING, NO_LINKS = (getattr(os, f"O_{name}", 0) for name in ("BINARY", "NONBLOCK", "NOFOLLOW"))
+#: Where Linux keeps who else may do what with a file.
+_ACCESS_LIST = "system.posix_acl_access"
 _turn = threading.Lock()
 
 
@@ -51,15 +53,18 @@ def user() -> int | None:
     return os.geteuid() if hasattr(os, "geteuid") else None
 
 
-def keep_owner(handle: int, status: os.stat_result) -> int:
-    """Give an open file the owner and the group of another where that is allowed; return the mode that it may have.
+def keep_owner(handle: int, status: os.stat_result, path: str) -> int:
+    """Give an open file the owner, the group and the access list of another where that is allowed.
 
-    Where the group stays another one, it may do no more than all others.
+    Returns
+    -------
+    int
+        The mode that it may have. Where group or list stay others, the group may do no more than everybody.
     """
     mode = stat.S_IMODE(status.st_mode) & 0o777
     if not hasattr(os, "fchown"):
         return mode
-    mine = os.fstat(handle)
+    kept, mine = True, os.fstat(handle)
     if mine.st_uid != status.st_uid:
         with contextlib.suppress(OSError):
             os.fchown(handle, status.st_uid, -1)
@@ -67,8 +72,29 @@ def keep_owner(handle: int, status: os.stat_result) -> int:
         try:
             os.fchown(handle, -1, status.st_gid)
         except OSError:
-            mode &= ~0o070 | (mode & 0o007) << 3
+            kept = False
+    if not (kept and _keep_list(handle, path)):
+        mode &= ~0o070 | (mode & 0o007) << 3
     return mode
+
+
+def _keep_list(handle: int, path: str) -> bool:
+    """Give an open file the access list (ACL) of another, or none; tell whether it has the same now."""
+    if not (hasattr(os, "getxattr") and hasattr(os, "setxattr") and hasattr(os, "removexattr")):
+        return True
+    found = []
+    for file in (path, handle):
+        try:
+            found.append(os.getxattr(file, _ACCESS_LIST))
+        except OSError:  # it has none, or the file system knows none
+            found.append(b"")
+    theirs, own = found
+    try:
+        if theirs != own:
+            os.setxattr(handle, _ACCESS_LIST, theirs) if theirs else os.removexattr(handle, _ACCESS_LIST)
+    except OSError:
+        return False
+    return True
 
 
 def set_mode(handle: int, path: str, mode: int) -> None:

@@ -64,8 +64,8 @@ def _lock(handle: int, shared: bool = False, wait: bool = True) -> bool:
 class _Part:
     """A file that is not whole yet, locked and in the same folder as its place.
 
-    It gets the mode of the file that it replaces, and its owner and group where that is allowed. Until then nobody but
-    its owner reads what is written for a file that not everybody may read.
+    It gets the mode of the file that it replaces, and its owner, group and access list where that is allowed. Until
+    then nobody but its owner reads what is written for a file that not everybody may read.
     """
 
     def __init__(self, place: str, executable: bool = False) -> None:
@@ -107,7 +107,7 @@ class _Part:
         mode = before = stat.S_IMODE(os.fstat(self._handle).st_mode)
         replaced = _status(self.place)
         if replaced is not None:
-            mode = system.keep_owner(self._handle, replaced)
+            mode = system.keep_owner(self._handle, replaced, self.place)
         if self._executable:
             mode |= (mode & 0o444) >> 2
         if replaced is not None or mode != before:
@@ -189,9 +189,9 @@ def appearing(path: str | os.PathLike[str], lasting: bool = True, executable: bo
     """Yield the name of an empty file beside ``path``; it takes the place of ``path`` when the block ends well.
 
     Otherwise it is removed. Where a link leads elsewhere, the file it leads to is replaced. The mode of what is
-    replaced is kept, and its owner and group where that is allowed; with ``executable``, who may read may execute too.
-    Before the file takes its name, its contents are put on the disk (`SYNC`); not so with ``lasting`` false, for files
-    of one run.
+    replaced is kept, and its owner, group and access list where that is allowed; with ``executable``, who may read may
+    execute too. Before the file takes its name, its contents are put on the disk (`SYNC`); not so with ``lasting``
+    false, for files of one run.
 
     Raises
     ------

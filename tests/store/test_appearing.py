@@ -4,6 +4,7 @@ import fcntl
 import os
 import signal
 import stat
+import struct
 import subprocess
 import sys
 
@@ -182,6 +183,50 @@ def test_the_mode_of_what_is_replaced_is_kept(tmp_path, how, mode):
     assert (path.read_bytes() != b"old", mode_of(path)) == (True, mode)
 
 
+def _access_list(*entries):
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", tag, rights, who) for tag, rights, who in entries)
+
+
+#: Owner 6, a named user 6, the group 0, mask 6, others 0.
+LISTED = _access_list((1, 6, 0xFFFFFFFF), (2, 6, 65534), (4, 0, 0xFFFFFFFF), (16, 6, 0xFFFFFFFF), (32, 0, 0xFFFFFFFF))
+ACL = "system.posix_acl_access"
+
+
+@pytest.fixture
+def listed(tmp_path):
+    (tmp_path / "x").write_bytes(b"old")
+    try:
+        os.setxattr(tmp_path / "x", ACL, LISTED)
+    except (AttributeError, OSError):
+        pytest.skip("no access lists here")
+    return tmp_path / "x"
+
+
+@pytest.mark.parametrize("how", [write, write_as_model, write_as_library])
+def test_the_access_list_of_what_is_replaced_is_kept(listed, how):
+    how(listed)
+    assert (listed.read_bytes() != b"old", os.getxattr(listed, ACL)) == (True, LISTED)
+
+
+def test_without_its_access_list_no_group_gets_what_a_named_user_had(listed, monkeypatch):
+    def refuse(*_):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(os, "setxattr", refuse)
+    write(listed)
+    assert mode_of(listed) == 0o600
+
+
+def test_the_list_that_a_folder_gives_to_new_files_is_not_that_of_replaced_ones(listed, tmp_path):
+    (tmp_path / "plain").write_bytes(b"old")
+    (tmp_path / "plain").chmod(0o640)
+    os.setxattr(tmp_path, "system.posix_acl_default", LISTED)
+    write(tmp_path / "new")
+    assert os.getxattr(tmp_path / "new", ACL) == LISTED
+    write(tmp_path / "plain")
+    assert (mode_of(tmp_path / "plain"), ACL in os.listxattr(tmp_path / "plain")) == (0o640, False)
+
+
 def test_files_that_wait_for_each_other_keep_the_modes_of_what_they_replace(tmp_path):
     names = [tmp_path / name for name in ("log", "model")]
     for path in names:
@@ -234,7 +279,7 @@ def test_where_the_group_stays_another_it_may_do_no_more_than_all(tmp_path, monk
     (tmp_path / "x").touch()
     monkeypatch.setattr(os, "fchown", refuse)
     with open(tmp_path / "x", "rb") as file:
-        assert system.keep_owner(file.fileno(), os.stat_result(status)) == 0o644
+        assert system.keep_owner(file.fileno(), os.stat_result(status), tmp_path / "x") == 0o644
 
 
 @pytest.mark.parametrize("how", [write, write_as_model])
