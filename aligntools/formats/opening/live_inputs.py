@@ -59,10 +59,15 @@ def _is_pipe(path: str) -> bool:
 
 
 def held(path: str) -> "LiveInput | None":
-    """Return an input of the command that was opened before it was asked for, once."""
+    """Return a pipe of the command, once.
+
+    All its pipes are opened with the first: the program that feeds them may wait for any to be opened.
+    """
     with _opening:
         if not _Command.pipes or path not in _Command.pipes:
             return None
+    _open_all()
+    with _opening:
         return _Command.pipes.pop(path)
 
 
