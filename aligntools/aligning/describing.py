@@ -6,6 +6,7 @@ import numpy as np
 
 from aligntools.aligning.evidence import described_as
 from aligntools.aligning.model import AlignmentModel
+from aligntools.aligning.models.base import LexicalModel
 
 
 def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
@@ -52,7 +53,7 @@ def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
     }
 
 
-def _side(view, d, words, best):
+def _side(view: LexicalModel, d: int, words: int, best: int) -> dict[str, Any]:
     """Return the most frequent words of one side, with their best translations."""
     table, lexicon = view.table, view.lexicon
     own, others = (view.words.s_words, view.words.t_words)[:: 1 if d == 0 else -1]
@@ -70,7 +71,7 @@ def _side(view, d, words, best):
     order = np.lexsort((-values, rank[given[places]]))
     numbers, values, places = rank[given[places]][order], values[order], places[order]
     starts = np.searchsorted(numbers, np.arange(len(chosen) + 1))
-    translations = []
+    translations: list[list[list[Any]]] = []
     for a, b in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
         part = slice(a, min(b, a + best))
         pairs = zip(observed[places[part]].tolist(), values[part].tolist(), strict=True)

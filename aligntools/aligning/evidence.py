@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from aligntools.formats.links.priors import Priors
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
-    from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
+    from aligntools.words.vocabulary import AnyVocabulary
 
 #: What headers of models and files of weights have besides.
 OF_MODELS = {"settings", "lowercase", "split", "length_ratio", "members", "subwords", "decision"}
@@ -109,8 +109,8 @@ class WordSource(Source):
 
     def of_words(
         self,
-        source: "Vocabulary | ExtendedVocabulary",
-        target: "Vocabulary | ExtendedVocabulary",
+        source: "AnyVocabulary",
+        target: "AnyVocabulary",
         pool: "Pool",
     ) -> Said:
         """Say which words of two vocabularies are translations."""

@@ -30,6 +30,7 @@ from aligntools.formats.models.modelfile import (
     write_model,
 )
 from aligntools.ground.former_names import modern
+from aligntools.ground.parallel import Pool
 from aligntools.ground.ranges import amounts
 from aligntools.words.vocabulary import Vocabulary
 from aligntools.words.white_space import SPLITS
@@ -109,7 +110,7 @@ class AlignmentModel:
         write_model(path, KIND, header, arrays)
 
     @classmethod
-    def load(cls, path, pool=None, verify=True) -> "AlignmentModel":
+    def load(cls, path: str, pool: Pool | None = None, verify: bool = True) -> "AlignmentModel":
         """Read a model file.
 
         Raises
@@ -141,30 +142,30 @@ class AlignmentModel:
             return cls(settings, source, target, views, lowercase, ratio, subwords, split, known, decision)
 
 
-def _under(name, arrays):
+def _under(name: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the arrays whose names begin so, by the rest of their names."""
     return {k.removeprefix(f"{name}."): a for k, a in arrays.items() if k.startswith(f"{name}.")}
 
 
-def _about(m):
+def _about(m: LexicalModel) -> dict[str, Any]:
     """Return what the header says of a member."""
     about = {"view": m.view, "tiers": m.tiers.tolist(), "joint": len(m.counts) == 1, "sampler": False}
     return about | m.about()
 
 
-def _settings(header):
+def _settings(header: dict[str, Any]) -> AlignerSettings:
     """Return the settings of a file, which are all there and in their ranges, and of the views that it has.
 
     Files of version 0.3 have no subwords, and views that do not agree.
     """
     found = modern(AlignerSettings, header["settings"])
     settings = AlignerSettings(**{"subwords": 0, "view_agreement": False} | found | {"views": tuple(found["views"])})
-    if settings != settings.resolved(1) or [m["view"] for m in header["members"]] != list(settings.views):
+    if settings != settings.resolved(1) or [m["view"] for m in header["members"]] != list(settings.views or ()):
         raise ValueError("settings")
     return settings
 
 
-def _arrays_of_subwords(member):
+def _arrays_of_subwords(member: SubwordMember) -> dict[str, np.ndarray]:
     """Return the arrays of what links pieces, as the file names them: how words are cut, pieces, and their model's."""
     out = _arrays_of(member.model)
     words = member.model.words
@@ -175,7 +176,9 @@ def _arrays_of_subwords(member):
     return out
 
 
-def _subwords(about, arrays, settings, pool):
+def _subwords(
+    about: dict[str, Any], arrays: dict[str, np.ndarray], settings: AlignerSettings, pool: Pool | None
+) -> SubwordMember:
     """Make what links pieces of its arrays."""
     merges, pieces = (
         [hold_vocabulary(arrays, f"{side}.{kind}.blob", f"{side}.{kind}.starts") for side in ("source", "target")]
@@ -183,16 +186,17 @@ def _subwords(about, arrays, settings, pool):
     )
     cut = []
     for found in merges:
-        pairs = [tuple(merge.split(" ")) for merge in found.words()[1:]]
+        pairs = [merge.split(" ") for merge in found.words()[1:]]
         if any(len(pair) != 2 or "" in pair for pair in pairs):
             raise ValueError("merges are two pieces each")
-        cut.append(Subwords(pairs))
+        cut.append(Subwords([(first, second) for first, second in pairs]))
     if about["view"]:
         raise ValueError("pieces are whole")
-    return SubwordMember(*cut, _view_model(about, arrays, settings, *pieces, pool))
+    (source, target), (s_pieces, t_pieces) = cut, pieces
+    return SubwordMember(source, target, _view_model(about, arrays, settings, s_pieces, t_pieces, pool))
 
 
-def _arrays_of(m):
+def _arrays_of(m: LexicalModel) -> dict[str, np.ndarray]:
     """Return a view's arrays as the file names them; jumps and tension stand in every file, whatever the model."""
     words = m.words
     out = {
@@ -217,7 +221,7 @@ def _arrays_of(m):
     return out | m.arrays()
 
 
-def _check(arrays, sizes, joint):
+def _check(arrays: dict[str, np.ndarray], sizes: tuple[int, int, int, int, int], joint: bool) -> None:
     """Hold a view's arrays against what kernels trust: shapes, types, ids within the vocabularies, no negative counts.
 
     The table's rows are cut by ascending offsets, and ascend themselves. ValueError names the first misfit.
@@ -232,7 +236,7 @@ def _check(arrays, sizes, joint):
     hold(arrays, "p_null", (2,), np.float32, 0, 1)
     hold(arrays, "tension", (2,), np.float64, -1000, 1000)
     hold_sorted_rows(arrays, "table.ids", hold_offsets(arrays, "table.ptr", n_s, n_pairs))
-    want = {
+    want: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {
         "s_null": ((n_s + 1,), np.float32),
         "t_null": ((n_t + 1,), np.float32),
         "jumps": ((2, kh.JUMP_SIZE), np.float32),
@@ -244,9 +248,11 @@ def _check(arrays, sizes, joint):
         hold(arrays, name, shape, kind, 0)
 
 
-def _look_alikes(arrays, tiers, *words):
+def _look_alikes(
+    arrays: dict[str, np.ndarray], given: list[float], *words: list[str]
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Return arrays and tiers as they are now; files of version 0.3 have four tiers, and keys that fit these."""
-    tiers = np.array(tiers, np.float64)
+    tiers = np.array(given, np.float64)
     if tiers.shape != (4,):
         return arrays, tiers
     for name, one in zip(("s_keys", "t_keys"), words, strict=True):
@@ -258,7 +264,14 @@ def _look_alikes(arrays, tiers, *words):
     return arrays | dict(zip(("s_keys", "t_keys"), keys, strict=True)), now
 
 
-def _view_model(about, arrays, settings, source, target, pool):
+def _view_model(
+    about: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    settings: AlignerSettings,
+    source: Vocabulary,
+    target: Vocabulary,
+    pool: Pool | None,
+) -> LexicalModel:
     """Make one view's model of its arrays."""
     if about["view"]:
         s_words, t_words = (
@@ -273,9 +286,9 @@ def _view_model(about, arrays, settings, source, target, pool):
     counts = [arrays[f"counts.{d}"] for d in range(1 if about["joint"] else 2)]
     hold({"tiers": tiers}, "tiers", (TIERS,), np.float64, 0)
     lexicon = lexicon_from_counts(table, counts[0], counts[-1], tiers, settings.alpha, settings.estimator == "vb", pool)
-    keys = (arrays[name] for name in ("s_map", "t_map", "s_keys", "t_keys"))
+    s_map, t_map, s_keys, t_keys = (arrays[name] for name in ("s_map", "t_map", "s_keys", "t_keys"))
     fields = {
-        "words": ViewWords(about["view"], s_words, t_words, *keys),
+        "words": ViewWords(about["view"], s_words, t_words, s_map, t_map, s_keys, t_keys),
         "table": table,
         "lexicon": lexicon,
         "counts": counts,
@@ -284,4 +297,5 @@ def _view_model(about, arrays, settings, source, target, pool):
         "t_null": arrays["t_null"],
         "p_null": arrays["p_null"],
     }
-    return kind_of(settings.model_type).load().from_arrays(fields, arrays, about, settings)
+    model: LexicalModel = kind_of(settings.model_type).load().from_arrays(fields, arrays, about, settings)
+    return model

@@ -5,8 +5,9 @@ in one sentence speaks for the same words in others. The links are decided on (l
 ones help the network a third as much (`bench/SETTINGS.md`).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -24,7 +25,10 @@ from aligntools.formats.links.pharaoh import Links, concatenate
 from aligntools.formats.links.priors import Priors
 from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool
 
+#: Takes the figures of each step; see `stages.train`.
+Report: TypeAlias = Callable[[dict[str, Any]], None]
 #: What a link that the network found counts for compared with one that training expects.
 WEIGHTS = PriorWeights(prior_lexical=0.2)
 #: Pairs whose links are counted, at most; of larger text as many, evenly spread.
@@ -92,7 +96,14 @@ def count_found(finder: CandidateFinder, bitext: Bitext, pairs: int = PAIRS) -> 
 
 
 def train_again(
-    found: Priors, settings, bitext: Bitext, pool, lowercase=True, report=None, known: Priors | None = None, **more: Any
+    found: Priors,
+    settings: AlignerSettings,
+    bitext: Bitext,
+    pool: Pool,
+    lowercase: bool = True,
+    report: Report | None = None,
+    known: Priors | None = None,
+    **more: Any,
 ) -> AlignmentModel:
     """Train a base model on a text again, from the start, with the links that the network found in it as priors.
 
@@ -119,13 +130,13 @@ def train_again(
 def train_in_rounds(
     rounds: Rounds,
     bitext: Bitext,
-    settings,
-    pool,
+    settings: AlignerSettings,
+    pool: Pool,
     *,
-    lowercase=True,
-    report=None,
-    keep_text=True,
-    max_memory=None,
+    lowercase: bool = True,
+    report: Report | None = None,
+    keep_text: bool = True,
+    max_memory: int | None = None,
     known: Priors | None = None,
     **first: Any,
 ) -> AlignmentModel:
@@ -141,7 +152,7 @@ def train_in_rounds(
     **first
         What `train_model.train_model` takes else, for the first round.
     """
-    how = {"lowercase": lowercase, "report": report, "max_memory": max_memory}
+    how: dict[str, Any] = {"lowercase": lowercase, "report": report, "max_memory": max_memory}
     again = rounds.count - 1
     model = train_model(bitext, settings, pool, keep_text=keep_text or again > 0, **how, **first)
     for left in reversed(range(again)):

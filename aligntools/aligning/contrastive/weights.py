@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, get_args
@@ -50,8 +51,8 @@ class Weights:
     values: np.ndarray
     active: np.ndarray
     search: SearchSettings = field(default_factory=SearchSettings)
-    about: dict = field(default_factory=dict)
-    tables: tuple = ()
+    about: dict[str, Any] = field(default_factory=dict)
+    tables: tuple[np.ndarray, ...] = ()
     network: LinkNetwork | None = None
     knowers: Mapping[str, About] = field(default_factory=dict)
 
@@ -110,13 +111,13 @@ class Weights:
             text["trees"] = self.network.fingerprint
         return {**text, **self.knowers}
 
-    def save(self, path) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file; it appears whole or not at all."""
         with files.writing(path) as out:
             out.write((json.dumps(self.text(), indent=1, ensure_ascii=False) + "\n").encode())
 
 
-def load_weights(path, network: LinkNetwork | None = None, network_of: str = "the start") -> Weights:
+def load_weights(path: str, network: LinkNetwork | None = None, network_of: str = "the start") -> Weights:
     """Read a weights file.
 
     Parameters
@@ -137,7 +138,7 @@ def load_weights(path, network: LinkNetwork | None = None, network_of: str = "th
 
 
 def weights_of(
-    path, text: dict[str, Any], network: LinkNetwork | None = None, network_of: str = "the start"
+    path: str, text: dict[str, Any], network: LinkNetwork | None = None, network_of: str = "the start"
 ) -> Weights:
     """Return the weights that the text of a file has; see `load_weights`."""
     check_version(path, text, VERSION)
@@ -166,7 +167,7 @@ def weights_of(
     return Weights(values, active, search, about, tables, asked, _knowers(path, text, tables))
 
 
-def _knowers(path: object, text: dict[str, Any], tables: Sequence[np.ndarray]) -> dict[str, About]:
+def _knowers(path: str, text: dict[str, Any], tables: Sequence[np.ndarray]) -> dict[str, About]:
     """Return of what the last tables are, where no file has their readings."""
     found: dict[str, About] = {}
     for name in sorted(set(text) - OF_WEIGHTS):
@@ -180,7 +181,7 @@ def _knowers(path: object, text: dict[str, Any], tables: Sequence[np.ndarray]) -
     return found
 
 
-def _tables(path, given):
+def _tables(path: str, given: object) -> tuple[np.ndarray, ...]:
     """Return what files of evidence say is worth, of each."""
     n = evidence.READINGS
     if not isinstance(given, list) or len(given) > MOST_FILES + 1:
@@ -191,7 +192,7 @@ def _tables(path, given):
     return tuple(np.array(table, np.float64) for table in given)
 
 
-def _network(path, text, given, network_of):
+def _network(path: str, text: dict[str, Any], given: LinkNetwork | None, network_of: str) -> LinkNetwork:
     """Return the network that a file's weights were learned over.
 
     Files of versions up to 0.3 name none: theirs were learned over the link trees that came with them.
@@ -209,7 +210,7 @@ def _network(path, text, given, network_of):
     raise DataError(path, None, f"its weights were learned from another start than {wrong}; {advice}")
 
 
-def _search_settings(path, given):
+def _search_settings(path: str, given: object) -> SearchSettings:
     known = {f.name: f.type for f in fields(SearchSettings)}
     if not isinstance(given, dict) or set(given) - set(known):
         raise DataError(path, None, f"'search' has {', '.join(known)}, and nothing else")

@@ -4,6 +4,7 @@ Links come in two directions: *forward*, which target words chose, and *reverse*
 links may serve as both.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.priors import Counted, Priors, combined
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.errors import UsageProblem
-from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
+from aligntools.words.vocabulary import AnyVocabulary, ExtendedVocabulary, Vocabulary
 
 _KINDS = ("lexical", "source_fertilities", "target_fertilities", "forward_jumps", "reverse_jumps")
 #: Counted keys that wait to be added to the others, as a share of these, and at least.
@@ -59,21 +60,21 @@ class PriorCounter:
         self._count("forward_jumps", _jumps(forward, text.source.lengths(), 0))
         self._count("reverse_jumps", _jumps(reverse, text.target.lengths(), 1))
 
-    def _known(self, k, tokens, vocabulary):
+    def _known(self, k: int, tokens: np.ndarray, vocabulary: AnyVocabulary) -> np.ndarray:
         """Return words in ids that hold for all parts."""
-        extended = isinstance(vocabulary, ExtendedVocabulary)
-        base = vocabulary.base if extended else vocabulary
+        extended = vocabulary if isinstance(vocabulary, ExtendedVocabulary) else None
+        base = vocabulary.base if isinstance(vocabulary, ExtendedVocabulary) else vocabulary
         if self._bases[k] is None:
             self._bases[k] = base
         elif self._bases[k] is not base:
             raise UsageProblem("the parts of a text that is counted have one vocabulary")
-        if not extended or not vocabulary.extra:
+        if extended is None or not extended.extra:
             return tokens
         known, n = self._extra[k], len(base)
-        new = np.array([n + known.setdefault(word, len(known)) for word in vocabulary.extra], np.int32)
+        new = np.array([n + known.setdefault(word, len(known)) for word in extended.extra], np.int32)
         return np.where(tokens < n, tokens, new[np.maximum(tokens - n, 0)])
 
-    def _count(self, kind, *columns):
+    def _count(self, kind: str, *columns: np.ndarray) -> None:
         parts = self._tables[kind]
         parts.append(Counted.of(columns, np.ones(len(columns[0]))))
         waiting = sum(map(len, parts[1:]))
@@ -93,24 +94,25 @@ class PriorCounter:
         return Priors(vocabularies[0], vocabularies[1], **found)
 
 
-def _added(parts):
+def _added(parts: Sequence[Counted]) -> Counted:
     keys = np.concatenate([part.keys for part in parts])
     return Counted.of(list(keys.T), np.concatenate([part.alphas for part in parts]))
 
 
 def _places(side: Side, links: Links, k: int) -> np.ndarray:
     """Return the place of each link's word of one side among all words."""
-    return np.repeat(side.offsets[:-1], links.counts()) + links.pairs[:, k]
+    places: np.ndarray = np.repeat(side.offsets[:-1], links.counts()) + links.pairs[:, k]
+    return places
 
 
-def _fertilities(ids, places):
+def _fertilities(ids: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return words that have links, and how many each has."""
     counts = np.bincount(places, minlength=len(ids))
     linked = np.flatnonzero(counts)
     return ids[linked], counts[linked]
 
 
-def _jumps(links: Links, lengths, k):
+def _jumps(links: Links, lengths: np.ndarray, k: int) -> np.ndarray:
     """Return the jumps on side ``k`` between links of consecutive words of the other side, from -1 to the length."""
     sentences = links.sentences()
     positions, others = links.pairs[:, k].astype(np.int64), links.pairs[:, 1 - k]
