@@ -3,6 +3,7 @@
 import json
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -236,6 +237,21 @@ def test_over_an_aligner_that_is_there_its_places_are_weighed(kind, text, tmp_pa
     assert without.weights.knowers == {}
     with pytest.raises(at.UsageProblem, match="nothing judges links"):
         at.train_contrastive_aligner(*text, aligner=base, features="paper", **asking(kind))
+
+
+def test_places_are_weighed_over_a_model_of_text_in_parts(text, sources, tmp_path):
+    """Weights of some of the text align all of it, which is read as it goes."""
+    for _ in at.align_in_parts(*text, part_size=13, views=(0,), save_model=tmp_path / "m", equal_length=True):
+        pass
+    base = at.Aligner.load(tmp_path / "m")
+    some = [Path(path).read_text().splitlines()[:20] for path in text]
+    found = at.train_contrastive_aligner(*some, aligner=base, equal_length=True)
+    assert [*found.weights.knowers] == ["lengths"]
+    found.save_weights(tmp_path / "w")
+    without = at.ContrastiveAligner.load(tmp_path / "w", base, equal_length=False)
+    known, unknown = (lines(one.align_batch(*text)) for one in (found, without))
+    assert len(known) == 40
+    assert known != unknown
 
 
 def test_a_source_that_reads_a_part_of_a_text_is_not_asked_of_places_alone(text, sources, caplog):
