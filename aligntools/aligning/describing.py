@@ -28,7 +28,7 @@ def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
         word pairs of another word and its probability) and ``shares`` (for each word those of 0, 1, 2 .. words linked
         to it, or None).
     """
-    view = next((m for m in model.views if m.view == 0), model.views[0])
+    view = next((m for m in model.views if m.letters == 0), model.views[0])
     s, p_null = model.settings, ", ".join(f"{x:.3f}" for x in view.p_null)
     sizes = [len(view.words.s_words) - 1, len(view.words.t_words) - 1]
     settings = [
@@ -47,7 +47,7 @@ def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
     settings.extend(view.facts())
     return {
         "settings": settings,
-        "view": view.view,
+        "view": view.letters,
         "charts": view.charts(),
         "sides": [_side(view, d, words, best) for d in (0, 1)],
     }

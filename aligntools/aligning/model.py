@@ -149,7 +149,7 @@ def _under(name: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 def _about(m: LexicalModel) -> dict[str, Any]:
     """Return what the header says of a member."""
-    about = {"view": m.view, "tiers": m.tiers.tolist(), "joint": len(m.counts) == 1, "sampler": False}
+    about = {"view": m.letters, "tiers": m.tiers.tolist(), "joint": len(m.counts) == 1, "sampler": False}
     return about | m.about()
 
 
@@ -214,7 +214,7 @@ def _arrays_of(m: LexicalModel) -> dict[str, np.ndarray]:
         out[f"table.{name}"] = getattr(m.table, name)
     for d, counts in enumerate(m.counts):
         out[f"counts.{d}"] = counts
-    if m.view:
+    if m.letters:
         for name in ("s_words", "t_words"):
             vocabulary = Vocabulary.from_words(getattr(words, name)[1:])
             out[f"{name}.blob"], out[f"{name}.starts"] = vocabulary.blob, vocabulary.starts

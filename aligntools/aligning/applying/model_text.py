@@ -17,20 +17,20 @@ def _known(
     mapping: np.ndarray,
     words: list[str],
     view_ids: Callable[[], dict[str, int]],
-    view: int,
+    letters: int,
     vocabulary: AnyVocabulary,
     maps: bool,
 ) -> tuple[np.ndarray, list[str] | None]:
     """Map a side's ids to a view's; unknown words get ids from ``len(words) + 1`` on, and are returned by name."""
     tokens = side.tokens
-    if isinstance(side, CutSide) and side.letters == view:
+    if isinstance(side, CutSide) and side.letters == letters:
         return tokens, None
     unknown = tokens >= vocabulary_size
     if not unknown.any():
         return (mapping[tokens] if maps else tokens), None
     mapped = mapping[np.minimum(tokens, vocabulary_size)]
     extra = np.unique(tokens[unknown])
-    names = [cut(vocabulary.word(int(i)), view) for i in extra]
+    names = [cut(vocabulary.word(int(i)), letters) for i in extra]
     size, ids_of = len(words), view_ids()
     ids = np.array([ids_of.get(w, size + 1 + n) for n, w in enumerate(names)], np.int32)
     mapped = mapped.copy()
@@ -62,14 +62,14 @@ class ModelText:
 
     def __init__(self, model: LexicalModel, bitext: Bitext, sizes: tuple[int, int]) -> None:
         self.model, words = model, model.words
-        maps = words.view != 0 or words.renumbered
+        maps = words.letters != 0 or words.renumbered
         self.source_tokens, s_new = _known(
             bitext.source,
             sizes[0],
             words.s_map,
             words.s_words,
             lambda: words.s_ids,
-            words.view,
+            words.letters,
             bitext.source_vocabulary,
             maps,
         )
@@ -79,7 +79,7 @@ class ModelText:
             words.t_map,
             words.t_words,
             lambda: words.t_ids,
-            words.view,
+            words.letters,
             bitext.target_vocabulary,
             maps,
         )

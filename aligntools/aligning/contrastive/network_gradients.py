@@ -71,7 +71,7 @@ def shapes(inputs: int) -> dict[str, tuple[int, ...]]:
     }
 
 
-def views(flat: np.ndarray, inputs: int) -> dict[str, np.ndarray]:
+def by_name(flat: np.ndarray, inputs: int) -> dict[str, np.ndarray]:
     """Return the arrays that a flat vector of all parameters holds, by name."""
     found, at = {}, 0
     for name, shape in shapes(inputs).items():
@@ -87,7 +87,7 @@ class Propagation:
     Parameters
     ----------
     parameters, gradient : dict of str to array
-        See `views`; of one kind of floats, float32 where time counts.
+        See `by_name`; of one kind of floats, float32 where time counts.
     asked : Asked
         Networks see inputs less their means, in deviations.
     longest : int

@@ -15,7 +15,7 @@ from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.kernels_network_gradients import AROUND
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork, turned
-from aligntools.aligning.contrastive.network_gradients import LAYERS, Asked, Lesson, Propagation, shapes, views
+from aligntools.aligning.contrastive.network_gradients import LAYERS, Asked, Lesson, Propagation, by_name, shapes
 from aligntools.ground.blas import one_thread
 from aligntools.ground.parallel import Pool
 from aligntools.ground.running import Report
@@ -205,7 +205,7 @@ def varied(lesson: Lesson, asked: Asked, rng: np.random.Generator) -> Lesson:
 def begin(inputs: int, rng: np.random.Generator) -> np.ndarray:
     """Return random parameters of a network, flat; biases are 0, and the base model's log-odds count for 1."""
     flat = np.zeros(sum(int(np.prod(shape)) for shape in shapes(inputs).values()), np.float32)
-    found = views(flat, inputs)
+    found = by_name(flat, inputs)
     fans = {"first": inputs, "layers": AROUND * kn.CHANNELS, "last": 100 * kn.CHANNELS}
     for name, fan in fans.items():
         found[name][:] = rng.normal(0, fan**-0.5, found[name].shape)
@@ -229,8 +229,8 @@ def learn(parts: Sequence[Part], passes: int, seed: int, report: Report | None =
 
     flat = begin(len(mean), rng)
     gradient, means, squares = np.zeros((3, len(flat)), np.float32)
-    p, asked = views(flat, len(mean)), Asked(mean, deviation, POSTERIOR)
-    propagation = Propagation(p, views(gradient, len(mean)), asked, STEP)
+    p, asked = by_name(flat, len(mean)), Asked(mean, deviation, POSTERIOR)
+    propagation = Propagation(p, by_name(gradient, len(mean)), asked, STEP)
     for n in range(passes):
         loss = 0.0
         for some in steps(parts, rng):

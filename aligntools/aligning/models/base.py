@@ -97,9 +97,9 @@ class LexicalModel(ABC):
     p_null: np.ndarray
 
     @property
-    def view(self) -> int:
+    def letters(self) -> int:
         """Letters that words are cut to; 0 for whole words."""
-        return self.words.view
+        return self.words.letters
 
     def lexical(self) -> LexicalFields:
         """Return the fields of this class by name, from which another model of the same words is made."""
@@ -269,7 +269,7 @@ class Task:
     words : ViewWords or None
     old : LexicalModel or None
         A model of the same view to go on from.
-    given : ViewPriors or None
+    priors : ViewPriors or None
         Pseudo-counts of other text.
     position_smoothing : float
         Words that each distribution of a table of positions is given beforehand.
@@ -282,7 +282,7 @@ class Task:
     target: Side | None = None
     words: ViewWords | None = None
     old: LexicalModel | None = None
-    given: ViewPriors | None = None
+    priors: ViewPriors | None = None
     position_smoothing: float = 0.0
     learns_null: bool = False
 

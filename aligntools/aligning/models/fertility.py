@@ -212,7 +212,7 @@ class FertilityStage(Stage):
             training.looks,
             task.settings,
             training.matrices.pool,
-            task.given,
+            task.priors,
             training.last_pass,
         )
         return self.of(**fields, **self.parameters(), sampler=sampler)

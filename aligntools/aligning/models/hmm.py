@@ -175,8 +175,8 @@ class HmmStage(Stage):
 
     def maximize(self, counted: np.ndarray, steps: Expectations | None = None) -> None:
         """Estimate the jumps."""
-        if self.task.given:
-            add_jumps(counted, self.task.given.window() / self._stride)
+        if self.task.priors:
+            add_jumps(counted, self.task.priors.window() / self._stride)
         self._jumps = jumps_from_counts(counted, 0.5 if self.task.settings.estimator == "vb" else 0.0)
 
 

@@ -36,7 +36,7 @@ def number_given(view_work: ViewWork) -> None:
         names = Vocabulary(*store.read(view_work.name("vocabulary"), f"{side}.blob", f"{side}.starts"))
         known = {word: i for i, word in enumerate(names.words())}
         words = Vocabulary(given[f"{side}.blob"], given[f"{side}.starts"])
-        columns.append(ids_in(words, known, view_work.length)[given["keys"][:, k]])
+        columns.append(ids_in(words, known, view_work.letters)[given["keys"][:, k]])
     kept = (columns[0] > 0) & (columns[1] > 0)
     keys, places = np.unique((columns[0][kept] << 32) | columns[1][kept], return_inverse=True)
     store.write(name, keys=keys, alphas=np.bincount(places, given["alphas"][kept], len(keys)).astype(np.float32))

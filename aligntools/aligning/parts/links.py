@@ -36,8 +36,8 @@ def link_part(
         return
     text = work.text(part)
     views = [
-        part_model(ViewWork(work, n, length), last, generation, part)
-        for n, (length, (last, generation)) in enumerate(zip(work.settings.views or (), models, strict=True))
+        part_model(ViewWork(work, n, letters), last, generation, part)
+        for n, (letters, (last, generation)) in enumerate(zip(work.settings.views or (), models, strict=True))
     ]
     sizes = len(text.source_vocabulary), len(text.target_vocabulary)
     applier = Applier(views, work.settings, sizes, CHUNK_CELLS)

@@ -35,8 +35,8 @@ def whole_model(work: Work, models: tuple[tuple[int, int], ...], lowercase: bool
     """
     vocabularies = _whole_words(work, "source"), _whole_words(work, "target")
     views = [
-        _view_model(ViewWork(work, number, length), last, generation, vocabularies, pool)
-        for number, (length, (last, generation)) in enumerate(zip(work.settings.views or (), models, strict=True))
+        _view_model(ViewWork(work, number, letters), last, generation, vocabularies, pool)
+        for number, (letters, (last, generation)) in enumerate(zip(work.settings.views or (), models, strict=True))
     ]
     tokens = [0, 0]
     for part in range(work.parts):
@@ -96,13 +96,13 @@ def _view_model(
 
 def _words(view_work: ViewWork, vocabularies: tuple[Vocabulary, Vocabulary]) -> ViewWords:
     """Return the view's words, and where each word of the text is among them."""
-    if not view_work.length and any(view_work.store.about(view_work.name("vocabulary"))["shared"]):
+    if not view_work.letters and any(view_work.store.about(view_work.name("vocabulary"))["shared"]):
         raise ResourceError(
             f"a model of whole words has at most {MOST_WORDS} on a side, and the text has more; use `views=5`"
         )
     s_words, s_map, s_keys = _side_words(view_work, "source", vocabularies[0])
     t_words, t_map, t_keys = _side_words(view_work, "target", vocabularies[1])
-    return ViewWords(view_work.length, s_words, t_words, s_map, t_map, s_keys, t_keys)
+    return ViewWords(view_work.letters, s_words, t_words, s_map, t_map, s_keys, t_keys)
 
 
 def _side_words(view_work: ViewWork, side: str, vocabulary: Vocabulary) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -114,7 +114,7 @@ def _side_words(view_work: ViewWork, side: str, vocabulary: Vocabulary) -> tuple
     ids = {word: i for i, word in enumerate(words)}
     mapping = np.empty(len(vocabulary) + 1, np.int32)
     for i, word in enumerate(vocabulary.words()):
-        own = cut(word, view_work.length)
+        own = cut(word, view_work.letters)
         known = ids.get(own)
         mapping[i] = ids[MARK + cut(own, SHARED)] if known is None else known
     mapping[-1] = len(words)

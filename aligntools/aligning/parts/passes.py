@@ -286,7 +286,7 @@ def part_words(part_table: PartTable) -> ViewWords:
     own = [key[np.append(i, len(key) - 1)] for key, i in zip(keys, ids, strict=True)]
     names: list[list[str]] = [[""] * len(i) for i in ids]
     with_unknown = [np.append(m, np.int32(len(i))) for m, i in zip(maps, ids, strict=True)]
-    return ViewWords(view_work.length, names[0], names[1], with_unknown[0], with_unknown[1], own[0], own[1], True)
+    return ViewWords(view_work.letters, names[0], names[1], with_unknown[0], with_unknown[1], own[0], own[1], True)
 
 
 def part_fields(part_table: PartTable, last: int) -> LexicalFields:

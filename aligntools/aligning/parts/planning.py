@@ -152,8 +152,8 @@ def _measured(
 def _entries(work: Work) -> int:
     """Return how many entries the parts' tables have."""
     entries = 0
-    for number, length in enumerate(work.settings.views or ()):
-        view = ViewWork(work, number, length)
+    for number, letters in enumerate(work.settings.views or ()):
+        view = ViewWork(work, number, letters)
         (offsets,) = view.store.read(view.name("layout", 0), "offsets")
         entries += int(np.sum(offsets[-1]))
     return entries

@@ -65,8 +65,8 @@ class ViewStages:
 
     def run(self, stage: str, function: Callable[..., None], jobs: Sequence[int], *arguments: Any) -> None:
         """Run a stage's jobs: ``function(view_work, *arguments, job, pool)``."""
-        self.stages.run(stage, partial(function, self.view_work, *arguments), jobs, view=self.view_work.length)
+        self.stages.run(stage, partial(function, self.view_work, *arguments), jobs, view=self.view_work.letters)
 
     def tell(self, stage: str, **figures: Any) -> None:
         """Report what this process did between the jobs."""
-        self.stages.report({"stage": stage, "view": self.view_work.length, **figures})
+        self.stages.report({"stage": stage, "view": self.view_work.letters, **figures})

@@ -131,7 +131,7 @@ def train_view(view_work: ViewWork, stages: Stages) -> tuple[int, int]:
 def train_parts(work: Work, stages: Stages) -> tuple[tuple[int, int], ...]:
     """Train on a text in parts; return each view's last iteration and the last generation of its table."""
     return tuple(
-        train_view(ViewWork(work, number, length), stages) for number, length in enumerate(work.settings.views or ())
+        train_view(ViewWork(work, number, letters), stages) for number, letters in enumerate(work.settings.views or ())
     )
 
 

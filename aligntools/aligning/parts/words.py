@@ -8,7 +8,7 @@ from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.text.cooccurrence import pair_weights, word_masses
 from aligntools.aligning.text.kernels_look_alikes import KEY
 from aligntools.aligning.text.look_alikes import look_alike_keys
-from aligntools.aligning.text.views import cut, view
+from aligntools.aligning.text.views import cut, cut_words
 from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary
 
@@ -32,7 +32,7 @@ def count_view_words(view_work: ViewWork, part: int, pool: Pool) -> None:
     weights = pair_weights(*lengths, view_work.settings.p_null)
     arrays: dict[str, np.ndarray] = {}
     for side, others in zip(SIDES, lengths[::-1], strict=True):
-        words, mapping = view(getattr(text, f"{side}_vocabulary").words(), view_work.length)
+        words, mapping = cut_words(getattr(text, f"{side}_vocabulary").words(), view_work.letters)
         one = getattr(text, side)
         of_view = type(one)(mapping[one.tokens], one.offsets)
         vocabulary = Vocabulary.from_words(words[1:])

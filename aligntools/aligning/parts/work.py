@@ -97,13 +97,13 @@ class ViewWork:
     work : Work
     number : int
         Of the view.
-    length : int
-        Letters that words are cut to.
+    letters : int
+        That words are cut to.
     """
 
     work: Work
     number: int
-    length: int
+    letters: int
 
     @property
     def store(self) -> Store:

@@ -21,38 +21,38 @@ from aligntools.words.vocabulary import AnyVocabulary
 _CHARACTERS = re.compile("[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
-def cut(word: str, length: int) -> str:
-    """Return a word's first ``length`` letters, without accents; the word itself for length 0.
+def cut(word: str, letters: int) -> str:
+    """Return a word's first letters, without accents; all of it for 0.
 
     Words with Chinese characters or kana are cut to half as many less one, at least one.
     """
-    if not length:
+    if not letters:
         return word
     if _CHARACTERS.search(word):
-        length = max(1, (length - 1) // 2)
-    return simplify(word)[:length]
+        letters = max(1, (letters - 1) // 2)
+    return simplify(word)[:letters]
 
 
-def view(words: list[str], length: int) -> tuple[list[str], np.ndarray]:
+def cut_words(words: list[str], letters: int) -> tuple[list[str], np.ndarray]:
     """Cut a vocabulary's words.
 
     Parameters
     ----------
     words : list of str
         The first is NULL.
-    length : int
+    letters : int
 
     Returns
     -------
     list of str, int32 [n_words]
         The view's words, NULL first, in order of first occurrence; and each word's place among them.
     """
-    if length == 0:
+    if letters == 0:
         return words, np.arange(len(words), dtype=np.int32)
     place = {"": 0}
     mapping = np.zeros(len(words), np.int32)
     for i in range(1, len(words)):
-        mapping[i] = place.setdefault(cut(words[i], length), len(place))
+        mapping[i] = place.setdefault(cut(words[i], letters), len(place))
     return list(place), mapping
 
 
@@ -62,8 +62,8 @@ class ViewWords:
 
     Attributes
     ----------
-    view : int
-        Letters that words are cut to; 0 for whole words.
+    letters : int
+        That words are cut to; 0 for whole words.
     s_words, t_words : list of str
         The view's words, NULL first.
     s_map, t_map : int32 [n_vocabulary + 1]
@@ -74,7 +74,7 @@ class ViewWords:
         Whole words have other ids here than in the vocabulary: these are the words of one part of a text.
     """
 
-    view: int
+    letters: int
     s_words: list[str]
     t_words: list[str]
     s_map: np.ndarray
@@ -128,34 +128,34 @@ class TextView:
     words: ViewWords
 
 
-def view_text(bitext: Bitext, length: int) -> TextView:
-    """Return a text with its words cut to ``length`` letters; 0 keeps them whole."""
-    source, s_words, s_map, s_keys = _side_view(bitext.source, bitext.source_vocabulary, length)
-    target, t_words, t_map, t_keys = _side_view(bitext.target, bitext.target_vocabulary, length)
-    return TextView(source, target, ViewWords(length, s_words, t_words, s_map, t_map, s_keys, t_keys))
+def view_text(bitext: Bitext, letters: int) -> TextView:
+    """Return a text with its words cut to so many letters; 0 keeps them whole."""
+    source, s_words, s_map, s_keys = _side_view(bitext.source, bitext.source_vocabulary, letters)
+    target, t_words, t_map, t_keys = _side_view(bitext.target, bitext.target_vocabulary, letters)
+    return TextView(source, target, ViewWords(letters, s_words, t_words, s_map, t_map, s_keys, t_keys))
 
 
-def _side_view(side: Side, vocabulary: AnyVocabulary, length: int) -> tuple[Side, list[str], np.ndarray, np.ndarray]:
+def _side_view(side: Side, vocabulary: AnyVocabulary, letters: int) -> tuple[Side, list[str], np.ndarray, np.ndarray]:
     """Return one side's words as numbers, by name, from the vocabulary's ids, and their look-alike keys."""
-    words, mapping = view(vocabulary.words(), length)
-    is_cut = isinstance(side, CutSide) and side.letters == length
+    words, mapping = cut_words(vocabulary.words(), letters)
+    is_cut = isinstance(side, CutSide) and side.letters == letters
     tokens = side.tokens if is_cut else mapping[side.tokens]
     keys = np.concatenate([look_alike_keys(words), np.zeros((1, KEY), np.int32)])
     return Side(tokens, side.offsets), words, np.append(mapping, np.int32(len(words))), keys
 
 
-def collapse(bitext: Bitext, length: int) -> None:
+def collapse(bitext: Bitext, letters: int) -> None:
     """Cut the words of a text in place, where one view alone is trained: half the memory of a copy.
 
     Afterwards the text serves `view_text` and models of this view alone.
     """
 
     def in_place(side: Side, vocabulary: AnyVocabulary) -> CutSide:
-        mapping = view(vocabulary.words(), length)[1]
+        mapping = cut_words(vocabulary.words(), letters)[1]
         for a in range(0, len(side.tokens), 1 << 20):
             part = side.tokens[a : a + (1 << 20)]
             part[:] = mapping[part]
-        return CutSide(side.tokens, side.offsets, length)
+        return CutSide(side.tokens, side.offsets, letters)
 
     bitext.source = in_place(bitext.source, bitext.source_vocabulary)
     bitext.target = in_place(bitext.target, bitext.target_vocabulary)

@@ -257,13 +257,13 @@ def reconstruct(
     reached = []
     while models:
         start = models.pop(0)
-        text = view_text(bitext, start.view)
+        text = view_text(bitext, start.letters)
         climb = Climb(start, text.source, text.target, settings, how, pool, max_cells)
         for iteration in climb.steps(how.mre_iterations):
             figures = {name: [0.0, 0.0] for name in ("objective", "reconstruction", "log_likelihood")}
             for d in climb.directions:
                 for name, pair in figures.items():
                     pair[0 if d.forward else 1] = float(getattr(d, name))
-            report({"view": start.view, "stage": "mre", "iteration": iteration, **figures})
+            report({"view": start.letters, "stage": "mre", "iteration": iteration, **figures})
         reached.append(climb.reached())
     return reached, settings

@@ -71,10 +71,10 @@ def train(
         Of the class that ``settings.model_type`` names.
     """
 
-    def begin(number: int, length: int) -> "Training":
+    def begin(number: int, letters: int) -> "Training":
         old = start[number] if start else None
         training = Training(
-            bitext, length, settings, pool, max_cells, report or (lambda _: None), old, priors, position_smoothing
+            bitext, letters, settings, pool, max_cells, report or (lambda _: None), old, priors, position_smoothing
         )
         if last_pass is not None and last_pass.serves(settings, len(bitext.source.tokens)):
             training.last_pass = last_pass
@@ -181,7 +181,7 @@ class Training:
     def __init__(
         self,
         bitext: Bitext,
-        length: int,
+        letters: int,
         settings: AlignerSettings,
         pool: Pool,
         max_cells: int,
@@ -191,8 +191,8 @@ class Training:
         position_smoothing: float,
     ) -> None:
         began = time.perf_counter()
-        self.settings, self.pool, self.length, self.old, self._report = settings, pool, length, old, report
-        text = view_text(bitext, length)
+        self.settings, self.pool, self.letters, self.old, self._report = settings, pool, letters, old, report
+        text = view_text(bitext, letters)
         self.source, self.target, self.words = text.source, text.target, text.words
         source, target = text.source, text.target
         sizes = len(self.words.s_words), len(self.words.t_words)
@@ -201,11 +201,11 @@ class Training:
         t_null, self.t_counts = unigrams(target, sizes[1])
         self.variational = settings.estimator == "vb"
         self.counts = [counts] if settings.agreement else [counts, counts.copy()]
-        self.prior = old_values(self.table, self.words, old, old.counts) if old else None
-        if self.prior:
-            self.counts = [c + p for c, p in zip(self.counts, self.prior, strict=True)]
-        self.given = priors(self.words) if priors else None
-        self.given_pairs = self.given.of_pairs(self.table) if self.given else None
+        self.older = old_values(self.table, self.words, old, old.counts) if old else None
+        if self.older:
+            self.counts = [c + p for c, p in zip(self.counts, self.older, strict=True)]
+        self.priors = priors(self.words) if priors else None
+        self.prior_pairs = self.priors.of_pairs(self.table) if self.priors else None
         self.p_null = np.full(2, settings.null_prior, np.float32)
         self.looks: LookAlikes | None = None
         self.report("table", began, pairs=len(self.table.ids))
@@ -216,7 +216,7 @@ class Training:
             target,
             self.words,
             old,
-            self.given,
+            self.priors,
             position_smoothing,
             kind.learns_null and not settings.agreement,
         )
@@ -231,8 +231,8 @@ class Training:
             t_null,
             self.p_null,
         )
-        if self.given:
-            self.steps.null_priors = self.given.t_null, self.given.s_null
+        if self.priors:
+            self.steps.null_priors = self.priors.t_null, self.priors.s_null
 
     @property
     def last(self) -> Stage:
@@ -241,7 +241,7 @@ class Training:
 
     def report(self, stage: str, began: float, **figures: Any) -> None:
         """Pass on what a step took and gave."""
-        self._report({"view": self.length, "stage": stage, **figures, "seconds": time.perf_counter() - began})
+        self._report({"view": self.letters, "stage": stage, **figures, "seconds": time.perf_counter() - began})
 
     def timed(
         self, stage: str, function: Callable[_Given, _Found], *args: _Given.args, **kwargs: _Given.kwargs
@@ -308,33 +308,33 @@ class Training:
     def prune(self) -> None:
         """Leave out the pairs that hardly count, and what is kept a pair; pairs that priors name stay."""
         least = self.settings.prune or 0.0
-        if self.given_pairs is not None:
+        if self.prior_pairs is not None:
             for c in self.counts:
-                np.maximum(c, least, out=c, where=self.given_pairs > 0)
+                np.maximum(c, least, out=c, where=self.prior_pairs > 0)
         self.table, self.counts = prune(self.table, self.counts, least)
         self.matrices.table = self.table
         self.looks = None
         if self.old:
-            self.prior = old_values(self.table, self.words, self.old, self.old.counts)
-        if self.given:
-            self.given_pairs = self.given.of_pairs(self.table)
+            self.older = old_values(self.table, self.words, self.old, self.old.counts)
+        if self.priors:
+            self.prior_pairs = self.priors.of_pairs(self.table)
 
     def estimate(self) -> tuple[Lexicon, np.ndarray]:
         """M-step of the lexical tables; priors beyond alpha stay in the counts. Return them and the tiers."""
         if self.looks is None and self.settings.look_alike and self.variational:
             keys, counts = (self.words.s_keys, self.words.t_keys), (self.s_counts, self.t_counts)
             self.looks = LookAlikes(self.table, *keys, *counts, self.pool)
-        if self.prior:
-            for c, p in zip(self.counts, self.prior, strict=True):
+        if self.older:
+            for c, p in zip(self.counts, self.older, strict=True):
                 c += p
         tiers = np.zeros(TIERS)
         if self.looks is not None:
             for c in self.counts:
                 self.looks.add_prior(c)
                 tiers = np.maximum(tiers, self.looks.strengths)
-        if self.given_pairs is not None:  # after the look-alikes, whose share is that of the text's own links
+        if self.prior_pairs is not None:  # after the look-alikes, whose share is that of the text's own links
             for c in self.counts:
-                c += self.given_pairs
+                c += self.prior_pairs
         lexicon = lexicon_from_counts(
             self.table, self.counts[0], self.counts[-1], tiers, self.settings.alpha, self.variational, self.pool
         )

@@ -79,11 +79,11 @@ def found_in(wanted: np.ndarray, keys: np.ndarray, alphas: np.ndarray) -> np.nda
     return out
 
 
-def ids_in(vocabulary: Vocabulary, ids: dict[str, int], view: int, lowercase: bool = False) -> np.ndarray:
+def ids_in(vocabulary: Vocabulary, ids: dict[str, int], letters: int, lowercase: bool = False) -> np.ndarray:
     """Return each word's id in a view, -1 for those that the text does not have; NULL is 0."""
     out = np.zeros(len(vocabulary), np.int64)
     for k, word in enumerate(vocabulary.words()[1:], 1):
-        out[k] = ids.get(cut(word.lower() if lowercase else word, view), -1)
+        out[k] = ids.get(cut(word.lower() if lowercase else word, letters), -1)
     return out
 
 
@@ -96,8 +96,8 @@ def view_priors(priors: Priors, words: ViewWords, lowercase: bool, weights: Prio
     lowercase : bool
         Whether the text was put in lower case.
     """
-    s_ids = ids_in(priors.source_vocabulary, words.s_ids, words.view, lowercase)
-    t_ids = ids_in(priors.target_vocabulary, words.t_ids, words.view, lowercase)
+    s_ids = ids_in(priors.source_vocabulary, words.s_ids, words.letters, lowercase)
+    t_ids = ids_in(priors.target_vocabulary, words.t_ids, words.letters, lowercase)
     n_s, n_t = len(words.s_words), len(words.t_words)
     s, t = s_ids[priors.lexical.keys[:, 0]], t_ids[priors.lexical.keys[:, 1]]
     alphas = priors.lexical.alphas * weights.prior_lexical

@@ -36,7 +36,7 @@ def warm_start(bitext: Bitext, models: list[LexicalModel], settings: AlignerSett
 
 
 def _started(bitext: Bitext, old: LexicalModel, settings: AlignerSettings, pool: Pool) -> LexicalModel:
-    text = view_text(bitext, old.view)
+    text = view_text(bitext, old.letters)
     words = text.words
     sizes = len(words.s_words), len(words.t_words)
     table, _ = build_table(text.source, text.target, *sizes, pool, settings.keep or 0.0, settings.p_null)

@@ -6,7 +6,7 @@ import pytest
 from aligntools.aligning.contrastive import kernels_linknetwork as kn
 from aligntools.aligning.contrastive import network_learning as learning
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
-from aligntools.aligning.contrastive.network_gradients import Asked, Propagation, views
+from aligntools.aligning.contrastive.network_gradients import Asked, Propagation, by_name
 from aligntools.ground.parallel import Pool
 from tests.aligning.contrastive.making import candidates_of, random_pair
 
@@ -31,7 +31,7 @@ def propagation(part, seed=1, scale=0.2, kind=np.float32):
     flat = learning.begin(inputs, rng)
     flat = (scale * rng.normal(size=len(flat))).astype(kind)
     gradient = np.zeros_like(flat)
-    return flat, gradient, Propagation(views(flat, inputs), views(gradient, inputs), asked, 100)
+    return flat, gradient, Propagation(by_name(flat, inputs), by_name(gradient, inputs), asked, 100)
 
 
 def test_odds_of_both_sides_have_the_mean_of_the_compiled_network():
