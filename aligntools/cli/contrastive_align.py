@@ -126,7 +126,7 @@ def command(**o: Any) -> None:
             search,
             declared.settings(Reading, o),
             declared.settings(Run, o),
-            aligning.evidence_of(o),
+            aligning.evidence_of(o, applying=bool(o["weights"] and (o["model"] or o["forward_table"]))),
             reporter,
             fast=o["fast"],
             verify=o["verify"],

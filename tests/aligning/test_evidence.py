@@ -2,6 +2,8 @@
 
 import json
 import random
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from aligntools.encoding import encoder as encoders
 from aligntools.encoding import knowledge
 from aligntools.ground.declaring import declared
 from tests.aligning import equal_length
-from tests.cli.running import fails, run
+from tests.cli.running import ROOT, fails, run
 from tests.encoding import tiny
 from tests.places import SAMPLES
 
@@ -260,6 +262,33 @@ def test_a_source_that_reads_a_part_of_a_text_is_not_asked_of_places_alone(text,
         found = at.train_contrastive_aligner(*text, aligner=base, encoder=True, encoder_pairs=5)
     assert found.weights.knowers == {}
     assert "encoder: not asked, since it reads 5 pairs of a text with 40" in caplog.text
+
+
+#: The program with a kind that is made known before its commands are.
+PROGRAM = """
+from aligntools.aligning import evidence
+from tests.aligning.equal_length import EQUAL_LENGTH
+evidence.register(EQUAL_LENGTH)
+from aligntools.cli.main import main
+main()
+"""
+
+
+def test_a_new_kind_is_an_option_of_the_command_line(text, tmp_path):
+    def program(*args):
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, *map(str, args)], capture_output=True, cwd=ROOT, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        return done
+
+    assert b"--equal-length / --no-equal-length" in program("align", "--help").stdout
+    given = "-s", text[0], "-t", text[1]
+    found = program("align", "--best", "--no-encoder", "--equal-length", *given, "--save-model", tmp_path / "m")
+    assert b"lengths letters" in found.stderr
+    expected = at.align(*text, best=True, equal_length=True)
+    assert found.stdout.decode().splitlines() == lines(expected)
+    assert program("align", "-q", "-m", tmp_path / "m", *given).stdout == found.stdout
 
 
 # Several together, and what is not known

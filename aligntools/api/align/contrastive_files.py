@@ -23,6 +23,7 @@ from aligntools.api.align.contrastive_base import (
     train_base,
 )
 from aligntools.api.align.evidence import Evidence, check_count, read_evidence
+from aligntools.api.align.evidence_texts import check_applied
 from aligntools.api.align.files import asking
 from aligntools.api.align.text_files import TextFiles
 from aligntools.api.running.threads import pool_of
@@ -212,6 +213,8 @@ class ContrastiveText:
         if files.save_model:
             base.save(files.save_model)
         if weights is not None:
+            if self._given:
+                check_applied(self.asked, weights, str(files.weights))
             return text, ContrastiveAligner(base, weights, asked=self.asked)
         if text is None:  # read once: learning and aligning both need it
             reading = replace(self.reading, case_sensitive=not base.model.lowercase)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from aligntools.aligning.evidence import Asked, Known, TextSource
 from aligntools.api.given.texts import Sentences, paths_of
 from aligntools.formats.text.reading import Reading
+from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.weights import Weights
@@ -30,6 +31,18 @@ class Taught(Protocol):
         self, sources: "Sentences | Bitext", targets: Sentences | None, reading: Reading, unbuffered: bool, part: int
     ) -> "Iterator[Bitext]":
         """Yield a text in the model's ids."""
+
+
+def check_applied(asked: Asked, weights: "Weights | None", path: str) -> None:
+    """Refuse sources that were asked for and that no weights of a file ask.
+
+    Raises
+    ------
+    UsageProblem
+    """
+    for kind in asked.kinds:
+        if weights is None or kind.name not in weights.knowers:
+            raise UsageProblem(f"{path} asks no {kind.name}; `{kind.option}` is for training")
 
 
 @dataclass(frozen=True, eq=False)

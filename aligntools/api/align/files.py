@@ -13,6 +13,7 @@ from aligntools.api.align.aligner import PART, Aligner
 from aligntools.api.align.alignment import known_text, read_bitext, tell_unused, train_mre_aligner, train_with
 from aligntools.api.align.alignments import Alignments, Tally
 from aligntools.api.align.compiling_ahead import compiling_for
+from aligntools.api.align.evidence_texts import check_applied
 from aligntools.api.align.outputs import AlignmentFiles, Outputs, check_whole_words, write_ttable
 from aligntools.api.align.priors import read_priors, write_priors
 from aligntools.api.align.text_files import TextFiles, TextSides
@@ -391,8 +392,6 @@ def loaded(
     """Load a saved model, and return how text is read that it is applied to: split as its training text was."""
     with watch.stage("loading"):
         aligner = Aligner.load(path, threads=pool, verify=verify).asking(asked)
-    for kind in asked.kinds:
-        if aligner.weights is None or kind.name not in aligner.weights.knowers:
-            raise UsageProblem(f"{path} asks no {kind.name}; `{kind.option}` is for training")
+    check_applied(asked, aligner.weights, path)
     split: Any = reading.split or aligner.model.split
     return aligner, replace(reading, split=split)
