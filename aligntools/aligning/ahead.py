@@ -1,8 +1,8 @@
-"""Compiles what the default training comes to later, in processes beside it: a first run on a machine waits less.
+"""Compiles kernels that training needs later, in other processes meanwhile, so that a first run waits less.
 
-A model says what (`LexicalModel.compiled_ahead`), and `compile_ahead` does it in such a process. Kernels are called
-with no sentences: that compiles them, and does nothing. What is not foreseen is compiled when it is needed; a test sees
-to it that nothing else is compiled here than what `align` calls.
+The model names them (`LexicalModel.compiled_ahead`), and `compile_ahead` runs in the process. Kernels are called with
+no sentences, which compiles them and does nothing else. Other kernels are compiled when they are needed. A test checks
+that nothing is compiled here that `align` does not call.
 """
 
 from collections.abc import Callable

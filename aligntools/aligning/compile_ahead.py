@@ -1,4 +1,4 @@
-"""Compiles what training one model comes to later: ``python -m aligntools.aligning.compile_ahead hmm``."""
+"""Compiles what training a model needs later: ``python -m aligntools.aligning.compile_ahead hmm``."""
 
 import sys
 

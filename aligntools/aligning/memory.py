@@ -1,4 +1,4 @@
-"""How much memory alignment needs, and how many link-matrix cells fit in what is left."""
+"""How much memory alignment needs, and how many link-matrix cells fit into the rest."""
 
 import numpy as np
 

@@ -10,7 +10,7 @@ from aligntools.aligning.text.subwords import PieceSide, Subwords, cut_sides
 from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.words.vocabulary import AnyVocabulary, ExtendedVocabulary, Vocabulary
 
-#: What pieces count for in the links of words; the views count for the rest.
+#: Weight of the pieces' posteriors; the views share the rest.
 WEIGHT = 0.35
 
 
@@ -55,7 +55,7 @@ def as_bitext(sides: list[PieceSide], source: AnyVocabulary, target: AnyVocabula
 
 
 class _Known(Vocabulary):
-    """Stands for a vocabulary whose words nobody asks for."""
+    """A vocabulary of which only the size is used."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -80,7 +80,7 @@ class PieceText:
 def numbered(
     side: Side, vocabulary: AnyVocabulary, subwords: Subwords, known: dict[str, int]
 ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], list[str]]:
-    """Cut the words that a side has, and number the pieces: ``known`` ones as they are, others from there on.
+    """Cut the words of a side and number the pieces: ``known`` ones keep their numbers, new ones follow.
 
     Returns
     -------

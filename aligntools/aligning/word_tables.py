@@ -20,11 +20,12 @@ from aligntools.formats.links.ttable import NULL, TTable
 from aligntools.words.vocabulary import Vocabulary
 from aligntools.words.white_space import tell_unwritten, whole_words
 
-#: Probability of a pair that is in one of the tables alone, in the other direction.
+#: Probability, in the other direction, of a pair that only one of the tables has.
 LEAST = 1e-7
-#: Share of the smaller table that has to be in the other: a third and more where they belong together, else to 5 %.
+#: Least share of the smaller table that the other must have too; it is a third and more for tables of the same text,
+#: and up to 5 % for others.
 FEWEST = 0.1
-#: A beam that leaves nothing out, or all but the best: past it, numbers of 32 bits are infinite.
+#: Beams beyond this are cut to it: 32-bit numbers would be infinite.
 _WIDEST = 1e30
 
 

@@ -1,7 +1,7 @@
 """Applying a model: posteriors of any text, the training text among it.
 
-What is computed for a sentence depends on the model and the sentence alone, whatever else is in the batch, so
-training's last decoding, a batch and a stream give the same bytes.
+What is computed for a sentence depends only on the model and the sentence, not on the rest of the batch. So decoding
+after training, in batches and in a stream give the same bytes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,10 +21,10 @@ from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices, plan_chu
 from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.parallel import Pool
 
-#: Link-matrix cells worked at a time, and up to how many pairs are looked up one by one.
+#: Link-matrix cells worked at a time; up to FEW_CELLS are looked up in the table one by one.
 CHUNK_CELLS, FEW_CELLS = 6_000_000, 60_000
 
-#: By what the odds of the threshold are multiplied for a word's second link: beside the other one, or elsewhere.
+#: Factors of the threshold's odds for a further link of a word: in a cell next to its more probable link, or elsewhere.
 BESIDE, APART = 0.75, 1.5
 
 _NONE = (np.empty(0, np.int8), np.empty((0, 1), np.int16), np.empty((0, 1), np.float32))
@@ -97,8 +97,8 @@ class Applier:
     def posteriors(self, bitext: Bitext, pool: Pool, viterbi: bool = False) -> Iterator[Posteriors]:
         """Yield `Posteriors` for consecutive runs of sentences; each overwrites the one before.
 
-        With ``viterbi`` the Viterbi paths of the first view take the place of posteriors; models whose words are
-        independent of each other give posteriors all the same.
+        With ``viterbi`` they are the Viterbi paths of the first view, or its posteriors if the model's words are
+        independent of each other.
         """
         models = self.models[:1] if viterbi else self.models
         texts = [ModelText(m, bitext, self.sizes) for m in models]
@@ -166,7 +166,7 @@ class Applier:
         other: np.ndarray,
         pool: Pool,
     ) -> None:
-        """Fill link matrices with the lexicon's values, those of look-alike pairs that it does not have too."""
+        """Fill link matrices with the lexicon's values, and with the floors of look-alike pairs that it lacks."""
         lexicon, table = text.model.lexicon, text.model.table
         both = ((lexicon.forward, cells), (lexicon.reverse, other))
         shared = lexicon.reverse is lexicon.forward
@@ -245,13 +245,13 @@ class Applier:
 
 
 def _over(chunk: Chunk, source_lengths: np.ndarray, target_lengths: np.ndarray) -> Chunk:
-    """Return the same sentences as a chunk of link matrices of other lengths."""
+    """Return a chunk of the same sentences with link matrices for other lengths."""
     cells = source_lengths[chunk.k0 : chunk.k1].astype(np.int64) * target_lengths[chunk.k0 : chunk.k1]
     return replace(chunk, cell_offsets=np.concatenate([[0], np.cumsum(cells)]))
 
 
 class Folding:
-    """Mixes the posteriors of an aligner of word pieces into those of words, chunk by chunk."""
+    """Mixes the posteriors of pieces of words into those of words, chunk by chunk."""
 
     def __init__(self, applier: Applier, pieces: PieceText, chunks: list[Chunk], pool: Pool) -> None:
         self.applier, self.pieces, self.chunks, self.pool = applier, pieces, chunks, pool
@@ -264,7 +264,7 @@ class Folding:
         self.cells, self.other, *self.total = (np.zeros(most, np.float32) for _ in range(4))
 
     def mix(self, number: int, chunk: Chunk, bitext: Bitext, total: Sequence[np.ndarray]) -> None:
-        """Mix what the pieces say of a chunk into ``total``, the posteriors of both directions."""
+        """Mix the posteriors of pieces into ``total``, the posteriors of both directions of a chunk."""
         own, text, pool = self.chunks[number], self.pieces.text, self.pool
         for t in self.total:
             t[: own.n_cells] = 0
@@ -292,7 +292,10 @@ class Folding:
 
 
 def joint_thresholds(threshold: float) -> np.ndarray:
-    """Return what the joint decision asks of a first link, of one beside another, and of others; float32 [3]."""
+    """Return the thresholds of the joint decision, float32 [3].
+
+    They are for a word's first link, for one next to the word's more probable link, and for others; see `decisions`.
+    """
     odds = threshold / max(1.0 - threshold, 1e-9) * np.array([1.0, BESIDE, APART])
     found = (odds / (1.0 + odds)).astype(np.float32)
     found[0] = threshold

@@ -1,8 +1,9 @@
 """Scores of aligned sentence pairs on eflomal's scale, from the counts of the links themselves.
 
-What eflomal (Östling & Tiedemann 2016) writes with ``-F`` and ``-R``: for each observed word the best position's
-probability in the sampler's state, its own link taken out of the counts, NULL left aside; the mean over the words of
-its negative logarithm. eflomal draws the fertility distributions; here their expected logarithms stand.
+These are the scores that eflomal (Östling & Tiedemann 2016) writes with ``-F`` and ``-R``: the mean over the observed
+words of the negative logarithm of the best position's probability. The probability is that in the sampler's state with
+the word's own link taken out of the counts, and without NULL. eflomal draws the fertility distributions; here their
+expected logarithms are used.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from aligntools.words.vocabulary import ExtendedVocabulary
 
 #: Dirichlet parameters of jumps and fertilities.
 JUMP_ALPHA, FERTILITY_ALPHA = 0.5, 0.5
-#: Jumps that share the mass of what was not seen, about as many as there are.
+#: Number of jumps that share the mass of unseen ones, about the number of different jumps.
 LIKELY_JUMPS = 100
 #: Sentences worked at a time.
 BLOCK = 1000
@@ -49,7 +50,7 @@ NONE = (DirectedPriors(_NO_PAIRS, _NO_PAIRS, (np.empty(0, np.int32), np.empty(0)
 
 
 def directed(priors: Priors, bitext: Bitext, lowercase: bool) -> tuple[DirectedPriors, DirectedPriors]:
-    """Return priors in a text's word ids; of words that it does not have only what concerns their partners is lost."""
+    """Return priors in a text's word ids; pairs with a word that the text does not have are left out."""
     ids = []
     for own, others in (
         (bitext.source_vocabulary, priors.source_vocabulary),
@@ -228,5 +229,5 @@ def _ratios(given: Side, at: np.ndarray, n_given: int, priors: DirectedPriors) -
     ratios = np.empty_like(expected)
     ratios[:, 0] = 1.0
     ratios[:, 1:] = expected[:, 1:] / expected[:, :-1]
-    ratios[:, -1] = 1e-10  # as good as never
+    ratios[:, -1] = 1e-10  # practically never
     return ratios

@@ -18,7 +18,7 @@ class Decided:
     table : Links
         All links: ``table.pairs`` int32 [links, 2] and ``table.offsets`` int64 [pairs + 1], which cut them by pair.
     probabilities : float32 [links]
-        Mean posterior of the link in the two directions; the one direction's where one alone was trained.
+        Mean posterior of the link in both directions, or that of the only direction that was trained.
     forward_table, reverse_table : Links or None
         Each direction's own links, where they were asked for and trained.
     log_likelihood : float64 [2, pairs]
@@ -36,7 +36,7 @@ class Decided:
 
 
 def joined(runs: Sequence[Decided]) -> Decided:
-    """Return what was decided on several runs of pairs as that of one."""
+    """Join what was decided on consecutive runs of pairs."""
     if not runs:
         none = Links(np.empty((0, 2), np.int32), np.zeros(1, np.int64))
         return Decided(none, np.empty(0, np.float32), none, none, np.empty((2, 0)), np.empty((2, 0), np.int64))

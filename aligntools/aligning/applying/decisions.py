@@ -1,4 +1,9 @@
-"""From posteriors to links: the joint decision, single directions, their symmetrization."""
+"""From posteriors to links: the joint decision, or links of single directions and their symmetrization.
+
+The *joint decision* links two words if the mean of their posteriors in both directions exceeds a threshold. The
+threshold depends on the more probable links of the two words: it is lower if the link continues one of these, in the
+next cell, and higher if it is apart from them (`applier.joint_thresholds`).
+"""
 
 from collections.abc import Iterator
 
@@ -27,12 +32,12 @@ def decided(
     bitext : Bitext
         With ids of the model's vocabularies.
     settings : Decisions
-        ``joint`` and ``mean`` decide by the direction alone where one was trained.
+        If only one direction was trained, ``joint`` and ``mean`` decide by it.
     directions : bool
         Find the links of the single directions too.
     """
     paths = applier.posteriors(bitext, pool, viterbi=True) if settings.decode == "viterbi" else None
-    # words that are independent of each other have the best link of each for their Viterbi path
+    # where words are independent of each other, the Viterbi path is the best link of each
     chain = applier.models[0].HAS_PATHS
     members = len(applier.models) + (applier.subwords is not None)
     decider = Decider(settings, applier.directions, applier.settings.threshold(members), chain, directions)
@@ -49,7 +54,7 @@ class Decider:
     trained : int
         The directions that a model has: 1 forward, 2 reverse, 3 both.
     usual : float
-        The threshold where the settings have none.
+        The threshold if the settings have none.
     chain : bool
         Whether the model has Viterbi paths.
     directions : bool

@@ -1,4 +1,4 @@
-"""A text as one view's model sees it; words that the model does not know share its last place."""
+"""A text in the ids of one view's model; all words that the model does not know have one id."""
 
 from collections.abc import Callable
 
@@ -53,9 +53,9 @@ class ModelText:
     ----------
     model
     source, target : Side
-        In the view's ids; every unknown word is the one place after the known words.
+        In the view's ids; all unknown words have the same id, the one after the known words.
     source_tokens, target_tokens : int32 [words]
-        The same with a number of its own for each unknown word, as the keys count them.
+        The same, but each unknown word has an id of its own, its row in the keys.
     s_keys, t_keys : int32 [n, KEY]
         Look-alike keys of all words, unknown ones too.
     """

@@ -1,4 +1,4 @@
-"""How well sentence pairs fit together, from their links and probabilities: what a filter goes by."""
+"""How well sentence pairs fit together, by their links and probabilities: the scores of a filter."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def coverage(links: Links, probabilities: np.ndarray, lengths: np.ndarray) -> np
 
 
 def scores(covered: np.ndarray, per_word: np.ndarray) -> np.ndarray:
-    """Return one figure for each pair, 0 to 1: the lower coverage, times the lower probability per word damped.
+    """Return a score of each pair, 0 to 1: the lower coverage times the lower probability per word, which is damped.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def scores(covered: np.ndarray, per_word: np.ndarray) -> np.ndarray:
 
 
 def copied(source: Sequence[str], target: Sequence[str]) -> float:
-    """Return which part of the longer sentence's words stands in the other as it is; only words with letters count."""
+    """Return the share of the longer sentence's words that the other has too; words without letters are left out."""
     words = [[word for word in map(str.lower, side) if any(c.isalpha() for c in word)] for side in (source, target)]
     longer = max(map(len, words))
     return (Counter(words[0]) & Counter(words[1])).total() / longer if longer else 0.0

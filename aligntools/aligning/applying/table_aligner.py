@@ -1,7 +1,7 @@
 """Alignment with a given table of word probabilities, one direction, one sentence pair at a time.
 
-What fast_align does with ``-f``: IBM 2 with the diagonal prior of Dyer, Chahuneau & Smith (2013), section 2,
-or IBM 1 without, and the length of the observed side Poisson. Small enough for plain NumPy.
+It is what fast_align does with ``-f``: IBM 2 with the diagonal prior of Dyer, Chahuneau & Smith (2013), section 2, or
+IBM 1 without it. The length of the observed side is Poisson. Sentence pairs are small enough for plain NumPy.
 """
 
 import math
@@ -30,7 +30,7 @@ def log_length(observed: int, conditioning: int, ratio: float) -> float:
 
 @dataclass
 class TableAligner:
-    """A table and the few numbers beside it.
+    """A table of word probabilities, and the other parameters.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class TableAligner:
     tension : float or None
         How strongly links are drawn to the diagonal; None: all positions are equally likely.
     p_null : float
-        Probability of NULL where there is a tension; without, NULL is one position among the others.
+        Probability of NULL if there is a tension; without one NULL is a position like the others.
     use_null : bool
     ratio : float
         Observed words expected for each given word.
@@ -78,7 +78,7 @@ class TableAligner:
             i, j = np.arange(1.0, n_o + 1)[None, :], np.arange(1.0, n_c + 1)[:, None]
             if self.tension >= TENSION_RANGE[0]:
                 scores *= prior_as_fast_align(i, j, float(n_o), float(n_c), self.tension, null)
-            else:  # where the series have no sum
+            else:  # the series have no sum here
                 prior = np.exp(-self.tension * np.abs(j / n_c - i / n_o))
                 scores *= prior * ((1 - null) / prior.sum(axis=0))
         total, best = scores.sum(axis=0), scores.argmax(axis=0)
@@ -91,7 +91,7 @@ class TableAligner:
 
 
 def link_by_position(aligner: TableAligner, given: np.ndarray, observed: np.ndarray) -> tuple[Links, np.ndarray]:
-    """Link words of which nothing is known: their positions alone decide, whatever the table of the aligner says.
+    """Link unknown words by their positions alone; the table of the aligner is not used.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class CandidateLinks:
     rows, columns : int32 [candidates]
     neighbours : int32 [candidates, 8], numbered from the sentence's first candidate on
     local : float32 [candidates, FEATURES]
-        What a candidate itself adds to each feature; 0 for those that depend on the other links alone.
+        What a candidate adds to each feature by itself; 0 for features that depend only on the other links.
     s_words, t_words : float32 [words, WORD_COLUMNS]
         What is known of each word, in natural logarithms; see `kernels_features`.
     expected : float64 [sentences]
@@ -97,7 +97,7 @@ class CandidateLinks:
 def bare_candidates(
     s_offsets: np.ndarray, t_offsets: np.ndarray, starts: np.ndarray, rows: np.ndarray, columns: np.ndarray
 ) -> CandidateLinks:
-    """Return candidates of which nothing is known but where they are.
+    """Return candidates of which only the positions are known.
 
     Parameters are those of `CandidateLinks`; candidates are sorted by row, then column.
     """

@@ -23,9 +23,9 @@ from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import AnyVocabulary
 
-#: A link is tried when the mean of both directions' posteriors is above this, ...
+#: A cell is a candidate if the mean of both directions' posteriors is above this, ...
 LEAST_POSTERIOR = 0.02
-#: ... and it is among so many best of its source word or of its target word.
+#: ... and it is among the best of its source word or of its target word, so many.
 MOST_LINKS = 5
 #: What makes every cell a candidate.
 EVERY_CELL: dict[str, Any] = {"least": -1.0, "most": 1 << 30}
@@ -79,7 +79,7 @@ class CandidateFinder:
     network : LinkNetwork or None
         For the feature ``trees``, which is 0 without.
     least, most
-        See LEAST_POSTERIOR and MOST_LINKS; EVERY_CELL has those that make every cell a candidate.
+        See LEAST_POSTERIOR and MOST_LINKS; with EVERY_CELL every cell is a candidate.
     applier : Applier or None
         Of the model, where there is one already.
     """

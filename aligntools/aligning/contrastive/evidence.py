@@ -1,9 +1,10 @@
-"""Other aligners' links as evidence: what each file says of a candidate link, and how far it is to be believed.
+"""Other aligners' links as *evidence* of links: what each file says of a candidate, and how much that is worth.
 
-A file says one of a few things about a cell of the link matrix (`readings`). How often it says each of links and of
-cells that are none is learned without gold, as Dawid & Skene (1979) learn how reliable observers are. Here every cell
-has prior odds of its own, the base model's, which makes two observers enough: each file's two distributions are those
-under which its readings are most likely (EM). What a reading is worth is the logarithm of their ratio.
+A file says one of a few things about a cell of the link matrix, its *reading*: no link, or a link of about some
+probability. Each file has two distributions over readings: of cells that are links, and of cells that are not. They are
+estimated without gold links by EM, as Dawid & Skene (1979) estimate the reliability of observers. Here each cell has
+prior odds of its own, those of the base model, so that one file is enough. A reading is worth the logarithm of the
+ratio of its two probabilities.
 """
 
 from collections.abc import Sequence
@@ -16,16 +17,16 @@ from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.links.pharaoh import Links
 
-#: From this probability on a file links two words; cells with less than the other are no candidates by it.
+#: A file links two words from the probability LINKED on; links below LEAST do not make candidates.
 LINKED, LEAST = 0.5, 0.1
-#: What a file may say of a cell: nothing (0), or that its link has at least so high a probability (1 to 5).
+#: Readings: 0 for no link, and 1 to 5 for a link of at least this probability.
 LEVELS = (LEAST, LINKED, 0.75, 0.9, 0.97)
 READINGS, FIRST_LINK = len(LEVELS) + 1, 2
-#: Readings that each distribution is given beside those that were seen, spread as those are.
+#: Pseudo-count of each distribution, spread as the file's readings of all cells.
 SMOOTHING = 5.0
-#: At most so many passes, and until no probability of a link moves further than this.
+#: EM ends after so many passes, or when no probability of a link changes by more than STILL.
 PASSES, STILL = 100, 1e-4
-#: Log-odds of posteriors that make candidates of cells by themselves.
+#: Log-odds from which the posterior alone makes a cell a candidate.
 LEAST_OWN = float(np.log(0.02 / 0.98))
 
 
@@ -73,7 +74,7 @@ def _reading(wanted: np.ndarray, given: GivenLinks) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Links of a text from what knows words beforehand, and what its readings are worth.
+    """Links of a text from a source of evidence, and what its readings are worth.
 
     Attributes
     ----------
@@ -108,7 +109,7 @@ def with_readings(candidates: CandidateLinks, tables: Sequence[np.ndarray]) -> C
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """What is believed of files of evidence.
+    """Estimates of how reliable files of evidence are.
 
     Attributes
     ----------
@@ -126,10 +127,11 @@ class Judged:
 def judge(candidates: CandidateLinks, trees: bool) -> Judged:
     """Learn what readings are worth, without gold.
 
-    Each reading is taken to depend on nothing but whether the cell is a link. A cell's prior odds are those of the
-    feature ``trees``, or else of the base model's mean posterior. The E-step has each cell's probability of a link
-    given all files' readings; the M-step counts each file's readings of links and of others, smoothed. Cells that files
-    alone made candidates are left out: what files do not link there is not seen.
+    Readings are taken to be independent of each other, given whether the cell is a link. The prior odds of a cell are
+    those of the feature ``trees``, or else of the base model's mean posterior. The E-step computes the probability of a
+    link in each cell, given all files' readings. The M-step counts each file's readings of links and of other cells,
+    with smoothing. Cells that are candidates only by files are left out: among these, cells without a link in any file
+    are missing.
 
     Parameters
     ----------
@@ -180,7 +182,7 @@ def agreement(given: Links, own: Links) -> float:
 
 
 def firm(given: GivenLinks) -> GivenLinks:
-    """Return the links that a file makes rather than not."""
+    """Return the links of a file with a probability of at least LINKED."""
     kept = np.flatnonzero(given.strengths >= LINKED)
     links = Links(given.links.pairs[kept], np.searchsorted(kept, given.links.offsets))
     return GivenLinks(links, given.strengths[kept])

@@ -1,4 +1,4 @@
-"""The contrastive model's weights where other aligners' links are given: what each file is worth, and is said of it."""
+"""Weights of the contrastive model with other aligners' links: how reliable each file is, and what it counts for."""
 
 from dataclasses import dataclass, replace
 
@@ -21,17 +21,17 @@ from aligntools.formats.text.corpus import Bitext
 
 #: Pairs that files of evidence are judged on, drawn at random.
 PAIRS = 2000
-#: How what a file counts for grows with its estimated precision, from where it is not believed at all. Errors of
-#: aligners are alike: what both err in looks right, so estimates are too high, and by how much does not show in how
-#: far they agree. Only a file that hardly contradicts what the base model is sure of is believed without gold.
+#: A file counts for nothing up to the estimated precision DOUBTED, and for more above it, by the power STEEPNESS.
+#: Aligners make similar errors, which then look right, so that estimates are too high. By how much cannot be seen from
+#: their agreement. So without gold links only a file that hardly contradicts the base model counts.
 DOUBTED, STEEPNESS = 0.8, 8
-#: What the log-odds of evidence count for compared with the base model's where learning from gold begins.
+#: Weight of the log-odds of evidence against the base model's, where learning from gold begins.
 FIRST_SHARE = 0.25
 
 
 @dataclass(frozen=True)
 class EvidenceFile:
-    """What is believed of a file of evidence.
+    """Estimates of how reliable a file of evidence is, and its weight.
 
     Attributes
     ----------
@@ -93,16 +93,16 @@ def judge_files(
 
 
 def share(precision: float) -> float:
-    """Return what a file's log-odds count for compared with the base model's, from 0 to 1, by its estimated precision.
+    """Return the weight of a file's log-odds against the base model's, 0 to 1, from its estimated precision.
 
-    By how far it is from DOUBTED to 1. Links of eflomal and fast_align have estimates of 0.65 to 0.94, those of a model
-    of far more text 0.99 and more.
+    The weight grows from 0 at DOUBTED to 1 at a precision of 1. Links of eflomal and fast_align have estimates of 0.65
+    to 0.94, those of a model of far more text 0.99 and more.
     """
     return min(1.0, max(0.0, (precision - DOUBTED) / (1.0 - DOUBTED))) ** STEEPNESS
 
 
 def scale(weights: np.ndarray, active: np.ndarray) -> float:
-    """Return the weight of log-odds beside other weights: that of ``trees``, else of the base's posterior."""
+    """Return the weight that log-odds have among these weights: that of ``trees``, else of the posterior."""
     for column in (kf.TREES, kf.POSTERIOR):
         if active[column] and weights[column] > 0:
             return float(weights[column])
@@ -116,19 +116,19 @@ def with_evidence(
 
     ``counts_for`` is what every file counts for; None: its `share`.
     """
-    beside = scale(weights.values, weights.active)
-    own = [(share(x.precision) if counts_for is None else counts_for) * beside for x in told]
+    usual = scale(weights.values, weights.active)
+    own = [(share(x.precision) if counts_for is None else counts_for) * usual for x in told]
     values, active = np.concatenate([weights.values, own]), np.append(weights.active, np.ones(len(tables), bool))
     return replace(weights, values=values, active=active, tables=tuple(tables))
 
 
 def with_known(weights: Weights, known: Known) -> Weights:
     """Return weights with those of what is known of places, each reading worth what its table says."""
-    beside = scale(weights.values, weights.active)
+    usual = scale(weights.values, weights.active)
     for name, places in known.places.items():
         weights = replace(
             weights,
-            values=np.append(weights.values, beside),
+            values=np.append(weights.values, usual),
             active=np.append(weights.active, True),
             tables=(*weights.tables, np.asarray(places.table, np.float64)),
             knowers={**weights.knowers, name: known.header[name]},

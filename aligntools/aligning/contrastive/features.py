@@ -1,8 +1,8 @@
 """The features of the contrastive model: their names, order and start weights, and how one is added.
 
-A feature is a function of a whole alignment, but all that is ever computed is what it changes by when one link is
-added, from two sources: what the link adds by itself, whatever the other links are (a column of
-`CandidateLinks.local`), and what depends on the links that are there (a function of `kernels_features`).
+A feature is a function of a whole alignment. Only its change when one link is added is ever computed. The change has
+two parts: what the link adds by itself, whatever the other links are (a column of `CandidateLinks.local`), and what
+depends on the other links (a function of `kernels_features`).
 
 **To add a feature**, say ``ends``:
 
@@ -16,8 +16,8 @@ added, from two sources: what the link adds by itself, whatever the other links 
 3. To keep it, write its slow definition, of a whole alignment, in ``tests/naive_contrastive.py``: a test then adds
    links in random order, compares the sum of the changes with the definition and says which feature differs.
 
-Nothing else knows the features one by one: search, learning, weight files and ``--features`` go by this list, and
-weight files and networks name the features that they use, so older ones go on meaning the same.
+Nothing else names single features: search, learning, weight files and ``--features`` go by this list. Weight files and
+networks name the features that they use, so older ones keep their meaning.
 """
 
 import difflib

@@ -1,13 +1,13 @@
 """Learning weights without gold: each observed pair against a noisy copy (Liu & Sun 2015, section 3).
 
-The objective is the mean over pairs of ``ln Z(observed) - ln Z(noisy)``, ``Z`` the sum of ``exp(w . features)`` over a
-list of the best alignments; its gradient the features expected of the one minus those of the other (their equations
-9 to 16). It grows with the size of the weights, and with lists of one alignment is linear in it, so their size (L2) is
-fixed and their proportions alone are learned: each step returns to the sphere.
-After each pass of stochastic steps the mean of its weights is judged; learning ends when that no longer gets better.
+The objective is the mean over pairs of ``ln Z(observed) - ln Z(noisy)``. ``Z`` is the sum of ``exp(w . features)`` over
+a list of the best alignments. The gradient is the difference of their expected features (their equations 9 to 16).
+The objective grows with the size of the weights; with lists of one alignment it is linear in it. So their size (L2) is
+fixed and only their proportions are learned: each step returns to the sphere. After each pass of stochastic steps the
+objective of the mean of its weights is computed. Learning ends when it no longer rises.
 
-The objective ranks links but says little about how many there should be, since a noisy copy that allows fewer links is
-told apart by allowing fewer still. So the link count's weight is set last, by `calibrate`.
+The objective ranks links but hardly says how many there should be: weights that allow fewer links separate a pair from
+its noisy copy as well. So the weight of the link count is set last, by `calibrate`.
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from aligntools.aligning.contrastive.search import GREEDY, BestLists, SearchSett
 from aligntools.ground.parallel import Pool
 from aligntools.ground.running import Report
 
-#: Doublings of the first step in which `calibrate` looks for a weight with enough or few enough links.
+#: `calibrate` doubles its step so many times to find a weight with enough, or few enough, links.
 WIDEST = 8
 #: Plain descent ends after so many steps in a row whose length is below this.
 STILL, SHORT = 3, 0.01
@@ -33,18 +33,18 @@ class LearningSettings:
     Attributes
     ----------
     n_best, beam : int
-        Alignments that stand for all of them, and how widely they are searched.
+        Alignments in the lists, and the beam width of their search.
     rate, delay : float
-        Step ``t`` (from 0 on) goes ``rate / (t + delay)`` times the gradient, for weights of size 1.
+        Step ``t`` (from 0 on) adds ``rate / (t + delay)`` times the gradient, for weights of size 1.
     pull : float
         Share of the start that is mixed into what was learned, 0 to 1.
     passes : int
-        At most so many.
+        Passes over the pairs, at most.
     tolerance : float
-        A pass must raise the objective by this much, relatively, for another one to follow.
+        Learning ends after a pass that raises the objective by less than this share.
     seed : int
     scaled : bool
-        Measure each feature in its own spread over the text, rather than as it is.
+        Scale each feature by its spread over the text.
     optimizer : str
         One of `settings.OPTIMIZERS`; `learn_plainly` says what ``sgd`` does.
     limit : int
@@ -249,7 +249,7 @@ def calibrate(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Set the weight of the link count so that the best alignments have about ``wanted`` links.
 
-    The number of links grows with that weight, nearly always; halving finds it.
+    The number of links nearly always grows with that weight, which is found by bisection.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def calibrate(
     at, step = weights[kf.LINKS], max(np.abs(weights).max(), 1.0)
     over = excess(at)
     way, edge = (-1 if over > 0 else 1), at
-    for _ in range(WIDEST):  # first past the number, in steps that grow
+    for _ in range(WIDEST):  # go past the number, in growing steps
         if over == 0:
             return weights, active
         edge = at + way * step

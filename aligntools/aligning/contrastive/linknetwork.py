@@ -1,8 +1,8 @@
 """A small convolutional network over the link matrix that judges links: one feature of the contrastive model.
 
-It sees what the features say of a link by itself and, by its layers, the same of the cells around, of the row and of
-the column; nothing of what words or languages these are, so what it learned on some languages holds on others. `starts`
-says which one comes with the program, and what taught it.
+Its inputs are the features that a link has by itself; through its layers it sees those of the cells around, and of the
+row and the column. It does not see which words or languages these are, so what it learned on some languages holds for
+others. `starts` says which network comes with the program, and what taught it.
 """
 
 import hashlib
@@ -26,9 +26,10 @@ from aligntools.ground.parallel import Pool, over
 class LinkNetwork:
     """Networks of the same shape, whose log-odds are averaged.
 
-    The first layer takes the features and `kernels_linknetwork.WORD_INPUTS` of the words; every later one adds to a
-    candidate's channels what it finds in them, in those of its neighbours, and in the highest of its row and its column
-    (He et al. 2016); values below 0 are cut. What the last has is added to the base model's log-odds.
+    The first layer takes the features and `kernels_linknetwork.WORD_INPUTS` of the words. Each later layer is residual
+    (He et al. 2016): from a candidate's channels, those of its neighbours and the highest of its row and its column it
+    computes what it adds to the candidate's channels; values below 0 are cut. The output of the last layer is added to
+    the base model's log-odds.
 
     Attributes
     ----------
@@ -38,7 +39,7 @@ class LinkNetwork:
         See `kernels_linknetwork.Network`.
     """
 
-    #: What a file of it alone is called.
+    #: Kind of a file that holds only the network.
     KIND: ClassVar[str] = "link-network"
 
     names: tuple[str, ...]
@@ -99,7 +100,7 @@ class LinkNetwork:
 
     @cached_property
     def fingerprint(self) -> str:
-        """What tells this from others, the same wherever it is kept: 16 hexadecimal digits."""
+        """A hash of names and numbers, by which weight files name the network: 16 hexadecimal digits."""
         header, arrays = self.parts()
         whole = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
         for array in arrays.values():
@@ -107,12 +108,12 @@ class LinkNetwork:
         return whole.hexdigest()[:16]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file of it alone, which appears whole or not at all."""
+        """Write a file of the network, which appears whole or not at all."""
         write_model(str(path), self.KIND, *self.parts())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "LinkNetwork":
-        """Read a file of it alone.
+        """Read a file of the network.
 
         Raises
         ------
@@ -128,7 +129,7 @@ _ARRAYS = tuple(f.name for f in fields(LinkNetwork) if f.name != "names")
 
 
 def turned(name: str) -> str:
-    """Return the name of what a feature is when source and target change places."""
+    """Return the name of a feature after source and target are exchanged."""
     for pair in (("forward-", "reverse-"), ("source-", "target-"), ("one-to-many", "many-to-one")):
         for one, other in (pair, pair[::-1]):
             if name.startswith(one):

@@ -1,7 +1,7 @@
 """The loss of the network that judges links, and its gradient by back-propagation.
 
-The network is that of `kernels_linknetwork`, one of them and from one side; here every layer's values are kept, and
-values are dropped at random (Srivastava et al. 2014).
+The network is that of `kernels_linknetwork`: a single one, and without exchanging source and target. The values of each
+layer are kept, and values are dropped at random (Srivastava et al. 2014).
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _WIDE = kl.AROUND * kn.CHANNELS
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """Candidates of whole sentence pairs, and what is known of their links.
+    """Candidates of whole sentence pairs, and the answers: how probably each is a link.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Lesson:
     neighbours : int32 [candidates, 8]
         Candidates of the lesson; -1: none.
     links, shares : float32 [candidates]
-        How probably each is a link, and what that counts for.
+        The probability of a link, and the weight of the candidate.
     """
 
     inputs: np.ndarray
@@ -42,7 +42,7 @@ class Lesson:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What inputs are.
+    """Statistics of the inputs.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ def by_name(flat: np.ndarray, inputs: int) -> dict[str, np.ndarray]:
 
 
 class Propagation:
-    """Goes through a network and back; what every layer has on the way is kept in arrays that are made once.
+    """Runs a network forward and backward; the arrays for its layers are allocated once.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class Propagation:
         dropped : float
             Share of the values of each layer after the first that are dropped.
         rng : numpy Generator
-            What draws them; needed where some are dropped.
+            Draws them; needed if some are dropped.
         """
         odds, gradient = self.odds(lesson, dropped, rng), self.gradient
         change = lesson.shares * (1 / (1 + np.exp(-odds)) - lesson.links)
@@ -141,7 +141,7 @@ class Propagation:
 
 
 class _Layer:
-    """A layer, with what it had on the way there."""
+    """A layer, with the values of its forward pass."""
 
     def __init__(
         self, weights: np.ndarray, bias: np.ndarray, gradient: np.ndarray, bias_gradient: np.ndarray, longest: int
@@ -154,7 +154,7 @@ class _Layer:
         self.where = np.empty((2, longest, kn.CHANNELS), np.int32)
 
     def forward(self, lesson: Lesson, h: np.ndarray, dropped: float, rng: np.random.Generator | None) -> np.ndarray:
-        """Return what comes out when ``h`` comes in, [candidates, CHANNELS]."""
+        """Return the output for the input ``h``, [candidates, CHANNELS]."""
         n = len(h)
         around, z, drawn, gate, out = (x[:n] for x in (self.around, self.z, self.drawn, self.gate, self.out))
         kl.look_around(h, lesson.neighbours, around)
@@ -170,7 +170,7 @@ class _Layer:
         return out
 
     def back(self, lesson: Lesson, change: np.ndarray, around: np.ndarray) -> None:
-        """Turn the gradient of what came out into that of what came in; add those of the layer's own parameters."""
+        """Turn the gradient of the output into that of the input; add the gradients of the layer's parameters."""
         n = len(change)
         own, around = change * self.gate[:n], around[:n]
         self.bias_gradient += own.sum(0)

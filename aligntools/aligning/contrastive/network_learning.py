@@ -1,4 +1,4 @@
-"""Learning the network that judges links (`linknetwork`): stochastic gradient descent, sentences seen from both sides.
+"""Learning the network that judges links (`linknetwork`) by stochastic gradient descent.
 
 `network_gradients` has the gradients; `teaching` has lessons from large text.
 """
@@ -45,12 +45,12 @@ INPUTS = (
 #: The one that is the base model's log-odds.
 POSTERIOR = INPUTS.index("posterior")
 RATE, DECAY, DROPPED = 3e-3, 1e-3, 0.15
-#: How far a lesson's inputs are moved and stretched (standard deviations), in deviations and in natural logarithms.
+#: Standard deviations of how a lesson's inputs are shifted (in their deviations) and scaled (in natural logarithms).
 MOVED, STRETCHED = 0.2, 0.2
-#: Of the running means of gradients and of their squares, how much is kept at each step; and what keeps from dividing
-#: by zero (Kingma & Ba 2015).
+#: Share of the running means of gradients, and of their squares, that is kept at each step; and what is added to avoid
+#: division by zero (Kingma & Ba 2015).
 KEPT, KEPT_SQUARES, LEAST = 0.9, 0.999, 1e-8
-#: Candidates of a step, and of each of its lessons: what these need fits a core's cache.
+#: Candidates of a step, and of each of its lessons, whose arrays fit into the cache of a core.
 STEP, LESSON = 6000, 1000
 _KINDS = (np.float32, np.int32, np.int32, np.int32, np.float32, np.float32)
 
@@ -62,7 +62,7 @@ class Part(Lesson):
     starts: np.ndarray
 
     def turned(self, order: list[int]) -> "Part":
-        """Return the same with source and target changed; ``order`` is what becomes of the inputs."""
+        """Return the same with source and target exchanged; ``order`` has the new order of the inputs."""
         return Part(
             self.inputs[:, order],
             self.columns,
@@ -81,7 +81,7 @@ def part_of(candidates: CandidateLinks, links: np.ndarray, shares: np.ndarray) -
     ----------
     candidates : CandidateLinks
     links, shares : float32 [candidates]
-        How probably each is a link, and what that counts for.
+        The probability of a link, and the weight of the candidate.
     """
     e = candidates
     sentence = np.repeat(np.arange(len(e)), np.diff(e.starts))
@@ -107,7 +107,7 @@ def fit(
     ----------
     lists : sequence of sequence of Part
     networks : int
-        How many are averaged in each, from other random values.
+        How many networks are averaged in each, from different random values.
     passes : int
         How often each passes over all sentences.
     pool : Pool
@@ -144,7 +144,7 @@ def averaged(learned: Sequence[dict[str, np.ndarray]]) -> LinkNetwork:
 
 
 def both_sides(parts: Sequence[Part]) -> list[Part]:
-    """Return parts, and the same with source and target changed."""
+    """Return parts, and the same with source and target exchanged."""
     words = np.arange(kn.WORD_INPUTS).reshape(2, -1)[::-1].ravel()
     order = [INPUTS.index(turned(name)) for name in INPUTS] + (len(INPUTS) + words).tolist()
     return [side for part in parts for side in (part, part.turned(order))]
@@ -191,8 +191,8 @@ def lesson(chosen: Sequence[tuple[Part, int]]) -> Lesson:
 def varied(lesson: Lesson, asked: Asked, rng: np.random.Generator) -> Lesson:
     """Return a lesson as a base model of another language might have it: domain randomization (Tobin et al. 2017).
 
-    What differs between languages is how high an input is as a whole and how far it goes, so each is moved and
-    stretched at random, the same for all candidates. The base model's log-odds stay as they are.
+    Languages differ in the mean and the spread of each input. So each input is shifted and scaled at random, for all
+    candidates alike. The base model's log-odds stay as they are.
     """
     n = len(asked.mean)
     stretched, moved = np.exp(rng.normal(0, STRETCHED, n)), rng.normal(0, MOVED, n)

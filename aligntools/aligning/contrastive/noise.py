@@ -88,7 +88,7 @@ def _corrupt(row: np.ndarray, kind: str, words: int, rng: np.random.Generator) -
 def has_changed(observed: Bitext, corrupted: Bitext) -> np.ndarray:
     """Return which sentence pairs differ from their noisy copies, bool [sentences].
 
-    A pair of one word a side cannot be shuffled, nor can one of equal words: such a pair teaches nothing.
+    Pairs with one word on each side, or only equal words, do not change by shuffling; nothing is learned from them.
     """
     changed = np.zeros(len(observed), bool)
     for name in ("source", "target"):

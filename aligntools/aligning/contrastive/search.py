@@ -1,4 +1,4 @@
-"""Searching the best alignments of many sentence pairs."""
+"""The search for the best alignments of sentence pairs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.parallel import Pool
 from aligntools.ground.ranges import Range, amounts, counts
 
-#: Most links of a word where every cell may be linked.
+#: Most links of a word if every cell is a candidate.
 MOST_LINKS = 100
 CONSTRAINTS = {"none": kb.NONE, "itg": kb.ITG, "block-itg": kb.BLOCK_ITG}
 
@@ -33,9 +33,9 @@ class SearchSettings:
     source_limit, target_limit : int
         Most links of a source and of a target word.
     slack : float
-        By how much a link may lower the score and still be extended; the paper's 0, infinity to try all.
+        By how much a link may lower the score and still be tried: 0 in the paper; infinity tries all.
     candidates : str
-        One of `settings.Candidates`: which cells may be linked. The search itself takes those that it is given.
+        One of `settings.Candidates`: which cells may be linked. It is for the caller; the search takes any candidates.
     """
 
     beam: int = 1
@@ -55,7 +55,7 @@ class SearchSettings:
     }
 
     def among(self, candidates: str) -> "SearchSettings":
-        """Return the same search among other cells, with the limit of a word's links that goes with them."""
+        """Return the same search among other cells, with the usual limit of a word's links for these."""
         limit = MOST_LINKS if candidates == "all" else GREEDY.source_limit
         return replace(self, candidates=candidates, source_limit=limit, target_limit=limit)
 
@@ -132,7 +132,7 @@ def search(
     ----------
     candidates : CandidateLinks
     weights : float64
-        One for each column of the candidates' values: the features, and evidence if it is there.
+        One for each column of the candidates' values: the features, and evidence if there is any.
     active : bool
         Likewise.
     settings : SearchSettings
@@ -151,7 +151,7 @@ def search(
         bit_starts[:-1],
         np.zeros(int(bit_starts[-1]), np.uint64),
     )
-    weights, active = np.where(active, weights, 0.0), np.array(active)  # kernels are compiled for arrays to write to
+    weights, active = np.where(active, weights, 0.0), np.array(active)  # kernels are compiled for writable arrays
     given, found = e.arrays(), best.arrays()
     options = ks.Options(s.beam, s.n_best, float(s.slack), CONSTRAINTS[s.constraint], s.source_limit, s.target_limit)
 

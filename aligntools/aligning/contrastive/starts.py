@@ -1,7 +1,7 @@
-"""Starts of the contrastive model: what judges links and the weights of the features, learned beforehand.
+"""Starts of the contrastive model: a network that judges links, and weights of the features, learned beforehand.
 
-``languages`` comes with the program, learned from the gold links of eighteen languages with English; files hold others,
-which `teaching` makes of large text. ``paper`` is none of them: the weights of the authors' program.
+``languages`` comes with the program; it was learned from gold links of eighteen languages with English. Other starts
+are in files, which `teaching` makes from large text. ``paper`` has no network but the weights of the authors' program.
 """
 
 import os
@@ -20,10 +20,10 @@ from aligntools.ground.errors import ModelError
 
 KIND = "contrastive-start"
 _HERE = Path(__file__).parent
-#: The starts that come with the program, and where the network of the one is kept.
+#: The starts that come with the program, and the file of their network.
 SHIPPED = ("languages",)
 LANGUAGES = _HERE / "linknetwork.safetensors"
-#: Why files of before are refused, and the fingerprint of the link trees that came with versions up to 0.3.
+#: Why files of older versions are refused, and the fingerprint of the link trees of versions up to 0.3.
 LINK_TREES = "link trees, which a network has taken the place of since version 0.3"
 FORMER = "0df23f6215bacc81"
 

@@ -1,9 +1,9 @@
-"""Weights from gold alignments: the same features, the error itself made small over lists of the best alignments.
+"""Weights learned from gold alignments: the error over lists of the best alignments is minimized.
 
-Two ways. *Minimum risk*: the error of the expected counts, under a softmax over each list, is lowered by its gradient,
-with a quadratic penalty that keeps weights near the start. *Minimum error rate* (Och 2003; for alignment Liu, Liu &
-Lin 2010): along one direction at a time, the error of the best alignments is a step function of the distance whose
-steps are found exactly. Either goes with new lists in rounds, old lists being kept.
+There are two methods. *Minimum risk* minimizes the error of the expected counts under a softmax over each list, by its
+gradient; a quadratic penalty keeps weights near the start. *Minimum error rate training* (Och 2003; for alignment Liu,
+Liu & Lin 2010) searches along one direction at a time. There the error of the best alignments is a step function, whose
+steps are found exactly. Both run in *rounds*: each searches new alignments and adds them to the lists.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from aligntools.ground.running import Report
 
 #: Columns of the counts.
 N_ALL, IN_SURE, IN_POSSIBLE = range(3)
-#: What half the squared distance from the start costs: from most starts; from a network's verdict, whose weight is 1.
+#: Penalty of half the squared distance from the start: from most starts, and from one where a network's weight is 1.
 PENALTY, NETWORK_PENALTY = 1e-3, 0.05
 
 
@@ -38,7 +38,7 @@ def gold_marks(candidates: CandidateLinks, gold: Gold) -> list[np.ndarray]:
 
 @dataclass
 class TrainingLists:
-    """Alignments of each sentence that training has met: features [m, active features] and counts [m, 3]."""
+    """Alignments of each sentence found so far: features [m, active features] and counts [m, 3]."""
 
     features: list[np.ndarray]
     counts: list[np.ndarray]
@@ -141,7 +141,7 @@ def line_search(lists: TrainingLists, weights: np.ndarray, direction: np.ndarray
     """Return the step along ``direction`` with the lowest error, and that error; exact, over the lists.
 
     In a list the best alignment changes at known points of the line (Och 2003); the step goes to the middle of the
-    best stretch, and of equals to that nearest to 0.
+    best stretch, or of the one nearest to 0 if several are as good.
     """
     steps: list[float] = []
     changes, total = [], np.zeros(3)
@@ -229,7 +229,7 @@ def train_supervised(
     settings : SearchSettings
         Beam and list are made wide for training.
     penalty : float
-        Of ``method`` risk; what other aligners' links count for costs PENALTY.
+        For ``method`` risk; weights of other aligners' links have PENALTY.
     report : callable or None
         Called each round with a dict: round, error of the best alignments, size of the lists.
 

@@ -1,4 +1,4 @@
-"""The contrastive model's two tasks on texts: weights from sentence pairs, with gold or without, and alignments."""
+"""What the contrastive model does with texts: it learns weights, with gold links or without, and aligns."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -48,14 +48,13 @@ class LearningPlan:
     noise : str
         As `settings.noise_shares` takes it.
     density : str
-        How many links there shall be: as many as the base model decides on, as many as it expects, or what comes
-        of the learned weights.
+        Number of links: as many as the base model decides on, as many as it expects, or what the learned weights give.
     threshold : float
-        The base model's, for its own decision.
+        Of the base model's own decision.
     learning : LearningSettings
     search : SearchSettings
     network : LinkNetwork or None
-        What the feature ``trees`` asks, where it is active.
+        For the feature ``trees``, if it is active.
     penalty : float
         With gold links and minimum risk, of the distance from the start; see `supervised.risk`.
     """
@@ -73,7 +72,7 @@ class LearningPlan:
 
 
 def draw(bitexts: Sequence[Bitext], sentences: int, seed: int) -> list[np.ndarray]:
-    """Choose pairs to learn from, at random: of each text those that were drawn, int64, in order.
+    """Draw pairs to learn from at random; return the numbers of those of each text, int64, in order.
 
     Pairs with an empty side, with one word on both sides or with a side over LONGEST words are passed over.
     """
@@ -140,7 +139,7 @@ def learn_weights(
 
 @dataclass(frozen=True, eq=False)
 class GoldLearning:
-    """What supervised learning gives: weights, and errors (fractions) of links decided in three ways.
+    """The result of supervised learning: weights, and errors (fractions) of links decided in three ways.
 
     Attributes
     ----------
@@ -183,7 +182,7 @@ def learn_from_gold(
     evidence : sequence of GivenLinks
         Other aligners' links of the same sentences.
     tables : sequence of float64 [evidence.READINGS]
-        Of each of them, what its readings are worth; the plan has the weights that learning starts from.
+        What the readings of each of them are worth; the plan has the weights that learning starts from.
     """
     pool = finder.pool
     parts, links = [], []
@@ -326,9 +325,9 @@ def align(
 ) -> Iterator[Decided]:
     """Yield what is decided on consecutive runs of sentences; probabilities are the base model's.
 
-    ``evidence`` are other aligners' links of the same sentences, as many as the weights have tables. Those that have
-    no weight are passed over, so that their links are not tried either. With ``directions`` the base model's links of
-    single directions are found too.
+    ``evidence`` are other aligners' links of the same sentences, one for each table of the weights. Those of weight 0
+    are left out, so that their links are not candidates. With ``directions`` the base model's links of single
+    directions are found too.
     """
     trained = DIRECTIONS[finder.model.settings.direction]
     base = Decider(Decisions(), trained, finder.model.usual_threshold, False, True)

@@ -8,13 +8,13 @@ from aligntools.ground.ranges import SEED, counts
 
 _TEACHING = "Teaching"
 
-#: Students of one size have about so many pairs together, but there are no more than MOST of them.
+#: Students of one size have about so many pairs together, but there are at most MOST of them.
 TOGETHER, MOST = 2000, 6
 #: The largest student's share of its text.
 LARGEST = 0.5
-#: Large students, and their views: align takes fewer views where there is much text.
+#: Size of large students, and their views: `align` uses fewer views for much text.
 LARGE, LARGE_VIEWS = 5000, (5,)
-#: Steps of stochastic gradient descent that a network is to learn by, and how many passes there may be for that.
+#: Steps of stochastic gradient descent for a network, and limits of the passes that give them.
 STEPS, FEWEST_PASSES, MOST_PASSES = 2000, 8, 64
 
 

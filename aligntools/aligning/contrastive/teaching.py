@@ -1,12 +1,12 @@
-"""The network that judges links taught by scale: what a model of little text gets wrong, one of much text gets right.
+"""Teaching the network that judges links by scale: a model of much text corrects models of little text.
 
-A *teacher* is a model of a large text. *Students* are models of samples of it, of several sizes. On sentence pairs that
-both know, the student's candidates are the questions and the teacher's posteriors the answers: no gold link is needed,
-and there is no end of lessons. What the network learns is how far a small model's evidence is to be trusted, of
-whatever language, so that it holds on texts which are all that there is of their language.
+A *teacher* is a model of a large text. *Students* are models of samples of it, of several sizes. *Lessons* are sentence
+pairs that both align: the student's candidates are the questions, the teacher's posteriors the answers. So no gold
+links are needed, and there can be any number of lessons. The network learns how far a small model's features can be
+trusted, whatever the language, and so helps with languages of which there is only a small text.
 
-A student's sample comes from one stretch of the text, since texts are often put together of several kinds, and half of
-the lessons of larger students from other places: a text of another domain than most of what a model is trained on.
+Large texts are often made of several kinds of text. So a student's sample comes from one stretch of the text, and half
+of the lessons of larger students from other places: they are of another domain than the student's text.
 """
 
 from collections.abc import Iterable
@@ -34,19 +34,19 @@ from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.running import Report
 
-#: Pairs with a longer side, or with less than two words on one, teach nothing.
+#: Pairs with a longer side, or with less than two words on one, are no lessons.
 LONGEST = 60
-#: Students up to this size learn on their own text alone.
+#: Students up to this size have lessons only from their own text.
 SMALL = 300
 #: A student's stretch is so many times its size, and at most this share of the text.
 STRETCH, WIDEST = 4, 0.75
-#: Candidates of a student that count for 1 each; those of larger ones count for less, of smaller ones for more.
+#: A student with so many candidates has weight 1 for each; larger ones have less for each, smaller ones more.
 SHARE = 8000.0
-#: By how much a teacher's natural log-odds are moved towards its decision; how near to 0 and 1 posteriors come.
+#: By how much a teacher's log-odds are moved towards its decision; least distance of posteriors from 0 and 1.
 DECIDED, SURE = 1.0, 1e-6
-#: Teachers whose links are all less probable than this, or all more probable than the rest of 1, teach nothing.
+#: Nothing is learned from teachers all of whose links have a probability below this, or above 1 less this.
 LEAST = 0.02
-#: Weight of the base model's own log-odds beside the network's.
+#: Weight of the base model's own log-odds; that of the network's is 1.
 LEAN = 1.0
 #: Views of the teacher's words, whatever the size of its text.
 TEACHER_VIEWS = (0, 5, 4, 3)
@@ -54,12 +54,12 @@ TEACHER_VIEWS = (0, 5, 4, 3)
 
 @dataclass(eq=False)
 class Lessons:
-    """What students of one text know of sentence pairs, and what the teacher says.
+    """Lessons from one text: candidates of students, with the teacher's answers.
 
     Attributes
     ----------
     parts : list of Part
-        One a student; links are the teacher's probabilities.
+        One for each student; links are the teacher's probabilities.
     about : dict
         Of what and how; for readers.
     """
@@ -69,7 +69,7 @@ class Lessons:
 
 
 def draw(bitext: Bitext, size: int, lessons: int, rng: np.random.Generator) -> tuple[np.ndarray, int]:
-    """Draw a student's pairs, longer ones more often: those of lessons first, and how many they are."""
+    """Draw a student's pairs, longer ones more often; return them, lessons first, and the number of lessons."""
     lengths = np.stack([bitext.source.lengths(), bitext.target.lengths()])
     fit = np.flatnonzero((lengths.min(0) > 1) & (lengths.max(0) <= LONGEST))
     words = lengths.min(0).astype(np.float64)
@@ -87,10 +87,10 @@ def draw(bitext: Bitext, size: int, lessons: int, rng: np.random.Generator) -> t
 
 
 def answers(applier: Applier, text: Bitext, candidates: CandidateLinks, pool: Pool) -> np.ndarray:
-    """Return how probable a teacher holds candidates, float32 [candidates]; the text is in its ids.
+    """Return a teacher's probabilities of candidates, float32 [candidates]; the text is in its ids.
 
-    Its posteriors do not say all: `align` decides on links together, a word's second one by where it is. So their
-    log-odds are moved by DECIDED towards what it decides.
+    Posteriors do not tell what `align` decides: whether a further link of a word is made depends on where it is. So
+    their log-odds are moved by DECIDED towards the decision.
     """
     out = np.zeros(len(candidates.rows), np.float32)
     lengths = text.target.lengths()
@@ -146,7 +146,7 @@ def lessons_of(
     report: Report | None = None,
     number: int = 0,
 ) -> Lessons:
-    """Train students of a text, and hold what they know against what the teacher says.
+    """Train students of a text; return their candidates with the teacher's answers.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def lessons_of(
     report : callable or None
         Called after each student with a dict: student (its pairs), candidates.
     number : int
-        Of the text, so that those of one seed are drawn differently.
+        Of the text: students of several texts are drawn differently with one seed.
 
     Raises
     ------

@@ -8,21 +8,21 @@ from aligntools.aligning.contrastive.kernels_local_features import Uses
 from aligntools.aligning.models.base import LexicalModel, WordLinks
 from aligntools.aligning.text.cooccurrence import Table
 
-#: What LINKS_EACH of a word is cut to, in logarithms.
+#: Least and greatest LINKS_EACH of a word, in logarithms.
 FEWEST, MOST = -4.0, 2.0
-#: Where no word has more links than this, they are the sums of a table's probabilities, not counts.
+#: If no word has more links than this, they are sums of a table's probabilities, not counts.
 A_TABLE = 1.01
 
-#: Sums over a model's table, which a service that aligns pair by pair would else take for each of them.
+#: Sums over a model's table, kept because a service aligns pair by pair.
 _found: WeakKeyDictionary[LexicalModel, Uses] = WeakKeyDictionary()
 
 
 def uses_of(model: LexicalModel) -> Uses:
-    """Return one view's expected links of pairs and of words, its own if it counted any, and of its text's words.
+    """Return the expected links of one view's pairs and words, its own if it counted any, and its words' uses.
 
-    How often words occur is what the opposite direction explains of them: by links, and by NULL. Without such counts it
-    is as often as they are linked, or, in tables that other aligners wrote, as NULL has them for each time that it has
-    its rarest; they have a link each time.
+    A word occurs as often as the opposite direction links it, to words or to NULL. Without such counts it occurs as
+    often as it is linked. In tables that other aligners wrote it occurs in proportion to its probability under NULL,
+    once for the rarest word. In both cases it has one link each time.
     """
     found = _found.get(model)
     if found is None:
@@ -46,7 +46,7 @@ def _expected(model: LexicalModel) -> Uses:
 
 
 def _occurrences(words: np.ndarray, null: np.ndarray) -> np.ndarray:
-    """Return how often a side's words occur, as far as their links or their probabilities under NULL say."""
+    """Estimate how often a side's words occur, from their links or from their probabilities under NULL."""
     if words.max(initial=0.0) > A_TABLE:
         return words
     of_null = null[: len(words)].astype(np.float64)

@@ -10,7 +10,7 @@ _NAMES = ("source", "target")
 
 
 class Mismatched:
-    """Pairs whose pieces do not spell their words, as they are found; too many are refused, as malformed lines are."""
+    """Collects pairs whose pieces do not spell their words; too many are an error, as with malformed lines."""
 
     def __init__(self, strict: bool, service: bool) -> None:
         self._strict, self._service = strict, service

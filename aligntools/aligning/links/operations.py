@@ -79,7 +79,7 @@ OPERATIONS = {operation.name: operation for operation in _ALL}
 
 @dataclass
 class Tally:
-    """What went through.
+    """Counts of what was read and written.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ def combine(
 
 
 def _checked(name: str, paths: Sequence[str], settings: CombiningSettings, check: tuple[str, str] | None) -> Operation:
-    """Return the operation, or say what does not go together."""
+    """Return the operation; raise UsageProblem if arguments do not go together."""
     operation = OPERATIONS[name]
     if len(paths) != operation.operands:
         wanted = "two alignment files, A and B" if operation.operands == 2 else "one alignment file"
@@ -264,7 +264,7 @@ def _check_range(
 
 
 def _grid(links: list[tuple[int, int]], path: str, line: int) -> bytes:
-    """Draw a sentence's links: a row for each source word, a column for each target word, last digits around."""
+    """Draw a sentence's links as a grid of source by target words, with the last digits of positions at the edges."""
     height = 1 + max((i for i, _ in links), default=0)
     width = 1 + max((j for _, j in links), default=0)
     if height * width > _LARGEST_GRID:

@@ -19,7 +19,7 @@ _log = logging.getLogger("aligntools")
 def scheme_of(lines: Sequence[bytes], scheme: str, name: object, *, letters: bool) -> str:
     """Return the scheme of some text in pieces; one that exists and is not ``auto`` is returned as it is.
 
-    Where the words are known their ``letters`` decide, and no marks are needed.
+    With ``letters`` the words are known, and pieces need no marks.
     """
     PieceReading(scheme).checked()  # type: ignore[arg-type]
     if scheme != "auto":

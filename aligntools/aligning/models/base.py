@@ -1,6 +1,8 @@
-"""What every alignment model of one view of the text has: the view's words, the lexical table, the words of NULL.
+"""The base of alignment models, and of models in training.
 
-And what training, files, parts and pages ask of a model, with the answers of one that has nothing of its own.
+A model is one of a *view* of the text, in which words are whole or cut to some letters (`text.views`). It has the
+view's words, the lexical table and the words of NULL. Its methods are what training, files, work in parts and pages ask
+of a model; the base answers for a model without parameters of its own.
 """
 
 from abc import ABC, abstractmethod
@@ -45,7 +47,7 @@ class Shares(NamedTuple):
 
 
 class WordLinks(NamedTuple):
-    """Links that a model counts beside what its lexical table was estimated from, forward and reverse.
+    """Links that a model counted itself, besides those that its lexical table was estimated from; forward and reverse.
 
     Attributes
     ----------
@@ -65,8 +67,8 @@ class WordLinks(NamedTuple):
 class LexicalModel(ABC):
     """A trained model of one view; its subclasses add what they know of positions.
 
-    One method has to be there, `posteriors`; the others have answers for a model without parameters of its own. What
-    is known of a model without its class is in its declaration, `registry.ModelKind`.
+    A subclass must have `posteriors`. Its declaration, `registry.ModelKind`, has what is known of a model before its
+    class is loaded.
 
     Attributes
     ----------
@@ -82,7 +84,7 @@ class LexicalModel(ABC):
     p_null : float32 [2]
         Probability of NULL, forward and reverse.
     HAS_PATHS : bool
-        Whether `paths` gives paths, not posteriors.
+        Whether `paths` gives paths; without them it gives posteriors.
     """
 
     HAS_PATHS = False
@@ -146,7 +148,7 @@ class LexicalModel(ABC):
     ) -> None:
         """Turn link matrices into the most probable paths: 1 at their links, 0 elsewhere, in place.
 
-        Where words are independent of each other, posteriors do as well: each word's best link is on the path.
+        Where words are independent of each other it gives posteriors: each word's best link is on the path.
         """
         self.posteriors(text, chunk, cells, other, directions, pool, np.zeros((2, chunk.k1 - chunk.k0)))
 
@@ -158,7 +160,7 @@ class LexicalModel(ABC):
         settings: AlignerSettings,
         pool: Pool,
     ) -> tuple[list[SampledLinks], float] | None:
-        """Return links that the model samples from its posteriors, and the posteriors' weight beside them.
+        """Return links that the model samples from its posteriors, and the weight of the posteriors against them.
 
         Parameters
         ----------
@@ -173,13 +175,13 @@ class LexicalModel(ABC):
         return None
 
     def word_links(self) -> WordLinks | None:
-        """Return links that the model counted itself; None where there are those of the lexical table alone."""
+        """Return links that the model counted itself; None if it has only those of the lexical table."""
         return None
 
     # Files
 
     def about(self) -> dict[str, Any]:
-        """Return what a file's header says of a view's model beside what it says of all."""
+        """Return what a file's header says of this kind of model alone."""
         return {}
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -213,16 +215,16 @@ class LexicalModel(ABC):
     def on_text(
         cls, fields: LexicalFields, old: "LexicalModel", text: TextView, settings: AlignerSettings
     ) -> "LexicalModel":
-        """Return a model of a new text, with what an older one, of any kind, knows of positions."""
+        """Return a model of a new text, with the parameters of positions of an older model, of any kind."""
         return cls(**fields)
 
     def climbing(self) -> type[PositionClimb]:
-        """Return how maximum reconstruction goes on from it."""
+        """Return the class that trains positions in maximum reconstruction from this model."""
         raise NotImplementedError(f"{type(self).__name__} is not reconstructed from")
 
     @classmethod
     def compiled_ahead(cls) -> Ahead | None:
-        """Return what to compile while training begins; None where that is not worth a process."""
+        """Return what to compile while training begins; None if that is not worth a process."""
         return None
 
     # Parts
@@ -245,15 +247,15 @@ class LexicalModel(ABC):
     # Looking at it
 
     def facts(self) -> list[list[Any]]:
-        """Return rows of name and value that a page shows of it, beside those of all models."""
+        """Return rows of name and value that a page shows of this kind of model alone."""
         return []
 
     def charts(self) -> list[Shares]:
-        """Return what it learned, to look at."""
+        """Return charts of what it learned."""
         return []
 
     def word_shares(self, d: int, words: np.ndarray) -> list[list[float]] | None:
-        """Return shares of 0, 1, 2 .. links of some words of one side; None where it knows of none."""
+        """Return for words of one side the shares of their having 0, 1, 2 .. links; None if it does not know them."""
         return None
 
 
@@ -272,7 +274,7 @@ class Task:
     priors : ViewPriors or None
         Pseudo-counts of other text.
     position_smoothing : float
-        Words that each distribution of a table of positions is given beforehand.
+        Pseudo-count of each distribution of a table of positions.
     learns_null : bool
         Whether the words of NULL are estimated.
     """
@@ -309,7 +311,7 @@ class LinkTaker(Protocol):
 
 
 class TrainedText(Protocol):
-    """What comes after a training's iterations uses of it: `training.stages.Training`.
+    """A training whose iterations are done, as `Stage.finish` uses it: `training.stages.Training`.
 
     Attributes
     ----------
@@ -329,10 +331,10 @@ class TrainedText(Protocol):
 
 
 class Stage:
-    """A model in training: what it has beside the words' table, and an iteration's E-step and M-step.
+    """A model in training: its parameters other than the lexical table, and the E-step and M-step of an iteration.
 
-    The words' table is the training's (`aligntools.aligning.training.stages`), which calls these; so do trainings in
-    parts, where `expect` sees one part of the text and `maximize` the sum over all.
+    `aligntools.aligning.training.stages` has the lexical table and calls these methods. So does training in parts:
+    `expect` sees one part of the text and `maximize` the sum over all parts.
 
     Parameters
     ----------
@@ -352,7 +354,7 @@ class Stage:
         return {}
 
     def restore(self, parameters: dict[str, np.ndarray]) -> Self:
-        """Take parameters that were kept; of some, what there is."""
+        """Take parameters that were kept; those that are missing stay as they are."""
         return self
 
     def start(self, steps: Expectations, counts: list[np.ndarray]) -> np.ndarray | None:
@@ -372,8 +374,8 @@ class Stage:
         Returns
         -------
         float64 [2], Any
-            Log-likelihoods, and what `maximize` takes: an array that can be summed over parts of a text, where the
-            model is trained in parts.
+            Log-likelihoods, and what `maximize` takes. For a model that is trained in parts this is an array, which is
+            summed over the parts.
         """
         return steps.by_posteriors(self.now(steps, lexicon), counts), None
 
@@ -392,9 +394,9 @@ class Stage:
         return self.model(fields)
 
     def block(self, steps: Expectations, lexicon: Lexicon, parts: dict[tuple[int, int], np.ndarray]) -> BlockStep:
-        """Return what `expect` does with a block of sentences: views that learn from each other need it.
+        """Return what `expect` does with a block of sentences; needed where views learn from each other.
 
-        What `maximize` takes comes to be in ``parts``, by block.
+        It writes what `maximize` takes into ``parts``, by block.
         """
         raise NotImplementedError
 
@@ -402,7 +404,7 @@ class Stage:
         """Estimate the parameters anew."""
 
     def figures(self) -> dict[str, Any]:
-        """Return what is told of an iteration beside its log-likelihoods."""
+        """Return what is reported of an iteration besides its log-likelihoods."""
         return {}
 
     def model(self, fields: LexicalFields) -> LexicalModel:

@@ -21,7 +21,7 @@ TENSION_RANGE = (0.1, 14.0)
 def climb_as_fast_align(
     tension: float, expected: float, shapes: np.ndarray, counts: np.ndarray, steps: int = 8, rate: float = 20.0
 ) -> tuple[float, list[tuple[float, float]]]:
-    """Climb as fast_align's own code does, to its digits: what that does differently stays as it is there.
+    """Climb the gradient as fast_align's own code does, to the last digit, where that differs from the paper.
 
     There all observed words divide the posterior expectation, those under NULL too, and the normalizer of the prior's
     expectation has the two lengths exchanged.
@@ -81,7 +81,7 @@ def settle_ties(links: Links, given: Side, observed: Side, tension: float, p_nul
 
 
 def _exp(x: np.ndarray) -> np.ndarray:
-    """Return the exponential as C has it, which settles ties: NumPy's has another last bit now and then."""
+    """Return the exponential as C computes it: a tie is settled by its last bit."""
     return np.array([math.exp(v) for v in x.ravel().tolist()]).reshape(x.shape)
 
 

@@ -1,4 +1,4 @@
-"""The fertility model (after Östling & Tiedemann 2016): the HMM, and counts that a Gibbs sampler left behind."""
+"""The fertility model (after Östling & Tiedemann 2016): the HMM, and counts of a Gibbs sampler that starts from it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -95,7 +95,7 @@ class Fertility(Hmm):
         settings: AlignerSettings,
         pool: Pool,
     ) -> tuple[list[SampledLinks], float]:
-        """Return each direction's `marginals`, and the weight of the HMM's posteriors beside them."""
+        """Return each direction's `marginals`, and the weight of the HMM's posteriors against them."""
         found = [self.marginals(text, chunk, one, d == 0, settings, pool) for d, one in enumerate(posteriors)]
         return found, settings.hmm_weight
 
@@ -141,7 +141,7 @@ class Fertility(Hmm):
 
     @classmethod
     def compiled_ahead(cls) -> ahead.Ahead:
-        """Return what training comes to after the HMM."""
+        """Return what training needs after the HMM."""
         return ahead.Ahead(kf.sweep, (ahead.sampler, ahead.links, ahead.pieces))
 
     @classmethod
@@ -185,7 +185,7 @@ class Fertility(Hmm):
 
 
 class FertilityStage(Stage):
-    """The fertility model in training: what is not sampled is the HMM's."""
+    """The fertility model in training. The HMM's stage has the iterations; the sampler comes after them."""
 
     def parameters(self) -> dict[str, Any]:
         """Return the jumps."""

@@ -19,7 +19,7 @@ from aligntools.aligning.training.reconstruction_positions import HmmClimb
 from aligntools.aligning.training.view_priors import add_jumps
 from aligntools.ground.parallel import Pool
 
-#: Jumps are counted on every so many sentences that about this many tokens take part.
+#: Jumps are counted on every n-th sentence, so that about this many tokens take part.
 JUMP_SAMPLE = 400_000
 
 
@@ -119,12 +119,12 @@ class Hmm(LexicalModel):
         return cls(**fields, jumps=old.jumps if isinstance(old, Hmm) else initial_jumps())
 
     def climbing(self) -> type[HmmClimb]:
-        """Return how maximum reconstruction goes on from it."""
+        """Return the class that trains jumps in maximum reconstruction."""
         return HmmClimb
 
     @classmethod
     def compiled_ahead(cls) -> ahead.Ahead:
-        """Return what training comes to after IBM 1."""
+        """Return what training needs after IBM 1."""
         return ahead.Ahead(kh.hmm_block, (ahead.hmm, ahead.decisions))
 
     def jump_shares(self, d: int) -> list[float]:
@@ -169,7 +169,7 @@ class HmmStage(Stage):
         return expect(steps, lexicon, self._jumps, counts, self._stride)
 
     def block(self, steps: Expectations, lexicon: Lexicon, parts: dict[tuple[int, int], np.ndarray]) -> BlockStep:
-        """Return what an E-step does with a block of sentences; jump counts come to be in ``parts``, by block."""
+        """Return what an E-step does with a block of sentences; it writes jump counts into ``parts``, by block."""
         self._stride = max(1, steps.n_tokens // JUMP_SAMPLE)
         return block_of(steps, lexicon, self._jumps, self._stride, parts)
 

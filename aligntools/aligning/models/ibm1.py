@@ -78,7 +78,7 @@ class Ibm1(LexicalModel):
         return Ibm1Stage(cls, task, before)
 
     def climbing(self) -> type[PositionClimb]:
-        """Return how maximum reconstruction goes on from it: as IBM 2."""
+        """Return the class that trains the tension in maximum reconstruction, which goes on as IBM 2."""
         return DiagonalClimb
 
 
@@ -91,7 +91,7 @@ class Ibm1Stage(Stage):
         self._figures: dict[str, Any] = {}
 
     def expect(self, steps: Expectations, lexicon: Lexicon, counts: list[np.ndarray]) -> tuple[np.ndarray, Any]:
-        """Return log-likelihoods, and what the diagonal's feature comes to."""
+        """Return log-likelihoods, and the expected feature of the diagonal."""
         settings = self.task.settings
         loglik, features = expect(steps, lexicon, self.tension, counts, not settings.favor_diagonal)
         if not settings.agreement:
@@ -106,7 +106,7 @@ class Ibm1Stage(Stage):
             steps.estimate_null(self.task.settings)
 
     def figures(self) -> dict[str, Any]:
-        """Return what NULL and the diagonal came to, where each direction is by itself."""
+        """Return the links to NULL and the diagonal's feature, if each direction is trained by itself."""
         found, self._figures = self._figures, {}
         return found
 
@@ -120,7 +120,7 @@ def expect(
     ----------
     steps : Expectations
     measured : bool
-        Those of IBM 1 too, which has no use for them.
+        Find the expected feature for IBM 1 too, which does not use it.
     """
     parts: dict[tuple[int, int], np.ndarray] = {}
 
@@ -142,6 +142,6 @@ def expect(
 
 
 def _features(steps: Expectations, chunk: Chunk, posteriors: np.ndarray, forward: bool) -> float:
-    """Return what the diagonal's feature comes to where nothing is drawn to it; for the report alone."""
+    """Return the expected feature of the diagonal in a model that does not use it; for the report alone."""
     place = chunk.k0, steps.source.offsets, steps.target.offsets, chunk.cell_offsets, posteriors, forward
     return float(sum(steps.pool.map(lambda b: ki.diagonal_features(*b, *place), chunk.sentence_blocks)))

@@ -1,6 +1,6 @@
 """IBM 2 (Brown et al. 1993): the words' links are independent of each other, and some positions likelier than others.
 
-Its prior over positions is drawn to the diagonal (Dyer, Chahuneau & Smith 2013) or a table ``p(m | n, M, N)``.
+Its prior over positions prefers the diagonal (Dyer, Chahuneau & Smith 2013) or is a table ``p(m | n, M, N)``.
 """
 
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ class Ibm2(Ibm1):
 
     @classmethod
     def on_text(cls, fields: LexicalFields, old: LexicalModel, text: TextView, settings: AlignerSettings) -> "Ibm2":
-        """Return a model of a new text that begins with an older one's tension, and its table where it has one."""
+        """Return a model of a new text that begins with an older model's tension, and with its table if it has one."""
         tension = tension_of(old)
         if not tension.any():
             tension = first_tension(settings)
@@ -144,7 +144,7 @@ class TableIbm2(Ibm2):
         return out
 
     def climbing(self) -> type[PositionClimb]:
-        """Return how maximum reconstruction goes on from it."""
+        """Return the class that trains tables in maximum reconstruction."""
         return TableClimb
 
 
@@ -166,11 +166,11 @@ class DiagonalStage(Ibm1Stage):
         return {"tension": self.tension}
 
     def start(self, steps: Expectations, counts: list[np.ndarray]) -> np.ndarray:
-        """Iterate once with all words equally likely, where no IBM 1 goes before: it knows the diagonal too."""
+        """Iterate once with all words equally likely, if no IBM 1 goes before; this uses the diagonal too."""
         table = steps.matrices.table
         for one in counts:
             one[:] = 0
-        if not self.task.settings.agreement:  # NULL is learned then, and begins as ignorant as the words
+        if not self.task.settings.agreement:  # NULL is learned then, and begins uniform as the words do
             steps.t_null = np.full_like(steps.t_null, 1 / table.n_target)
             steps.s_null = np.full_like(steps.s_null, 1 / table.n_source)
         loglik, _ = Ibm1Stage.expect(self, steps, uniform_lexicon(table), counts)
@@ -237,7 +237,7 @@ def expect_tables(
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """Take expectations of IBM 2 with tables of positions: log-likelihoods, and each table's expected counts.
 
-    Jointly both tables count the mean of the posteriors, as the lexicon does.
+    In joint training both tables count the mean of the posteriors, as the lexicon does.
     """
     counts = [np.zeros_like(p.values) for p in positions]
     scratches: list[Scratch] = []

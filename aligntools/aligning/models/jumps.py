@@ -19,7 +19,7 @@ def initial_jumps() -> np.ndarray:
 def jumps_from_counts(counts: np.ndarray, smoothing: float = 0.5) -> np.ndarray:
     """Estimate jump parameters from counts and exposures (float64 [2, 2, JUMP_SIZE]).
 
-    ``smoothing`` pretends so many more jumps, spread as before them; 0 is maximum likelihood.
+    ``smoothing`` is a pseudo-count of jumps, spread as the initial ones; 0 gives maximum likelihood.
     """
     jumps = np.zeros((2, kh.JUMP_SIZE), np.float32)
     start = initial_jumps().astype(np.float64)

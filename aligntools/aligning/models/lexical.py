@@ -1,4 +1,4 @@
-"""Lexical tables: translation probabilities of words, their estimation with priors, the words of NULL, look-alikes."""
+"""Lexical tables: translation probabilities of words, estimated with priors; words of NULL; pairs that look alike."""
 
 from dataclasses import dataclass
 from typing import TypedDict
@@ -15,7 +15,7 @@ from aligntools.ground.parallel import Pool, over
 
 #: The prior of look-alike pairs is this times the share of them that are links.
 LOOK_ALIKE = 4.0
-#: Look-alike pairs that a block of the table is expected to have; one with more is gone over twice.
+#: Room for the look-alike pairs of a block of the table; a block with more is searched twice.
 ROOM = 1 << 12
 
 
@@ -57,14 +57,14 @@ class LexicalFields(TypedDict):
 
 
 def exp_digamma(x: npt.ArrayLike) -> np.ndarray:
-    """Return ``exp(digamma(x))`` elementwise; the kernels' own function, so that all agree."""
+    """Return ``exp(digamma(x))`` elementwise, by the kernels' own function, so that both give the same."""
     x = np.atleast_1d(np.asarray(x, np.float64)).copy()
     kt.estimate(0, len(x), x, 0.0, True, x)
     return x
 
 
 def table_values(counts: np.ndarray, alpha: float, variational: bool, pool: Pool | None = None) -> np.ndarray:
-    """Return a table's values before normalization, float32 as ``counts``: of variational Bayes, or of EM."""
+    """Return a table's values before normalization, float32 as ``counts``, by variational Bayes or by EM."""
     out = np.empty(len(counts), np.float32)
     cuts = np.linspace(0, len(counts), 17).astype(np.int64)
 
@@ -76,7 +76,7 @@ def table_values(counts: np.ndarray, alpha: float, variational: bool, pool: Pool
 
 
 def inverse_totals(sums: np.ndarray, types: np.ndarray, alpha: float, variational: bool) -> np.ndarray:
-    """Return what a word's values are multiplied by, float32 [n_words + 1]; the last is for unknown words.
+    """Return the factor that normalizes the values of each word, float32 [n_words + 1]; the last is for unknown words.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def null_from_counts(counts: np.ndarray, alpha: float, variational: bool) -> np.
 
 
 def uniform_lexicon(table: Table) -> Lexicon:
-    """Return the lexicon that knows nothing: all words are equally likely translations of each other."""
+    """Return a lexicon in which all words are equally likely translations of each other."""
     ones = np.ones(len(table.ids), np.float32)
     return Lexicon(
         ones,
@@ -157,7 +157,7 @@ def uniform_lexicon(table: Table) -> Lexicon:
 
 
 class LookAlikes:
-    """The table's pairs that look alike, and the priors that the text itself bears out for them."""
+    """The pairs of the table that look alike, and their priors, which are estimated from the text."""
 
     def __init__(
         self,
@@ -196,11 +196,11 @@ class LookAlikes:
         return np.bincount(self.tiers, counts[self.entries], TIERS)
 
     def possible(self) -> np.ndarray:
-        """Return how many links each tier might have, float64 [TIERS]."""
+        """Return how many links each tier can have at most, float64 [TIERS]."""
         return np.bincount(self.tiers, self.most, TIERS)
 
 
 def strengths_of(found: np.ndarray, possible: np.ndarray) -> np.ndarray:
-    """Return the priors of look-alike pairs, by tier, from the share of what might be links that are."""
+    """Return the priors of look-alike pairs, by tier: in proportion to the links found, of those possible."""
     strengths: np.ndarray = LOOK_ALIKE * np.minimum(1.0, found / np.maximum(possible, 1.0))
     return strengths

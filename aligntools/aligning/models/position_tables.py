@@ -11,9 +11,9 @@ from aligntools.aligning.text.link_matrices import Chunk
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.parallel import Pool, balanced_blocks, over
 
-#: Lengths of their own; longer sentences share the blocks of this length, their positions scaled.
+#: Longer sentences are treated as sentences of this length, their positions scaled.
 LONGEST = 100
-#: What smoothing is at least: a distribution that nothing is counted in is still one.
+#: Least smoothing, so that a distribution without counts is still one.
 LEAST = 1e-9
 BLOCKS = 32
 
@@ -79,7 +79,7 @@ class PositionTable:
         counts: np.ndarray,
         pool: Pool,
     ) -> None:
-        """Add a chunk's link matrices to ``counts``, every shape by one thread and in the order of the text."""
+        """Add a chunk's link matrices to ``counts``, each shape by one thread, in the order of the text."""
         lengths = [np.diff(s.offsets[chunk.k0 : chunk.k1 + 1]) for s in (given, observed)]
         shape = self.shape_of[tuple(np.minimum(n, LONGEST) for n in lengths)]
         sentences = np.argsort(shape, kind="stable")
@@ -121,12 +121,12 @@ def nearest_shapes(shapes: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(own[rows, columns])
 
 
-#: Takes the place of a table where the diagonal is meant.
+#: An empty table, which stands for the diagonal.
 DIAGONAL = PositionTable(np.zeros((0, 2), np.int32), _NONE)
 
 
 class Scratch:
-    """What `positioned` and the HMM's reconstruction write beside posteriors, for one direction of a chunk."""
+    """What `positioned` and the HMM's reconstruction write besides posteriors, for one direction of a chunk."""
 
     def __init__(self, chunk: Chunk, given: Side, observed: Side) -> None:
         n_given, n_observed = (int(s.offsets[chunk.k1] - s.offsets[chunk.k0]) for s in (given, observed))

@@ -1,7 +1,7 @@
-"""The alignment models that there are: what is known of each before its class, and the compiler with it, is loaded.
+"""The alignment models, and what is known of each before its class, and the compiler with it, is loaded.
 
-Settings, the command line, training, files, parts and pages ask here; none of them names a model. One that is added has
-its class in a module of its own, and a declaration in the table below, or calls `register` from where it is.
+Settings, the command line, training, files, parts and pages ask here; none of them names a model. To add a model, write
+its class in a module of its own and its declaration in the table below, or call `register`.
 """
 
 import importlib
@@ -11,7 +11,7 @@ from typing import Any
 
 #: Source tokens that a step of stepwise EM takes, at least: of IBM 1, and of the HMM.
 _STEPS = {"ibm1": 2_000_000, "hmm": 4_000_000}
-#: Of whom a setting is, in the words of the warning where it changes nothing.
+#: Which model has a setting, in the words of the warning that it changes nothing for others.
 _ITERATIONS = {"iterations": "IBM 1 has `ibm1_iterations` alone"}
 _DIAGONAL = {"tension": "it is of IBM 2's diagonal", "positions": "a table of positions is IBM 2's"}
 
@@ -29,16 +29,15 @@ class ModelKind:
     after : str or None
         The model whose iterations come before its own in training.
     iterations : int
-        Its iterations where none are asked for.
+        Default of its number of iterations.
     own : mapping of str to str
-        Settings that are of this model, and what is said where they are given for another.
+        Settings of this model, and the warning if they are given for another.
     both : bool
-        It is of both directions: where one is trained, or all is to be quick, ``after`` is trained instead.
+        It needs both directions: if one alone is trained, or with ``fast``, ``after`` is trained instead.
     views : bool
-        Several views of the words are trained where nothing else is asked for; they, and the pieces of words, can learn
-        from each other.
+        Several views are trained by default; views can learn from each other, and pieces of words be aligned.
     pieces : bool
-        Pieces of words are aligned too where nothing else is asked for.
+        Pieces of words are aligned too by default.
     learns_null : bool
         The words of NULL are estimated where each direction is trained by itself.
     in_parts : bool
@@ -50,8 +49,8 @@ class ModelKind:
     reconstructs : str or None
         The model that maximum reconstruction trains from it.
     spreads : bool
-        After reconstruction, where each direction is by itself, its posteriors spread over many words: a heuristic over
-        both directions' links does better than the mean.
+        If its directions are trained separately, posteriors after reconstruction are spread over many words, so that a
+        symmetrization heuristic does better than their mean.
     forms : sequence of mapping of str to object
         Settings with which it runs kernels that it does not run with the others: ``warmup`` trains it with each.
     """
@@ -90,12 +89,12 @@ KINDS: dict[str, ModelKind] = {}
 
 
 def register(kind: ModelKind) -> None:
-    """Make a model known; one of the same name is replaced."""
+    """Register a model; one of the same name is replaced."""
     KINDS[kind.name] = kind
 
 
 def forget(name: str) -> None:
-    """Take a model back."""
+    """Remove a model."""
     del KINDS[name]
 
 
@@ -105,7 +104,7 @@ def kind_of(name: str) -> ModelKind:
 
 
 def kinds() -> tuple[ModelKind, ...]:
-    """Return all models, in the order in which they were made known."""
+    """Return all models, in the order in which they were registered."""
     return tuple(KINDS.values())
 
 
@@ -115,7 +114,7 @@ def names() -> tuple[str, ...]:
 
 
 def of_others(name: str) -> dict[str, str]:
-    """Return the settings that are of other models than this one and those before it, and what is said of each."""
+    """Return the settings that neither this model nor those trained before it have, and the warning about each."""
     own = {setting for kind in kind_of(name).chain() for setting in kind.own}
     return {setting: about for kind in kinds() for setting, about in kind.own.items() if setting not in own}
 

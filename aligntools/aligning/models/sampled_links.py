@@ -1,4 +1,4 @@
-"""What sampling over fertilities works with: candidate positions of words, and the counts that it leaves behind."""
+"""What the fertility model's sampler works with: candidate positions of words, and the counts that are its result."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,9 +14,9 @@ from aligntools.aligning.text.link_matrices import Chunk, pairs_of
 from aligntools.aligning.text.views import ParallelText
 from aligntools.ground.parallel import Pool
 
-#: Posterior that a position needs to be a candidate.
+#: Least posterior of a candidate position.
 LEAST = 0.01
-#: Posterior beyond which a word with one candidate is not sampled.
+#: A word with one candidate of a higher posterior is not sampled.
 SURE = 0.99
 
 

@@ -1,7 +1,7 @@
-"""What is known beforehand of a text in parts: pseudo-counts of pairs of words, as each view and shard takes them.
+"""Priors of a text in parts: pseudo-counts of pairs of words for each view and shard.
 
-Priors are kept once, by words, before training; each view keeps the pairs of its own words; a shard adds those of its
-rows to what was counted, in every M-step, as training in memory does.
+Priors are kept once, by words, before training. Each view keeps the pairs of its own words. In every M-step a shard
+adds the pseudo-counts of its rows to the counts, as training in memory does.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ def keep_given(work: Work, priors: Priors) -> None:
 
 
 def number_given(view_work: ViewWork) -> None:
-    """Keep the pairs that are given in the words of a view, where any are."""
+    """Keep the pairs of priors in the ids of a view's words, if there are any."""
     store, name = view_work.store, view_work.name(GIVEN)
     if not store.has(GIVEN) or store.has(name):
         return
@@ -43,7 +43,7 @@ def number_given(view_work: ViewWork) -> None:
 
 
 def of_shard(view_work: ViewWork, table: Table, first: int) -> np.ndarray | None:
-    """Return what is given to the pairs of a shard, whose rows begin with source word ``first``; None for nothing.
+    """Return the pseudo-counts of a shard, whose rows begin with source word ``first``; None without priors.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How much memory work in parts takes, and how large parts may be for it: one answer, for the plan and for the run."""
+"""How much memory work in parts takes, and how large parts may be; the plan and the run both ask here."""
 
 from aligntools.aligning.parts.words import MOST_WORDS
 from aligntools.aligning.settings import PART_PAIRS
@@ -8,7 +8,7 @@ from aligntools.ground.errors import ResourceError
 #: Bytes that a process needs for a part or a shard, besides what does not grow with any text: for the smallest part,
 #: and for each further pair, up to the default's number of pairs, where most parts end by their words.
 LEAST, A_PAIR = 128 << 20, 1200
-#: Fewest pairs of a part that are chosen to keep a bound.
+#: Parts that are chosen to keep a bound have at least so many pairs.
 FEWEST = 1000
 #: Bytes that a word of a view takes in the process that numbers them, which has up to twice `MOST_WORDS` of a side.
 A_WORD = 125
@@ -31,9 +31,9 @@ def largest_part(share: int) -> int:
 
 
 def chosen_part(bound: int | None) -> int:
-    """Return the pairs of parts where nobody says it: the default, or as many as one process keeps the bound with.
+    """Return the size of parts if none is given: the default, or the largest with which one process keeps the bound.
 
-    It does not depend on workers, so that the links do not.
+    It does not depend on the number of workers, so that the links do not either.
     """
     return PART_PAIRS if bound is None else max(largest_part(bound), FEWEST)
 

@@ -1,4 +1,4 @@
-"""The model of a text that was trained on in parts, as a whole: for files, and for other text."""
+"""The whole model of a text in parts, for files and for other text."""
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from aligntools.words.vocabulary import Vocabulary
 def whole_model(work: Work, models: tuple[tuple[int, int], ...], lowercase: bool, pool: Pool) -> AlignmentModel:
     """Put a model together from what its parts and shards keep.
 
-    It knows all words of the text, as any model does, and so takes memory by the size of the table and the
-    vocabularies.
+    Like any model it has all words of the text, so it takes memory for the whole table and the vocabularies.
 
     Parameters
     ----------

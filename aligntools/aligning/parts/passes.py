@@ -28,7 +28,7 @@ from aligntools.ground.parallel import Pool
 
 
 def sum_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, pool: Pool) -> None:
-    """Sum what the parts count of a shard's pairs, in the order of the parts; tell how many look-alikes are links."""
+    """Sum the counts of a shard's pairs over the parts, in their order; count how many look-alikes are links."""
     from aligntools.aligning.parts import kernels_parts as kp
 
     store = view_work.store
@@ -55,7 +55,7 @@ def sum_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, 
 def _look_alike_sums(
     view_work: ViewWork, generation: int, shard: int, sums: Sequence[np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return a shard's links of pairs that look alike, by direction and tier, and how many there might be."""
+    """Return a shard's links of pairs that look alike, by direction and tier, and how many there can be."""
     looks = _look_alikes(view_work, generation, shard)
     if looks is None:
         return {"found": np.zeros((len(sums), TIERS)), "possible": np.zeros(TIERS)}
@@ -84,7 +84,7 @@ def shard_table(view_work: ViewWork, generation: int, shard: int) -> tuple[Table
 
 
 def prune_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, pool: Pool) -> None:
-    """Leave out a shard's pairs that hardly count: the table's next generation, and the iteration's sums of it."""
+    """Leave out a shard's pairs with very small counts: write the table's next generation, and its sums."""
     store, least = view_work.store, view_work.settings.prune
     if store.has(view_work.name("pruned", shard)):
         return
@@ -108,9 +108,9 @@ def prune_shard(view_work: ViewWork, iteration: int, generation: int, shard: int
 
 
 def strengths(view_work: ViewWork, iteration: int, pruned: bool) -> np.ndarray:
-    """Return the priors of look-alikes that the whole text bears out, float64 [directions, TIERS].
+    """Return the priors of look-alikes, estimated from the whole text, float64 [directions, TIERS].
 
-    With ``pruned`` the pairs that this iteration left out count no more.
+    With ``pruned`` the pairs that this iteration left out are not counted.
     """
     found, possible = np.zeros((view_work.arrays, TIERS)), np.zeros(TIERS)
     for shard in range(view_work.shards()):
@@ -159,7 +159,7 @@ def estimate_shard(
 
 
 def _column_sums(table: Table, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Sum by target word, for the words that there are."""
+    """Sum by target word, for the words that occur."""
     return np.bincount(np.searchsorted(columns, table.ids), values, len(columns))
 
 
@@ -210,7 +210,7 @@ def lexicon_of(part_table: PartTable, iteration: int) -> Lexicon:
 
 
 def null_words(part_table: PartTable) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probability of each of a part's words under NULL: how often the whole text has it."""
+    """Return the probability of each of a part's words under NULL: its share of the whole text."""
     counts = part_table.view_work.store.read(part_table.view_work.name("vocabulary"), "source.counts", "target.counts")
     return part_table.of_words(*(smoothed_shares(np.append(c, 0.0)) for c in counts))
 

@@ -23,15 +23,15 @@ from aligntools.ground.engines import Serial
 from aligntools.ground.parallel import Pool
 from aligntools.store.stores import Store
 
-#: Vocabularies grow as the text to this power (Heaps' law; between 0.5 and 0.7 for words of one language).
+#: A vocabulary grows with this power of the text's size (Heaps' law; 0.5 to 0.7 for words of one language).
 HEAPS = 0.6
-#: Pairs that are aligned to see how long it takes.
+#: Pairs that are aligned to measure the time.
 SAMPLE = 20_000
 
 
 @dataclass(frozen=True)
 class TextEstimate:
-    """About how large a text is.
+    """An estimate of a text's size.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ def plan_lines(
     tmpdir: str | None,
     clock: Callable[[], float],
 ) -> list[str]:
-    """Return what the work would take, in lines for a person; ``clock`` gives seconds."""
+    """Return lines of text that say what the work would take; ``clock`` gives seconds."""
     about = estimate_text(inputs)
     resolved = settings.resolved(about.words // 2)
     views = len(resolved.views or ())
@@ -125,7 +125,7 @@ def _measured(
     tmpdir: str | None,
     clock: Callable[[], float],
 ) -> tuple[float, float, float]:
-    """Return seconds, bytes of disk and of traffic a pair, of aligning a sample."""
+    """Align a sample; return seconds, bytes on disk and bytes of traffic for each pair."""
     if not sample or not sample[0]:
         return 0.0, 0.0, 0.0
     n = min(map(len, sample))

@@ -25,7 +25,7 @@ class Reading:
     pairs : int
         Pairs of a part.
     written : bool
-        Keep each part as it is written, too.
+        Keep a copy of each part before it is put in lower case.
     """
 
     store: Store
@@ -75,7 +75,7 @@ def read_file(reading: Reading, number: int, pool: Pool) -> None:
 
 @dataclass(frozen=True)
 class TextSizes:
-    """What there is of a text that was read.
+    """Sizes of a text that was read.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """The sampler over a text in parts: approximate distributed Gibbs (Newman, Asuncion, Smyth & Welling 2009).
 
-Every part samples its own links; for those of the other parts the HMM's expected counts stand in, as they do on one
-machine for sentences that are not reached yet. What the parts have counted is then summed.
+Every part samples its own links. For the links of other parts it uses the HMM's expected counts, as training in memory
+does for sentences that are not reached yet. Then the counts of the parts are summed.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from aligntools.ground.parallel import Pool
 
 
 def sample_view(view: ViewStages, last: int) -> None:
-    """Sample the links of a view; ``view`` is a `parts.training.ViewTraining` whose iterations are done."""
+    """Sample the links of a view whose iterations are done."""
     if not view.store.has(view.name("sampler")):
         gather_sums(view.view_work, last, view.generation)
         view.tell("sums of words")

@@ -8,7 +8,7 @@ from aligntools.aligning.text.link_matrices import LinkMatrices
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.parallel import Pool
 
-#: Entries that parts have found of the source words of one shard, about.
+#: About how many entries, found by parts, the source words of a shard have together.
 SHARD_ENTRIES = 4_000_000
 
 
@@ -137,7 +137,7 @@ def write_shard(
 
 
 def gather_layout(view_work: ViewWork, generation: int) -> tuple[int, int]:
-    """Keep where in each shard's runs the entries of each part lie, and what is known of words from all shards.
+    """Keep where the entries of each part are in the runs of each shard, and how many pairs each word has.
 
     Returns
     -------

@@ -54,7 +54,7 @@ def _is_file(path: Any) -> bool:
 
 
 class ViewTraining(ViewStages):
-    """A view in training. What a stage leaves behind tells that it was done; what no later stage needs is removed."""
+    """The training of a view. A stage is done if its files are there; files that no later stage needs are removed."""
 
     def number(self) -> None:
         """Count and number the words."""
@@ -142,7 +142,7 @@ def link_parts(
     decisions: Decisions,
     directions: bool = False,
 ) -> Iterator[tuple[Decided, Skipped]]:
-    """Yield the links of each part, with what was skipped there."""
+    """Yield the links of each part, and the pairs that were skipped in it."""
     stages.run("aligning", partial(links.link_part, work, models, decisions, directions), range(work.parts))
     for part in range(work.parts):
         yield links.links_of(work, part)

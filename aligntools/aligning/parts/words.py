@@ -13,16 +13,16 @@ from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary
 
 SIDES = ("source", "target")
-#: Words that a view may have on a side. Rarer ones share a word with those that begin like them.
+#: Most words of a view on a side. Rarer words that begin alike share one.
 MOST_WORDS = 500_000
-#: Letters by which rare words are told apart, and what stands before these.
+#: First letters that rare words must have in common to share one, and the mark before these letters.
 SHARED, MARK = 3, "\u2026"
 
 
 def count_view_words(view_work: ViewWork, part: int, pool: Pool) -> None:
     """Keep a part's words as the view cuts them, in order of first occurrence; how often they occur; their masses.
 
-    A word's mass is what all its pairs would count in IBM 1's first, uniform iteration.
+    The mass of a word is the sum of its pairs' counts in IBM 1's first, uniform iteration.
     """
     name = view_work.name("words", part)
     if view_work.store.has(name):
@@ -49,8 +49,8 @@ def count_view_words(view_work: ViewWork, part: int, pool: Pool) -> None:
 class Numbering:
     """Numbers of words in order of first occurrence, and how often each occurs; the rarest are forgotten at times.
 
-    Where more than twice as many come as are kept, those that have occurred least are forgotten (lossy counting, Manku
-    & Motwani 2002): what is left of them at the end is what they occurred since.
+    When there are more than twice as many as are to be kept, the rarest are forgotten (lossy counting, Manku & Motwani
+    2002). If they occur again, they are counted from there on.
     """
 
     def __init__(self, most: int) -> None:
@@ -83,7 +83,7 @@ class Numbering:
 
 
 def number_words(view_work: ViewWork) -> int:
-    """Number the view's words over all parts, and tell each part the numbers of its own; return how many there are."""
+    """Number the view's words over all parts, and keep the numbers of each part's words; return how many there are."""
     done, store = view_work.name("vocabulary"), view_work.store
     numberings = _numbered(view_work, MOST_WORDS)
     shared: list[dict[str, int]] = [{}, {}]

@@ -1,4 +1,4 @@
-"""What jobs are told: the folder, the settings, and the names under which parts and shards keep what they have."""
+"""What jobs know: the folder, the settings, and the names of the files of parts and shards."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.store.stores import Store
 from aligntools.words.vocabulary import Vocabulary
 
-#: Words of both sides with which a part ends where its pairs are long.
+#: A part ends before its pairs do when it has so many words on both sides together.
 PART_WORDS = 6_000_000
 #: Link-matrix cells that are worked at a time. Fixed, since sums over them are rounded.
 CELLS = 8_000_000

@@ -41,7 +41,7 @@ class Table:
         return len(self.target_types)
 
     def with_unknown(self) -> "Table":
-        """Return the table with one more word on each side that occurs with none: what unknown words count as."""
+        """Return the table with one more word on each side, which occurs with none: it stands for unknown words."""
         more = [np.append(a, a.dtype.type(0)) for a in (self.types, self.target_types)]
         return Table(np.append(self.ptr, self.ptr[-1]), self.ids, *more)
 
@@ -92,7 +92,7 @@ def build_table(
     n_source, n_target : int
         Vocabulary sizes, with NULL.
     keep : float
-        Pairs seen less than this many times as often as independent words would be are left out.
+        Leave out pairs that occur together less than this many times as often as independent words would.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def count_words(tokens: np.ndarray, n_words: int) -> np.ndarray:
 
 
 def word_masses(side: Side, per_sentence: np.ndarray, n_words: int) -> np.ndarray:
-    """Sum a number per sentence over each word's occurrences, without a temporary as long as the text."""
+    """Sum a number for each sentence over the occurrences of each word, in slices that bound the temporaries."""
     out = np.zeros(n_words)
     step = 50_000
     for a in range(0, len(side), step):

@@ -1,8 +1,7 @@
-"""Link matrices: the table's values for every pair of words of a sentence pair, a chunk of the corpus at a time.
+"""Link matrices: the table's values for every pair of words of a sentence pair, for one chunk of the corpus at a time.
 
-The corpus is worked in chunks of sentences that hold a bounded number of link-matrix cells, so that memory does
-not grow with the corpus. Within a chunk, sentences and words are cut into blocks that do not depend on the
-number of threads.
+A chunk is a run of sentence pairs whose link matrices have a bounded number of cells, so that memory does not grow with
+the corpus. Within a chunk, sentences and words are cut into blocks that do not depend on the number of threads.
 """
 
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ SENTENCE_BLOCKS = 32
 
 @dataclass
 class Chunk:
-    """Sentences ``k0..k1`` and where their link matrices lie."""
+    """The sentences ``k0..k1``, and where their link matrices are among the cells."""
 
     k0: int
     k1: int
@@ -65,7 +64,7 @@ def pairs_of(text: ParallelText, chunk: Chunk) -> Pairs:
 
 
 class CellMemory:
-    """Cells of the largest chunk, and as many more once they are asked for."""
+    """Cells for the largest chunk, and as many more, which are allocated when they are first used."""
 
     def __init__(self, n: int) -> None:
         self.cells = np.zeros(n, np.float32)
@@ -132,7 +131,7 @@ class LinkMatrices:
         return self._memory.second
 
     def index(self, chunk: Chunk) -> None:
-        """Index the chunk's source words; the other methods follow."""
+        """Index the chunk's source words; to be called before `fill` and `collect`."""
         from aligntools.aligning.text import kernels_cooccurrence as kt
 
         kt.index_words(

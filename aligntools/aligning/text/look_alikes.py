@@ -1,9 +1,9 @@
 """Which words look alike, whatever their languages and scripts: names, numbers, cognates.
 
-Words are compared as they are spelled in Latin letters (anyascii), so that *Moskau* meets *Москва*. How alike two words
-are is the share of letters that they have in common in the same order: the longest common subsequence ratio of Melamed
-(1999), with the mean of both lengths in place of the larger. Pairs of words fall into tiers by that share, and each
-tier earns its own prior from the text.
+Words are compared as they are spelled in Latin letters (anyascii), so that *Moskau* is like *Москва*. Likeness is the
+share of letters that two words have in common in the same order: the longest common subsequence ratio of Melamed
+(1999), with the mean of both lengths in place of the larger. Pairs of words fall into tiers by likeness. Each tier has
+a prior of its own, which is estimated from the text.
 """
 
 import zlib
@@ -71,7 +71,7 @@ def look_alike_keys(words: list[str]) -> np.ndarray:
 
 
 def _add_letters(keys: np.ndarray, words: list[str], lettered: list[bool]) -> None:
-    """Write words' letters, which they have once and twice, as bits, and how many they have beyond that."""
+    """Write into keys the letters of words, which occur once and twice (as bits), and how many occur more often."""
     compared = [romanized(word)[: kl.LETTERS] if known else "" for word, known in zip(words, lettered, strict=True)]
     lengths = np.array([len(letters) for letters in compared], np.int32)
     letters = _CODES[np.frombuffer("".join(compared).encode(), np.uint8)]

@@ -4,7 +4,7 @@ import unicodedata
 
 
 def simplify(word: str) -> str:
-    """Strip accents and other combining marks; scripts that compose letters from parts stay composed."""
+    """Strip accents and other combining marks; letters that a script composes of parts (Hangul) stay composed."""
     if word.isascii():
         return word
     parts = unicodedata.normalize("NFD", word)

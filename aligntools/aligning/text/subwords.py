@@ -1,8 +1,8 @@
 """Byte-pair encoding of one side of a text (Sennrich, Haddow & Birch 2016), learned from its words.
 
-Compounds and endings hide what words have in common from models of whole words, and from views of their beginnings.
-Merging the pair of neighbouring pieces that is the most frequent, again and again, gives stems and endings that occur
-often enough to learn from.
+*Pieces* are parts of words. Models of whole words, and of their first letters, do not see what words share inside
+compounds or before endings. Here words begin as letters, and the most frequent pair of neighbouring pieces is merged
+again and again. This gives stems and endings that occur often enough to learn from.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,13 +13,13 @@ import numpy as np
 
 from aligntools.aligning.text import kernels_byte_pairs as kb
 
-#: Different words of a side that merges are learned from, the most frequent ones; others hardly change what is merged.
+#: Merges are learned from so many words of a side, the most frequent ones; others hardly change what is merged.
 LEARNED = 10_000
-#: Longer words stay whole: they are no words.
+#: Longer words stay whole: they are addresses and the like.
 LONGEST = 60
-#: Sentences with more pieces have none: link matrices grow with their square.
+#: A sentence pair with more pieces on a side is not cut: link matrices grow with the square of their number.
 MOST = 1000
-#: How often two pieces have to stand side by side to become one.
+#: Two pieces are merged if they are neighbours at least so often.
 LEAST = 2
 
 Merge = tuple[str, str]
@@ -49,7 +49,7 @@ class Subwords:
         return np.ascontiguousarray(np.array(rows, np.int32).reshape(-1, 3).T)
 
     def cut(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """Cut words, any ones.
+        """Cut any words into pieces.
 
         Returns
         -------
@@ -92,10 +92,10 @@ def learn_subwords(words: Sequence[str], counts: Iterable[int], merges: int) -> 
     Parameters
     ----------
     words : sequence of str
-        Different ones, of which the LEARNED most frequent count.
+        All different; the LEARNED most frequent ones are used.
     counts : iterable of int
     merges : int
-        At most so many. Of pairs that are equally frequent the first in alphabetical order is merged first.
+        Their number, at most. Of pairs that are equally frequent, the first in alphabetical order is merged first.
     """
     known = [(word, int(n)) for word, n in zip(words, counts, strict=True) if 1 < len(word) <= LONGEST and n]
     if not known:
@@ -126,7 +126,7 @@ class PieceSide:
     tokens : int32 [pieces]
     offsets : int64 [sentences + 1]
     starts : int64 [words + 1]
-        Counted over all sentences, those too that have no pieces in ``tokens`` because they have too many.
+        Counted over all sentences, also those whose pieces are too many and left out of ``tokens``.
     """
 
     tokens: np.ndarray
@@ -135,7 +135,7 @@ class PieceSide:
 
 
 def cut_sides(*sides: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]) -> list[PieceSide]:
-    """Put pieces in the place of words; a pair of which a side has more than MOST pieces gets none.
+    """Put pieces in the place of words; a sentence pair gets none if one of its sides would have more than MOST.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
-"""Views of a text: the same sentences with words cut to their beginnings.
+"""Views of a text: the same sentences with words cut to their first letters, or whole.
 
-Inflection and compounding scatter a word's counts. Cut to a few letters, forms of a word share them; a model of
-such a view makes other errors than one of whole words, and their average fewer than either.
+Inflection and compounding scatter the counts of a word over its forms. Forms that are cut to a few letters share their
+counts. A model of such a view makes other errors than a model of whole words, and the mean of both makes fewer errors
+than either.
 """
 
 import re
@@ -17,14 +18,14 @@ from aligntools.aligning.text.normal import simplify
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.words.vocabulary import AnyVocabulary
 
-#: Chinese characters and kana: each says about what two letters say.
+#: Chinese characters and kana: one carries about as much as two letters.
 _CHARACTERS = re.compile("[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
 def cut(word: str, letters: int) -> str:
-    """Return a word's first letters, without accents; all of it for 0.
+    """Return a word's first letters, without accents; 0 keeps the word as it is.
 
-    Words with Chinese characters or kana are cut to half as many less one, at least one.
+    Words with Chinese characters or kana are cut to ``(letters - 1) / 2`` characters, at least one.
     """
     if not letters:
         return word
@@ -34,7 +35,7 @@ def cut(word: str, letters: int) -> str:
 
 
 def cut_words(words: list[str], letters: int) -> tuple[list[str], np.ndarray]:
-    """Cut a vocabulary's words.
+    """Cut the words of a vocabulary.
 
     Parameters
     ----------
@@ -67,11 +68,11 @@ class ViewWords:
     s_words, t_words : list of str
         The view's words, NULL first.
     s_map, t_map : int32 [n_vocabulary + 1]
-        From the vocabulary's ids to the view's; the last place is for unknown words.
+        From the vocabulary's ids to the view's; the last place has that of unknown words.
     s_keys, t_keys : int32 [n_view_words + 1, KEY]
         See `look_alike_keys`; zeros in the last place.
     renumbered : bool
-        Whole words have other ids here than in the vocabulary: these are the words of one part of a text.
+        The words are those of one part of a text, so that whole words too have other ids here than in the vocabulary.
     """
 
     letters: int
@@ -95,7 +96,7 @@ class ViewWords:
 
 
 class ParallelText(Protocol):
-    """Both sides of a text in ids of any kind: of a `Bitext`, of a `TextView`, of the matrices of either."""
+    """What has both sides of a text, in ids of any kind: `Bitext`, `TextView`, `LinkMatrices`."""
 
     @property
     def source(self) -> Side:
@@ -108,7 +109,7 @@ class ParallelText(Protocol):
 
 @dataclass(eq=False)
 class CutSide(Side):
-    """One side of a `collapse`d text, in the ids of the one view that it serves.
+    """One side of a text whose words were cut in place by `collapse`, in the ids of that view.
 
     Attributes
     ----------
@@ -145,9 +146,9 @@ def _side_view(side: Side, vocabulary: AnyVocabulary, letters: int) -> tuple[Sid
 
 
 def collapse(bitext: Bitext, letters: int) -> None:
-    """Cut the words of a text in place, where one view alone is trained: half the memory of a copy.
+    """Cut the words of a text in place, which saves the memory of a copy where only one view is trained.
 
-    Afterwards the text serves `view_text` and models of this view alone.
+    Afterwards the text can be used for this view only.
     """
 
     def in_place(side: Side, vocabulary: AnyVocabulary) -> CutSide:

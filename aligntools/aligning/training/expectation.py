@@ -1,4 +1,4 @@
-"""Passes over a text: link matrices turned into posteriors by a model, posteriors into expected counts."""
+"""Passes over a text: a model turns link matrices into posteriors, which are summed to expected counts."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
@@ -14,7 +14,7 @@ from aligntools.ground.parallel import Pool
 
 #: Called with a chunk and the cells of both directions.
 ChunkStep: TypeAlias = Callable[[Chunk, np.ndarray, np.ndarray], None]
-#: The same, with where log-likelihoods go: makes posteriors of the cells, in place.
+#: The same, with an array for log-likelihoods: turns the cells into posteriors, in place.
 PosteriorStep: TypeAlias = Callable[[Chunk, np.ndarray, np.ndarray, np.ndarray], None]
 #: The same, for one block of the chunk's sentences, which is the first argument.
 BlockStep: TypeAlias = Callable[[tuple[int, int], Chunk, np.ndarray, np.ndarray, np.ndarray], None]
@@ -49,7 +49,7 @@ class Expectations:
     directions : int
         1 forward, 2 reverse, 3 both.
     joint : bool
-        Both directions share one expected count a pair of words.
+        Both directions share one expected count of each pair of words.
     s_null, t_null : float32 [n_words + 1]
         Probability of each word under NULL.
     p_null : float32 [2]
@@ -91,7 +91,7 @@ class Expectations:
         """Go over the text: fill link matrices, have them turned into posteriors, collect lexical counts.
 
         ``first`` is called with each chunk, ``turn`` makes posteriors of its matrices, ``then`` is called with these.
-        ``apart``: the directions have a matrix each, although they are joint. Returns log-likelihoods.
+        With ``apart`` each direction has a matrix of its own in joint training too. Returns log-likelihoods.
         """
         loglik = np.zeros(2)
         for chunk in self.matrices.chunks:
@@ -115,7 +115,7 @@ class Expectations:
         return loglik
 
     def by_blocks(self, block: BlockStep) -> PosteriorStep:
-        """Return what makes posteriors of a chunk, of what makes those of a block of its sentences."""
+        """Turn a function of a block of sentences into one of a chunk, whose blocks run on the pool."""
 
         def turn(chunk: Chunk, cells: np.ndarray, other: np.ndarray, logs: np.ndarray) -> None:
             self.pool.map(lambda b: block(b, chunk, cells, other, logs), chunk.sentence_blocks)
@@ -127,8 +127,8 @@ class Expectations:
     ) -> np.ndarray:
         """Take expectations of a model by its posteriors; return log-likelihoods.
 
-        Jointly, pairs count the mean of both directions. ``count`` is called with each chunk and both directions' own
-        posteriors: for what a model estimates beside words.
+        In joint training the mean of both directions is counted for words. ``count`` is called with each chunk and the
+        posteriors of each direction, for other parameters of the model.
         """
 
         def then(chunk: Chunk, cells: np.ndarray, other: np.ndarray) -> None:
@@ -186,7 +186,7 @@ class Expectations:
             self.null_counts[d] += np.bincount(side.tokens[a:b], found, len(self.null_counts[d]))
 
     def estimate_null(self, settings: AlignerSettings) -> None:
-        """M-step of NULL's words, for models that learn them; elsewhere NULL gives words as the text does."""
+        """M-step of NULL's words, for models that learn them; in others their probabilities are those of the text."""
         if self.joint or settings.p_null == 0:
             return
         variational = settings.estimator == "vb"

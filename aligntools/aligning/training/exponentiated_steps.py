@@ -1,7 +1,7 @@
-"""Steps of exponentiated gradient with adaptive rates, for tables of millions of numbers and for one alone.
+"""Steps of exponentiated gradient with adaptive rates, for tables of millions of numbers and for a single number.
 
-The rules are those of `aligntools.ground.exponentiated`. What differs is memory: a table has tens of millions of
-entries, so they are float32, four numbers an entry and direction.
+The rules are those of `aligntools.ground.exponentiated`. To save memory numbers are float32, four for each entry and
+direction: a table has tens of millions of entries.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _NO_IDS = np.zeros(0, np.int32)
 
 
 class DistributionFamily:
-    """Distributions of one kind: where they stand, and where they are being tried.
+    """Distributions of one kind: as they are (``p``), and after the step that is tried (``tried``).
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class DistributionFamily:
     ptr : int64
         Distributions are rows ``ptr[v]..ptr[v + 1]``; or, with ``ids`` [n] given, what has the same id of ``n_groups``.
     rate : float
-        Of every distribution at first; with 0 they stay as they are.
+        Of each distribution in the beginning; with 0 they do not change.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class DistributionFamily:
             km.move(*self.place, self.p, self.ways, self.rates, STEP, LEAST, self.sums, self.tried)
 
     def accept(self) -> None:
-        """Stand where the step led, with the gradient found there; rates grow where it agrees with the step."""
+        """Keep the step, with the gradient found after it; rates grow where it agrees with the step."""
         if not self.moves:
             return
         self.p, self.tried = self.tried, self.p
@@ -98,7 +98,7 @@ class Tension:
             self.tried = min(max(self.p * float(np.exp(self._exponent())), low), high)
 
     def accept(self) -> None:
-        """Stand there; rates grow where the slope agrees with the step."""
+        """Keep the step; the rate grows if the slope agrees with it."""
         self.p = self.tried
         way = self.slope * self.p / max(self.total, 1.0)
         agreement = way * self._exponent()
@@ -123,9 +123,9 @@ class Direction:
     word_shares : float64 [n_given_words]
         Filled where distributions of words are smoothed, by `kernels_reconstruction.smooth`.
     objective, reconstruction, log_likelihood : float
-        What is climbed, ln P(x | x, y) and ln P(x | y), where the climb stands.
+        What is maximized, ln P(x | x, y) and ln P(x | y), after the last step that was kept.
     halvings : int
-        Steps taken back since the last that was kept.
+        Steps taken back since then.
     """
 
     forward: bool

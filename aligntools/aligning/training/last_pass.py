@@ -1,7 +1,7 @@
-"""Links of a large text, decided while it is trained on: the sampler's pass over it has found what aligning needs.
+"""Links of a large text, decided during training: the sampler's pass over the text has all that aligning needs.
 
-A trained model that is applied to the text anew finds the HMM's posteriors once more, and samples with counts that all
-of the text is in. The pass has both already, with counts that some of it is in.
+To apply the trained model to the text would compute the HMM's posteriors once more, and sample with the counts of all
+of the text. The pass has the posteriors, and samples of its own, with the counts of the text so far.
 """
 
 from collections.abc import Callable, Sequence

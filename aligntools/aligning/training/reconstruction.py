@@ -1,14 +1,14 @@
 """Maximum reconstruction estimation of alignment models (Cheng, Liu & Xu 2017), for IBM 2 and for the HMM.
 
-Training raises ``P(x | x, y) = sum_z P(z | x, y) P(x | z, y)``, how well the words can be made again from the links
-that the model itself finds for them, by exponentiated gradient with adaptive rates (`exponentiated_steps`). The two
-directions are models of their own, each with its own rates and its own steps taken back, that share a pool of threads
-and the memory of a pass over the text.
+Training maximizes ``P(x | x, y) = sum_z P(z | x, y) P(x | z, y)``: how well the words are reconstructed from the links
+that the model finds for them. The method is exponentiated gradient with adaptive rates (`exponentiated_steps`). The two
+directions are separate models, each with its own rates and steps; they share a pool of threads and the memory of a pass
+over the text.
 
-Without a prior, as in the paper, the objective is best served by rare words that stand for whatever stands beside them,
-as in EM and more so. So every word's distribution can be drawn to the text's own words by a few pretended uses, and one
-over positions to the diagonal, and what is climbed is the logarithm of the reconstruction probability plus that of
-these (Dirichlet) priors.
+Without a prior, as in the paper, rare words become translations of whatever occurs with them, as in EM and more so. So
+each word's distribution can be smoothed towards the words of the text, and each distribution over positions towards the
+diagonal, by pseudo-counts. The objective is the logarithm of the reconstruction probability plus that of these
+(Dirichlet) priors.
 """
 
 from collections.abc import Callable, Iterator
@@ -120,7 +120,7 @@ class Climb:
         return self._ones[d.way]
 
     def evaluate(self, d: Direction) -> tuple[float, float, float]:
-        """Find everything where ``d`` is trying: gradients and totals are left with its families.
+        """Compute all of the step that ``d`` tries; gradients and totals are written to its families.
 
         Returns
         -------
@@ -156,7 +156,7 @@ class Climb:
         return sums[0] + self._log_prior(d), sums[0], sums[1]
 
     def _log_prior(self, d: Direction) -> float:
-        """Add the priors' gradients; return the logarithm of the priors, but for a constant."""
+        """Add the gradients of the priors; return the logarithm of the priors, up to a constant."""
         total = 0.0
         if self.how.mre_smoothing:
             ptr, _, by_id = d.lexicon.place
@@ -237,8 +237,8 @@ def reconstruct(
     bitext : Bitext
         The text that the models' tables are of.
     models : list of LexicalModel
-        Of IBM 1, IBM 2 or the HMM (a sampler's counts are left behind). The list is emptied, so that each model's
-        memory is free once it has been climbed from.
+        Of IBM 1, IBM 2 or the HMM (a sampler's counts are not used). The list is emptied, so that the memory of each
+        model is free as soon as it is not needed.
     settings : AlignerSettings, resolved
         Those of the start; ``model`` says what is trained.
     report : callable or None

@@ -1,6 +1,6 @@
-"""What maximum reconstruction trains of a model beside its words: jumps, the tension, or tables of positions.
+"""Positions in maximum reconstruction: jumps, the tension, or tables of positions.
 
-One class for each, which the model names (`LexicalModel.climbing`); `training.reconstruction` calls them.
+There is a class for each, which the model names (`LexicalModel.climbing`); `training.reconstruction` calls them.
 """
 
 from abc import ABC, abstractmethod
@@ -23,14 +23,14 @@ from aligntools.ground.parallel import Pool
 
 
 class Climbing(Protocol):
-    """What the climb of a view's model, `reconstruction.Climb`, tells what is trained of its positions.
+    """The training of a view's model, `reconstruction.Climb`, as the classes of positions use it.
 
     Attributes
     ----------
     model : LexicalModel
-        The start, of the class that names what goes on from it.
+        The start; its class names the class of positions.
     of : type
-        The class of what is reached.
+        The class of the model that is trained.
     """
 
     model: Any
@@ -52,10 +52,10 @@ class PositionClimb(ABC):
 
     @abstractmethod
     def begin(self, d: int) -> DistributionFamily | Tension:
-        """Return what is to be trained of one direction, 0 forward or 1 reverse."""
+        """Return the parameters of one direction, 0 forward or 1 reverse."""
 
     def prepare(self, d: Direction) -> None:
-        """Do what there is to do before the climb of a direction."""
+        """Prepare the training of a direction."""
         return None
 
     def wants_apart(self, d: Direction) -> bool:
@@ -71,11 +71,11 @@ class PositionClimb(ABC):
         return None
 
     def gradients(self, d: Direction, sums: np.ndarray) -> None:
-        """Take the gradients of positions from what the passes summed; a number where the text is empty."""
+        """Take the gradients of positions from the sums of the passes; ``sums`` is a number if the text is empty."""
         return None
 
     def log_prior(self, d: Direction) -> float:
-        """Add the prior's gradients; return its logarithm, but for a constant."""
+        """Add the prior's gradients; return its logarithm, up to a constant."""
         return 0.0
 
     @abstractmethod
@@ -236,7 +236,7 @@ class TableClimb(DiagonalClimb):
             self._priors[d.way] = strength * p.estimate(np.zeros_like(p.values), tension, 1.0, climb.pool)
 
     def wants_apart(self, d: Direction) -> bool:
-        """Begin to try; whether positions move."""
+        """Put the step that is tried into the table; return whether positions are trained."""
         self._tables[d.way].values = self._values[d.way].tried
         return self._values[d.way].moves
 

@@ -1,8 +1,8 @@
-"""Training the fertility model: the sampler started from the joint HMM, chunk by chunk.
+"""Training the fertility model: the sampler starts from the joint HMM and goes over the text chunk by chunk.
 
-Counts of sentences that the sampler has not reached yet are stood in for by the HMM's expected counts, which are
-taken away as it goes; a corpus of one chunk starts from its own links alone. The two directions are independent and
-have a generator each, so the result does not depend on the number of threads.
+For sentences that the sampler has not reached yet, the HMM's expected counts take the place of counts; they are taken
+away as it goes on. A corpus of one chunk starts from its own links alone. The two directions are independent and have
+a random generator each, so the result does not depend on the number of threads.
 """
 
 import numpy as np
@@ -23,16 +23,16 @@ from aligntools.ground.parallel import Pool
 
 #: Tokens of a side up to which a corpus is sampled as one chunk; beyond, in chunks of a quarter of them.
 CHUNK_TOKENS = 1_000_000
-#: Jumps that the sampler starts with, spread as the HMM's.
+#: Pseudo-count of jumps that the sampler starts with, spread as the HMM's.
 PRIOR_JUMPS = 100.0
-#: How often a large text's expected counts are taken away: going over the table for each chunk would take too long.
+#: Expected counts of a large text are taken away in so many steps: to do so for each chunk would take too long.
 REMOVALS = 32
-#: Given words whose jumps are counted by themselves.
+#: Number of given words whose jumps are counted separately.
 JUMP_WORDS = 500
 
 
 def most_linked(expected_words: np.ndarray) -> np.ndarray:
-    """Give the words with the most expected links a row of jumps each, the others one together; int16 [words + 1]."""
+    """Return each word's row of jumps: words with the most links have rows of their own; int16 [words + 1]."""
     n = min(JUMP_WORDS, len(expected_words))
     rows = np.full(len(expected_words) + 1, n, np.int16)
     rows[np.argsort(-expected_words, kind="stable")[:n]] = np.arange(n)
@@ -40,9 +40,9 @@ def most_linked(expected_words: np.ndarray) -> np.ndarray:
 
 
 def prior_jumps(jumps: np.ndarray, jump_rows: np.ndarray) -> np.ndarray:
-    """Spread PRIOR_JUMPS pseudo-counts as the HMM's jumps are: on a few sentences nothing is known else.
+    """Return PRIOR_JUMPS pseudo-counts spread as the HMM's jumps, without which a few sentences say too little.
 
-    They are those of all words, float64 [rows, 2 * JUMPS + 2]; no row of its own has any.
+    They are in the row of all words of the result, float64 [rows, 2 * JUMPS + 2]; the other rows are 0.
     """
     window = jumps[: 2 * kh.WINDOW + 1].astype(np.float64)
     prior = np.zeros((int(jump_rows[-1]) + 3, 2 * kc.JUMPS + 2))
@@ -63,7 +63,7 @@ class Direction:
     expected_words : float64 [n_given_words]
         Their sums, over all pairs of the words.
     extra, extra_words
-        The same of what priors add.
+        The same for the counts of priors.
     prior_null : float64 [n_observed_words + 1]
     jump_rows : int16 [n_given_words + 1]
     prior_jumps : float64 [rows, 2 * JUMPS + 2]
@@ -167,7 +167,7 @@ def train_sampler(
     ----------
     hmm : Hmm
     matrices : LinkMatrices
-        Given back to memory where the corpus is sampled in smaller chunks.
+        Freed if the corpus is sampled in smaller chunks.
     looks : LookAlikes or None
     settings : AlignerSettings, resolved
     priors : ViewPriors or None
@@ -195,14 +195,14 @@ def sample(
     pool: Pool,
     last_pass: LinkTaker | None = None,
 ) -> None:
-    """Sample the links of ``matrices``, chunk by chunk; their counts come to be in ``directions``.
+    """Sample the links of ``matrices``, chunk by chunk, and add their counts to ``directions``.
 
     Parameters
     ----------
     total : int
-        Link-matrix cells of the whole corpus, of which these may be a part.
+        Link-matrix cells of the whole corpus; ``matrices`` may have a part of it.
     several : bool
-        The corpus has more than one chunk: expected counts stand in for sentences that were not reached.
+        The corpus has more than one chunk: expected counts are used for sentences that were not reached.
     last_pass : LastPass or None
         Takes the links of the text.
     """

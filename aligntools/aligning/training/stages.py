@@ -1,9 +1,9 @@
-"""Training: IBM 1, then the models that a model's declaration names, then itself, for each view of the text.
+"""Training: for each view of the text IBM 1, then the models that come before the model, then the model itself.
 
-What a model has of its own, its E-step and M-step, is a `models.base.Stage`; the words' table is here.
+The lexical table is here. The E-step and M-step of a model are its `models.base.Stage`.
 
-With joint training both directions share one expected count a pair of words, the product of their posteriors,
-and so one array of values: ``p(t | s)`` and ``p(s | t)`` differ in their normalizers alone.
+In joint training both directions share one expected count of each pair of words, the product of their posteriors, and
+so one array of values: ``p(t | s)`` and ``p(s | t)`` differ only in their normalizers.
 """
 
 import time
@@ -61,7 +61,7 @@ def train(
     priors : callable or None
         Called with the words of a view; returns its `ViewPriors`.
     position_smoothing : float
-        Words that each distribution of a table of positions is given beforehand, in every M-step.
+        Pseudo-count of each distribution of a table of positions, in every M-step.
     last_pass : LastPass or None
         Takes the links of a large text.
 
@@ -87,7 +87,7 @@ def train(
 
 
 def schedule(settings: AlignerSettings) -> list[str]:
-    """Return the model of each iteration; the first one's are the table's counts, where it is IBM 1's."""
+    """Return the model of each iteration. The first iteration of IBM 1 is the counts that come with the table."""
     iterations = settings.iterations or 0
     chain = kind_of(settings.model_type).chain()
     main = [kind.name for kind in chain[1:] if "iterations" in kind.own]
@@ -165,7 +165,7 @@ def prune(table: Table, all_counts: list[np.ndarray], least: float) -> tuple[Tab
 
 
 class Training:
-    """The model of one view in the making: the words' table, and the stages that estimate from it.
+    """The training of one view's model: the lexical table, and the stages that use it.
 
     Attributes
     ----------
@@ -240,7 +240,7 @@ class Training:
         return self.stages[self.settings.model_type]
 
     def report(self, stage: str, began: float, **figures: Any) -> None:
-        """Pass on what a step took and gave."""
+        """Report the time and the figures of a step."""
         self._report({"view": self.letters, "stage": stage, **figures, "seconds": time.perf_counter() - began})
 
     def timed(
@@ -263,7 +263,7 @@ class Training:
         return self.finish()
 
     def iterate(self, begin: int, end: int) -> None:
-        """Run some of the iterations, of IBM 1 and of what follows it; the table's first counts are iteration 0."""
+        """Run the iterations ``begin..end`` of the schedule; the counts that come with the table are iteration 0."""
         s, kinds = self.settings, schedule(self.settings)
         for iteration in range(begin, end):
             began = time.perf_counter()
@@ -306,7 +306,7 @@ class Training:
             c[:] = 0
 
     def prune(self) -> None:
-        """Leave out the pairs that hardly count, and what is kept a pair; pairs that priors name stay."""
+        """Leave pairs with very small counts out of the table and its arrays; pairs that priors name stay."""
         least = self.settings.prune or 0.0
         if self.prior_pairs is not None:
             for c in self.counts:
@@ -341,7 +341,7 @@ class Training:
         return lexicon, tiers
 
     def finish(self) -> LexicalModel:
-        """Estimate for the last time; return the model, once it has done what comes after its iterations."""
+        """Estimate the table for the last time, and do what comes after the iterations; return the model."""
         lexicon, tiers = self.estimate()
         fields: LexicalFields = {
             "words": self.words,

@@ -1,8 +1,8 @@
-"""Stepwise EM for large text (after Liang & Klein 2009): an E-step over some sentences, the older counts beside it.
+"""Stepwise EM for large text (after Liang & Klein 2009): each E-step goes over a part of the sentences.
 
-What the sentences of a step count is scaled up to the whole text, and interpolated with the counts of the step before,
-pair by pair: the oftener the rarer of two words is among the sentences, the more they weigh. So frequent words follow
-each step, and rare ones keep what they had until they are seen.
+The counts of a step are scaled up to the whole text and interpolated with those of the step before. The weight of the
+new counts is chosen for each pair of words: it grows with the occurrences of the rarer word in the step's sentences. So
+counts of frequent words change at each step, and those of rare words stay until these occur.
 """
 
 import numpy as np
@@ -14,12 +14,12 @@ from aligntools.aligning.text.cooccurrence import Table, count_words
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.parallel import Pool
 
-#: What the counts before weigh compared with a step's, in occurrences of a word.
+#: Weight of the counts before against those of a step, in occurrences of a word.
 KEPT = 1.0
 
 
 def steps_of(settings: AlignerSettings, n_tokens: int, stage: str) -> int:
-    """Return how many steps go over a text of so many source tokens once; 1 where an iteration takes all of it."""
+    """Return in how many steps a text of so many source tokens is gone over once; 1 if an iteration takes all of it."""
     wanted = kind_of(settings.model_type).steps.get(stage)
     if n_tokens <= SMALL or settings.estimator != "vb" or wanted is None:
         return 1

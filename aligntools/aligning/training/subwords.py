@@ -1,4 +1,4 @@
-"""Training the member of a model that links pieces of words."""
+"""Training the model of pieces of words, a member of an alignment model."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,9 +15,9 @@ from aligntools.ground.parallel import Pool
 from aligntools.ground.running import Report
 from aligntools.words.vocabulary import AnyVocabulary, Vocabulary
 
-#: Source tokens that the pieces' model is trained on, at least, of a text that has more: every n-th sentence pair.
+#: The model of pieces is trained on every n-th sentence pair of a text with more source tokens, on at least so many.
 TOKENS = 2_000_000
-#: What steps of its training are reported as the view of.
+#: Name of the view in reports of its training.
 NAME = "subwords"
 
 
@@ -61,7 +61,7 @@ def train_subwords(
         sides.append(arrays)
         vocabularies.append(Vocabulary.from_words(new))
     pieces = as_bitext(cut_sides(*sides), *vocabularies)
-    # Half of the sweeps give hardly more errors: a text has more pieces than words, and fewer different ones.
+    # Half of the sweeps cost hardly any quality: a text has more pieces than words, and fewer different ones.
     own = replace(settings, views=(0,), subwords=0, sweeps=max(3, (settings.sweeps or 0) // 2))
     told = (lambda figures: report(figures | {"view": NAME})) if report else None
     (model,) = train(pieces, own, pool, max_cells, told, [start.model] if start else None)

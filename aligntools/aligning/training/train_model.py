@@ -1,4 +1,4 @@
-"""Training a whole alignment model: settings resolved, views trained, reconstruction, memory kept within its bound."""
+"""Training a whole alignment model within a bound of memory: its views, reconstruction, pieces of words."""
 
 import logging
 from dataclasses import replace
@@ -34,8 +34,8 @@ def settings_after(
 ) -> AlignerSettings:
     """Return the settings of what is trained from an older model on.
 
-    They are the older model's own; where reconstruction goes on from it, those of the model that it trains from
-    that, unless ``model`` and ``positions`` say otherwise; subwords are left behind.
+    They are the older model's. With reconstruction the model is the one that reconstruction trains from it, unless
+    ``model`` and ``positions`` say otherwise, without subwords.
     """
     settings = start.settings
     if not reconstructs:
@@ -62,7 +62,7 @@ def count_steps(settings: AlignerSettings, reconstruction: ReconstructionSetting
 
 
 class _Mapped:
-    """Maps priors into views; logs a warning where they know nothing of the first view's words."""
+    """Maps priors into views; logs a warning if they have nothing for the words of the first view."""
 
     def __init__(self, priors: Priors, lowercase: bool, weights: PriorWeights) -> None:
         self._given, self._told = (priors, lowercase, weights), False
@@ -122,7 +122,7 @@ def train_model(
     report : callable or None
         See `stages.train`.
     keep_text : bool
-        False lets the words of the text be cut in place where there is one view; see `views.collapse`.
+        If False, the words of the text may be cut in place where there is one view; see `views.collapse`.
     priors : Priors or None
         Counts in other text; not with reconstruction.
     weights : PriorWeights

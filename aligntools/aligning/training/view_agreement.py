@@ -1,8 +1,8 @@
-"""Views that learn from each other: an E-step over several views at once, each of which counts what all of them found.
+"""Views that learn from each other: an E-step over several views at once; each counts the mean of their posteriors.
 
-Where a view stumbles, over a word that it cuts too short or one that is too rare as a whole, the others tell it where
-the links are. After agreement of the two directions (Liang, Taskar & Klein 2006), which the views have by themselves:
-the mean stands for the product here.
+Where a view goes wrong, because it cuts a word too short or the whole word is too rare, the others correct it. The idea
+is that of agreement between the two directions (Liang, Taskar & Klein 2006), which are trained so within each view; the
+mean takes the place of the product here.
 """
 
 from typing import Any

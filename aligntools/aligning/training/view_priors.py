@@ -1,6 +1,6 @@
 """Priors from other text as one view of a text takes them: pseudo-counts in the view's ids.
 
-Words are put in lower case where the text was, and cut as the view cuts them; the counts of words that become one add.
+Words are put in lower case if the text was, and cut as in the view; counts of words that become the same are added.
 Counts of words that the text does not have are left out, as eflomal leaves them out.
 """
 

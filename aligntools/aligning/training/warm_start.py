@@ -1,4 +1,4 @@
-"""Older models on a new text: where reconstruction starts when it does not start from its own EM."""
+"""Older models on a new text: the start of reconstruction if it does not start from its own EM."""
 
 import numpy as np
 
@@ -21,16 +21,16 @@ def warm_start(bitext: Bitext, models: list[LexicalModel], settings: AlignerSett
     ----------
     bitext : Bitext
     models : list of LexicalModel
-        Of any kind; what a sampler learned is left behind.
+        Of any kind; the counts of a sampler are not used.
     settings : AlignerSettings, resolved
         What is to be trained; its views are the models'.
 
     Returns
     -------
     list of LexicalModel
-        Pairs of words that an older model does not have get its value for such pairs, words that it does not
-        know all their pairs alike. Only `Lexicon.forward` and `Lexicon.reverse` are probabilities up to a factor
-        a word, and ``counts`` are empty: something is to be trained from here.
+        Pairs of words that an older model does not have get its value for such pairs. `Lexicon.forward` and
+        `Lexicon.reverse` are probabilities up to a factor for each word. ``counts`` are empty: the models are a start
+        for training, and are not applied.
     """
     return [_started(bitext, old, settings, pool) for old in models]
 
@@ -65,7 +65,7 @@ def _started(bitext: Bitext, old: LexicalModel, settings: AlignerSettings, pool:
 
 
 def _null(side: Side, words: list[str], known: dict[str, int], old_null: np.ndarray) -> np.ndarray:
-    """Map the probabilities under NULL to a new vocabulary; a new word's is that of its share of the text, at most."""
+    """Map the probabilities under NULL to a new vocabulary; new words get their share of the text."""
     out, _ = unigrams(side, len(words))
     for i, word in enumerate(words):
         if word in known:
