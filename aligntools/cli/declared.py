@@ -47,6 +47,7 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Call
             about |= {"cls": kinds.Refusable, "refused": flag("no_" + name)}
     else:
         about = {"type": _type(one, choices), "metavar": one.option.metavar or _metavar(one, choices)} | about
+        about |= {"nargs": 2} if one.option.metavar == "FILE FILE" else {}
         about.setdefault("show_default", about["default"] is not None)
     return click.option(long, *flags, name, **about)
 
@@ -66,7 +67,7 @@ def _type(one: Declared, choices: Choices) -> "click.ParamType[Any]":
         return click.Choice(choices)
     if one.option.metavar.startswith("upos|"):
         return kinds.Column()
-    if one.option.metavar in ("FILE", "DIR"):
+    if one.option.metavar in ("FILE", "FILE FILE", "DIR"):
         return kinds.Place("dir" if one.option.metavar == "DIR" else "file")
     if one.option.metavar == "SIZE":
         return kinds.Size()

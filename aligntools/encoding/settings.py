@@ -1,4 +1,4 @@
-"""Whether an encoder takes part in training, which, and how."""
+"""Which encoders and vectors take part in training, and how."""
 
 import logging
 import os
@@ -15,6 +15,7 @@ _log = logging.getLogger("aligntools")
 #: longer by it.
 WHOLE, SAMPLE = 60_000, 2_500
 _GROUP = "An encoder that knows words beforehand"
+_WORDS = "Vectors of words that are known beforehand"
 
 
 @documented
@@ -85,6 +86,45 @@ class EncoderSettings(Settings):
             raise UsageProblem("`encoder`: the name is empty")
         if self.encoder is False and self != type(self)(encoder=False):
             raise UsageProblem("`encoder_layer` and `encoder_pairs` are about an encoder, and `encoder=False` has none")
+
+
+@documented
+@dataclass(frozen=True)
+class VectorsSettings(Settings):
+    """Files of vectors that training starts from."""
+
+    CHANGES: ClassVar = "training"
+
+    vectors: tuple[str, str] | None = option(
+        None,
+        "Start from vectors of source and target words in one space: text files as fastText and word2vec (.vec) and"
+        " GloVe write them, such as those of MUSE.",
+        group=_WORDS,
+        metavar="FILE FILE",
+    )
+
+    def rules(self) -> None:
+        """Refuse anything but two files."""
+        if self.vectors is None:
+            return
+        if isinstance(self.vectors, str) or len(self.vectors) != 2:
+            raise UsageProblem("`vectors` are two files, of source and of target words")
+        if "-" in self.vectors:
+            raise UsageProblem("`vectors` are files; - is none")
+
+
+@documented
+@dataclass(frozen=True)
+class WordEncoderSettings(Settings):
+    """Whether an encoder of words by themselves takes part in training."""
+
+    CHANGES: ClassVar = "training"
+
+    word_encoder: bool = option(
+        False,
+        "Start from what an encoder of words by themselves knows: USE multilingual, of the extra aligntools[use].",
+        group=_WORDS,
+    )
 
 
 def installed() -> bool:

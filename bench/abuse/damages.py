@@ -177,9 +177,10 @@ _COUNTED = (
     "weights",
     "priors",
     "types",
+    "vectors",
 )
 _TEXT = ("text", "joint", "links", "gold", "conll", "tagged", "columns", "arpa", "grammar", "moses", "ttable", "vcb",
-         "giza", "bal", "weights", "priors", "types")  # fmt: skip
+         "giza", "bal", "weights", "priors", "types", "vectors")  # fmt: skip
 #: Kinds whose lines mean the same with other line ends.
 _ENDS = tuple(kind for kind in _TEXT if kind != "weights")
 

@@ -43,6 +43,8 @@ def make(folder: Path) -> None:
         with open(folder / f"{side}.ids", "wb") as file:
             write_text(file, tuple(sentences), len(index))
     _write(folder / "hand.priors", _head("de-en.priors", -1))
+    for side, text in (("de", de), ("en", en)):
+        _write(folder / f"{side}.vec", _vectors(text))
     links = _head("de-en.wa", PAIRS)
     _write(folder / "wa", links)
     _write(folder / "wa.naacl", _numbered(links))
@@ -60,6 +62,12 @@ def make(folder: Path) -> None:
     _write(folder / "de-en.A3", _a3(de, en, links))
     _write(folder / "de-en.bal", _bal(de, en, links))
     _write(folder / "f.log", ["expected target length = source length * 1.1", "     final tension: 4.5"])
+
+
+def _vectors(text):
+    """Numbers for each word: how often each of the first letters comes in it."""
+    words = sorted({word for line in text for word in line.split()})
+    return [f"{len(words)} 9", *(f"{word} " + " ".join(str(word.count(c)) for c in "enisratdh") for word in words)]
 
 
 def _of_2009(row):

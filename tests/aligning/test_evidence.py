@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import aligntools as at
@@ -14,7 +15,7 @@ from aligntools.aligning import evidence
 from aligntools.aligning.model import AlignmentModel
 from aligntools.api.align.evidence_kinds import SETTINGS
 from aligntools.encoding import encoder as encoders
-from aligntools.encoding import knowledge
+from aligntools.encoding import knowledge, lexicon, word_encoder
 from aligntools.ground.declaring import declared
 from tests.aligning import equal_length
 from tests.cli.running import ROOT, fails, run
@@ -24,6 +25,8 @@ from tests.places import SAMPLES
 #: Of each kind that is asked: what asks for it, and what leaves it out.
 ASKING = {
     "encoder": ({"encoder": True}, {"encoder": False}),
+    "word_encoder": ({"word_encoder": True}, {}),
+    "vectors": ({"vectors": ()}, {}),  # the files are made for each test
     "lengths": ({"equal_length": True}, {"equal_length": False}),
     "initials": ({"first_letter": 3.0}, {}),
 }
@@ -47,6 +50,26 @@ def sources(tmp_path, monkeypatch):
     monkeypatch.setattr(knowledge, "DOUBTED", -2.0)
     monkeypatch.setattr(knowledge, "BELIEVED", -1.0)
     return found
+
+
+@pytest.fixture(autouse=True)
+def vectors(tmp_path, monkeypatch):
+    """Vectors of all words that differ by what words are: files of them, and an encoder of words."""
+
+    def encoded(words, _pool=None):
+        rows = [np.random.default_rng([*word.lower().encode()]).standard_normal(9) for word in words]
+        return np.array(rows, np.float32).reshape(-1, 9)
+
+    words = [word.lstrip("▁") for word in tiny.WORDS if word.strip("▁")]
+    rows = ["".join(f" {x:.5f}" for x in row) for row in encoded(words)]
+    for name in ("a.vec", "b.vec"):
+        (tmp_path / name).write_text("".join(f"{word}{row}\n" for word, row in zip(words, rows, strict=True)))
+    monkeypatch.setattr(word_encoder, "check", lambda: None)
+    monkeypatch.setattr(word_encoder, "word_vectors", encoded)
+    monkeypatch.setattr(lexicon, "DOUBTED", -2.0)
+    monkeypatch.setattr(lexicon, "BELIEVED", -1.0)
+    files = {"vectors": (str(tmp_path / "a.vec"), str(tmp_path / "b.vec"))}
+    monkeypatch.setitem(ASKING, "vectors", (files, {}))
 
 
 @pytest.fixture

@@ -131,6 +131,7 @@ def ask_words(work: Work, asking: Asking, parts: int, pool: Pool) -> None:
             words.extend(vocabulary.words()[1:])
     distinct = [Vocabulary.from_words(dict.fromkeys(words)) for words in sides]  # in the order of the text
     said = source.of_words(distinct[0], distinct[1], pool)
+    said = source.tried(said, load_text(work.store, written_name(*work.place(0))))
     priors = said.priors or Priors()
     _keep(work, asking.name(), _in_lower_case(priors) if asking.lowercase else priors, said.about)
 

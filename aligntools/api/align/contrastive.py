@@ -376,7 +376,7 @@ def train_contrastive_aligner(
     given.end()
     tell = reporter(progress)
     network = network_for(settings.features, start)  # wrong features are told of before anything is trained
-    if aligner is not None:
+    if aligner is not None and (aligner.known is None or aligner.known.text is not sources):
         check_of_places(asked, network)
     left_out = asked.left_out
     asked = asked.chosen(network is not None and not fast)

@@ -6,9 +6,12 @@ from typing import TypedDict
 from aligntools.aligning.evidence import Asked as Asked
 from aligntools.aligning.evidence import EvidenceKind, asked_kinds, register
 from aligntools.api.align.encoders import ENCODER
-from aligntools.api.given.keywords import EncoderKeywords
+from aligntools.api.align.word_vectors import VECTORS, WORD_ENCODER
+from aligntools.api.given.keywords import EncoderKeywords, VectorsKeywords, WordEncoderKeywords
 
 register(ENCODER)
+register(WORD_ENCODER)
+register(VECTORS)
 # Kinds with ways of their own into a model
 register(EvidenceKind("look-alikes", "words that look alike", "look_alike"))  # tiers of priors, estimated in training
 register(EvidenceKind("priors", "priors of other text", "priors", in_parts=False))  # with fertilities and jumps
@@ -20,7 +23,7 @@ register(  # tables of what readings of their links are worth, in weights
 SETTINGS = tuple(kind.settings for kind in asked_kinds())
 
 
-class EvidenceKeywords(EncoderKeywords, total=False):
+class EvidenceKeywords(EncoderKeywords, WordEncoderKeywords, VectorsKeywords, total=False):
     """Keywords of functions that train."""
 
 

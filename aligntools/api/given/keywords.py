@@ -467,5 +467,17 @@ class TuningKeywords(TypedDict, total=False):
     bigrams: int
 
 
+class VectorsKeywords(TypedDict, total=False):
+    """Those of `VectorsSettings`."""
+
+    vectors: Sequence[str] | None
+
+
+class WordEncoderKeywords(TypedDict, total=False):
+    """Those of `WordEncoderSettings`."""
+
+    word_encoder: bool
+
+
 class WordReadingKeywords(SplittingKeywords, TextReadingKeywords, total=False):
     """Those of `WordReading`."""
