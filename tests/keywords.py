@@ -51,8 +51,13 @@ def written(one: Declared) -> str:
 
 
 def _row(name: str, kind: str) -> str:
+    """Return a keyword's line, or its lines as the formatter has them."""
     row = f"    {name}: {kind}\n"
-    return row if len(row) <= 120 else row.replace("Literal[", "Literal[\n        ").replace("]\n", "\n    ]\n")
+    if len(row) <= 121:
+        return row
+    inner = row[row.index("[") + 1 : row.rindex("]")]
+    lines = [inner] if len(inner) <= 112 else [f"{choice}," for choice in inner.split(", ")]
+    return row.replace(inner, "".join(f"\n        {line}" for line in lines) + "\n    ")
 
 
 def keywords() -> str:

@@ -106,7 +106,7 @@ def test_the_commands_have_the_options_that_are_declared(name):
                 if name == "mre-align" and field in ("view_agreement", "model_type"):
                     continue
                 assert found[field].default == one.default, field
-                assert found[field].help.startswith(one.option.help), field
+                assert found[field].help.startswith(on_command_line.help_of(kind, field)), field
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """One self-contained HTML file for something to look at: no network, opens from disk, text is data.
 
-A kind of page is up to three files in ``assets``: ``KIND.html.j2``, which extends ``base.html.j2``, ``KIND.css``, which
-is added to ``base.css``, and ``scripts/KIND.js``, the module that makes the page live (see `bundle`).
+A kind of page is two or three files in ``assets``: ``KIND.html.j2``, which extends ``base.html.j2``, the module
+``scripts/KIND.js``, which makes the page live (see `bundle`), and, where it has a style of its own, ``KIND.css``, which
+is added to ``base.css``.
 
 What keeps text from being run: Jinja2 escapes what goes into the template; data goes in as JSON, in which no character
 of markup is left; scripts put text into the page as text (``dom.js``); and the page's content security policy allows

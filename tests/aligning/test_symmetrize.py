@@ -1,13 +1,17 @@
 import itertools
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aligntools.aligning.links.operations import OPERATIONS
 from aligntools.aligning.links.symmetrize import FLAVORS, METHODS, symmetrize
+from aligntools.aligning.settings import Decisions, Heuristic
 from aligntools.formats.links import pharaoh
 from aligntools.formats.links.pharaoh import Links
+from aligntools.ground.declaring import declared
 from aligntools.ground.errors import UsageProblem
 from tests import naive
 
@@ -23,6 +27,13 @@ pairs = st.tuples(one_way, one_way) | st.tuples(functional, functional).map(
 
 def both(corpus):
     return Links.from_lists([f for f, _ in corpus]), Links.from_lists([r for _, r in corpus])
+
+
+def test_a_method_is_known_everywhere():
+    """To type checkers, as a choice of commands that align, and to the command that combines files."""
+    of_files = {name for name, one in OPERATIONS.items() if one.operands == 2 and one.yields == "links"}
+    assert set(get_args(Heuristic)) == set(METHODS) == of_files
+    assert set(METHODS) < set(declared(Decisions)["symmetrize"].choices)
 
 
 @pytest.mark.parametrize("compiled", [False, True])

@@ -2,6 +2,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -31,6 +32,14 @@ def test_every_program_is_there_and_found_through_the_path(folder):
         assert shutil.which(name, path=folder) == str(folder / name)
         first = (folder / name).read_text().splitlines()[0]
         assert first == f"#!{sys.executable} -EP"
+
+
+def test_every_package_is_listed_wherever_packages_are():
+    """Those that drop-ins writes, those that pip installs, and the adapters that both import."""
+    of_pip = tomllib.loads((ROOT / "adapters" / "pyproject.toml").read_text(encoding="utf-8"))
+    adapters = {place.name.removesuffix(".py") for place in (ROOT / "aligntools" / "adapters").glob("[a-z]*")}
+    assert set(standins.PACKAGES) == set(of_pip["tool"]["setuptools"]["packages"]) == adapters
+    assert {place.parent.name for place in (ROOT / "adapters").glob("*/__init__.py")} == adapters
 
 
 def test_what_the_caller_has_on_its_paths_does_not_matter(folder, tmp_path):

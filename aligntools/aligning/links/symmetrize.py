@@ -49,7 +49,7 @@ def symmetrize(
     forward, reverse : Links
         The same sentences, links as source-target in both.
     method : str
-        One of `METHODS`.
+        One of `METHODS`, which are those of `aligntools.aligning.settings.Heuristic`.
     flavor : str
         One of `FLAVORS`. Union and intersection do not depend on it.
     compiled : bool or None

@@ -5,11 +5,12 @@ import os
 from collections.abc import Iterable, Sequence
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from aligntools.aligning.settings import Flavor, Heuristic
 from aligntools.api.given.texts import InputFormat, Sentences, Split, paths_of
 from aligntools.ground.errors import DataError
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from aligntools.formats.links.pharaoh import Links
     from aligntools.formats.links.priors import Priors
     from aligntools.formats.text.corpus import Bitext
-
-Flavor: TypeAlias = Literal["atools", "symal"]
-Method: TypeAlias = Literal["intersect", "union", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
 
 
 class HasPairs(Protocol):
@@ -50,14 +48,14 @@ _log = logging.getLogger("aligntools")
 
 @overload
 def symmetrize(  # type: ignore[overload-overlap]
-    forward: OneAlignment, reverse: OneAlignment, method: Method = ..., *, flavor: Flavor = ...
+    forward: OneAlignment, reverse: OneAlignment, method: Heuristic = ..., *, flavor: Flavor = ...
 ) -> list[tuple[int, int]]: ...
 @overload
 def symmetrize(
-    forward: ManyAlignments, reverse: ManyAlignments, method: Method = ..., *, flavor: Flavor = ...
+    forward: ManyAlignments, reverse: ManyAlignments, method: Heuristic = ..., *, flavor: Flavor = ...
 ) -> list[list[tuple[int, int]]]: ...
 def symmetrize(
-    forward: Any, reverse: Any, method: Method = "grow-diag-final-and", *, flavor: Flavor = "atools"
+    forward: Any, reverse: Any, method: Heuristic = "grow-diag-final-and", *, flavor: Flavor = "atools"
 ) -> list[tuple[int, int]] | list[list[tuple[int, int]]]:
     """Combine the alignments of two directions, of one sentence pair or of many.
 
