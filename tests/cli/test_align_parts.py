@@ -14,6 +14,7 @@ import pytest
 from aligntools.aligning.parts import memory as parts_memory
 from aligntools.api.align import aligning_blocks
 from aligntools.ground import memory
+from aligntools.ground.errors import ResourceError
 from tests.cli.running import ROOT, program, run
 
 SOURCE, TARGET = ROOT / "data/samples/de-en.de", ROOT / "data/samples/de-en.en"
@@ -237,7 +238,11 @@ def test_text_that_seems_too_large_goes_to_disk(tmp_path, monkeypatch):
 
 def test_no_vocabulary_needs_more_than_parts_do():
     """Two million pairs in 500M, whatever words they have: what numbers words forgets the rare ones."""
-    parts_memory.check(500 << 20, 0, 100_000, 10**9)
+    least = memory.FIXED + parts_memory.of_part(100_000)
+    assert least <= 500 << 20
+    parts_memory.check(least, 0, 100_000, 10**9)
+    with pytest.raises(ResourceError, match="part_size="):
+        parts_memory.check(least - (1 << 20), 0, 100_000, 10**9)
 
 
 @pytest.mark.parametrize("plan", [[], ["--plan"]])

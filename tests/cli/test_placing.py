@@ -1,5 +1,6 @@
 """No command writes over what it reads, nor two results into one file."""
 
+import contextlib
 import importlib
 import os
 import re
@@ -85,9 +86,13 @@ def test_the_corpus_survives(tmp_path):
     assert links.read_bytes() == b"1-1 0-0\n"
 
 
-def test_devices_may_be_both():
-    null = placing.Named("-i", os.devnull)
-    placing.check([null], [null, null, placing.Named("-o", "-"), placing.Named("-o", "-")])
+def test_devices_may_be_both(tmp_path):
+    for place in (os.devnull, str(tmp_path / "x")):
+        (tmp_path / "x").touch()
+        file, out = placing.Named("-i", place), placing.Named("-o", "-")
+        refused = pytest.raises(UsageProblem, match="is the file that is read as -i")
+        with contextlib.nullcontext() if place == os.devnull else refused:
+            placing.check([file], [file, file, out, out])
 
 
 def test_in_place_where_it_is_meant(tmp_path):
