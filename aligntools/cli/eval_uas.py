@@ -7,6 +7,7 @@ import click
 from aligntools import TreeScoring
 from aligntools.api.score.scorers import TreeScorer
 from aligntools.cli import declared, options, scoring
+from aligntools.ground.errors import UsageProblem
 
 
 @click.command("eval-uas", cls=options.Command, renamed={"--no-punct": "--punct=ud"})
@@ -45,6 +46,8 @@ def command(**o: Any) -> None:
     Example:
       aligntools eval-uas --by distance data/samples/en.conllu data/samples/en.conllu
     """
+    if "column" in declared.given() and o["punct"] != "ud" and "tag" not in o["by"]:
+        raise UsageProblem("`column` changes nothing here; it goes with `punct=ud` or --by tag")
     scoring.check_files([o["gold"]], o["hypotheses"], o["paired"])
     scorer = TreeScorer(o["gold"], declared.settings(TreeScoring, o))
     scoring.report(scorer, o, by=[*o["by"], *["confusion"] * o["confusion"], *["conll18"] * o["conll18"]])

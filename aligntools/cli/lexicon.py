@@ -8,6 +8,7 @@ import click
 from aligntools.api.align.lexicon_files import LexiconFiles, ShortlistSettings, TableWriting, write_lexicon
 from aligntools.cli import declared, notices, options
 from aligntools.cli.alignment_options import made_of
+from aligntools.ground.errors import UsageProblem
 
 
 @click.command("lexicon", cls=options.Command, renamed={"--align": "--alignments"})
@@ -67,6 +68,8 @@ def command(**o: Any) -> None:
       head -40 data/samples/de-en.txt | aligntools lexicon -i - -a /tmp/de-en.align -o /tmp/lex
     """
     writing, top = declared.settings(TableWriting, o), declared.settings(ShortlistSettings, o).top
+    if "top" in declared.given() and not o["shortlist"]:
+        raise UsageProblem("`top` is about shortlists; it goes with `shortlist`")
     how = {name: o[name] for name in ("split", "input_format", "index_base", "skip_bad_links")}
     with notices.shown(o["quiet"]):
         found = write_lexicon(made_of(LexiconFiles, o), writing, top=top, **how)

@@ -77,6 +77,8 @@ def command(**o: Any) -> None:
     from aligntools.api.convert.projecting import project
     from aligntools.formats.opening import files
 
+    if not o["dictionary"] and "min_share" in declared.given():
+        raise UsageProblem("`min_share` goes with `dictionary`")
     settings = declared.settings(ProjectionSettings, o)
     more: Any = declared.chosen(LinkReading, o) | declared.chosen(Splitting, o)
     found = project(o["source"], o["target"], o["alignments"], settings, **more)

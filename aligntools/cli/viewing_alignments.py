@@ -91,6 +91,8 @@ def view_of(given: dict[str, Any], number: int | None, title: str | None) -> "tu
     systems = [*given["alignments"], *(_SystemPlace().convert(path, None, None) for path in given["files"])]
     if [source, target, joint, given["gold"], *systems].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
+    if not given["gold"] and (others := sorted(declared.given() & {"gold_format", "gold_base", "first_sentence"})):
+        raise UsageProblem(f"`{others[0]}` goes with `gold`")
     names = ("gold", "source_tags", "target_tags", "input_format", *GoldReading.names())
     how = {name: given[name] for name in names}
     text = (source, target) if source else joint

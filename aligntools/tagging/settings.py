@@ -213,8 +213,15 @@ class TagWriting(Settings):
     )
 
     def rules(self) -> None:
-        """Refuse a separator that cannot stand within a word."""
+        """Refuse a separator that cannot stand within a word, and what the format that is written does not have."""
         check_separator(self.separator)
+        if self.to != "same" and (unused := self.unused(self.to == "conll")):
+            raise UsageProblem(f"`{unused}` changes nothing with `to={self.to}`")
+
+    def unused(self, conll: bool) -> str:
+        """Return what was chosen and is not of CoNLL, or not of ``word_TAG`` lines; empty where there is nothing."""
+        own = ("separator",) if conll else ("column", "keep")
+        return next((name for name in own if getattr(self, name) != getattr(TagWriting, name)), "")
 
 
 @documented

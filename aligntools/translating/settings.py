@@ -168,7 +168,9 @@ class LatticeSettings(Settings):
     )
 
     def rules(self) -> None:
-        """Refuse weights that are of no scores."""
+        """Refuse weights that are of no scores, and what is of lattices for sentences."""
+        if self.input == "text" and self.arc_scores != LatticeSettings.arc_scores:
+            raise UsageProblem("`arc_scores` is for lattices: `input=plf` or `input=cn`")
         if self.arc_weights is None:
             return
         if self.input == "text":

@@ -311,6 +311,8 @@ def train_mre_aligner(
         settings = given.take(AlignerSettings)
         tell_unused(settings)
     how, reading, run = given.take(ReconstructionSettings), given.take(Reading, reading), given.take(Run, run)
+    if how.mre_position_smoothing != ReconstructionSettings.mre_position_smoothing and settings.positions != "table":
+        _log.warning("`mre_position_smoothing` changes nothing: it is for `positions=table`")
     given.end()
     return train_with(
         sources,

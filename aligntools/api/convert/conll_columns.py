@@ -75,6 +75,11 @@ def take_out(
     DataError
         When the file cannot be read or is not CoNLL, or a range is wrong.
     """
+    where = (("column", column is not None, ("column", "tagged")), ("separator", separator is not None, ("tagged",)))
+    of_words = ("words", "tagged", "column")
+    for name, chosen, use in (*where, ("tokens", tokens != "words", of_words), ("space", space != MARK, of_words)):
+        if chosen and to not in use:
+            raise UsageProblem(f"`{name}` changes nothing with `to={to}`; it goes with {' or '.join(use)}")
     place, mark = column_place("upos" if column is None else column), space.encode()
     separator, raw = separator or SEPARATORS[0], Raw()
     for part in _parts(path, reading):

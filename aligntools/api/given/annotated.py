@@ -1,5 +1,6 @@
 """What the functions for tagging and parsing take: files, sentences in memory, and what the readers return."""
 
+import logging
 import os
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
@@ -27,6 +28,7 @@ PathLike: TypeAlias = str | os.PathLike[str]
 #: What the readers of `formats` return.
 Parsed: TypeAlias = Tokens | Conll
 
+_log = logging.getLogger("aligntools")
 _TAGS, _WORDS = TagReading(), WordReading()
 
 
@@ -106,10 +108,21 @@ def read_annotated(
     if reading.predicted_columns:
         return tokens_of_conll(predicted_of(text), reading.tags, partial)
     if isinstance(text, (str, os.PathLike)):
-        return read_tags(os.fspath(text), reading.tags, reading.format, reading.mark, partial)
+        found = read_tags(os.fspath(text), reading.tags, reading.format, reading.mark, partial)
+        tell_unused(found.format, os.fspath(text), reading.column, reading.separator)
+        return found
     if isinstance(text, Conll):
         return tokens_of_conll(text, reading.tags, partial)
     return tagged_tokens_of(text, reading.mark, partial)
+
+
+def tell_unused(format: str, name: str, column: str | int | None, separator: str | bytes | None) -> None:
+    """Log that a column or a separator was chosen for text which has none."""
+    unused = "column" if format == "tagged" and column not in (None, "upos") else ""
+    unused = "separator" if format == "conll" and separator is not None else unused
+    if unused:
+        kind = "CoNLL" if format == "conll" else "word_TAG text"
+        _log.warning("`%s` changes nothing: %s is %s", unused, name, kind, extra={"once": f"{unused} {name}"})
 
 
 def predicted_of(text: object) -> Conll:

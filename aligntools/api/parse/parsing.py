@@ -16,6 +16,7 @@ from aligntools.api.given.annotated import (
     encoded,
     predicted_of,
     tagged_tokens_of,
+    tell_unused,
 )
 from aligntools.api.given.annotators import Annotator, OfText, batches
 from aligntools.api.given.keywords import ParserDecisionsKeywords, ParserReadingKeywords, RunKeywords
@@ -357,6 +358,7 @@ class Parser(Annotator, ShownAsModel):
         if reading.predicted_columns:
             text = predicted_of(text)
         words, model = text.words, self.model
+        tell_unused("conll" if isinstance(text, Conll) else text.format, "the text", reading.column, reading.separator)
         if isinstance(text, Conll):
             tags = text.column(column_place(self.column if reading.column is None else reading.column))
         elif text.tags is None:

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from aligntools.api.convert.links import links_of
-from aligntools.api.given.annotated import predicted_of
+from aligntools.api.given.annotated import predicted_of, tell_unused
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.text_lengths import lengths_of
 from aligntools.formats.annotation import conll, sniffing, tagged
@@ -251,6 +251,7 @@ class TagScorer(Scorer[TagScore]):
         words = True
         if isinstance(given, str | Path):
             tokens = tagged.read_tags(str(given), column, format, self._separator)
+            tell_unused(tokens.format, str(given), column, None)
         elif isinstance(given, Conll):
             tokens = tagged.tokens_of_conll(given, column)
         elif isinstance(given, Tokens):

@@ -1,5 +1,6 @@
 """What a tagger returns: sentences with a tag for each word."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +23,7 @@ from aligntools.tagging.settings import TagWriting
 from aligntools.tagging.splitting import JOIN, Splitter
 
 #: Columns of CoNLL that say together what a word's tag is.
+_log = logging.getLogger("aligntools")
 _OF_TAGS = {COLUMNS[name] for name in ("upos", "xpos", "feats")}
 
 
@@ -147,10 +149,15 @@ class TaggedSentences(ShownAsTags, OfText[TaggedSentence]):
         how = given.take(TagWriting, writing)
         given.end()
         conll = isinstance(self.source, Conll)
+        if how.to == "same" and (unused := how.unused(conll)):
+            kind = "CoNLL is" if conll else "word_TAG lines are"
+            _log.warning("`%s` changes nothing: %s written", unused, kind, extra={"once": f"{unused} {kind}"})
         if how.to == "tagged" or (how.to == "same" and not conll):
             return format_tagged(self._words, self.source.offsets, self.tags, encoded(how.separator))
         place = column_place(self.column if how.column is None else how.column)
         if isinstance(self.source, Conll):
+            if not {*map(column_place, how.keep)} <= _OF_TAGS:
+                raise UsageProblem("`keep` is for upos, xpos and feats; other columns stay anyway")
             kept = {place, *map(column_place, how.keep)}
             emptied = (_OF_TAGS if place in _OF_TAGS else set()) - kept
             columns: dict[int, Sequence[bytes]] = {n: [b"_"] * len(self.tags) for n in sorted(emptied)}

@@ -128,6 +128,8 @@ def parse_gold(
     if format == "auto":
         format = _detect(path, data)
     if format == "pharaoh":
+        if first_sentence is not None:
+            raise UsageProblem(f"`first_sentence` is of numbered gold (`gold_format=naacl`); {path} is Pharaoh text")
         return replace(_read_pharaoh(path, data, index_base or 0), numbers=numbers)
     if index_base == 0:
         raise UsageProblem("the numbered gold format counts words from 1; 0 is NULL there")
