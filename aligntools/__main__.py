@@ -3,7 +3,7 @@
 from aligntools.cli import signals
 
 
-def main():
+def main() -> None:
     """Run the command line; until it has begun, an interrupt ends the process without a word."""
     signals.end_quietly()
     from aligntools.cli.main import main as run
