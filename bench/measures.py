@@ -210,6 +210,10 @@ MEASURES = (
     _m("encoder_pairs", "Larger texts with an encoder",
        "AER of larger texts by how many of their pairs the encoder reads", "data", "without it",
        sets=("en-sv.gold,en-cs.gold,en-zh.gold", "gold sets with training text"), pairs=(20_000, "of a text")),
+    _m("word_vectors", "Small texts with vectors of words",
+       "AER of small texts with vectors of words, alone and beside the encoder", "data", "neither",
+       sets=("en-nl.wiki,en-zh.gold,en-es.wiki,en-es.gold,en-de.gold,en-ja.gold,en-it.wiki,en-pt.wiki,en-ru.wiki,"
+             "en-hu.wiki,en-et.wiki,en-bg.wiki,en-ro.gold,en-sv.gold,en-grc.gold", "gold sets")),
     _m("encoder_map", "The encoder alone",
        "what the encoder links by itself, languages held out; the map that ships", "data", "no map",
        sets=(str, GOLD_SETS), out=(Path, "learn the map of all languages, put it here, and stop")),
