@@ -21,6 +21,8 @@ from aligntools.ground.parallel import Pool
 #: How many words of the other side tell what is usual around a word: this share of them and at most so many; of large
 #: vocabularies fewer, so that no more pairs come of it than memory holds easily.
 SHARE, MOST, LEAST, PAIRS = 0.2, 300, 10, 4_000_000
+#: Words of a side that are compared at most, the first that have vectors: the time goes by the square of these.
+WORDS = 100_000
 #: Words that are compared with so many others at a time.
 _ROWS, _COLUMNS = 512, 4096
 
@@ -36,7 +38,8 @@ def near_pairs(source: np.ndarray, target: np.ndarray, pool: Pool) -> tuple[np.n
     Parameters
     ----------
     source, target : float32 [words, numbers]
-        Zeros stand for words that have no vector. Each side's mean is taken off first.
+        Zeros stand for words that have no vector. Each side's mean is taken off first. Of each side WORDS are compared,
+        the first ones.
     pool : Pool
         Does not show in the result.
 
@@ -47,7 +50,7 @@ def near_pairs(source: np.ndarray, target: np.ndarray, pool: Pool) -> tuple[np.n
     margins : float32 [n]
         Above 0.
     """
-    known = [np.flatnonzero(side.any(1)) for side in (source, target)]
+    known = [np.flatnonzero(side.any(1))[:WORDS] for side in (source, target)]
     a, b = (centered(side[rows]) for side, rows in zip((source, target), known, strict=True))
     if not len(a) or not len(b):
         return np.empty((0, 2), np.int64), np.empty(0, np.float32)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from aligntools.encoding.neighbours import WORDS
 from aligntools.ground.blas import one_thread
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
@@ -48,7 +49,7 @@ def _loaded() -> Any:
 
 
 def word_vectors(words: Sequence[str], pool: Pool) -> np.ndarray:
-    """Return the vectors of words, float32 [words, WIDTH].
+    """Return the vectors of words, float32 [words, WIDTH]; those beyond what is compared are left zeros.
 
     Words go in blocks of always the same size, so that neither the number of threads nor the package's shows.
 
@@ -58,10 +59,16 @@ def word_vectors(words: Sequence[str], pool: Pool) -> np.ndarray:
         When the package is not installed.
     """
     encoder = _loaded()
-    cut = [word[:_LETTERS].encode("utf-8", "replace").decode() for word in words]
+    cut = [word[:_LETTERS].encode("utf-8", "replace").decode() for word in words[:WORDS]]
+    out = np.zeros((len(words), WIDTH), np.float32)
+
+    def encode(begin: int) -> None:
+        end = min(begin + _WORDS, len(cut))
+        out[begin:end] = encoder.encode(cut[begin:end])
+
     with one_thread():
-        found = pool.map(encoder.encode, (cut[begin : begin + _WORDS] for begin in range(0, len(cut), _WORDS)))
-    return np.concatenate([np.asarray(part, np.float32) for part in found] or [np.zeros((0, WIDTH), np.float32)])
+        pool.map(encode, range(0, len(cut), _WORDS))
+    return out
 
 
 def forget() -> None:

@@ -66,6 +66,17 @@ def test_the_same_bytes_for_any_number_of_threads():
     assert len(np.unique(pairs[:, 0])) > 600  # over several blocks
 
 
+def test_of_many_words_the_first_are_compared(monkeypatch):
+    source, target = vectors(6, 50), vectors(7, 60)
+    monkeypatch.setattr(neighbours, "WORDS", 30)
+    pairs, margins = near(source, target)
+    first = [np.flatnonzero(side.any(1))[29] + 1 for side in (source, target)]
+    same, again = near(source[: first[0]], target[: first[1]])
+    assert pairs.tolist() == same.tolist()
+    assert margins.tolist() == again.tolist()
+    assert len(pairs)
+
+
 def test_words_without_a_vector_are_near_to_none():
     source, target = vectors(3, 50), vectors(4, 50)
     pairs, _ = near(source, target)

@@ -38,6 +38,15 @@ def test_the_same_bytes_for_any_number_of_threads(monkeypatch):
 
 
 @installed
+def test_words_beyond_what_is_compared_are_left_out(monkeypatch):
+    whole = word_encoder.word_vectors(ENGLISH, Pool(1))
+    monkeypatch.setattr(word_encoder, "WORDS", 5)
+    found = word_encoder.word_vectors(ENGLISH, Pool(1))
+    np.testing.assert_allclose(found[:5], whole[:5], atol=1e-6)
+    assert not found[5:].any()
+
+
+@installed
 def test_letters_beyond_are_not_looked_at():
     found = word_encoder.word_vectors(["a" * 200, "a" * 200 + "b"], Pool(1))
     assert found[0].tobytes() == found[1].tobytes()
