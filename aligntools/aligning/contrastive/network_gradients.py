@@ -41,7 +41,7 @@ class Lesson:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class InputStatistics:
     """Statistics of the inputs.
 
     Attributes
@@ -88,16 +88,20 @@ class Propagation:
     ----------
     parameters, gradient : dict of str to array
         See `by_name`; of one kind of floats, float32 where time counts.
-    asked : Asked
+    statistics : InputStatistics
         Networks see inputs less their means, in deviations.
     longest : int
         Candidates of the largest lesson.
     """
 
     def __init__(
-        self, parameters: dict[str, np.ndarray], gradient: dict[str, np.ndarray], asked: Asked, longest: int
+        self,
+        parameters: dict[str, np.ndarray],
+        gradient: dict[str, np.ndarray],
+        statistics: InputStatistics,
+        longest: int,
     ) -> None:
-        self.asked = asked
+        self.statistics = statistics
         self.parameters, self.gradient = parameters, gradient
         own = (x[name] for x in (parameters, gradient) for name in ("layers", "biases"))
         self.layers = [_Layer(w, b, dw, db, longest) for w, b, dw, db in zip(*own, strict=True)]
@@ -108,11 +112,13 @@ class Propagation:
         p = self.parameters
         if len(lesson.inputs) > len(self.around):
             raise ValueError(f"a lesson of {len(lesson.inputs)} candidates, where the largest has {len(self.around)}")
-        self.x = (lesson.inputs - self.asked.mean) / self.asked.deviation
+        self.x = (lesson.inputs - self.statistics.mean) / self.statistics.deviation
         self.first = self.last = np.maximum(self.x @ p["first"] + p["first_bias"], 0)
         for layer in self.layers:
             self.last = layer.forward(lesson, self.last, self.last.dtype.type(dropped), rng)
-        found: np.ndarray = p["trust"] * lesson.inputs[:, self.asked.posterior] + self.last @ p["last"] + p["last_bias"]
+        found: np.ndarray = (
+            p["trust"] * lesson.inputs[:, self.statistics.posterior] + self.last @ p["last"] + p["last_bias"]
+        )
         return found
 
     def loss(self, lesson: Lesson, dropped: float = 0.0, rng: np.random.Generator | None = None) -> float:
@@ -128,7 +134,7 @@ class Propagation:
         """
         odds, gradient = self.odds(lesson, dropped, rng), self.gradient
         change = lesson.shares * (1 / (1 + np.exp(-odds)) - lesson.links)
-        gradient["trust"] += change @ lesson.inputs[:, self.asked.posterior]
+        gradient["trust"] += change @ lesson.inputs[:, self.statistics.posterior]
         gradient["last_bias"] += change.sum()
         gradient["last"] += change @ self.last
         change = change[:, None] * self.parameters["last"]

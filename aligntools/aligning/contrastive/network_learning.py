@@ -15,7 +15,14 @@ from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.kernels_network_gradients import AROUND
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork, turned
-from aligntools.aligning.contrastive.network_gradients import LAYERS, Asked, Lesson, Propagation, by_name, shapes
+from aligntools.aligning.contrastive.network_gradients import (
+    LAYERS,
+    InputStatistics,
+    Lesson,
+    Propagation,
+    by_name,
+    shapes,
+)
 from aligntools.ground.blas import one_thread
 from aligntools.ground.parallel import Pool
 from aligntools.ground.running import Report
@@ -188,17 +195,17 @@ def lesson(chosen: Sequence[tuple[Part, int]]) -> Lesson:
     return Lesson(*(np.concatenate(x).astype(kind, copy=False) for x, kind in zip(columns, _KINDS, strict=True)))
 
 
-def varied(lesson: Lesson, asked: Asked, rng: np.random.Generator) -> Lesson:
+def varied(lesson: Lesson, statistics: InputStatistics, rng: np.random.Generator) -> Lesson:
     """Return a lesson as a base model of another language might have it: domain randomization (Tobin et al. 2017).
 
     Languages differ in the mean and the spread of each input. So each input is shifted and scaled at random, for all
     candidates alike. The base model's log-odds stay as they are.
     """
-    n = len(asked.mean)
+    n = len(statistics.mean)
     stretched, moved = np.exp(rng.normal(0, STRETCHED, n)), rng.normal(0, MOVED, n)
-    stretched[asked.posterior], moved[asked.posterior] = 1.0, 0.0
-    inputs = (lesson.inputs - asked.mean) * stretched.astype(np.float32)
-    inputs += asked.mean + (moved * asked.deviation).astype(np.float32)
+    stretched[statistics.posterior], moved[statistics.posterior] = 1.0, 0.0
+    inputs = (lesson.inputs - statistics.mean) * stretched.astype(np.float32)
+    inputs += statistics.mean + (moved * statistics.deviation).astype(np.float32)
     return replace(lesson, inputs=inputs)
 
 
@@ -229,14 +236,14 @@ def learn(parts: Sequence[Part], passes: int, seed: int, report: Report | None =
 
     flat = begin(len(mean), rng)
     gradient, means, squares = np.zeros((3, len(flat)), np.float32)
-    p, asked = by_name(flat, len(mean)), Asked(mean, deviation, POSTERIOR)
-    propagation = Propagation(p, by_name(gradient, len(mean)), asked, STEP)
+    p, statistics = by_name(flat, len(mean)), InputStatistics(mean, deviation, POSTERIOR)
+    propagation = Propagation(p, by_name(gradient, len(mean)), statistics, STEP)
     for n in range(passes):
         loss = 0.0
         for some in steps(parts, rng):
             gradient[:] = 0
             for own in some:
-                loss += propagation.loss(varied(own, asked, rng), DROPPED, rng)
+                loss += propagation.loss(varied(own, statistics, rng), DROPPED, rng)
             rate = RATE * 0.5 * (1 + np.cos(np.pi * min(done / count, 1)))
             done += 1
             descend(flat, gradient / STEP, means, squares, done, rate)

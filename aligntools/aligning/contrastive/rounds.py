@@ -1,13 +1,12 @@
-"""A second round: the links that the network finds in a text are priors of the base model, which is trained once more.
+"""Training the base model in *rounds*: links that the network finds in the text are priors of the next round.
 
-What a network has learned about links elsewhere reaches the base model's own counts: a link that holds
-in one sentence speaks for the same words in others. The links are decided on (log-odds above 0), not expected: expected
-ones help the network a third as much (`bench/SETTINGS.md`).
+So what the network has learned elsewhere reaches the counts of the base model: a link that is found in one sentence
+makes links of the same words in others more probable. All links with log-odds above 0 are counted. Expected counts,
+by their probabilities, help a third as much (`bench/SETTINGS.md`).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +25,8 @@ from aligntools.formats.links.priors import Priors
 from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
+from aligntools.ground.running import Report
 
-#: Takes the figures of each step; see `stages.train`.
-Report: TypeAlias = Callable[[dict[str, Any]], None]
 #: What a link that the network found counts for compared with one that training expects.
 WEIGHTS = PriorWeights(prior_lexical=0.2)
 #: Pairs whose links are counted, at most; of larger text as many, evenly spread.
@@ -78,7 +76,7 @@ def best_rounds(settings: AlignerSettings, pairs: int) -> Rounds | None:
 
 
 def found_links(candidates: CandidateLinks) -> Links:
-    """Return the candidates that the network holds for more probable than not."""
+    """Return the candidates whose log-odds by the network are above 0."""
     found = candidates.local[:, kf.TREES] > 0
     upto = np.concatenate([[0], np.cumsum(found)])
     pairs = np.stack([candidates.rows[found], candidates.columns[found]], 1)
@@ -114,7 +112,7 @@ def train_again(
     settings : AlignerSettings
         The first model's.
     bitext : Bitext
-        It still has its own words.
+        Its words are whole, not cut in place.
     pool : Pool
     lowercase, report, **more
         See `train_model.train_model`.

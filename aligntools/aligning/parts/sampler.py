@@ -15,7 +15,7 @@ from aligntools.aligning.parts.stages import ViewStages
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.text.cooccurrence import Table
-from aligntools.aligning.training.sampling import CHUNK_TOKENS, Direction, most_linked, prior_jumps, sample
+from aligntools.aligning.training.sampling import CHUNK_TOKENS, DirectionCounts, most_linked, prior_jumps, sample
 from aligntools.ground.parallel import Pool
 
 
@@ -75,7 +75,7 @@ def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool
         rows = _rows_of(all_rows[d], given)
         begun.append(prior_jumps(hmm.jumps[d], rows))
         priors = np.zeros(len(observed) + 1), rows, begun[d].copy(), _no_fertility(len(given))
-        directions.append(Direction(table, forward, *expected, *priors, 2 * (settings.seed + part) + forward))
+        directions.append(DirectionCounts(table, forward, *expected, *priors, 2 * (settings.seed + part) + forward))
     matrices = part_table.matrices(pool, CHUNK_TOKENS // 4)
     several = view_work.parts > 1 or len(matrices.chunks) > 1
     sample(hmm, matrices, directions, max(1, total), several, settings, pool)

@@ -111,7 +111,7 @@ class Tension:
 
 
 @dataclass
-class Direction:
+class DirectionClimb:
     """One direction's model on its climb.
 
     Attributes

@@ -26,7 +26,7 @@ from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.link_matrices import LinkMatrices
 from aligntools.aligning.text.views import view_text
 from aligntools.aligning.training import kernels_reconstruction as km
-from aligntools.aligning.training.exponentiated_steps import LEAST, Direction, DistributionFamily
+from aligntools.aligning.training.exponentiated_steps import LEAST, DirectionClimb, DistributionFamily
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
@@ -85,7 +85,7 @@ class Climb:
         self.directions = [self._direction(d, *((source, target)[:: 1 - 2 * d])) for d in chosen]
         self._ones = [np.ones(n + 1, np.float32) for n in (self.table.n_source, self.table.n_target)]
 
-    def _direction(self, d: int, given: Side, observed: Side) -> Direction:
+    def _direction(self, d: int, given: Side, observed: Side) -> DirectionClimb:
         m, table, how = self.model, self.table, self.how
         n_given, n_observed = (table.n_source, table.n_target)[:: 1 - 2 * d]
         start = _normalized((m.lexicon.forward, m.lexicon.reverse)[d], table, d == 1)
@@ -101,7 +101,7 @@ class Climb:
         if rate:
             null[1:-1] /= max(float(null[1:-1].sum(dtype=np.float64)), 1e-30)
         nulls = DistributionFamily(null, np.array([1, max(len(null) - 1, 1)], np.int64), rate)
-        direction = Direction(
+        direction = DirectionClimb(
             d == 0,
             given,
             observed,
@@ -115,11 +115,11 @@ class Climb:
         self.positions.prepare(direction)
         return direction
 
-    def ones(self, d: Direction) -> np.ndarray:
+    def ones(self, d: DirectionClimb) -> np.ndarray:
         """Return inverse totals of a direction's given words: their values are probabilities already."""
         return self._ones[d.way]
 
-    def evaluate(self, d: Direction) -> tuple[float, float, float]:
+    def evaluate(self, d: DirectionClimb) -> tuple[float, float, float]:
         """Compute all of the step that ``d`` tries; gradients and totals are written to its families.
 
         Returns
@@ -155,7 +155,7 @@ class Climb:
         self.positions.gradients(d, extra)
         return sums[0] + self._log_prior(d), sums[0], sums[1]
 
-    def _log_prior(self, d: Direction) -> float:
+    def _log_prior(self, d: DirectionClimb) -> float:
         """Add the gradients of the priors; return the logarithm of the priors, up to a constant."""
         total = 0.0
         if self.how.mre_smoothing:
@@ -179,7 +179,7 @@ class Climb:
         yield 0
         for iteration in range(1, iterations + 1):
             climbing = [d for d in self.directions if not d.done]
-            self.pool.map(Direction.propose, climbing)
+            self.pool.map(DirectionClimb.propose, climbing)
             for d in climbing:
                 d.judge(*self.evaluate(d))
             yield iteration

@@ -18,7 +18,7 @@ from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import Chunk
 from aligntools.aligning.training import kernels_reconstruction as km
-from aligntools.aligning.training.exponentiated_steps import Direction, DistributionFamily, Tension
+from aligntools.aligning.training.exponentiated_steps import DirectionClimb, DistributionFamily, Tension
 from aligntools.ground.parallel import Pool
 
 
@@ -39,7 +39,7 @@ class Climbing(Protocol):
     how: ReconstructionSettings
     pool: Pool
 
-    def ones(self, d: Direction) -> np.ndarray:
+    def ones(self, d: DirectionClimb) -> np.ndarray:
         """Return inverse totals of a direction's given words: their values are probabilities already."""
 
 
@@ -54,27 +54,27 @@ class PositionClimb(ABC):
     def begin(self, d: int) -> DistributionFamily | Tension:
         """Return the parameters of one direction, 0 forward or 1 reverse."""
 
-    def prepare(self, d: Direction) -> None:
+    def prepare(self, d: DirectionClimb) -> None:
         """Prepare the training of a direction."""
         return None
 
-    def wants_apart(self, d: Direction) -> bool:
+    def wants_apart(self, d: DirectionClimb) -> bool:
         """Whether `pass_over` writes matrices of its own too, which `after` takes."""
         return False
 
     @abstractmethod
-    def pass_over(self, chunk: Chunk, d: Direction, cells: np.ndarray, scratch: Scratch, apart: np.ndarray) -> Any:
+    def pass_over(self, chunk: Chunk, d: DirectionClimb, cells: np.ndarray, scratch: Scratch, apart: np.ndarray) -> Any:
         """Turn a chunk's matrices into gradients of words; return an array whose sum `gradients` takes."""
 
-    def after(self, chunk: Chunk, d: Direction, apart: np.ndarray) -> None:
+    def after(self, chunk: Chunk, d: DirectionClimb, apart: np.ndarray) -> None:
         """Take the matrices that `pass_over` wrote."""
         return None
 
-    def gradients(self, d: Direction, sums: np.ndarray) -> None:
+    def gradients(self, d: DirectionClimb, sums: np.ndarray) -> None:
         """Take the gradients of positions from the sums of the passes; ``sums`` is a number if the text is empty."""
         return None
 
-    def log_prior(self, d: Direction) -> float:
+    def log_prior(self, d: DirectionClimb) -> float:
         """Add the prior's gradients; return its logarithm, up to a constant."""
         return 0.0
 
@@ -99,7 +99,7 @@ class HmmClimb(PositionClimb):
         return self._jumps[d]
 
     def pass_over(
-        self, chunk: Chunk, d: Direction, cells: np.ndarray, scratch: Scratch, apart: np.ndarray
+        self, chunk: Chunk, d: DirectionClimb, cells: np.ndarray, scratch: Scratch, apart: np.ndarray
     ) -> np.ndarray:
         """Reconstruct by forward-backward."""
         jumps = np.ascontiguousarray(np.stack([self._jumps[d.way].tried] * 2))
@@ -127,7 +127,7 @@ class HmmClimb(PositionClimb):
 
         return sum(pool.map(task, chunk.sentence_blocks), np.zeros((2, 2, kh.JUMP_SIZE)))
 
-    def gradients(self, d: Direction, sums: np.ndarray) -> None:
+    def gradients(self, d: DirectionClimb, sums: np.ndarray) -> None:
         """Take those of the jumps."""
         jumps = self._jumps[d.way]
         if jumps.moves and np.ndim(sums):
@@ -156,12 +156,12 @@ class DiagonalClimb(PositionClimb):
         self._tension[d] = Tension(self._start[d], self.rate)
         return self._tension[d]
 
-    def place(self, d: Direction) -> tuple[PositionTable, float]:
+    def place(self, d: DirectionClimb) -> tuple[PositionTable, float]:
         """Return the table and the tension that are tried."""
         return DIAGONAL, self._tension[d.way].tried
 
     def pass_over(
-        self, chunk: Chunk, d: Direction, cells: np.ndarray, scratch: Scratch, apart: np.ndarray
+        self, chunk: Chunk, d: DirectionClimb, cells: np.ndarray, scratch: Scratch, apart: np.ndarray
     ) -> np.ndarray:
         """Reconstruct word by word."""
         positions, tension = self.place(d)
@@ -187,7 +187,7 @@ class DiagonalClimb(PositionClimb):
 
         return sum(pool.map(task, chunk.sentence_blocks), np.zeros(2))
 
-    def gradients(self, d: Direction, sums: np.ndarray) -> None:
+    def gradients(self, d: DirectionClimb, sums: np.ndarray) -> None:
         """Take that of the tension."""
         if np.ndim(sums):
             self._tension[d.way].slope, self._tension[d.way].total = sums
@@ -216,11 +216,11 @@ class TableClimb(DiagonalClimb):
         self._values[d] = DistributionFamily(table.values, table.rows(), self.rate)
         return self._values[d]
 
-    def place(self, d: Direction) -> tuple[PositionTable, float]:
+    def place(self, d: DirectionClimb) -> tuple[PositionTable, float]:
         """Return the table that is tried."""
         return self._tables[d.way], 0.0
 
-    def prepare(self, d: Direction) -> None:
+    def prepare(self, d: DirectionClimb) -> None:
         """Count the words that each distribution over positions is used for, and prepare its prior."""
         if not self.rate:
             return
@@ -235,22 +235,22 @@ class TableClimb(DiagonalClimb):
             tension = climb.settings.tension if climb.settings.favor_diagonal else 0.0
             self._priors[d.way] = strength * p.estimate(np.zeros_like(p.values), tension, 1.0, climb.pool)
 
-    def wants_apart(self, d: Direction) -> bool:
+    def wants_apart(self, d: DirectionClimb) -> bool:
         """Put the step that is tried into the table; return whether positions are trained."""
         self._tables[d.way].values = self._values[d.way].tried
         return self._values[d.way].moves
 
-    def after(self, chunk: Chunk, d: Direction, apart: np.ndarray) -> None:
+    def after(self, chunk: Chunk, d: DirectionClimb, apart: np.ndarray) -> None:
         """Collect the gradients of positions."""
         values = self._values[d.way]
         if values.moves:
             place = chunk, d.given, d.observed, d.forward
             self._tables[d.way].collect(*place, apart, values.gradient, self.climb.pool)
 
-    def gradients(self, d: Direction, sums: np.ndarray) -> None:
+    def gradients(self, d: DirectionClimb, sums: np.ndarray) -> None:
         """Do nothing: `after` has taken them."""
 
-    def log_prior(self, d: Direction) -> float:
+    def log_prior(self, d: DirectionClimb) -> float:
         """Add the gradients of the prior of tables."""
         prior, values = self._priors.get(d.way), self._values[d.way]
         if prior is None:

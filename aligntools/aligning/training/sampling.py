@@ -51,7 +51,7 @@ def prior_jumps(jumps: np.ndarray, jump_rows: np.ndarray) -> np.ndarray:
     return prior
 
 
-class Direction:
+class DirectionCounts:
     """Counts of one direction while sampling.
 
     Parameters
@@ -108,7 +108,7 @@ class Direction:
 
 def _direction(
     hmm: Hmm, forward: bool, looks: LookAlikes | None, seed: int, priors: ViewPriors | None = None
-) -> Direction:
+) -> DirectionCounts:
     """Return the counts that one direction begins with."""
     table = hmm.table
     extra = np.zeros(len(table.ids), np.float32)
@@ -130,7 +130,7 @@ def _direction(
         jumps[-1, :-1] += priors.jumps[way]
         jumps[-1, -1] = jumps[-1, :-1].sum()
         fertility += priors.fertilities[way]
-    return Direction(
+    return DirectionCounts(
         table,
         forward,
         expected,
@@ -145,7 +145,7 @@ def _direction(
     )
 
 
-def _finished(d: Direction, table: Table) -> FertilityCounts:
+def _finished(d: DirectionCounts, table: Table) -> FertilityCounts:
     pairs = d.mean_pairs + d.extra
     words = np.append(table.row_sums(pairs) if d.forward else table.column_sums(pairs), d.words[-1])
     fertility = d.mean_fertility.astype(np.float32)
@@ -188,7 +188,7 @@ def train_sampler(
 def sample(
     hmm: Hmm,
     matrices: LinkMatrices,
-    directions: list[Direction],
+    directions: list[DirectionCounts],
     total: int,
     several: bool,
     settings: AlignerSettings,
@@ -233,7 +233,10 @@ def sample(
             found.append(candidates)
 
         def task(
-            d: Direction, chunk: Chunk = chunk, found: list[LinkCandidates] = found, reached: list[Chunk] = reached
+            d: DirectionCounts,
+            chunk: Chunk = chunk,
+            found: list[LinkCandidates] = found,
+            reached: list[Chunk] = reached,
         ) -> None:
             if several and reached:
                 d.add_expected(-sum(c.n_cells for c in reached) / total)
