@@ -278,7 +278,7 @@ class ReconstructionSettings(Settings):
 
     mre_iterations: int = option(
         8,
-        "Iterations of reconstruction, after those of EM; those that are taken back count too.",
+        "Iterations of reconstruction, after those of EM, including those that are undone.",
         allowed=counts(),
         group=_RECONSTRUCTION,
     )
@@ -453,7 +453,7 @@ class FilterSettings(Settings):
     )
     max_copied: float = option(
         0.8,
-        "Largest part of the longer sentence's words that the other has as they are.",
+        "Largest share of the longer sentence's words that occur unchanged in the other.",
         allowed=PROBABILITY,
         group=_LIMITS,
         metavar="P",

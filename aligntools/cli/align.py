@@ -34,7 +34,7 @@ _parts = options.group(
     click.option(
         "--checkpoint",
         metavar="DIR",
-        help="Keep the parts here; the same command goes on where a run that ended has been.",
+        help="Keep the parts here; the same command continues from where a run stopped.",
     ),
     engine_options.option("workers"),
     engine_options.option("cluster"),
@@ -61,7 +61,7 @@ def command(**o: Any) -> None:
     Trains both directions and writes one alignment. A pair that cannot be aligned gets a blank line and is
     counted on standard error. With -m a saved model is applied instead.
 
-    A text that is too large for memory is worked from disk, in parts. Names with a star stand for several files:
+    A text that is too large for memory is processed from disk, in parts. Names with a star stand for several files:
     -i 'parts/*.zst' -o 'out/*.align'.
 
     \b

@@ -94,7 +94,7 @@ outputs = options.group(
     click.option(
         "--moses-dir",
         metavar="DIR",
-        help="Also write what Moses' train-model.perl --first-step 4 goes on from: the links as"
+        help="Also write what Moses' train-model.perl --first-step 4 starts from: the links as"
         " aligned.grow-diag-final-and (or .METHOD, with --symmetrize), lex.f2e and lex.e2f.",
     ),
     click.option(

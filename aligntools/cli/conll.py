@@ -55,14 +55,15 @@ if TYPE_CHECKING:
         "--space",
         default="\N{NO-BREAK SPACE}",
         metavar="TEXT",
-        help="Stands for a space within a word, so that words can be counted.  [default: a no-break space]",
+        help="Written for a space within a word, so that words can be counted.  [default: a no-break space]",
     ),
     click.option(
         "--separator",
         default=None,
         callback=options.tag_separator,
         metavar="TEXT",
-        help="Separator between word and tag in word_TAG lines.  [default: _; with --put _ or /, as most tokens have]",
+        help="Separator between word and tag in word_TAG lines.  [default: _; with --put, the one of _ and /"
+        " that most tokens have]",
     ),
     click.option(
         "--format",
@@ -90,8 +91,8 @@ def command(
 ) -> None:
     """Take words, tags, columns or raw text out of CoNLL, or put columns in.
 
-    What is taken out has a line for each sentence (but --to raw). What is put in replaces a column; comments, ranges
-    (1-2), empty nodes (1.1) and all other columns stay as they are. With other heads, DEPS has the new tree's edges.
+    The output has one line per sentence, except with --to raw. --put replaces a column; comments, ranges (1-2), empty
+    nodes (1.1) and all other columns stay as they are. Where heads are replaced, DEPS gets the new tree's edges.
 
     \b
     Example:

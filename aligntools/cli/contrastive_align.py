@@ -24,8 +24,8 @@ _gold = options.group(
         "--evidence",
         metavar="FILE",
         multiple=True,
-        help="Another aligner's links of the same lines: 3-4, 3-4:0.97 with a probability, 3?4 possible. Repeat it for"
-        " several aligners. What each is worth is learned, without gold links too.",
+        help="Another aligner's links of the same lines: 3-4, 3-4:0.97 with a probability, 3?4 possible. Repeat"
+        " it for several aligners. How far each is trusted is learned, also without gold links.",
     ),
 )
 _models = options.group(
@@ -63,9 +63,9 @@ _learning = options.group(
         "--start",
         metavar="languages|paper|FILE",
         type=options.Place(),
-        help="What judges links, and start weights: learned from gold links of other languages, the paper's,"
-        " or those of a file that teach wrote. With -w, the file that the weights started from."
-        "  [default: languages with all features, else paper]",
+        help="What judges links, and the weights to start from: learned from gold links of other languages"
+        " (languages), the paper's (paper), or of a file that teach wrote. With -w, the file that the"
+        " weights started from.  [default: languages with all features, else paper]",
     ),
     declared.group(ContrastiveSettings, without=("features", *SEARCH, "seed")),
 )
@@ -105,10 +105,10 @@ _limits = options.group(
 def command(**o: Any) -> None:
     """Align a parallel corpus by a log-linear model with features of the whole alignment.
 
-    On top of align's model, which it trains or takes (-m), it weighs how links go together: crossings, neighbours,
-    fertilities, unlinked words, 37 features in all (Liu & Sun 2015 and more). The weights are learned from the text
-    itself, each pair against a corrupted copy, or from a few gold alignments (--gold), or read (-w). Links of other
-    aligners, neural ones for instance, can be weighed in (--evidence).
+    It starts from align's model, which it trains or reads (-m), and weighs how links go together: crossings,
+    neighbours, fertilities, unlinked words, 37 features in all (Liu & Sun 2015 and more). The weights are learned from
+    the text itself, each pair against a corrupted copy, or from a few gold alignments (--gold), or read from a file
+    (-w). Links of other aligners, neural ones for instance, can be used as evidence (--evidence).
 
     \b
     Example:

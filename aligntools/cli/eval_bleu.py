@@ -51,8 +51,8 @@ def command(
 ) -> None:
     """Score translations against references: BLEU, as sacrebleu counts it with tokenization 'none'.
 
-    Words are separated by spaces, so tokenize the text first; of CoNLL its words are scored. BLEU is the geometric mean
-    of the precisions of n-grams up to 4, clipped by the reference that has most of each, times a penalty for being
+    Words are separated by spaces, so tokenize the text first. In CoNLL, the words are scored. BLEU is the geometric
+    mean of the precisions of n-grams up to 4, clipped by the reference that has most of each, times a penalty for being
     shorter than the closest reference (Papineni et al. 2002). A sentence's BLEU goes up to the longest n-grams that it
     has.
 

@@ -62,8 +62,8 @@ def command(
 
     Every stretch of words whose links stay within it is an initial phrase pair. Rules are these, and what is left of
     them when one or two smaller ones are replaced by nonterminals. Each initial phrase pair counts 1, which its rules
-    share. Features are natural logs (cdec's: as in cdec). Rules are sorted by source side; the result depends
-    neither on memory nor on threads nor on workers.
+    share. Features are natural logarithms, or with --features cdec what cdec has. Rules are sorted by source side. The
+    result does not depend on memory, threads or workers.
 
     Words are taken as they are, upper and lower case: give text as the decoder will see it.
 

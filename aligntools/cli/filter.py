@@ -33,7 +33,9 @@ _ROW = "line TAB reason TAB score TAB source TAB target"
 @options.group(
     "More output",
     click.option("--all", "everything", is_flag=True, help=f"Write all pairs to -o, as {_ROW}."),
-    click.option("--rejected", metavar="FILE", type=options.WRITTEN, help=f"Write the others here, as {_ROW}."),
+    click.option(
+        "--rejected", metavar="FILE", type=options.WRITTEN, help=f"Write the pairs that do not pass here, as {_ROW}."
+    ),
     click.option(
         "--source-output",
         metavar="FILE",
@@ -66,8 +68,8 @@ def command(**o: Any) -> None:
     """Keep the sentence pairs that are translations of each other, and say what was left out and why.
 
     A pair's score, 0 to 1, is how far the words of its worse side are linked, lowered where the words are improbable
-    as translations. Copies of the source are found by words that both sides have. Every line is accounted for:
-    standard error says how many were left out for which reason, and --rejected or --all has them, with their line
+    as translations. Pairs whose sides are copies are found by the words that both sides share. Every line is accounted
+    for: standard error says how many were left out for which reason, and --rejected or --all has them, with their line
     numbers.
 
     \b

@@ -40,7 +40,9 @@ def command(
     verbose: bool,
     **o: Any,
 ) -> None:
-    """Keep the rules of a grammar that a text can use: it has all words between a source side's nonterminals.
+    """Keep the rules of a grammar that a text can use.
+
+    These are the rules of which the text has every stretch of source words between nonterminals.
 
     With --span-limit the whole source side must match somewhere, which keeps far fewer rules. The lines of a text
     grammar are copied unless --format is given; with --format the command also converts grammars.

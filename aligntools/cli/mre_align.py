@@ -20,7 +20,7 @@ _reconstruction = options.group(
         help="paper: as Cheng, Liu & Xu (2017) have it, unless other options say otherwise: --model-type ibm2"
         " --positions table --tension 0 --estimator em --no-agreement --mre-iterations 50 --mre-positions"
         " --mre-null --mre-smoothing 0 --mre-position-smoothing 0. With --model-type hmm, jumps take the"
-        " place of the table. The defaults depart from it in each of these.",
+        " place of the table. The defaults differ in each of these.",
     ),
     declared.option(
         AlignerSettings,
@@ -50,9 +50,9 @@ def command(**o: Any) -> None:
     raises P(x|x), the probability that each word comes back from the word it is linked to. Each direction is trained
     by itself; then both are combined, with the outputs of align. With -m a saved model is applied instead.
 
-    What it gains after EM, it gains in single directions and in heuristics over their links. The joint decision of both
-    does not gain: of an HMM it stays the best, but EM's own is as good; of an IBM 2 trained by EM it becomes worse, and
-    --symmetrize has another default. With -m that is always joint.
+    Reconstruction improves single directions, and heuristics over their links. It does not improve the joint decision
+    of both directions. With an HMM the joint decision is still the best, but it is as good after EM alone; with an
+    IBM 2 trained by EM it gets worse, and --symmetrize has another default there. With -m the default is always joint.
 
     \b
     Example:

@@ -201,7 +201,7 @@ def index_base(
         default=default,
         show_default=default is not None,
         callback=lambda _ctx, _option, value: None if value is None else int(value),
-        help=f"What the first word is called in {of}.",
+        help=f"Number of the first word in {of}.",
     )
     return option if function is None else option(function)
 

@@ -61,9 +61,9 @@ class _Columns(click.ParamType):
 def command(**o: Any) -> None:
     """Carry tags, features and trees over word alignments, from sentences to their translations.
 
-    The output is CoNLL with the target's words; what is not reached is _. Tags and features are those of the linked
-    word. Trees go by direct correspondence (Hwa et al. 2005): the head of a word that stands for a source word is the
-    word that stands for that word's head. Where links have probabilities, MISC has them (Projected=0.97).
+    The output is CoNLL with the target's words; words that nothing is carried over to get _. Tags and features are
+    those of the linked word. Trees go by direct correspondence (Hwa et al. 2005): a target word's head is the word
+    that is linked to the head of its source word. Where links have probabilities, MISC has them (Projected=0.97).
 
     \b
     Example:

@@ -83,9 +83,9 @@ def _texts(name: str, about: str) -> Callable[[FC], FC]:
 @declared.group(CombiningSettings, "flavor")
 @options.group(
     "Words and pieces",
-    _texts("--to-words", "These texts are in pieces, which links are between: write links between words."),
-    _texts("--to-pieces", "These texts are in pieces, of whose words links are: write links between pieces."),
-    _texts("--words", "The same texts in words: letters then say which pieces a word has, not marks."),
+    _texts("--to-words", "The texts in pieces, where links are between pieces: write links between words."),
+    _texts("--to-pieces", "The texts in pieces, where links are between words: write links between pieces."),
+    _texts("--words", "The same texts in words: pieces then belong to words by their letters, not by marks."),
     options.scheme,
 )
 @options.group("Messages", options.verbosity)

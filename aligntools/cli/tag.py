@@ -64,7 +64,7 @@ class _Tag(options.Command):
         "--save-classes",
         metavar="FILE",
         type=options.WRITTEN,
-        help="Also write each word with each of its tags and how often it got it, between tabs.",
+        help="Also write each word, each of its tags and how often it got that tag, between tabs.",
     ),
     serving.unbuffered,
 )
@@ -94,11 +94,11 @@ class _Tag(options.Command):
 def command(**o: Any) -> None:
     """Tag text: one line out per line in, or CoNLL with one column filled in.
 
-    Of CoNLL's other columns, those that say more of the tag are emptied, since they were not predicted (XPOS and FEATS
-    with new UPOS); all else is unchanged.
+    In CoNLL, columns that say more about a tag than was predicted are emptied (XPOS and FEATS where UPOS is new); all
+    else is unchanged.
 
-    Reads standard input if no TEXT is given, and writes while it reads. Words are separated by spaces; text as people
-    write it needs --tokenize, whose output `aligntools conll --to raw` turns into the same text again.
+    Reads standard input if no TEXT is given, and writes while it reads. Words are separated by spaces. Raw text needs
+    --tokenize; `aligntools conll --to raw` turns the output into the same text again.
 
     \b
     Example:

@@ -74,8 +74,8 @@ def _estimator(name: str, default: str) -> Callable[[FC], FC]:
     click.option(
         "--dictionary",
         metavar="FILE",
-        help="Tags that words can have, as `project --dictionary` writes them: a word of it has one of these."
-        " For --tagged with --partial, and for --text, where the states get the tags' names.",
+        help="Tags that words can have, as `project --dictionary` writes them: a word that is listed has one of"
+        " its tags there. For --tagged with --partial, and for --text, where the states get the tags' names.",
     ),
     declared.group(TaggerSettings, "min_share"),
 )

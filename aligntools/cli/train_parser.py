@@ -85,11 +85,12 @@ def command(**o: Any) -> None:
     """Train a dependency parser from a treebank, or from tags alone (--unsupervised).
 
     The model is log-linear and scores each edge by itself (McDonald, Crammer & Pereira 2005; Ma & Xia 2014); labels
-    are found after the tree. It is learned by maximum conditional likelihood. Sentences whose trees it cannot have are
+    are found after the tree. It is learned by maximum conditional likelihood. Trees that it cannot represent are
     left out or repaired, and counted.
 
     With --unsupervised it is the dependency model with valence (Klein & Manning 2004): tags that choose tags, without
-    labels, for `parse` too. It finds what belongs together better than which of the two a treebank calls the head.
+    labels, for `parse` too. It is better at finding which words belong together than which
+    of the two a treebank takes for the head.
 
     \b
     Example:

@@ -78,7 +78,7 @@ def command(**o: Any) -> None:
 
     A source parser gives a distribution over the trees of each target sentence, through the alignment; the target
     parser learns to agree with it and, with --unlabeled text, to be certain there. The tags of both languages must be
-    of one kind. Links count where both words have no other link. Pairs of several source languages are one training
+    of one kind. Only links between words without other links count. Pairs of several source languages are one training
     set; their parsers must know the same tags.
 
     \b

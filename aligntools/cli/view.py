@@ -41,7 +41,7 @@ KINDS = {
         "--sentence",
         type=options.number(counts(1)),
         metavar="N",
-        help="Show the N-th sentence alone, counted from 1; with --svg the first by default, of trees the worst.",
+        help="Show the N-th sentence alone, counted from 1. --svg shows the first by default, or the worst tree.",
     ),
     click.option("--title", metavar="TEXT", help="Title of the page."),
 )
@@ -66,12 +66,12 @@ def command(
     """Look at results: in the terminal, as a page (-o), as a picture (--svg).
 
     With -s, -t (or -i) and -a: sentence pairs with their links, of one system or several, beside gold links if there
-    are any. The page is one file that needs no network; in it links can be corrected and saved as gold links.
+    are any. The page is one file that needs no network. Links can be corrected in it and saved as gold links.
 
-    With one or two files in CoNLL-X or CoNLL-U: trees, and beside gold trees (the second file) what is wrong in them.
+    With one or two files in CoNLL-X or CoNLL-U: trees, and with gold trees (the second file) what is wrong in them.
     With tagged text, or --tags: tags, a table of which are taken for which, and the sentences with wrong ones.
 
-    With --derivations: the rules that made translations, and beside --reference what differs.
+    With --derivations: the rules that made translations, and with --reference what differs from it.
 
     With -m: what a model learned, as charts and tables of words to search in; --number chooses a chart.
 

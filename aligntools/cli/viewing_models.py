@@ -17,7 +17,7 @@ ARGUMENTS = ("model",)
 
 own_options = options.group(
     GROUP,
-    click.option("-m", "--model", metavar="FILE", help="A model of any kind, or weights: what it is, the file says."),
+    click.option("-m", "--model", metavar="FILE", help="A model of any kind, or weights; the file says which."),
     declared.option(ModelViewing, "words"),
     declared.option(ModelViewing, "best"),
     options.verify,

@@ -39,10 +39,10 @@ class Run(Settings):
     )
     workers: int | None = option(None, "Work in N processes on this machine.", allowed=WORKERS, group=_WORKERS)
     cluster: str | None = option(
-        None, "Work on the Dask cluster whose scheduler is there.", metavar="ADDRESS", group=_WORKERS
+        None, "Work on the Dask cluster whose scheduler has this address.", metavar="ADDRESS", group=_WORKERS
     )
     cluster_file: str | os.PathLike[str] | None = option(
-        None, "The same, with the file that the scheduler wrote.", metavar="FILE", group=_WORKERS
+        None, "The same, by the file that the scheduler wrote.", metavar="FILE", group=_WORKERS
     )
     tmpdir: str | os.PathLike[str] | None = option(
         None,

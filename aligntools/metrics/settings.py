@@ -16,7 +16,7 @@ PUNCTUATION: tuple[Punctuation, ...] = get_args(Punctuation)
 _COMMON, _FILES, _DECISIONS = "Common options", "Input and output", "Decisions"
 _COLUMNS = "upos|xpos|N"
 _FORMS = "Do not compare the words, only how many there are."
-_PREDICTED = "Of CoNLL-2009, score the columns PPOS, PFEAT, PHEAD, PDEPREL; the gold's are its gold columns."
+_PREDICTED = "In CoNLL-2009, score the columns PPOS, PFEAT, PHEAD and PDEPREL against the gold file's gold columns."
 
 
 @documented
@@ -32,13 +32,17 @@ class GoldReading(Splitting):
     )
     index_base: int = option(
         0,
-        "What the first word is called in the alignments and in Pharaoh gold.",
+        "Number of the first word in the alignments and in Pharaoh gold.",
         allowed=counts(0, 1),
         group=_FILES,
         metavar="0|1",
     )
     gold_base: int | None = option(
-        None, "What the first word is called in the gold alone.", allowed=counts(0, 1), group=_FILES, metavar="0|1"
+        None,
+        "Number of the first word in the gold, where it differs.",
+        allowed=counts(0, 1),
+        group=_FILES,
+        metavar="0|1",
     )
     first_sentence: int | None = option(
         None, "naacl: number of the first line's sentence.", allowed=counts(), group=_FILES
@@ -90,11 +94,19 @@ class TagScoring(Settings):
         metavar="TEXT",
     )
     hyp_column: str | int | None = option(
-        None, "Column of the tags in what is scored alone.", otherwise="column", group=_FILES, metavar=_COLUMNS
+        None,
+        "Column of the tags in what is scored, where it differs from the gold's.",
+        otherwise="column",
+        group=_FILES,
+        metavar=_COLUMNS,
     )
-    hyp_format: TagFormat | None = option(None, "Format of what is scored alone.", otherwise="format", group=_FILES)
+    hyp_format: TagFormat | None = option(
+        None, "Format of what is scored, where it differs from the gold's.", otherwise="format", group=_FILES
+    )
     predicted_columns: bool = option(False, _PREDICTED, group=_FILES)
-    head: bool = option(False, "Score the first sentences of what has more of them than the gold.", group=_FILES)
+    head: bool = option(
+        False, "Where the gold has fewer sentences than what is scored, score the first ones.", group=_FILES
+    )
     ignore_forms: bool = option(False, _FORMS, group=_FILES)
 
     def rules(self) -> None:
@@ -118,8 +130,9 @@ class TreeScoring(Settings):
     )
     conll18: bool = option(
         False,
-        "Add the measures of the CoNLL 2018 shared task: LAS without subtypes, CLAS, MLAS, BLEX. Words and sentences"
-        " may be others than the gold's; they are aligned by their characters. All else is of the gold's words.",
+        "Add the measures of the CoNLL 2018 shared task: LAS without subtypes, CLAS, MLAS, BLEX. Words and"
+        " sentences may differ from the gold's; they are aligned by their characters. The other figures are of"
+        " the gold's words.",
         group=_COMMON,
     )
     column: str | int = option(

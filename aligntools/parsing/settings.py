@@ -34,9 +34,9 @@ _PROJECTIVE = "trees without crossing edges, or {} all trees."
 _SINGLE_ROOT = "Only trees with one word under the root, as Universal Dependencies requires, or with several too."
 _LABELS = "Learn labels (nsubj, obj, ...) too, where there are any."
 _L2 = (
-    "How strongly weights are held near 0 (the paper's lambda): half of this times the sum of their squares is added to"
-    " what is minimized. Larger trusts the {} less and generalizes more.{} What else is minimized grows with the text,"
-    " so the same value holds less in a large one."
+    "How strongly weights are held near 0 (the paper's lambda): half of this times the sum of their squares is"
+    " added to what is minimized. Larger trusts the {} less and generalizes more.{} The rest of what is"
+    " minimized grows with the text, so the same value has less effect in a large one."
 )
 
 
@@ -47,9 +47,9 @@ class ParserReading(TagReading):
 
     map: TagMap | None = option(
         None,
-        "Map tags to the 12 universal ones: from UPOS, or from the tags of the Penn Treebank. Text is written with its"
-        " own.",
-        otherwise="none; with a model as it learned",
+        "Map tags to the 12 universal ones: from UPOS, or from the tags of the Penn Treebank. The output keeps"
+        " the text's own tags.",
+        otherwise="none, or the map that a model learned with",
         group=_INPUT,
     )
 
@@ -165,9 +165,9 @@ class TransferSettings(LearningSettings):
     )
     direct_share: float = option(
         0.0,
-        "Learn something else from unlabeled text: the trees that the parser so far and the source parser without its"
-        " words find together, with this share of the latter. 0.15 helped most languages tried, above all with few"
-        " pairs, and harmed German.",
+        "Learn from unlabeled text in another way: from the trees of the parser so far and of the source parser"
+        " without its words, combined with this share of the latter. 0.15 helped most languages tried, above all"
+        " with few pairs, and harmed German.",
         allowed=PROBABILITY,
         group=_METHOD,
         metavar="P",

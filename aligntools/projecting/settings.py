@@ -32,9 +32,9 @@ class ProjectionSettings(Settings):
     )
     links: LinkChoice = option(
         "best",
-        "Of several links of a word take the most probable one (without probabilities that of the source word with"
-        " fewest links, then the one nearest to the diagonal), or none, or let all linked words vote on labels (trees"
-        " go by the best).",
+        "For a word with several links: best takes the most probable one (without probabilities, that of the"
+        " source word with fewest links, then the one nearest to the diagonal), one-to-one takes none, and vote"
+        " lets all linked words vote on labels (trees use the best).",
         group="Links",
     )
 

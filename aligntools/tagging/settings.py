@@ -25,7 +25,7 @@ _KNOWN, _TRAINING, _TAGGERS, _INDUCED = "Tags that are not all known", "Training
 _OUTPUT, _PROBABILITIES = "Input and output", "Probabilities"
 _SHARE: dict[str, Any] = {
     "default": MIN_SHARE,
-    "help": "Leave tags out of the dictionary that are a smaller share of their word's weight.",
+    "help": "Leave out of the dictionary tags with a smaller share of their word's weight.",
     "allowed": PROBABILITY,
     "group": _KNOWN,
     "metavar": "P",
@@ -84,21 +84,21 @@ class TaggerSettings(Settings):
     smoothing: TagSmoothing = field(default_factory=TagSmoothing)
     relative_frequencies: bool = option(
         False,
-        "Maximum likelihood of one state a tag: counts over counts, nothing smoothed. An unknown word has the"
-        " probability 0, and gets the tag that its neighbours ask for.",
+        "One state per tag, estimated by maximum likelihood: relative frequencies, without smoothing. An unknown"
+        " word has probability 0, and its neighbours decide its tag.",
         group=_TAGGERS,
         excludes=("partial",),
     )
     tokens: Units = option(
         "words",
-        "Learn CoNLL's syntactic words, or its surface tokens: for text with au, not à le, which the tagger can split."
-        " A range such as au has the tags of its words with a plus between, ADP+DET.",
+        "Learn CoNLL's syntactic words, or its surface tokens, so that the tagger tags text with au in place of"
+        " à le and can split it. A range such as au has the tags of its words with a plus between, ADP+DET.",
         group=_TAGGERS,
     )
     partial: bool = option(
         False,
-        "Words may have the tag _, which stands for none, or several (NOUN|VERB), of which one is theirs: what is not"
-        " known is summed over.",
+        "Words may have no tag (_) or several (NOUN|VERB), one of which is right: training sums over what is not"
+        " known.",
         group=_KNOWN,
     )
     min_share: float = option(**_SHARE)
@@ -207,7 +207,7 @@ class TagWriting(Settings):
     separator: str = option("_", "Between word and tag in word_TAG lines.", group=_OUTPUT, metavar="TEXT")
     keep: tuple[str, ...] = option(
         (),
-        "Leave this column of CoNLL as it is, where UPOS, XPOS and FEATS are emptied otherwise.",
+        "Keep this column of CoNLL; otherwise UPOS, XPOS and FEATS are emptied.",
         group=_OUTPUT,
         metavar="upos|xpos|feats",
     )

@@ -16,7 +16,7 @@ class ModelViewing(Settings):
 
     words: int = option(
         4000,
-        "The most frequent words of each side, which can be searched in the page.",
+        "How many words of each side can be searched in the page, the most frequent ones.",
         allowed=counts(0, 1_000_000),
         group="Models",
     )

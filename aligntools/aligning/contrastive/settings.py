@@ -84,13 +84,13 @@ class ContrastiveSettings(Settings):
         metavar="LIST",
     )
     n_best: int = option(
-        5, "Alignments of each pair that stand for all in learning.", allowed=counts(1, 1000), group=_LEARNING
+        5, "Alignments of each pair that approximate all of them in learning.", allowed=counts(1, 1000), group=_LEARNING
     )
     learning_beam: int = option(3, "Beam width of the search for these.", allowed=counts(1, 1000), group=_LEARNING)
     optimizer: Optimizer = option(
         "sphere",
-        "Steps on the sphere of the start's size, of which the best pass is kept; or plain stochastic gradient"
-        " descent, as in the paper.",
+        "sphere: steps that keep the length of the start's weights, and the weights of the best pass; sgd: plain"
+        " stochastic gradient descent, as in the paper.",
         group=_LEARNING,
     )
     passes: int | None = option(
@@ -125,7 +125,8 @@ class ContrastiveSettings(Settings):
     method: Method = option("risk", "With gold links: minimum risk, or minimum error rate training.", group=_LEARNING)
     evidence_share: float | None = option(
         None,
-        "Weight of other aligners' links compared with the base model's, 0 to 1; with gold links, where it begins.",
+        "Weight of other aligners' links compared with the base model's, 0 to 1; with gold links, the value that"
+        " learning starts from.",
         allowed=PROBABILITY,
         metavar="P",
         group=_LEARNING,
@@ -136,7 +137,8 @@ class ContrastiveSettings(Settings):
     )
     rounds: int | None = option(
         None,
-        "Times that the base model is trained; after the first, links that the start found in the text are priors.",
+        "How often the base model is trained; from the second time on, with the links that the start finds in"
+        " the text as priors.",
         allowed=counts(1, 10),
         group=_LEARNING,
         otherwise="2; 1 with fast, more than 100,000 pairs, a base model that is given, or the paper's start",
@@ -147,8 +149,8 @@ class ContrastiveSettings(Settings):
     )
     candidates: Candidates = option(
         "base",
-        "Links that are tried: those to which the base model gives some posterior, or all, the full space of the"
-        " paper: many times slower.",
+        "Links that are tried: those with some posterior under the base model (base), or all, as in the paper,"
+        " which is many times slower.",
         group=_SEARCH,
     )
     seed: int = option(

@@ -25,13 +25,15 @@ class TeachingSettings(Settings):
 
     students: tuple[int, ...] = option(
         (150, 300, 1000, 5000, 20000),
-        "Pairs of the students' texts. Of small sizes there are several, of those over half a text none.",
+        "Sizes of the students' texts, in pairs. Small sizes are drawn several times; sizes over half of a text"
+        " are left out.",
         allowed=counts(10),
         group=_TEACHING,
     )
     lessons: int = option(
         200,
-        "Pairs of each student's text that it learns on; larger ones learn on as many of other places.",
+        "Pairs of each student's text that the network learns from; for large students as many pairs from"
+        " elsewhere in the text, too.",
         allowed=counts(1, 100_000),
         group=_TEACHING,
     )

@@ -29,7 +29,7 @@ class CombiningSettings(PieceReading, Splitting):
     )
     index_base: int = option(
         0,
-        "What the first word is called in the alignment files.",
+        "Number of the first word in the alignment files.",
         allowed=counts(0, 1),
         group=_FILES,
         metavar="0|1",

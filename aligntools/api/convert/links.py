@@ -151,7 +151,7 @@ def links_of(
     name : str
         What messages call it.
     index_base : int
-        What the first word is called in Pharaoh text, 0 or 1; other links count from 0.
+        Number of the first word in Pharaoh text, 0 or 1; other links count from 0.
     head : int or None
         Take only so many.
     compiled : bool or None
@@ -246,7 +246,7 @@ def extract_lexicon(
     alignments : iterable of alignments, or a Pharaoh file (str or path)
         One for each sentence pair; see `symmetrize`.
     index_base : int
-        What the first word is called in Pharaoh text, 0 or 1.
+        Number of the first word in Pharaoh text, 0 or 1.
     skip_bad_links : bool
         Leave out links past a sentence's end instead of raising an error; how many is logged.
     split : str
@@ -326,7 +326,7 @@ def count_priors(
         The links that target words chose and those that source words chose, both as source-target. Symmetrized links
         may be given as both.
     index_base : int
-        What the first word is called in Pharaoh text, 0 or 1.
+        Number of the first word in Pharaoh text, 0 or 1.
     split : str
         What separates words in lines, as for `read_bitext`.
 

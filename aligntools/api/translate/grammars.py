@@ -230,7 +230,7 @@ def extract_grammar(
     text : path or iterable of sentences, optional
         Keep only the rules that this text can use; all rules enter the scores.
     index_base : int
-        What the first word is called in ``alignments``, 0 or 1.
+        Number of the first word in ``alignments``, 0 or 1.
     input_format : str
         What is between the sides of one file, as for `read_bitext`.
     progress : callable or bool, optional

@@ -40,7 +40,7 @@ class Splitting(Settings):
     split: Split | None = option(
         None,
         "What separates words: spaces and tabs, or all of Unicode's white space, as for Python's str.split().",
-        otherwise="spaces; with a saved model as in its training text",
+        otherwise="spaces; with a saved model, as its training text was split",
         group=_TEXT,
     )
 
@@ -63,7 +63,7 @@ class Reading(Splitting):
     case_sensitive: bool = option(False, "Keep upper and lower case apart.", group=_TEXT)
     input_format: InputFormat = option(
         "auto",
-        "Of one file with both sides: ' ||| ' between them (joint) or a tab (tsv); auto looks at its first line.",
+        "What separates the sides in one file with both: ' ||| ' (joint) or a tab (tsv); auto looks at the first line.",
         group=_TEXT,
     )
     max_length: int = option(2000, "A pair with a longer side gets a blank line.", allowed=LONGEST_RANGE, group=_TEXT)
@@ -156,9 +156,7 @@ class LinkReading(Settings):
     CHANGES: ClassVar = "reading"
 
     reverse: bool = option(False, "The links are target-source: i of i-j is the target word.", group=_INPUT)
-    index_base: int = option(
-        0, "What the first word is called in links.", allowed=counts(0, 1), group=_INPUT, metavar="0|1"
-    )
+    index_base: int = option(0, "Number of the first word in links.", allowed=counts(0, 1), group=_INPUT, metavar="0|1")
 
 
 @documented
@@ -208,7 +206,7 @@ class ColumnReading(Settings):
 
     predicted_columns: bool = option(
         False,
-        "Of CoNLL-2009, read and write PLEMMA, PPOS, PFEAT, PHEAD, PDEPREL; the gold columns stay.",
+        "In CoNLL-2009, read and write PLEMMA, PPOS, PFEAT, PHEAD and PDEPREL, and leave the gold columns as they are.",
         group=_INPUT,
     )
 
@@ -221,7 +219,7 @@ class TagReading(ColumnReading, TextReading):
     column: str | int | None = option(
         None,
         "Column of CoNLL with the tags, by name or by number from 1.",
-        otherwise="upos; with a model the one that it learned from",
+        otherwise="upos, or the column that a model learned from",
         group=_INPUT,
         metavar="upos|xpos|N",
     )

@@ -48,8 +48,8 @@ class InducedParserSettings(Settings):
     )
     decay: float = option(
         1.0,
-        "In the start, near heads are likelier: by their distance to the power of minus this. 1 is the harmonic start"
-        " of the paper.",
+        "At the start, the probability of a head falls with its distance, to the power of minus this. 1 is the"
+        " harmonic start of the paper.",
         allowed=amounts(0, 100),
         group=_GROUP,
     )
