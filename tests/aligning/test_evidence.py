@@ -1,5 +1,6 @@
 """Evidence of a kind that is registered takes part wherever any does; and what every kind has to do."""
 
+import inspect
 import json
 import random
 import subprocess
@@ -415,4 +416,5 @@ def test_what_declarations_of_other_kinds_say(own_way, tmp_path):
         with pytest.raises(at.UsageProblem, match="learned with 1 file of evidence"):
             list(weighed.align_batch(*text))
     known = {name for kind in at.align_in_parts.takes for name in declared(kind)}
+    known |= {*inspect.signature(at.align_in_parts).parameters}
     assert own_way.in_parts == (own_way.option in known)

@@ -117,7 +117,7 @@ def test_files_by_a_star_stay_files(files):
     (("-i", "a.txt", "--part-size", 9, "-m", "model"), b"-m is about a text in memory"),
     (("-i", "a.txt", "--workers", 2, "--checkpoint", "x", "-m", "model"), b"--checkpoint works a text in parts"),
     (("-i", "a.txt", "--workers", 2, "--model-type", "ibm1"), b"not ibm1"),
-    (("-i", "a.txt", "--workers", 2, "--priors", "p"), b"--priors is about a text in memory"),
+    (("-i", "a.txt", "--workers", 2, "--priors", "p", "--prior-jumps", 1), b"--prior-jumps is about a text in memory"),
     (("-i", "a.txt", "--tmpdir", "nowhere"), b"nowhere is not a directory"),
     (("-i", "-", "--checkpoint", "keep"), b"a pipe cannot be read again"),
     (("-i", "a.txt", "--workers", 2, "--cluster-file", "none.json"), b"--workers are processes on this machine"),

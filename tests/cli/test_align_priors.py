@@ -2,6 +2,7 @@
 
 import gzip
 
+import numpy as np
 import pytest
 
 import aligntools as at
@@ -94,3 +95,50 @@ def test_priors_of_null_alone_are_used_without_a_warning(inside, tmp_path):
     assert plain.stdout == unknown.stdout
     assert b"warning" not in null.stderr
     assert b"none of the words that the priors link to <NULL> is one of the text" in unknown.stderr
+
+
+PARTS = {"model_type": "hmm", "views": (0,), "prior_lexical": 1.0}
+
+
+def test_priors_of_text_in_parts_are_those_of_text_in_memory(tmp_path):
+    """Bit by bit where there is one part, nearly where there are several; however the words are written."""
+    (tmp_path / "wrong").write_text("LEX\tZug\tleaves\t500\nLEX\tfährt\ttrain\t500\n")
+    priors = at.read_priors([SAMPLE, tmp_path / "wrong"])
+    rows = [row.split("\t") for row in b"".join(format_priors(priors)).decode().splitlines()]
+    (tmp_path / "upper").write_text("".join(f"LEX\t{s.upper()}\t{t}\t{n}\n" for _, s, t, n in rows))
+    text = at.read_bitext(SOURCE, TARGET)
+    expected = [str(a) for a in at.align(text, priors=priors, **PARTS)]
+    for given in (priors, [SAMPLE, tmp_path / "wrong"], tmp_path / "upper"):
+        blocks = at.align_in_parts(SOURCE, TARGET, priors=given, part_size=1000, **PARTS)
+        assert [str(a) for block in blocks for a in block] == expected
+    plain = [str(a) for block in at.align_in_parts(SOURCE, TARGET, part_size=1000, **PARTS) for a in block]
+    assert plain != expected
+    whole = at.train_aligner(text, priors=priors, **PARTS).model.views[0]
+    for _ in at.align_in_parts(SOURCE, TARGET, priors=priors, part_size=37, save_model=tmp_path / "m", **PARTS):
+        pass
+    np.testing.assert_allclose(at.load(tmp_path / "m").model.views[0].counts[0], whole.counts[0], rtol=2e-3, atol=2e-5)
+
+
+def test_what_priors_cannot_give_to_text_in_parts(tmp_path, inside):
+    parts = *FAST, "--part-size", "100"
+    (tmp_path / "null").write_text("LEX\t<NULL>\tthe\t3\n")
+    fails(inside(*parts, "--priors", tmp_path / "null"), "links to <NULL>, which are for text in memory", status=2)
+    fails(inside(*parts, "--priors", SAMPLE, "--prior-fertility", "1"), "about a text in memory", status=2)
+    with pytest.raises(at.UsageProblem, match="prior_jumps is for text in memory"):
+        next(at.align_in_parts(SOURCE, TARGET, priors=SAMPLE, prior_jumps=1.0))
+    (tmp_path / "foreign").write_text("LEX\tnichtda\tnotthere\t3\n")
+    assert (
+        b"none of the 1 pairs of words in the priors"
+        in inside(*TEXT, "--fast", *parts[-2:], "--priors", tmp_path / "foreign").stderr
+    )
+
+
+def test_a_checkpoint_goes_on_with_the_same_priors(tmp_path):
+    given = {"part_size": 100, "checkpoint": tmp_path / "keep", **PARTS}
+    begun = at.align_in_parts(SOURCE, TARGET, priors=SAMPLE, **given)
+    first = [str(a) for a in next(begun)]
+    begun.close()
+    with pytest.raises(at.DataError, match="of other text or options"):
+        next(at.align_in_parts(SOURCE, TARGET, **given))
+    again = [str(a) for block in at.align_in_parts(SOURCE, TARGET, priors=SAMPLE, **given) for a in block]
+    assert again[:100] == first

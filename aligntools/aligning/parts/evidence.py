@@ -11,7 +11,7 @@ import numpy as np
 
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.evidence import About, Asked, AskedKind, Source, TextSource, WordSource
-from aligntools.aligning.parts.given_pairs import keep_given
+from aligntools.aligning.parts import given_pairs
 from aligntools.aligning.parts.stages import Stages
 from aligntools.aligning.parts.words import SIDES
 from aligntools.aligning.parts.work import Work, load_text, written_name
@@ -77,17 +77,27 @@ def ask_part(work: Work, asking: Asking, part: int, pool: Pool) -> None:
     _keep(work, name, priors, facts)
 
 
-def ask(work: Work, asked: Asked, pairs: tuple[int, ...], lowercase: bool, stages: Stages) -> dict[str, About]:
-    """Ask every kind that takes part, and keep what is given to training; return what a model's header says."""
+def ask(
+    work: Work,
+    asked: Asked,
+    pairs: tuple[int, ...],
+    lowercase: bool,
+    stages: Stages,
+    others: Priors | None = None,
+) -> dict[str, About]:
+    """Ask every kind that takes part, and keep what is given to training; return what a model's header says.
+
+    ``others`` are priors of other text, as `given_pairs.in_parts` returns them.
+    """
     store = work.store
     if not store.has(KNOWN):
-        header, found = {}, []
+        header, found = {}, [others] if others is not None and len(others) else []
         for kind in asked.kinds:
             asking = Asking(kind, asked.of_kind(kind), pairs, lowercase)
             header[kind.name], own = _ask_kind(work, asking, stages)
             found += own
         if found:
-            keep_given(work, combined(found))
+            given_pairs.keep_given(work, combined(found))
         store.write(KNOWN, header)
     for kind in asked.kinds:
         asking = Asking(kind, asked.of_kind(kind), pairs, lowercase)
@@ -133,14 +143,7 @@ def ask_words(work: Work, asking: Asking, parts: int, pool: Pool) -> None:
     said = source.of_words(distinct[0], distinct[1], pool)
     said = source.tried(said, load_text(work.store, written_name(*work.place(0))))
     priors = said.priors or Priors()
-    _keep(work, asking.name(), _in_lower_case(priors) if asking.lowercase else priors, said.about)
-
-
-def _in_lower_case(priors: Priors) -> Priors:
-    """Return priors of words in lower case, as training in memory puts them; those of words that become one add."""
-    (source, s_ids), (target, t_ids) = priors.source_vocabulary.folded(), priors.target_vocabulary.folded()
-    s, t = priors.lexical.keys.T
-    return Priors(source, target, Counted.of((s_ids[s], t_ids[t]), priors.lexical.alphas))
+    _keep(work, asking.name(), given_pairs.in_lower_case(priors) if asking.lowercase else priors, said.about)
 
 
 def _keep(work: Work, name: str, priors: Priors, about: About) -> None:

@@ -8,13 +8,40 @@ import numpy as np
 
 from aligntools.aligning.parts.words import SIDES
 from aligntools.aligning.parts.work import ViewWork, Work
+from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.cooccurrence import Table
-from aligntools.aligning.training.view_priors import found_in, ids_in
-from aligntools.formats.links.priors import Priors
+from aligntools.aligning.training.view_priors import found_in, ids_in, tell_foreign
+from aligntools.formats.links.priors import Counted, Priors
+from aligntools.ground.errors import UsageProblem
 from aligntools.words.vocabulary import Vocabulary
 
 #: The name that they are kept under.
 GIVEN = "given"
+
+
+def in_parts(priors: Priors, weights: PriorWeights, lowercase: bool) -> Priors:
+    """Return priors of other text as text in parts takes them: pairs of words, weighed, in the case of the text.
+
+    Raises
+    ------
+    UsageProblem
+        When they have what is given to text in memory alone.
+    """
+    for name in ("prior_fertility", "prior_jumps"):
+        if getattr(weights, name):
+            raise UsageProblem(f"`{name}` is for text in memory; in parts `priors` give links of words alone")
+    if not priors.lexical.keys.all():
+        raise UsageProblem("`priors` have links to <NULL>, which are for text in memory; leave them out")
+    lexical = Counted(priors.lexical.keys, priors.lexical.alphas * weights.prior_lexical)
+    found = Priors(priors.source_vocabulary, priors.target_vocabulary, lexical)
+    return in_lower_case(found) if lowercase else found
+
+
+def in_lower_case(priors: Priors) -> Priors:
+    """Return priors of words in lower case, as training in memory puts them; those of words that become one add."""
+    (source, s_ids), (target, t_ids) = priors.source_vocabulary.folded(), priors.target_vocabulary.folded()
+    s, t = priors.lexical.keys.T
+    return Priors(source, target, Counted.of((s_ids[s], t_ids[t]), priors.lexical.alphas))
 
 
 def keep_given(work: Work, priors: Priors) -> None:
@@ -38,6 +65,8 @@ def number_given(view_work: ViewWork) -> None:
         words = Vocabulary(given[f"{side}.blob"], given[f"{side}.starts"])
         columns.append(ids_in(words, known, view_work.letters)[given["keys"][:, k]])
     kept = (columns[0] > 0) & (columns[1] > 0)
+    if len(kept) and not kept.any() and not view_work.number:
+        tell_foreign(len(kept))
     keys, places = np.unique((columns[0][kept] << 32) | columns[1][kept], return_inverse=True)
     store.write(name, keys=keys, alphas=np.bincount(places, given["alphas"][kept], len(keys)).astype(np.float32))
 

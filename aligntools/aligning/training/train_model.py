@@ -18,7 +18,7 @@ from aligntools.aligning.training.last_pass import LastPass
 from aligntools.aligning.training.reconstruction import reconstruct, reconstructed_from
 from aligntools.aligning.training.stages import schedule, train
 from aligntools.aligning.training.subwords import train_subwords
-from aligntools.aligning.training.view_priors import ViewPriors, view_priors
+from aligntools.aligning.training.view_priors import ViewPriors, tell_foreign, view_priors
 from aligntools.aligning.training.warm_start import warm_start
 from aligntools.formats.links.priors import Priors
 from aligntools.formats.text.corpus import Bitext
@@ -81,11 +81,7 @@ class _Mapped:
             if not (found.s_null.any() or found.t_null.any()):
                 _log.warning("none of the words that the priors link to <NULL> is one of the text")
         elif pairs and not len(found.keys):
-            _log.warning(
-                "none of the %d pairs of words in the priors is one of the text: other languages, exchanged sides, or"
-                " another tokenization?",
-                pairs,
-            )
+            tell_foreign(pairs)
         elif not pairs and not any(f.any() for f in found.fertilities) and not found.jumps.any():
             _log.warning("the priors have no links, and what else they have weighs nothing (see `prior_fertility`)")
 

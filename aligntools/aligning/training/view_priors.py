@@ -4,6 +4,7 @@ Words are put in lower case if the text was, and cut as in the view; counts of w
 Counts of words that the text does not have are left out, as eflomal leaves them out.
 """
 
+import logging
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from aligntools.aligning.text.views import ViewWords, cut
 from aligntools.formats.links.priors import Counted, Priors
 from aligntools.words.vocabulary import Vocabulary
 
+_log = logging.getLogger("aligntools")
 #: Words without a link for each one with links, where priors do not count them: eflomal's do not.
 UNLINKED = 0.2
 
@@ -77,6 +79,15 @@ def found_in(wanted: np.ndarray, keys: np.ndarray, alphas: np.ndarray) -> np.nda
         found = wanted[at] == keys
         out[at[found]] = alphas[found]
     return out
+
+
+def tell_foreign(pairs: int) -> None:
+    """Log that priors of so many pairs of words have none of the text."""
+    _log.warning(
+        "none of the %d pairs of words in the priors is one of the text: other languages, exchanged sides, or another"
+        " tokenization?",
+        pairs,
+    )
 
 
 def ids_in(vocabulary: Vocabulary, ids: dict[str, int], letters: int, lowercase: bool = False) -> np.ndarray:

@@ -14,7 +14,7 @@ register(WORD_ENCODER)
 register(VECTORS)
 # Kinds with ways of their own into a model
 register(EvidenceKind("look-alikes", "words that look alike", "look_alike"))  # tiers of priors, estimated in training
-register(EvidenceKind("priors", "priors of other text", "priors", in_parts=False))  # with fertilities and jumps
+register(EvidenceKind("priors", "priors of other text", "priors"))  # with fertilities and jumps, in memory
 register(  # tables of what readings of their links are worth, in weights
     EvidenceKind("links", "other aligners' links", "evidence", types=False, places=True, in_parts=False, again=True)
 )

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from aligntools.aligning.evidence import About, Asked, summary
 from aligntools.aligning.models.registry import kind_of
-from aligntools.aligning.settings import PART_PAIRS, AlignerSettings, Decisions, PartSettings
+from aligntools.aligning.settings import PART_PAIRS, AlignerSettings, Decisions, PartSettings, PriorWeights
 from aligntools.api.align.alignment import tell_unused
 from aligntools.api.align.alignments import Alignments
 from aligntools.api.align.evidence_kinds import SETTINGS, EvidenceKeywords
+from aligntools.api.align.priors import SomePriors, fingerprint, read_priors
 from aligntools.api.given.keywords import (
     AlignerKeywords,
     DecisionsKeywords,
     PartKeywords,
+    PriorWeightsKeywords,
     ReadingKeywords,
     RunKeywords,
 )
@@ -35,12 +37,20 @@ if TYPE_CHECKING:
     from aligntools.aligning.parts.reading import TextSizes
     from aligntools.aligning.parts.stages import Stages
     from aligntools.aligning.parts.work import Work
+    from aligntools.formats.links.priors import Priors
     from aligntools.ground.parallel import Pool
     from aligntools.store.stores import Store
 
 
 class PartsKeywords(
-    AlignerKeywords, DecisionsKeywords, EvidenceKeywords, PartKeywords, ReadingKeywords, RunKeywords, total=False
+    AlignerKeywords,
+    DecisionsKeywords,
+    EvidenceKeywords,
+    PartKeywords,
+    PriorWeightsKeywords,
+    ReadingKeywords,
+    RunKeywords,
+    total=False,
 ):
     """Keywords of `align_in_parts`, besides its own parameters."""
 
@@ -80,8 +90,11 @@ class PartsRun:
         directions: bool,
         progress: Progress,
         evidence: Asked = Asked(),  # noqa: B008
+        priors: "Priors | None" = None,
+        weights: PriorWeights = PriorWeights(),  # noqa: B008
         advance: Callable[[str, int, int], None] = lambda _stage, _done, _of: None,
     ) -> None:
+        from aligntools.aligning.parts.given_pairs import in_parts
         from aligntools.aligning.parts.training import check_settings
         from aligntools.words.white_space import named_as
 
@@ -107,6 +120,7 @@ class PartsRun:
         for kind in evidence.kinds:
             if not kind.in_parts:
                 raise UsageProblem(f"`{kind.option}` is for text in memory, and this one is worked in parts")
+        self._priors = None if priors is None else in_parts(priors, weights, bool(self._reading["lowercase"]))
         if checkpoint is not None and not all(_regular(path) for one in self.inputs for path in one.values()):
             raise UsageProblem("`checkpoint` goes on with files; a pipe cannot be read again")
 
@@ -172,7 +186,7 @@ class PartsRun:
                 reading = Reading(store, tuple(self.inputs), pairs=self._part_size, written=asked, **self._reading)
                 self.sizes = read_text(reading, stages, pool)
                 work = Work(store, self._settings.resolved(self.sizes.source_words), self.sizes.parts)
-                about = self._ask(work, stages) if asked else {}
+                about = self._ask(work, stages) if asked or self._priors is not None else {}
                 models = train_parts(work, stages)
                 if save_model is not None:
                     model = whole_model(work, models, bool(self._reading["lowercase"]), pool)
@@ -187,12 +201,12 @@ class PartsRun:
                     yield file, Alignments.of(d, skipped)
 
     def _ask(self, work: "Work", stages: "Stages") -> dict[str, About]:
-        """Ask about the text's words; return what a model's header says of it."""
+        """Ask about the text's words, and keep priors; return what a model's header says of what was asked."""
         from aligntools.aligning.parts.evidence import ask
         from aligntools.aligning.parts.reading import read_sizes
 
         pairs = [int(n) for file in range(len(work.files)) for n in read_sizes(work.store, file)[:, 0]]
-        about = ask(work, self._evidence, tuple(pairs), bool(self._reading["lowercase"]), stages)
+        about = ask(work, self._evidence, tuple(pairs), bool(self._reading["lowercase"]), stages, self._priors)
         for line in summary(about):
             _log.info("%s", line)
         return about
@@ -266,6 +280,7 @@ class PartsRun:
             "decisions": asdict(self._decisions),
             "directions": self._directions,
             "part_size": self._part_size,
+            "priors": None if self._priors is None else fingerprint(self._priors),
             "evidence": {name: asdict(settings) for name, settings in self._evidence.settings.items()},
         }
         found: dict[str, Any] = json.loads(json.dumps(facts))
@@ -324,7 +339,7 @@ def seems_too_large(texts: list[str], settings: AlignerSettings) -> bool:
     return seems([dict(zip(names, texts, strict=True))], settings)
 
 
-@taking(AlignerSettings, Decisions, PartSettings, Reading, Run, *SETTINGS)
+@taking(AlignerSettings, Decisions, PartSettings, PriorWeights, Reading, Run, *SETTINGS)
 def align_in_parts(
     sources: Sentences,
     targets: Sentences | None = None,
@@ -336,6 +351,7 @@ def align_in_parts(
     checkpoint: str | os.PathLike[str] | None = None,
     directions: bool = True,
     save_model: str | os.PathLike[str] | None = None,
+    priors: "SomePriors | None" = None,
     progress: Progress = None,
     **options: Unpack[PartsKeywords],
 ) -> Iterator[Alignments]:
@@ -358,6 +374,8 @@ def align_in_parts(
         Find the links of the single directions too.
     save_model : path or None
         Write the model of the whole text, for `Aligner.load`. It has to fit into memory.
+    priors : str, path, Priors, iterable of these, or None
+        As for `train_aligner`; links of words alone.
     progress : callable, True or None
         As for `train_aligner`.
     **options
@@ -386,7 +404,7 @@ def align_in_parts(
     given = Given("align_in_parts", options)
     settings, parts = given.take(AlignerSettings, settings), given.take(PartSettings)
     decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
-    evidence = Asked.given(given).chosen(False)
+    evidence, weights = Asked.given(given).chosen(False), given.take(PriorWeights)
     given.end()
     work = PartsRun(
         sources,
@@ -400,6 +418,8 @@ def align_in_parts(
         directions=directions,
         progress=progress,
         evidence=evidence,
+        priors=None if priors is None else read_priors(priors),
+        weights=weights,
     )
     with pool_of(run.threads) as pool:
         for _, block in work.run(pool, None if save_model is None else os.fspath(save_model)):

@@ -64,7 +64,8 @@ class InParts:
     def _whole(self, work: AlignedText, training: Training) -> dict[str, object]:
         """Return what needs the whole text, or a model of it, in memory."""
         files = {name: getattr(work.outputs, name) for name in ("save_priors", "ttable", "moses_dir")}
-        about = {"best": training.settings.best, "init_model": work.init_model, "priors": training.priors}
+        about: dict[str, object] = {"best": training.settings.best, "init_model": work.init_model}
+        about |= {name: getattr(training.weights, name) for name in ("prior_fertility", "prior_jumps")}
         return {"model": work.model} | about | files
 
     def _must(self, work: AlignedText, training: Training) -> bool:
@@ -129,6 +130,8 @@ class InParts:
                 progress=watch,
                 advance=_bars(watch),
                 evidence=training.evidence,
+                priors=training.counts,
+                weights=training.weights,
             )
             _check_places(work, job)
             if self.plan:

@@ -1,5 +1,6 @@
 """Priors: what the alignment of one text tells the alignment of another, in eflomal's form."""
 
+import hashlib
 import os
 from collections.abc import Iterable
 from typing import TypeAlias
@@ -43,6 +44,17 @@ def read_priors(priors: SomePriors) -> Priors:
         return format.read_priors(os.fspath(priors))
     parts = [read_priors(part) for part in priors]
     return parts[0] if len(parts) == 1 else format.combined(parts)
+
+
+def fingerprint(priors: Priors) -> str:
+    """Return what tells priors apart."""
+    words = (
+        getattr(v, what) for v in (priors.source_vocabulary, priors.target_vocabulary) for what in ("blob", "starts")
+    )
+    found = hashlib.sha256()
+    for array in (priors.lexical.keys, priors.lexical.alphas, *words):
+        found.update(array.tobytes())
+    return found.hexdigest()
 
 
 def write_priors(path: str | os.PathLike[str], priors: Priors) -> None:
