@@ -218,7 +218,7 @@ class LexicalModel(ABC):
         """Return a model of a new text, with the parameters of positions of an older model, of any kind."""
         return cls(**fields)
 
-    def climbing(self) -> type[PositionClimb]:
+    def climbing(self) -> "type[PositionClimb[LexicalModel]]":
         """Return the class that trains positions in maximum reconstruction from this model."""
         raise NotImplementedError(f"{type(self).__name__} is not reconstructed from")
 

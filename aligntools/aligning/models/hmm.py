@@ -118,7 +118,7 @@ class Hmm(LexicalModel):
         """Return a model of a new text that begins with an older one's jumps, where it has them."""
         return cls(**fields, jumps=old.jumps if isinstance(old, Hmm) else initial_jumps())
 
-    def climbing(self) -> type[HmmClimb]:
+    def climbing(self) -> type[HmmClimb[LexicalModel]]:
         """Return the class that trains jumps in maximum reconstruction."""
         return HmmClimb
 
@@ -149,8 +149,8 @@ def shares(counts: np.ndarray) -> list[float]:
 class HmmStage(Stage):
     """The HMM in training."""
 
-    def __init__(self, *place: Any) -> None:
-        super().__init__(*place)
+    def __init__(self, model: type[LexicalModel], task: Task, before: Stage | None = None) -> None:
+        super().__init__(model, task, before)
         self._jumps = self.task.old.jumps if isinstance(self.task.old, Hmm) else initial_jumps()
         self._stride = 1
 

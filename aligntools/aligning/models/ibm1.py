@@ -77,7 +77,7 @@ class Ibm1(LexicalModel):
         """Begin to train it."""
         return Ibm1Stage(cls, task, before)
 
-    def climbing(self) -> type[PositionClimb]:
+    def climbing(self) -> type[PositionClimb[LexicalModel]]:
         """Return the class that trains the tension in maximum reconstruction, which goes on as IBM 2."""
         return DiagonalClimb
 
@@ -85,8 +85,8 @@ class Ibm1(LexicalModel):
 class Ibm1Stage(Stage):
     """IBM 1 in training."""
 
-    def __init__(self, *place: Any) -> None:
-        super().__init__(*place)
+    def __init__(self, model: type[LexicalModel], task: Task, before: Stage | None = None) -> None:
+        super().__init__(model, task, before)
         self.tension = np.zeros(2)
         self._figures: dict[str, Any] = {}
 

@@ -143,7 +143,7 @@ class TableIbm2(Ibm2):
             out[f"positions.{d}.shapes"], out[f"positions.{d}.values"] = positions.shapes, positions.values
         return out
 
-    def climbing(self) -> type[PositionClimb]:
+    def climbing(self) -> type[PositionClimb[LexicalModel]]:
         """Return the class that trains tables in maximum reconstruction."""
         return TableClimb
 
@@ -156,8 +156,8 @@ def first_tension(settings: AlignerSettings) -> np.ndarray:
 class DiagonalStage(Ibm1Stage):
     """IBM 2 with the diagonal in training."""
 
-    def __init__(self, *place: Any) -> None:
-        super().__init__(*place)
+    def __init__(self, model: type[LexicalModel], task: Task, before: Stage | None = None) -> None:
+        super().__init__(model, task, before)
         self.tension = first_tension(self.task.settings)
         self._shapes: list[tuple[np.ndarray, np.ndarray]] | None = None
 
@@ -203,8 +203,8 @@ class DiagonalStage(Ibm1Stage):
 class TableStage(DiagonalStage):
     """IBM 2 with tables of positions in training."""
 
-    def __init__(self, *place: Any) -> None:
-        super().__init__(*place)
+    def __init__(self, model: type[LexicalModel], task: Task, before: Stage | None = None) -> None:
+        super().__init__(model, task, before)
         old = self.task.old
         if isinstance(old, TableIbm2):
             self._positions = old.positions

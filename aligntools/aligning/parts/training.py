@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from aligntools.aligning.applying.decided import Decided
 from aligntools.aligning.models.registry import kind_of, kinds
@@ -47,7 +46,7 @@ def read_text(reading: Reading, stages: Stages, pool: Pool) -> TextSizes:
     return sizes_of(reading)
 
 
-def _is_file(path: Any) -> bool:
+def _is_file(path: object) -> bool:
     from aligntools.formats.opening.files import is_regular
 
     return is_regular(path)

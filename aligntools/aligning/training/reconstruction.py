@@ -203,8 +203,7 @@ class Climb:
             "t_null": nulls[0],
             "lexicon": lexicon_from_counts(table, counts[0], counts[1], tiers, self.settings.alpha, False, self.pool),
         }
-        model: LexicalModel = self.positions.reached(fields)
-        return model
+        return self.positions.reached(fields)
 
 
 def reconstructed_from(settings: AlignerSettings) -> str:

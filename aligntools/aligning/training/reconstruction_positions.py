@@ -5,7 +5,7 @@ There is a class for each, which the model names (`LexicalModel.climbing`); `tra
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,8 +21,10 @@ from aligntools.aligning.training import kernels_reconstruction as km
 from aligntools.aligning.training.exponentiated_steps import DirectionClimb, DistributionFamily, Tension
 from aligntools.ground.parallel import Pool
 
+_Model = TypeVar("_Model")
 
-class Climbing(Protocol):
+
+class Climbing(Protocol[_Model]):
     """The training of a view's model, `reconstruction.Climb`, as the classes of positions use it.
 
     Attributes
@@ -34,7 +36,7 @@ class Climbing(Protocol):
     """
 
     model: Any
-    of: Callable[..., Any]
+    of: Callable[..., _Model]
     settings: AlignerSettings
     how: ReconstructionSettings
     pool: Pool
@@ -43,10 +45,10 @@ class Climbing(Protocol):
         """Return inverse totals of a direction's given words: their values are probabilities already."""
 
 
-class PositionClimb(ABC):
+class PositionClimb(ABC, Generic[_Model]):
     """The positions of one view's model, in both directions."""
 
-    def __init__(self, climb: Climbing) -> None:
+    def __init__(self, climb: Climbing[_Model]) -> None:
         self.climb, self.model = climb, climb.model
         self.rate = climb.how.mre_rate if climb.how.mre_positions else 0.0
 
@@ -63,7 +65,9 @@ class PositionClimb(ABC):
         return False
 
     @abstractmethod
-    def pass_over(self, chunk: Chunk, d: DirectionClimb, cells: np.ndarray, scratch: Scratch, apart: np.ndarray) -> Any:
+    def pass_over(
+        self, chunk: Chunk, d: DirectionClimb, cells: np.ndarray, scratch: Scratch, apart: np.ndarray
+    ) -> np.ndarray:
         """Turn a chunk's matrices into gradients of words; return an array whose sum `gradients` takes."""
 
     def after(self, chunk: Chunk, d: DirectionClimb, apart: np.ndarray) -> None:
@@ -79,14 +83,14 @@ class PositionClimb(ABC):
         return 0.0
 
     @abstractmethod
-    def reached(self, fields: LexicalFields) -> Any:
+    def reached(self, fields: LexicalFields) -> _Model:
         """Return the model that was reached, with these fields of words."""
 
 
-class HmmClimb(PositionClimb):
+class HmmClimb(PositionClimb[_Model]):
     """Jumps."""
 
-    def __init__(self, climb: Climbing) -> None:
+    def __init__(self, climb: Climbing[_Model]) -> None:
         super().__init__(climb)
         self._jumps: dict[int, DistributionFamily] = {}
 
@@ -135,7 +139,7 @@ class HmmClimb(PositionClimb):
             jumps.gradient[:] = c_q - c_p - jumps.tried * (e_q - e_p)
             jumps.totals[:] = c_p[: kh.FIRST].sum(), c_p[kh.FIRST :].sum()
 
-    def reached(self, fields: LexicalFields) -> Any:
+    def reached(self, fields: LexicalFields) -> _Model:
         """Return the HMM."""
         jumps = self.model.jumps.copy()
         for d, family in self._jumps.items():
@@ -143,10 +147,10 @@ class HmmClimb(PositionClimb):
         return self.climb.of(**fields, jumps=jumps)
 
 
-class DiagonalClimb(PositionClimb):
+class DiagonalClimb(PositionClimb[_Model]):
     """The tension to the diagonal; 0 where the start has none."""
 
-    def __init__(self, climb: Climbing) -> None:
+    def __init__(self, climb: Climbing[_Model]) -> None:
         super().__init__(climb)
         self._start: np.ndarray = getattr(self.model, "tension", np.zeros(2))
         self._tension: dict[int, Tension] = {}
@@ -192,7 +196,7 @@ class DiagonalClimb(PositionClimb):
         if np.ndim(sums):
             self._tension[d.way].slope, self._tension[d.way].total = sums
 
-    def reached(self, fields: LexicalFields) -> Any:
+    def reached(self, fields: LexicalFields) -> _Model:
         """Return IBM 2."""
         tension = self._start.copy()
         for d, climbed in self._tension.items():
@@ -200,10 +204,10 @@ class DiagonalClimb(PositionClimb):
         return self.climb.of(**fields, tension=tension)
 
 
-class TableClimb(DiagonalClimb):
+class TableClimb(DiagonalClimb[_Model]):
     """Tables of positions."""
 
-    def __init__(self, climb: Climbing) -> None:
+    def __init__(self, climb: Climbing[_Model]) -> None:
         super().__init__(climb)
         self._tables: dict[int, PositionTable] = {}
         self._values: dict[int, DistributionFamily] = {}
@@ -258,9 +262,10 @@ class TableClimb(DiagonalClimb):
         values.gradient += prior
         return float((prior * np.log(values.tried)).sum(dtype=np.float64))
 
-    def reached(self, fields: LexicalFields) -> Any:
+    def reached(self, fields: LexicalFields) -> _Model:
         """Return IBM 2 with tables."""
         positions = list(self.model.positions)
         for d, values in self._values.items():
             positions[d] = PositionTable(self._tables[d].shapes, values.p)
-        return type(self.model)(**fields, tension=self.model.tension, positions=positions)
+        found: _Model = type(self.model)(**fields, tension=self.model.tension, positions=positions)
+        return found
