@@ -8,7 +8,7 @@ import click
 
 from aligntools.api.score.scorers import Scorer
 from aligntools.api.score.scoring import compare_scores
-from aligntools.cli import notices, options
+from aligntools.cli import declared, notices, options
 from aligntools.cli.grouping import FC
 from aligntools.ground.errors import UsageProblem, readable
 from aligntools.ground.ranges import BOOTSTRAP
@@ -74,6 +74,8 @@ def write_report(
     by: Sequence[str] = (),
 ) -> None:
     """Score every system and write the table or the JSON; ``verbose`` adds the counts on standard error."""
+    if not (bootstrap or paired) and "seed" in declared.given():
+        raise UsageProblem("`seed` is for `bootstrap` and `paired`: there is nothing random without them")
     with notices.shown(quiet):
         scores = [scorer.score(path) for path in systems]
     report = compare_scores(scores, list(map(readable, systems)), paired=paired, bootstrap=bootstrap, seed=seed)

@@ -87,6 +87,8 @@ def command(
     _check_options(ctx, kind)
     if output and svg:
         raise UsageProblem("-o writes a page and --svg a picture; give one of them")
+    if title and not output:
+        raise UsageProblem("--title is of a page, which -o writes")
     with notices.shown(quiet):
         shown, number = KINDS[kind].view_of(given, number, title)
     if svg:

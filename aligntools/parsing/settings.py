@@ -122,8 +122,12 @@ class ParserSettings(LearningSettings):
     l2: float = option(5.0, _L2.format("treebank", ""), allowed=amounts(), group=_TRAINING)
 
     def rules(self) -> None:
-        """Refuse limits that leave nothing."""
+        """Refuse limits that leave nothing, and what is done about trees that may be as they are."""
         check_lengths(self.min_length, self.max_length)
+        if not self.projective and self.crossing != ParserSettings.crossing:
+            raise UsageProblem("`crossing` changes nothing with `projective=False`: edges may cross")
+        if not self.single_root and self.roots != ParserSettings.roots:
+            raise UsageProblem("`roots` changes nothing with `single_root=False`: trees may have several")
 
 
 @documented

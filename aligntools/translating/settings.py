@@ -213,6 +213,8 @@ class TranslationLists(Settings):
         """Refuse a factor of nothing."""
         if self.samples is None and self.gamma != TranslationLists.gamma:
             raise UsageProblem("`gamma` is for `samples`: give it with it, or leave it out")
+        if self.samples is None and self.seed != TranslationLists.seed:
+            raise UsageProblem("`seed` is for `samples`: give it with it, or leave it out")
 
 
 @documented

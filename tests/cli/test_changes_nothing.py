@@ -34,6 +34,17 @@ def models(tmp_path_factory):
         (("project", "--source", CONLL, "--target", WORDS, "-a", GOLD, "--min-share", 0.2), "goes with --dictionary"),
         (("tag", "-m", "tagger", WORDS, "--to", "tagged", "--column", "xpos"), "--column changes nothing with --to"),
         (("tag", "-m", "tagger", WORDS, "--to", "conll", "--separator", "/"), "--separator changes nothing with --to"),
+        (("translate", "--no-lm", "--grammar", GOLD, "--seed", 2, WORDS), "--seed is for --samples"),
+        (("eval-bleu", "--bootstrap", 0, "--seed", 2, WORDS, WORDS), "--seed is for --bootstrap and --paired"),
+        (("view", "-i", BITEXT, "-a", GOLD, "--title", "x"), "--title is of a page"),
+        (
+            ("train-parser", "--treebank", CONLL, "--no-projective", "--crossing", "skip", "-o", "x"),
+            "--crossing changes nothing with --no-projective",
+        ),
+        (
+            ("train-parser", "--treebank", CONLL, "--no-single-root", "--roots", "skip", "-o", "x"),
+            "--roots changes nothing with --no-single-root",
+        ),
         (("tag", "-m", "tagger", CONLL, "--keep", "lemma"), "--keep is for upos, xpos and feats"),
     ],
 )

@@ -4,9 +4,11 @@ The harness of ``bench/abuse`` tries these on every input of every command; here
 """
 
 import gzip
+import io
 import os
 import subprocess
 import threading
+import zipfile
 
 import pytest
 
@@ -73,6 +75,44 @@ def test_utf_16_and_carriage_returns_are_said(given, name):
     status, out, error = given(name, plain.replace("\n", "\r").encode())
     assert (status, out) == (1, b"")
     assert error.startswith("error: F: carriage returns and no line ends; convert it")
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_is_no_text_is_said(given, name):
+    plain, archive = READERS[name][0], io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("x", plain)
+    for data, said in (
+        (archive.getvalue(), "a ZIP archive, where text is expected"),
+        (gzip.compress(gzip.compress(plain)), "compressed twice; unpack it once"),
+    ):
+        status, out, error = given(name, data)
+        assert (status, out, error) == (1, b"", f"error: F: {said}\n")
+
+
+@pytest.mark.parametrize(
+    ("begins", "kind"),
+    [
+        (b"x\0" + bytes(255) + b"ustar\0", "a tar archive"),
+        (b"7z\xbc\xaf\x27\x1c\0\4", "a 7z archive"),
+        (b"Rar!\x1a\x07\x01\0", "a RAR archive"),
+        (b"\x04\x22\x4d\x18\x64\x40", "compressed by lz4"),
+        (b"LZIP\x01\x0c", "compressed by lzip"),
+        (b"\x1f\x9d\x90", "compressed by compress"),
+        (b'\x40\0\0\0\0\0\0\0{"__metadata__":{', "a file of a model"),
+    ],
+)
+def test_other_archives_and_models_are_no_text(given, begins, kind):
+    assert given("text", begins + TEXT)[2] == f"error: F: {kind}, where text is expected\n"
+    assert given("text", b"PK a\nLZIP b\n")[0] == 0
+
+
+def test_a_column_of_numbers_holds_no_words(tmp_path):
+    (tmp_path / "x").write_bytes(b"1\tthe\tDET\n2\tdog\tNOUN\n\n1\tgo\tVERB\n")
+    done = run("eval-tags", "x", "x", cwd=tmp_path)
+    assert (done.returncode, b"error: x:1: the first column numbers the words" in done.stderr) == (1, True)
+    (tmp_path / "y").write_bytes(b"1\tNUM\n3\tNUM\n\n1\tNUM\n")
+    assert run("eval-tags", "y", "y", cwd=tmp_path).returncode == 0
 
 
 def test_two_files_with_marks_make_one_that_can_be_read(tmp_path):

@@ -347,6 +347,9 @@ def _columns(path: object, lines: list[bytes], column: int | str | None) -> Toke
         words.append(fields[0])
         if column is not None:
             tags.append(fields[place])
+    if tabs and max(lengths, default=0) > 1 and words == [b"%d" % k for n in lengths for k in range(1, n + 1)]:
+        problem = "the first column numbers the words, where it is to hold them"
+        raise DataError(path, starts[0], f"{problem}; leave it out, for instance with cut -f 2-")
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
     return Tokens(words, offsets, None if column is None else tags, np.array(starts, np.int64), "columns")
 

@@ -38,6 +38,17 @@ _WIDE = {
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
+#: What files begin with that are no text, and are not unpacked here.
+_OTHERS = {
+    b"PK\x03\x04": "a ZIP archive",
+    b"PK\x05\x06": "a ZIP archive",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"Rar!\x1a\x07": "a RAR archive",
+    b"\x04\x22\x4d\x18": "compressed by lz4",
+    b"LZIP\x01": "compressed by lzip",
+    b"\x1f\x9d": "compressed by compress",
+}
+_MODEL = b'{"__metadata__"'  # behind the header's length
 _FIRST, _STEP = 1 << 16, 1 << 17  # bytes read at first, and in front of a decompressor
 _READ = 1 << 12  # characters that are looked at
 
@@ -256,8 +267,12 @@ class Recognized(io.RawIOBase):
             source = _decompressed(suffix, self._path, _Pushed(data, self._raw))
             self._source = source
             data = _first_bytes(source)
+            if _told(data):
+                raise DataError(self._path, None, "compressed twice; unpack it once")
         else:
             self._source = source = self._raw
+        if kind := _other(data):
+            raise DataError(self._path, None, f"{kind}, where text is expected")
         if encoding := _wide(data):
             advice = f"{encoding[:6]}? convert it, for instance with iconv -f {encoding} -t UTF-8"
             raise DataError(self._path, None, f"bytes that are not UTF-8 ({advice})")
@@ -278,6 +293,15 @@ def _first_bytes(file: Raw) -> bytes:
     while (not data or _BEGUN.fullmatch(data)) and (more := file.read(_FIRST)):
         data += more
     return data
+
+
+def _other(data: bytes) -> str:
+    """Return what a file is that is no text and no compressed one, or nothing."""
+    if data[257:262] == b"ustar" and b"\0" in data[:257]:
+        return "a tar archive"
+    if data[8 : 8 + len(_MODEL)] == _MODEL:
+        return "a file of a model"
+    return next((kind for magic, kind in _OTHERS.items() if data.startswith(magic)), "")
 
 
 def _wide(data: bytes) -> str:

@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from aligntools.formats.models import modelfile
-from aligntools.formats.opening import files
 from aligntools.formats.text.numbered_text import LineSource, stream_numbered
 from aligntools.formats.translation.arpa import CONTROL, ArpaReader
 from aligntools.ground.errors import DataError, UsageProblem
@@ -164,9 +163,7 @@ def load(path: str, verify: bool = True) -> NgramModel:
     DataError
         When the file cannot be read or is neither.
     """
-    with files.reading(path) as file:
-        head = file.read(10)
-    if head[8:10] == b'{"':
+    if modelfile.is_model(path):
         return _load_binary(path, verify)
     reader = ArpaReader(path)
     blocks = reader.blocks()
