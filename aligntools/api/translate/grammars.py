@@ -156,7 +156,7 @@ class Grammar(ShownAsModel):
         ----------
         path : str or path
         text : path or iterable of sentences, optional
-            Keep only the rules that this text can use: it has all words between a source side's nonterminals.
+            Keep only the rules that this text can use: it has each stretch of source words between nonterminals.
         **options
 
         Raises
@@ -333,7 +333,7 @@ def _report(extraction: "Extraction", progress: Progress) -> None:
 
 @taking(GrammarFilter, Splitting)
 def filter_grammar(grammar: Grammar, text: Text, **options: Unpack[GrammarTextKeywords]) -> Grammar:
-    """Keep the rules of a grammar that a text can use: it has all words between a source side's nonterminals.
+    """Keep the rules of a grammar that a text can use: it has each stretch of source words between nonterminals.
 
     Parameters
     ----------
