@@ -26,23 +26,23 @@ _LIMITS, _RESOURCES, _RECONSTRUCTION, _PARTS = (
     "Reconstruction",
     "Text of any size, in parts",
 )
-#: How two directions become one alignment: by their mean posterior, or by a heuristic over their links.
+#: Ways to decide on both directions' posteriors at once; the others are heuristics over the links of each.
 JOINTLY = ("joint", "mean")
 #: What the threshold is where none is given.
 THRESHOLDS = "0.4; of more than two million words 0.45, with one view of the text 0.5"
-#: Words that each distribution of a table of positions pretends to have seen before, drawn to the diagonal.
+#: Pseudo-count of each distribution of a table of positions, spread by the diagonal prior.
 POSITION_SMOOTHING = 50.0
 
-#: Tokens of the source side up to which no pair of words is left out; these and more tell how often the sampler sweeps.
+#: Tokens of the source side up to which no pair of words is left out; the number of sweeps depends on it too.
 SMALL, MEDIUM = 2_000_000, 6_000_000
 #: The same up to which several views of the text are trained, and pieces of words; beyond, one view.
 SEVERAL = 3_500_000
 #: Tokens of the source side beyond which subwords take the place of a view.
 FEW = 100_000
-#: How often two words of a larger text must occur together, in times of what independent ones would, and how many links
-#: must be expected of them after IBM 1, for their pair to stay in the table.
+#: A pair of words of a larger text stays in the table if the words occur together at least so many times as often as
+#: independent words would, and if at least so many links between them are expected after IBM 1.
 KEEP, PRUNE = 0.5, 0.002
-#: Merges of a side, where subwords are aligned without being asked for.
+#: Default of the merges on each side, where subwords are aligned by default.
 MERGES = 3_000
 
 
@@ -80,7 +80,7 @@ class AlignerSettings(Settings):
         otherwise="by the size of the text",
         group=_TRAINING,
     )
-    # IBM 1's first iteration is the table's counting
+    # the counts that come with the table are IBM 1's first iteration
     ibm1_iterations: int = option(5, "Iterations of IBM 1, before the model.", allowed=counts(), group=_TRAINING)
     iterations: int | None = option(
         None,
@@ -128,22 +128,22 @@ class AlignerSettings(Settings):
     seed: int = option(
         1, "Seed of everything random; the same seed gives the same bytes.", allowed=SEED, group=_RESOURCES
     )
-    # Not on the command line: what measuring settled, and what makes of IBM 2 another aligner's
+    # Not on the command line: what was settled by measuring, and what makes IBM 2 that of another aligner
     sampler_p_null: float | None = option(
         None, "Probability of no link in the sampler.", allowed=amounts(0, 0.999), otherwise="1.25 times p_null"
     )
     hmm_weight: float = option(
-        0.25, "Weight of the HMM's posteriors beside the sampler's marginals.", allowed=amounts()
+        0.25, "Weight of the HMM's posteriors against the sampler's marginals.", allowed=amounts()
     )
     keep: float | None = option(
         None,
-        "Pairs of words seen less than this many times as often as independent words would be are left out.",
+        "Leave out pairs of words that occur together less than this many times as often as independent words would.",
         allowed=amounts(),
         otherwise="by the size of the text",
     )
     prune: float | None = option(
         None,
-        "Pairs of words of which IBM 1 expects fewer links than this are left out.",
+        "Leave out pairs of words between which IBM 1 expects fewer links than this.",
         allowed=amounts(),
         otherwise="by the size of the text",
     )
@@ -152,18 +152,18 @@ class AlignerSettings(Settings):
 
     @property
     def trained(self) -> str:
-        """The model that is trained: where all is quick, or in one direction, what some begin with."""
+        """The model that is trained; with ``fast``, or in one direction, it may be the one that comes before."""
         kind = registry.kind_of(self.model_type)
         apart = (self.fast or self.direction != "both") and kind.both
         return kind.after or kind.name if apart else kind.name
 
     @property
     def null_prior(self) -> float:
-        """Probability of NULL for the IBM models' kernels: -1 where it is one position among the others."""
+        """Probability of NULL for the IBM models' kernels: -1 if NULL is a position like the others."""
         return self.p_null if self.favor_diagonal or not self.p_null else -1.0
 
     def unused(self) -> dict[str, str]:
-        """Return what was chosen that changes nothing, and what it is for; unresolved."""
+        """Return the settings, not resolved, that were chosen but change nothing, and what each is for."""
         others = registry.of_others(self.trained)
         found = {name: about for name, about in others.items() if self.chosen(name)}
         if self.chosen("alpha") and self.estimator == "em":
@@ -179,8 +179,8 @@ class AlignerSettings(Settings):
     def threshold(self, members: int) -> float:
         """Return the posterior that a link must exceed, in a resolved model of so many views, pieces among them.
 
-        One view is surer of itself than several together, and several are of a large text, of which some pairs of words
-        were left out (more of them in models of versions up to 0.3, whose threshold stays).
+        One view needs a higher threshold than the mean of several. Several views of a large text, of which some pairs
+        of words were left out, need one in between. Models of versions up to 0.3 left out more and keep the lowest.
         """
         if members == 1:
             return 0.5
@@ -196,8 +196,8 @@ class AlignerSettings(Settings):
     def resolved(self, n_tokens: int) -> "AlignerSettings":
         """Return the settings with everything chosen, for a corpus of so many source tokens.
 
-        ``fast`` and ``best`` are what they stand for then. With ``best`` views and subwords are those of text of up to
-        SEVERAL words, whatever it costs.
+        ``fast`` and ``best`` are replaced by what they mean. With ``best`` views and subwords are those of text of up
+        to SEVERAL words.
 
         Raises
         ------
@@ -253,8 +253,8 @@ def _sweeps(n_tokens: int) -> int:
 class PriorWeights(Settings):
     """What one count of priors weighs compared with one of the text.
 
-    Links that were decided on are sharper than what training expects of them, above all their jumps and fertilities:
-    these cost accuracy at any weight that was tried.
+    Decided links are more certain than expected ones. Most harmful are their jumps and fertilities, which cost accuracy
+    at any weight that was tried.
     """
 
     prior_lexical: float = option(
@@ -341,10 +341,10 @@ MRE_PRESETS: dict[str, dict[str, Any]] = {
 
 
 def mre_symmetrization(model: str, agreement: bool, preset: str | None) -> Symmetrization:
-    """Return how `mre-align` makes one alignment of both directions: what measured better on all languages.
+    """Return how `mre-align` makes one alignment of both directions, as measured better on all languages.
 
-    Posteriors of some models whose directions were trained each by itself, and those that the paper's preset makes,
-    spread over many words after reconstruction: their mean exceeds the threshold too seldom.
+    After reconstruction the posteriors of some models whose directions were trained separately, and of the paper's
+    preset, are spread over many words, so that their mean exceeds the threshold too seldom.
     """
     apart = preset is not None or (registry.kind_of(model).spreads and not agreement)
     return "grow-diag-final-and" if apart else "joint"
@@ -380,7 +380,7 @@ class Decisions(Settings):
 
     @property
     def jointly(self) -> bool:
-        """Whether both directions are decided on at once, so that their own links are not asked for."""
+        """Whether links are decided on by both directions at once, without links of the single directions."""
         return self.symmetrize in JOINTLY
 
     def suiting(self, direction: str) -> Self:

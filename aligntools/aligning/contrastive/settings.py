@@ -18,10 +18,10 @@ Candidates: TypeAlias = Literal["base", "all"]
 
 #: Ways to make a corrupted copy of a sentence pair: exchange all words, leave one out, add one, replace one.
 NOISE: tuple[str, ...] = ("shuffle", "delete", "insert", "replace")
-#: What one kind of noise may count for compared with others.
+#: Range of the share of a kind of noise.
 SHARE = Range(0, MUCH, above=True)
 STARTS: tuple[Start, ...] = get_args(Start)
-#: A start that comes in a file, and the one that all features take where none is named.
+#: The name of a start in a file, and the default start for all features.
 GIVEN, USUAL = "given", "languages"
 _LEARNING, _SEARCH = "Learning", "Search"
 #: Most files of other aligners' links.
@@ -158,19 +158,19 @@ class ContrastiveSettings(Settings):
     )
 
     def rules(self) -> None:
-        """Refuse a start and noise that there are not."""
+        """Refuse unknown starts and noise."""
         if self.start not in (None, *STARTS, GIVEN):
             raise UsageProblem(f"`start` is one of {', '.join(STARTS)}, or a file; not {shown(self.start)}")
         noise_shares(self.noise)
 
     @property
     def begins(self) -> str:
-        """Where learning starts."""
+        """The start, chosen by the features if none is named."""
         return self.start or (USUAL if self.features.strip() == "all" else "paper")
 
     @property
     def steps(self) -> tuple[int, float, float]:
-        """Passes, size of the first steps, and share of the start, where they are not given."""
+        """Defaults of passes, of the size of the first steps, and of the share of the start."""
         passes, rate, pull = PAPER_STEPS if self.begins == "paper" else TAUGHT_STEPS
         plain = self.optimizer == "sgd"
         return (PAPER_STEPS[0], SGD_RATE, SGD_PULL) if plain else (passes, rate, pull)
