@@ -53,6 +53,9 @@ NO_SENTENCE = "a sentence is a string or a list of strings, not int"
         (lambda x: x["tagger"].tag(["the bus leaves"]), f"the word 'the bus leaves' {NO_WORD}"),
         (lambda x: list(x["tagger"].tag_batch([["the bus"]])), NO_WORD),
         (lambda x: list(x["tagger"].tag_batch(3)), "int is no text"),
+        (lambda x: list(x["tagger"].tag_batch("the bus")), "str is no text"),
+        (lambda x: at.view([("a", "b")] * 2 + ["c", "d"], ["0-0"] * 4), "<text>: 4 texts; give .source, target."),
+        (lambda x: at.project(["a_B"], ["a"], ["0-0"]), "source: list is no CoNLL"),
         (lambda x: x["tagger"].tag(3), NO_SENTENCE),
         (lambda x: at.train_tagger([["to", "do"]]), "<sentences>:1: .'to', 'do'. is neither .a sentence with tags is"),
         (lambda x: at.train_tagger(["the_D bus_N", 3]), "<sentences>:2: 3 is neither"),
@@ -67,3 +70,12 @@ NO_SENTENCE = "a sentence is a string or a list of strings, not int"
 def test_what_is_no_text_is_said_in_one_way(call, problem, tagger, model, lm):
     with pytest.raises(at.DataError, match=problem):
         call({"tagger": tagger, "model": model, "lm": lm})
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 3])
+def test_pairs_are_shown_as_both_sides_are(pairs):
+    source, target = ["das haus", "ein buch", "x"][:pairs], ["the house", "a book", "y"][:pairs]
+    links = ["0-0"] * pairs
+    shown = at.view(list(zip(source, target, strict=True)), links)
+    assert shown.source == [line.split() for line in source]
+    assert shown.html() == at.view((source, target), links).html()

@@ -156,6 +156,10 @@ def project(
     given.end()
     wanted, spans = _columns(settings), settings.spans
     links, index_base = settings.links, how.index_base
+    if not isinstance(source, Conll | str | os.PathLike):
+        raise DataError(
+            "source", None, f"{type(source).__name__} is no CoNLL; give a file's name, or what was read of one"
+        )
     theirs = source if isinstance(source, Conll) else read_conll(os.fspath(source))
     text = _target(split_as(target, split), split)
     table, weights = _links(alignments, index_base)

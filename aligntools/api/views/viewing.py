@@ -67,9 +67,9 @@ def view(
 
     Parameters
     ----------
-    text : Bitext, str, path, or (source, target); or one of the above
-        What `read_bitext` returns; a file with both sides; or two texts, each a file or sentences. Text that is not a
-        `Bitext` is shown in its own case.
+    text : Bitext, str, path, (source, target), or list of tuples of two sentences; or one of the above
+        What `read_bitext` returns; a file with both sides; two texts, each a file or sentences; or pairs. Text that is
+        not a `Bitext` is shown in its own case.
     *alignments : str, path, `Alignments`, or iterable of alignments
         Links of each system: a Pharaoh file, with probabilities where it has them, or an alignment for each pair.
     names : sequence of str, optional
@@ -160,7 +160,12 @@ def _sides(text: Any, input_format: str, split: Split) -> tuple[_Words, _Words, 
         if filled and not any(lines[1]):
             raise DataError(path, filled, "no ' ||| ' or tab between two sides (give two files as source and target)")
         return *(_split(side, path) for side in lines), path
-    paths = paths_of(text[0], text[1], split)
+    pairs = isinstance(text, list) and all(isinstance(one, tuple) for one in text)
+    if not pairs and len(text) != 2:
+        raise DataError(
+            "<text>", None, f"{len(text)} texts; give (source, target), or a list of tuples of two sentences"
+        )
+    paths = paths_of(text, None, split) if pairs else paths_of(text[0], text[1], split)
     source, target = (_split(_lines(paths[side], None)[0], paths[side]) for side in ("source", "target"))
     first, second = map(str, paths.values())
     if len(source) != len(target):
