@@ -8,26 +8,28 @@ of a model; the base answers for a model without parameters of its own.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, ParamSpec, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
 
-from aligntools.aligning.ahead import Ahead
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon, LookAlikes
-from aligntools.aligning.models.sampled_links import LinkCandidates, SampledLinks
-from aligntools.aligning.parts.stages import ViewStages
-from aligntools.aligning.parts.table import PartTable
-from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import KEY
 from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices
 from aligntools.aligning.text.views import ParallelText, TextView, ViewWords
-from aligntools.aligning.training.expectation import BlockStep, Expectations
-from aligntools.aligning.training.reconstruction_positions import PositionClimb
-from aligntools.aligning.training.view_priors import ViewPriors
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.parallel import Pool
+
+if TYPE_CHECKING:
+    from aligntools.aligning.ahead import Ahead
+    from aligntools.aligning.models.sampled_links import LinkCandidates, SampledLinks
+    from aligntools.aligning.parts.stages import ViewStages
+    from aligntools.aligning.parts.table import PartTable
+    from aligntools.aligning.parts.work import ViewWork
+    from aligntools.aligning.training.expectation import BlockStep, Expectations
+    from aligntools.aligning.training.reconstruction_positions import PositionClimb
+    from aligntools.aligning.training.view_priors import ViewPriors
 
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")
@@ -159,7 +161,7 @@ class LexicalModel(ABC):
         posteriors: tuple[np.ndarray, np.ndarray],
         settings: AlignerSettings,
         pool: Pool,
-    ) -> tuple[list[SampledLinks], float] | None:
+    ) -> "tuple[list[SampledLinks], float] | None":
         """Return links that the model samples from its posteriors, and the weight of the posteriors against them.
 
         Parameters
@@ -223,24 +225,24 @@ class LexicalModel(ABC):
         raise NotImplementedError(f"{type(self).__name__} is not reconstructed from")
 
     @classmethod
-    def compiled_ahead(cls) -> Ahead | None:
+    def compiled_ahead(cls) -> "Ahead | None":
         """Return what to compile while training begins; None if that is not worth a process."""
         return None
 
     # Parts
 
     @classmethod
-    def finish_in_parts(cls, view: ViewStages, last: int) -> None:
+    def finish_in_parts(cls, view: "ViewStages", last: int) -> None:
         """Do what comes after the iterations of a training in parts."""
         return None
 
     @classmethod
-    def of_part(cls, part_table: PartTable, fields: LexicalFields, parameters: dict[str, Any]) -> "LexicalModel":
+    def of_part(cls, part_table: "PartTable", fields: LexicalFields, parameters: dict[str, Any]) -> "LexicalModel":
         """Return a part's share of a model that was trained in parts; ``parameters`` are its stage's."""
         return cls(**fields, **parameters)
 
     @classmethod
-    def of_parts(cls, view_work: ViewWork, fields: LexicalFields, parameters: dict[str, Any]) -> "LexicalModel":
+    def of_parts(cls, view_work: "ViewWork", fields: LexicalFields, parameters: dict[str, Any]) -> "LexicalModel":
         """Return the whole model that was trained in parts."""
         return cls(**fields, **parameters)
 
@@ -284,7 +286,7 @@ class Task:
     target: Side | None = None
     words: ViewWords | None = None
     old: LexicalModel | None = None
-    priors: ViewPriors | None = None
+    priors: "ViewPriors | None" = None
     position_smoothing: float = 0.0
     learns_null: bool = False
 
@@ -302,7 +304,7 @@ class LinkTaker(Protocol):
         self,
         matrices: LinkMatrices,
         chunk: Chunk,
-        candidates: Sequence[LinkCandidates],
+        candidates: "Sequence[LinkCandidates]",
         logs: np.ndarray,
         settings: AlignerSettings,
         pool: Pool,
@@ -357,14 +359,14 @@ class Stage:
         """Take parameters that were kept; those that are missing stay as they are."""
         return self
 
-    def start(self, steps: Expectations, counts: list[np.ndarray]) -> np.ndarray | None:
+    def start(self, steps: "Expectations", counts: list[np.ndarray]) -> np.ndarray | None:
         """Iterate once with all words equally likely, where no IBM 1 goes before; return log-likelihoods.
 
         None: ``counts``, those of the table, are the first that are estimated from.
         """
         return None
 
-    def expect(self, steps: Expectations, lexicon: Lexicon, counts: list[np.ndarray]) -> tuple[np.ndarray, Any]:
+    def expect(self, steps: "Expectations", lexicon: Lexicon, counts: list[np.ndarray]) -> tuple[np.ndarray, Any]:
         """Take expectations: those of pairs of words are added to ``counts``.
 
         Parameters
@@ -379,7 +381,7 @@ class Stage:
         """
         return steps.by_posteriors(self.now(steps, lexicon), counts), None
 
-    def now(self, steps: Expectations, lexicon: Lexicon) -> LexicalModel:
+    def now(self, steps: "Expectations", lexicon: Lexicon) -> LexicalModel:
         """Return a model as it is within an iteration, for its posteriors."""
         fields: LexicalFields = {
             "words": self.task.words or _NO_WORDS,
@@ -393,14 +395,14 @@ class Stage:
         }
         return self.model(fields)
 
-    def block(self, steps: Expectations, lexicon: Lexicon, parts: dict[tuple[int, int], np.ndarray]) -> BlockStep:
+    def block(self, steps: "Expectations", lexicon: Lexicon, parts: dict[tuple[int, int], np.ndarray]) -> "BlockStep":
         """Return what `expect` does with a block of sentences; needed where views learn from each other.
 
         It writes what `maximize` takes into ``parts``, by block.
         """
         raise NotImplementedError
 
-    def maximize(self, counted: Any, steps: Expectations | None = None) -> None:
+    def maximize(self, counted: Any, steps: "Expectations | None" = None) -> None:
         """Estimate the parameters anew."""
 
     def figures(self) -> dict[str, Any]:
