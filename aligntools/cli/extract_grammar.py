@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from aligntools import ExtractionSettings, Run
+from aligntools import ExtractionSettings, LinkReading, Run
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, engine_options, notices, options
 from aligntools.ground.errors import UsageProblem
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     click.option("--text", metavar="FILE", help="Write only rules that this text can use; all rules enter the scores."),
     options.split,
     options.input_format,
-    options.index_base(of="the alignment file"),
+    declared.option(LinkReading, "index_base"),
 )
 @declared.group(ExtractionSettings)
 @engine_options.group

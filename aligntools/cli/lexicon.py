@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from aligntools import LinkReading
 from aligntools.api.align.lexicon_files import LexiconFiles, ShortlistSettings, TableWriting, write_lexicon
 from aligntools.cli import declared, notices, options
 from aligntools.cli.alignment_options import made_of
@@ -43,7 +44,7 @@ from aligntools.ground.errors import UsageProblem
     declared.group(TableWriting),
     options.split,
     options.input_format,
-    options.index_base(of="the alignment file"),
+    declared.option(LinkReading, "index_base"),
     click.option("--skip-bad-links", is_flag=True, help="Leave out links past a sentence's end; report how many."),
 )
 @options.group("Messages", options.verbosity)

@@ -184,28 +184,6 @@ def seed(function: FC) -> FC:
     )(function)
 
 
-@overload
-def index_base(function: FC) -> FC: ...
-@overload
-def index_base(*, name: str = ..., of: str = ..., default: str | None = ...) -> Callable[[FC], FC]: ...
-def index_base(
-    function: Any = None, *, name: str = "--index-base", of: str = "the alignment files", default: str | None = "0"
-) -> Any:
-    """Add ``--index-base 0|1``, passed as ``index_base`` (int), or another flag of that kind by ``name``.
-
-    ``default`` may be None, so that the command can tell that the flag was not given.
-    """
-    option = click.option(
-        name,
-        type=click.Choice(["0", "1"]),
-        default=default,
-        show_default=default is not None,
-        callback=lambda _ctx, _option, value: None if value is None else int(value),
-        help=f"Number of the first word in {of}.",
-    )
-    return option if function is None else option(function)
-
-
 #: ``--verify/--no-verify``, passed as ``verify`` (bool), of commands that load models.
 verify = declared.option(Loading, "verify")
 #: ``--input-format FORMAT`` of parallel text, passed as ``input_format``.
