@@ -66,6 +66,11 @@ def test_what_goes_by_options_is_refused(models, line, said):
         (("parse", "-m", "parser", CONLL), ("--separator", "/"), "--separator changes nothing: the text is CoNLL"),
         (("eval-tags", TAGGED, TAGGED), ("--column", "xpos"), f"--column changes nothing: {TAGGED} is word_TAG text"),
         (("train-tagger", "--latent", 1, "-o", "x", "--tagged", CONLL), ("--separator", "/"), f"{CONLL} is CoNLL"),
+        (
+            ("contrastive-align", "--fast", "--no-encoder", "--folds", 0, "--gold", GOLD, "-i", BITEXT),
+            ("--rate", 3),
+            "--rate changes nothing: with --gold weights are learned from its links",
+        ),
         (("mre-align", "--mre-iterations", 1, "-i", BITEXT), ("--mre-position-smoothing", 3), "--positions table"),
     ],
 )

@@ -164,6 +164,12 @@ class ContrastiveSettings(Settings):
         noise_shares(self.noise)
 
     @property
+    def of_noise(self) -> tuple[str, ...]:
+        """What was chosen of learning from noise, which gold links take the place of."""
+        names = ("sentences", "noise", "n_best", "learning_beam", "optimizer", "passes", "rate", "pull")
+        return tuple(name for name in names if getattr(self, name) != getattr(ContrastiveSettings, name))
+
+    @property
     def begins(self) -> str:
         """The start, chosen by the features if none is named."""
         return self.start or (USUAL if self.features.strip() == "all" else "paper")

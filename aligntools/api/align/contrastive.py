@@ -1,5 +1,6 @@
 """The contrastive aligner from Python: learning how links go together, and aligning with it (Liu & Sun 2015)."""
 
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 #: Sentence pairs searched at a time: their candidate links take far more memory than the pairs.
 PART = 10_000
+_log = logging.getLogger("aligntools")
 
 
 class SearchingKeywords(ReadingKeywords, RunKeywords, total=False):
@@ -371,6 +373,8 @@ def train_contrastive_aligner(
     given = Given("train_contrastive_aligner", options)
     named, begun = resolved_start(start)
     settings = replace(given.take(ContrastiveSettings, settings), start=named).checked()
+    for name in settings.of_noise if gold is not None else ():
+        _log.warning("`%s` changes nothing: with `gold` weights are learned from its links, not from noise", name)
     reading, run = given.take(Reading, reading), given.take(Run, run)
     asked = Asked.given(given)
     given.end()
