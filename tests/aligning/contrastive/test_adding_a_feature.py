@@ -55,6 +55,10 @@ def patched(tmp_path_factory):
     return folder
 
 
+def test_the_patch_applies(patched):
+    assert "ENDS" in (patched / "aligntools" / "aligning" / "contrastive" / "kernels_features.py").read_text()
+
+
 @pytest.mark.slow
 def test_a_new_feature_is_used_and_changes_nothing_else(patched):
     before = run(ROOT, "all")
