@@ -71,6 +71,11 @@ def test_what_goes_by_options_is_refused(models, line, said):
             ("--rate", 3),
             "--rate changes nothing: with --gold weights are learned from its links",
         ),
+        (
+            ("align", "--fast", "-i", BITEXT, "--priors", SAMPLES / "de-en.priors"),
+            ("--prior-jumps", 0.5),
+            "--prior-jumps changes nothing: --priors have no HMMF or HMMR",
+        ),
         (("mre-align", "--mre-iterations", 1, "-i", BITEXT), ("--mre-position-smoothing", 3), "--positions table"),
     ],
 )

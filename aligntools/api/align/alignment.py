@@ -18,7 +18,7 @@ from aligntools.aligning.settings import (
 from aligntools.api.align.aligner import Aligner, check_lengths
 from aligntools.api.align.alignments import Alignments
 from aligntools.api.align.evidence_kinds import SETTINGS, EvidenceKeywords
-from aligntools.api.align.priors import SomePriors, read_priors
+from aligntools.api.align.priors import SomePriors, read_priors, tell_unused_weights
 from aligntools.api.align.training_links import TrainingLinks
 from aligntools.api.given.keywords import (
     AlignerKeywords,
@@ -354,6 +354,8 @@ def train_with(
     from aligntools.formats.text.corpus import Bitext, without_blanks
 
     counts = read_priors(priors) if priors is not None else None  # before what takes long
+    if counts is not None and weights is not None:
+        tell_unused_weights(counts, weights)
     start = init_model.model if init_model else None
     lowercase = start.lowercase if start else not reading.case_sensitive
     if isinstance(sources, Bitext):

@@ -1,11 +1,15 @@
 """Priors: what the alignment of one text tells the alignment of another, in eflomal's form."""
 
 import hashlib
+import logging
 import os
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from aligntools.aligning.settings import PriorWeights
 from aligntools.formats.links.priors import Priors
+
+_log = logging.getLogger("aligntools")
 
 #: Priors as functions take them: a file, counts in memory, or several of these, which add.
 SomePriors: TypeAlias = "Priors | str | os.PathLike[str] | Iterable[Priors | str | os.PathLike[str]]"
@@ -68,3 +72,12 @@ def write_priors(path: str | os.PathLike[str], priors: Priors) -> None:
     from aligntools.formats.links import priors as format
 
     format.write_priors(os.fspath(path), priors)
+
+
+def tell_unused_weights(priors: Priors, weights: PriorWeights) -> None:
+    """Log which weights were chosen of what priors do not have."""
+    kinds = {"prior_lexical": ("LEX",), "prior_fertility": ("FERF", "FERR"), "prior_jumps": ("HMMF", "HMMR")}
+    tables = priors.tables()
+    for name, own in kinds.items():
+        if getattr(weights, name) != getattr(PriorWeights, name) and not any(len(tables[kind]) for kind in own):
+            _log.warning("`%s` changes nothing: `priors` have no %s", name, " or ".join(own))
