@@ -33,7 +33,7 @@ def test_a_folder_serves_training_and_new_text(folder, text, command, tmp_path):
         done = run(*command, *text, "--encoder", folder, "--encoder-layer", layer, *saved)
         assert done.returncode == 0, done.stderr
         assert done.stdout.count(b"\n") == 60
-        about = at.Aligner.load(model, encoder=folder).model.encoder
+        about = at.Aligner.load(model, encoder=folder).model.evidence["encoder"]
         assert about["layers"] == [int(layer)]
         assert b"encoder " + about["name"].encode() in done.stderr
         found.append((model.read_bytes(), done.stdout))

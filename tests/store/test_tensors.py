@@ -1,5 +1,6 @@
 """The form of safetensors, written."""
 
+import json
 import os
 
 import numpy as np
@@ -16,7 +17,14 @@ ARRAYS = st.dictionaries(
     st.sampled_from(sorted(tensors.TYPES)).flatmap(
         lambda kind: arrays_of.arrays(tensors.TYPES[kind], arrays_of.array_shapes(min_dims=0, min_side=0, max_side=3))
     ),
+    min_size=1,  # safetensors 0.4.0 writes no JSON where there are none
 )
+
+
+def test_no_arrays():
+    blocks = b"".join(bytes(block) for block in tensors.blocks({}, {"about": ""}))
+    assert json.loads(blocks[8:]) == {"__metadata__": {"about": ""}}
+    assert int.from_bytes(blocks[:8], "little") == len(blocks) - 8
 
 
 @given(ARRAYS, st.text(st.characters(exclude_categories=["Cs"])))
