@@ -209,7 +209,8 @@ MEASURES = (
        sets=(str, GOLD_SETS)),
     _m("encoder_pairs", "Larger texts with an encoder",
        "AER of larger texts by how many of their pairs the encoder reads", "data", "without it",
-       sets=("en-sv.gold,en-cs.gold,en-zh.gold,en-ja.gold,en-fr.dev,en-es.wiki", "gold sets with training text"), pairs=(20_000, "of a text")),
+       sets=("en-sv.gold,en-cs.gold,en-zh.gold,en-ja.gold,en-fr.dev,en-es.wiki", "gold sets with training text"),
+       pairs=(20_000, "of a text")),
     _m("word_vectors", "Small texts with vectors of words",
        "AER of small texts with vectors of words, alone and beside the encoder", "data", "neither",
        sets=("en-nl.wiki,en-zh.gold,en-es.wiki,en-es.gold,en-de.gold,en-ja.gold,en-it.wiki,en-pt.wiki,en-ru.wiki,"
