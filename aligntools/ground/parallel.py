@@ -6,9 +6,10 @@ summed is summed in block order: so the number of threads never shows in the res
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -45,7 +46,7 @@ def over(pool: Pool | None, function: Callable[[_Item], _Result], items: Iterabl
     return [function(x) for x in items] if pool is None else pool.map(function, items)
 
 
-def balanced_blocks(costs: np.ndarray, blocks: int) -> list[tuple[int, int]]:
+def balanced_blocks(costs: "np.ndarray", blocks: int) -> list[tuple[int, int]]:
     """Cut ``0..len(costs)`` into at most ``blocks`` runs of about equal total cost.
 
     Parameters
@@ -58,6 +59,8 @@ def balanced_blocks(costs: np.ndarray, blocks: int) -> list[tuple[int, int]]:
     list of (int, int)
         Half-open runs that cover ``0..n`` in order; none is empty.
     """
+    import numpy as np  # here, since commands load this module before they show their help
+
     n = len(costs)
     if n == 0:
         return []

@@ -16,9 +16,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 from aligntools.ground.errors import DataError, UsageProblem
 
@@ -98,8 +99,10 @@ def named_as(text: object, name: str) -> str:
     return UnicodeSplit(name) if isinstance(text, UnicodeSplit) else name
 
 
-def whole_words(words: Sequence[str] | Sequence[bytes]) -> np.ndarray:
+def whole_words(words: Sequence[str] | Sequence[bytes]) -> "np.ndarray":
     """Return which words other programs read as one, C++ streams above all [shape=(words,), dtype=bool]."""
+    import numpy as np
+
     encoded = [word.encode("utf-8", "replace") if isinstance(word, str) else word for word in words]
     if not _STREAMED.search(b"".join(encoded)):
         return np.ones(len(encoded), bool)
@@ -127,6 +130,8 @@ def _has_general(block: bytes) -> bool:
     """Tell whether there is one of U+2000 to U+200A, U+2028, U+2029 and U+202F; their first two bytes are common."""
     if b"\xe2\x80" not in block:
         return False
+    import numpy as np
+
     data = np.frombuffer(block, np.uint8)
     at = np.flatnonzero(data[:-2] == 0xE2)
     third = data[at + 2][data[at + 1] == 0x80]

@@ -5,8 +5,6 @@ import io
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from aligntools.formats.opening.recognizing import RETURNS, Recognized
 from aligntools.ground import memory
 from aligntools.ground.errors import DataError
@@ -81,6 +79,8 @@ class Metered(io.RawIOBase):
         return count
 
     def _take(self, data: memoryview) -> None:
+        import numpy as np  # here, since commands load this module before they show their help
+
         ended = int(np.count_nonzero(np.frombuffer(data, np.uint8) == _NEWLINE))
         if ended:
             tail = bytes(data[-4096:])
