@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from bench.abuse.model_damages import parts, whole
 from tests.cli.running import fails, run
 
 #: German words with their tags, in the order of the sample's sentences: enough for a tagger by look-up.
@@ -249,6 +250,16 @@ def test_the_other_direction(transfer, folder, tmp_path, file):
     model = (tmp_path / "de.parser").read_bytes()
     assert transfer("-q", "--iterations", 3).returncode == 0
     assert (tmp_path / "de.parser").read_bytes() == model
+
+
+def test_tags_of_a_damaged_parser(folder, file, tmp_path):
+    """Tags may be any bytes; those that are no UTF-8 are shown all the same."""
+    metadata, arrays = parts((folder / "en.parser").read_bytes())
+    arrays["tags.blob"][:] = 0xFF
+    damaged = file("damaged.parser", whole(metadata, arrays))
+    text = "--source", folder / "en", "--target", folder / "de", "-a", folder / "links"
+    done = run("transfer-parse", "--source-model", damaged, *text, "-o", tmp_path / "de.parser")
+    fails(done, "it knows \ufffd", "tag both sides as its treebank")
 
 
 def test_tags_of_another_set(transfer, folder, file, samples, tmp_path):

@@ -334,5 +334,6 @@ def _fitting(tags: list[bytes], parser: Parser, map: TagMap) -> str:
     best = max(shares, key=lambda other: shares[other])
     if shares[best] > 1 - MOST_UNKNOWN:
         return f"with `map={best}` it knows those of {100 * shares[best]:.0f} % of the words"
-    known = " ".join(sorted(_model(parser).vocabularies.tags.words()[1:])[:20])
+    names = sorted(list(_model(parser).vocabularies.tags.encoded())[1:])[:20]  # maybe of a damaged file
+    known = b" ".join(names).decode("utf-8", "replace")
     return f"it knows {known}; tag both sides as its treebank is tagged"
