@@ -52,9 +52,9 @@ def _measure(maps, name):
     from aligntools.aligning.contrastive.evidence import Places
     from aligntools.aligning.evidence import Asked, Known, Said
     from aligntools.aligning.settings import AlignerSettings
-    from aligntools.api.align.alignment import train_with
     from aligntools.api.align.contrastive import train_contrastive_aligner
     from aligntools.api.align.contrastive_base import network_for, train_base
+    from aligntools.api.align.training import train_with
     from aligntools.encoding import knowledge
     from aligntools.encoding.settings import EncoderSettings
     from aligntools.formats.text.corpus import in_lower_case
@@ -71,7 +71,7 @@ def _measure(maps, name):
     how = {"reading": Reading(), "run": Run(threads=maps.pool)}
     network = network_for("all", None)
     for title, one in (("", None), (", encoder", known)):
-        model = train_with(text, None, AlignerSettings(), known=one, **how)
+        model = train_with(text, AlignerSettings(), known=one, **how)
         found[f"align{title}"] = _aer(_links(model, text), gold)
         base = train_base(text, network, AlignerSettings(), known=one, **how)
         model = train_contrastive_aligner(text, aligner=base, run=how["run"], encoder=None if one else False)

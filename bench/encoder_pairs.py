@@ -49,16 +49,16 @@ class Measured:
     def figures(self, read):
         """Return the pairs of the text, AER of `align` and of `contrastive-align` where so many pairs are read."""
         from aligntools.aligning.settings import AlignerSettings
-        from aligntools.api.align.alignment import train_with
         from aligntools.api.align.contrastive import train_contrastive_aligner
         from aligntools.api.align.contrastive_base import network_for, train_base
+        from aligntools.api.align.training import train_with
         from aligntools.formats.text.reading import Reading
         from aligntools.ground.running import Run
 
         text, gold, _, _ = self._whole()
         known = self._known(read)
         how = {"reading": Reading(), "run": Run(threads=self.maps.pool)}
-        model = train_with(text, None, AlignerSettings(), known=known, **how)
+        model = train_with(text, AlignerSettings(), known=known, **how)
         found = {"pairs": len(text), "align": self._aer(model, text, gold)}
         base = train_base(text, network_for("all", None), AlignerSettings(), known=known, **how)
         model = train_contrastive_aligner(text, aligner=base, run=how["run"], encoder=None if known else False)

@@ -33,9 +33,9 @@ def _measure(maps, name):
     from aligntools.aligning.contrastive.evidence import Places
     from aligntools.aligning.evidence import Asked, Known, Said
     from aligntools.aligning.settings import AlignerSettings
-    from aligntools.api.align.alignment import train_with
     from aligntools.api.align.contrastive import train_contrastive_aligner
     from aligntools.api.align.contrastive_base import network_for, train_base
+    from aligntools.api.align.training import train_with
     from aligntools.api.align.word_vectors import EncodedWords
     from aligntools.encoding import knowledge
     from aligntools.encoding.settings import EncoderSettings
@@ -56,7 +56,7 @@ def _measure(maps, name):
     for way, kinds in WAYS.items():
         asked = Asked({"encoder": EncoderSettings(encoder=True)})
         known = Known({kind: said[kind] for kind in kinds}, asked, text) if kinds else None
-        row[f"align {way}"] = _aer(_links(train_with(text, None, AlignerSettings(), known=known, **how), text), gold)
+        row[f"align {way}"] = _aer(_links(train_with(text, AlignerSettings(), known=known, **how), text), gold)
         base = train_base(text, network, AlignerSettings(), known=known, **how)
         judged = train_contrastive_aligner(text, aligner=base, run=how["run"], encoder=False if not kinds else None)
         row[f"contrastive {way}"] = _aer(_links(judged, text), gold)

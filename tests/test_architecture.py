@@ -345,6 +345,30 @@ def test_kernels_have_at_most_20_parameters():
     assert {name: count for name, count in counts.items() if count > 20} == {}
 
 
+#: Where signatures are those of other aligners' own interfaces.
+IMITATING = ("aligntools/adapters/", "aligntools/cli/standins/")
+
+
+def test_functions_have_at_most_12_parameters():
+    """More are given as settings, whole, or as a small class of what travels together."""
+    compiled = {id(node) for tree in MODULES.values() for node in kernels(tree)}
+    counts = {
+        short(name, node): len(node.args.posonlyargs + node.args.args + node.args.kwonlyargs) - is_method(node)
+        for name, tree in TREES.items()
+        if not name.startswith(IMITATING)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and id(node) not in compiled
+    }
+    assert len(counts) > 2000
+    assert {name: count for name, count in counts.items() if count > 12} == {}
+
+
+def is_method(function):
+    """Tell whether a function's first parameter is the object or the class that it is of."""
+    first = (function.args.posonlyargs + function.args.args)[:1]
+    return bool(first) and first[0].arg in ("self", "cls")
+
+
 def test_no_module_uses_what_is_private_to_another():
     breaches = []
     for name, tree in TREES.items():

@@ -3,9 +3,8 @@
 import os
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import fields
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,7 +22,6 @@ from aligntools.ground.errors import UsageProblem
 if TYPE_CHECKING:
     from aligntools.api.align.files import AlignedText
 
-K = TypeVar("K")
 #: Options of the kinds of evidence that are asked.
 evidence = options.group("", *map(declared.group, SETTINGS))
 #: What is read, and where the alignment goes.
@@ -163,7 +161,7 @@ def check_text(o: Mapping[str, Any]) -> None:
 
 def text_files(o: Mapping[str, Any]) -> TextFiles:
     """Return the files of the text that the options name."""
-    return made_of(TextFiles, o, tokenizing=declared.settings(Tokenizing, o))
+    return declared.made_of(TextFiles, o, tokenizing=declared.settings(Tokenizing, o))
 
 
 def check_fixed(o: Mapping[str, Any], chosen: set[str], reconstructs: bool = False) -> None:
@@ -174,12 +172,6 @@ def check_fixed(o: Mapping[str, Any], chosen: set[str], reconstructs: bool = Fal
     refused = sorted(chosen & fixed)
     if refused and (o["model"] or o["init_model"]):
         raise UsageProblem(f"`{refused[0]}` is for a new model; a saved one keeps the settings it was trained with")
-
-
-def made_of(kind: type[K], o: Mapping[str, Any], **more: Any) -> K:
-    """Return a dataclass made of a command's options."""
-    files: Any = kind
-    return kind(**{field.name: o[field.name] for field in fields(files) if field.name in o} | more)
 
 
 def evidence_of(o: dict[str, Any], applying: bool = False) -> Asked:
@@ -194,7 +186,7 @@ def aligned_text(o: dict[str, Any], watch: Watch) -> "AlignedText":
 
     return AlignedText(
         text_files(o),
-        made_of(AlignmentFiles, o, writing=declared.settings(LinkWriting, o)),
+        declared.made_of(AlignmentFiles, o, writing=declared.settings(LinkWriting, o)),
         declared.settings(Decisions, o),
         declared.settings(Reading, o),
         declared.settings(Run, o),

@@ -121,7 +121,7 @@ def command(**o: Any) -> None:
     with reporting(o) as reporter:
         ContrastiveText(
             aligning.text_files(o),
-            aligning.made_of(ContrastiveFiles, o),
+            declared.made_of(ContrastiveFiles, o),
             declared.settings(ContrastiveSettings, own),
             search,
             declared.settings(Reading, o),

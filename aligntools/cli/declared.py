@@ -1,6 +1,7 @@
 """Options of the command line, made from the settings that declare them."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from typing import Any, TypeAlias, TypeVar
 
 import click
@@ -12,6 +13,7 @@ from aligntools.cli.grouping import FC
 from aligntools.ground.declaring import Declared, Settings, declared
 
 S = TypeVar("S", bound=Settings)
+K = TypeVar("K")
 
 
 def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Callable[[FC], FC]:
@@ -125,6 +127,12 @@ def settings(kind: type[S], options: Mapping[str, Any], **instead: Any) -> S:
     known = declared(kind)
     own = {name: value for name, value in options.items() if name in known}
     return kind(**{n: v for n, v in own.items() if v is not None or known[n].optional} | instead).checked()
+
+
+def made_of(kind: type[K], o: Mapping[str, Any], **more: Any) -> K:
+    """Return a dataclass made of a command's options."""
+    files: Any = kind
+    return kind(**{field.name: o[field.name] for field in fields(files) if field.name in o} | more)
 
 
 def chosen(kind: type[Settings], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def command(**o: Any) -> None:
     with reporting(o) as reporter:
         FilteredText(
             aligning.text_files(o),
-            aligning.made_of(FilterFiles, o, output=output),
+            declared.made_of(FilterFiles, o, output=output),
             declared.settings(FilterSettings, o),
             AlignerSettings(fast=o["fast"], seed=o["seed"]),
             declared.settings(Reading, o),

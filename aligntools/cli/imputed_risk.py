@@ -85,25 +85,7 @@ _OLD = {"-w": "-o", "--weights": "--output"} | renamed(ImputationSettings, Tunin
     options.threads,
     options.verbosity,
 )
-def command(
-    grammar: str,
-    lm: str,
-    supervised: str | None,
-    references: tuple[str, ...],
-    output: str,
-    monolingual: tuple[str, ...],
-    reverse_grammar: str | None,
-    reverse_lm: str | None,
-    no_reverse_lm: bool,
-    reverse_weights: str | None,
-    samples: int | None,
-    start: str | None,
-    tags: str | None,
-    checkpoint: str | None,
-    quiet: bool,
-    verbose: bool,
-    **o: Any,
-) -> None:
+def command(*, no_reverse_lm: bool, samples: int | None, quiet: bool, verbose: bool, **o: Any) -> None:
     """Learn the weights of a translation system (Li, Wang, Eisner & Khudanpur 2011).
 
     Supervised, from a source text and its references: rounds of translating and of minimizing the expected loss.
@@ -122,36 +104,26 @@ def command(
       aligntools imputed-risk --supervised dev.de --reference dev.en --grammar de-en.grammar --lm en.arpa \\
         --rounds 2 --pop-limit 20 -o forward.json
     """
-    if reverse_lm is not None and no_reverse_lm:
+    from aligntools.api.translate.tuning_files import TuningFiles, tune_by_files
+
+    files, run = declared.made_of(TuningFiles, o), declared.settings(Run, o)
+    if files.reverse_lm is not None and no_reverse_lm:
         raise UsageProblem("--reverse-lm and --no-reverse-lm exclude each other")
-    if monolingual and reverse_grammar and reverse_weights and reverse_lm is None and not no_reverse_lm:
+    imputes = files.monolingual and files.reverse_grammar and files.reverse_weights
+    if imputes and files.reverse_lm is None and not no_reverse_lm:
         raise UsageProblem("--monolingual needs --reverse-lm, or --no-reverse-lm to impute without one")
     sampled = {} if samples is None else {"impute": "samples", "n_sources": samples}
-    run = declared.settings(Run, o)
-    from aligntools.api.translate.tuning import tune
-
     with notices.shown(quiet) if run.asked else notices.hushed(quiet):
-        found = tune(
-            grammar,
-            lm,
-            supervised,
-            references,
+        tune_by_files(
+            files,
             declared.settings(TuningSettings, o),
-            monolingual=monolingual,
-            reverse_grammar=reverse_grammar,
-            reverse_lm=reverse_lm,
-            reverse_weights=reverse_weights,
-            imputation=declared.settings(ImputationSettings, o, **sampled),
-            decoding=declared.settings(DecoderSettings, o),
-            start=start,
-            tags=tags,
-            checkpoint=checkpoint,
-            split=declared.settings(Splitting, o).split,
-            verify=declared.settings(Loading, o).verify,
-            run=run,
+            declared.settings(ImputationSettings, o, **sampled),
+            declared.settings(DecoderSettings, o),
+            run,
+            splitting=declared.settings(Splitting, o),
+            loading=declared.settings(Loading, o),
             progress=(lambda step: None) if quiet else (lambda step: _tell(step, verbose)),
         )
-    found.save(output)
 
 
 def _tell(step: "Step", verbose: bool) -> None:

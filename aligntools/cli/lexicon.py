@@ -8,7 +8,6 @@ import click
 from aligntools import LinkReading
 from aligntools.api.align.lexicon_files import LexiconFiles, ShortlistSettings, TableWriting, write_lexicon
 from aligntools.cli import declared, notices, options
-from aligntools.cli.alignment_options import made_of
 from aligntools.ground.errors import UsageProblem
 
 
@@ -73,6 +72,6 @@ def command(**o: Any) -> None:
         raise UsageProblem("`top` is about shortlists; it goes with `shortlist`")
     how = {name: o[name] for name in ("split", "input_format", "index_base", "skip_bad_links")}
     with notices.shown(o["quiet"]):
-        found = write_lexicon(made_of(LexiconFiles, o), writing, top=top, **how)
+        found = write_lexicon(declared.made_of(LexiconFiles, o), writing, top=top, **how)
     if o["verbose"]:
         sys.stderr.write(found + "\n")

@@ -5,7 +5,6 @@ from typing import Any
 import click
 
 from aligntools import Reading, TeachingSettings
-from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, options, training
 from aligntools.cli.reporting import reporting
 from aligntools.ground.running import Run
@@ -70,7 +69,7 @@ def command(**o: Any) -> None:
     """
     from aligntools.api.align.teaching_files import TeachingFiles, teach_by_files
 
-    files = aligning.made_of(TeachingFiles, o)
+    files = declared.made_of(TeachingFiles, o)
     settings, reading = declared.settings(TeachingSettings, o), declared.settings(Reading, o)
     with reporting(o) as reporter:
         teach_by_files(files, settings, reading, declared.settings(Run, o), reporter, verify=o["verify"])

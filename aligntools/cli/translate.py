@@ -73,9 +73,6 @@ if TYPE_CHECKING:
 )
 def command(
     texts: tuple[str, ...],
-    grammar: str,
-    lm: str | None,
-    weights: str | None,
     arc_weights: tuple[float, ...],
     split: "Split | None",
     output: str,
@@ -83,7 +80,6 @@ def command(
     derivations: str | None,
     unbuffered: bool,
     no_lm: bool,
-    tags: str | None,
     verify: bool,
     quiet: bool,
     verbose: bool,
@@ -103,9 +99,12 @@ def command(
       head -5 data/samples/de-en.de | aligntools translate -q --grammar /tmp/de-en.grammar --lm /tmp/en.arpa
       aligntools translate -q --input plf data/samples/de.plf --grammar /tmp/de-en.grammar --lm /tmp/en.arpa
     """
-    if lm is not None and no_lm:
+    from aligntools.api.translate.translation_output import SystemFiles, TranslationOutput, prepared, written
+
+    system = declared.made_of(SystemFiles, o)
+    if system.lm is not None and no_lm:
         raise UsageProblem("--lm and --no-lm exclude each other")
-    if lm is None and not no_lm:
+    if system.lm is None and not no_lm:
         raise UsageProblem("a language model is needed: --lm FILE, or --no-lm to translate without one")
     lattices = declared.settings(LatticeSettings, o, arc_weights=arc_weights or None)
     lists, run = declared.settings(TranslationLists, o), declared.settings(Run, o)
@@ -117,7 +116,6 @@ def command(
         raise UsageProblem(f"`unbuffered` is for sentences; leave it out with `input={lattices.input}`")
     engine_options.check_unbuffered(unbuffered, run)
     from aligntools.api.running.threads import pool_of
-    from aligntools.api.translate.translation_output import TranslationOutput, prepared, written
     from aligntools.formats.opening import files
 
     texts = texts or ("-",)
@@ -125,20 +123,17 @@ def command(
     with notices.hushed(quiet):
         translator, parts = prepared(
             None if unbuffered else texts,
-            grammar,
-            lm,
-            weights,
+            system,
             declared.settings(DecoderSettings, o),
             lattices,
             wanted,
-            tags=tags,
             split=split,
             verify=verify,
             run=run,
         )
     began, line, total = time.perf_counter(), 0, 0.0
     progress = reporting.Lines(not quiet)
-    if not weights and not quiet:
+    if not system.weights and not quiet:
         sys.stderr.write("no weights given (-w): translating with untuned ones; imputed-risk learns them\n")
     with contextlib.ExitStack() as stack:
         out = stack.enter_context(files.writing(output))

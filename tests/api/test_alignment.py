@@ -261,13 +261,13 @@ def test_alignments_show_themselves_in_notebooks(model, texts):
 
 def test_a_text_of_blank_lines_costs_little(monkeypatch):
     """Where most pairs have no words, these are left out of training; the links are still one line for each pair."""
-    from aligntools.api.align import alignment
+    from aligntools.api.align import training
 
     text = at.read_bitext("data/samples/de-en.txt")
     lines = Path("data/samples/de-en.txt").read_text(encoding="utf-8").splitlines()
     words = [tuple(line.split(" ||| ")) for line in lines]
     spread = [pair for pair in words for pair in (pair, ("", ""), ("", "x"))]
-    monkeypatch.setattr(alignment, "MANY_BLANK", 100)
+    monkeypatch.setattr(training, "MANY_BLANK", 100)
     found = list(map(str, at.align(*zip(*spread, strict=True), fast=True)))
     assert found[::3] == list(map(str, at.align(text, fast=True)))
     assert set(found[1::3] + found[2::3]) == {""}

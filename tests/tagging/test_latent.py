@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.forms.wordclasses import WordClasses
-from aligntools.tagging.settings import TagSmoothing
+from aligntools.tagging.settings import TaggerSettings, TagSmoothing
 from aligntools.tagging.supervised import substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus
 from tests import naive_tagging as naive
@@ -162,10 +162,8 @@ def test_training_is_the_same_for_any_number_of_threads_and_follows_the_seed():
 
     def trained(pool, seed):
         seen = []
-        states = substates.train(
-            text, shares, classes, TagSmoothing(), 4, pool, np.random.default_rng(seed), iterations=4,
-            report=lambda *figures: seen.append(figures),
-        )  # fmt: skip
+        how, random = TaggerSettings(latent=4, iterations=4), np.random.default_rng(seed)
+        states = substates.train(text, shares, classes, how, pool, random, report=lambda *f: seen.append(f))
         return states, seen
 
     one, seen = trained(Pool(1), 1)

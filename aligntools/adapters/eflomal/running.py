@@ -108,7 +108,8 @@ def _trained(
     progress: "Progress",
     keep_text: bool,
 ) -> "Aligner":
-    from aligntools.api.align.alignment import train_with
+    from aligntools.api.align.priors import WeightedPriors
+    from aligntools.api.align.training import train_with
     from aligntools.formats.text.reading import Reading
     from aligntools.ground.running import Run
 
@@ -118,12 +119,10 @@ def _trained(
         settings = replace(settings, views=(0,), look_alike=False)
     return train_with(
         bitext,
-        None,
         settings,
         reading=Reading(),
         run=Run(pool),
-        priors=priors,
-        weights=_weights(priors),
+        priors=WeightedPriors.of(priors, _weights(priors)),
         progress=progress,
         keep_text=keep_text,
     )

@@ -14,14 +14,13 @@ from aligntools.aligning.models.diagonal import sentence_shapes, tension_step
 from aligntools.aligning.models.diagonal_series import climb_as_fast_align
 from aligntools.aligning.models.ibm1 import Ibm1, Ibm1Stage, tension_of
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon, uniform_lexicon
-from aligntools.aligning.models.position_tables import LONGEST, PositionTable, Scratch, positioned
+from aligntools.aligning.models.position_tables import LONGEST, DirectedChunk, PositionTable, positioned
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.link_matrices import Chunk
 from aligntools.aligning.text.views import ParallelText, TextView
 from aligntools.aligning.training.expectation import Expectations
 from aligntools.aligning.training.reconstruction_positions import PositionClimb, TableClimb
 from aligntools.formats.models.modelfile import hold
-from aligntools.formats.text.corpus import Side
 from aligntools.ground.parallel import Pool
 
 
@@ -107,34 +106,14 @@ class TableIbm2(Ibm2):
         for d, own in enumerate((cells, other)):
             if not directions & (d + 1):
                 continue
-            given, observed = sides[d], sides[1 - d]
-            scratch = Scratch(chunk, given, observed)
+            part = DirectedChunk(chunk, sides[d], sides[1 - d], d == 0)
 
-            def task(
-                b: tuple[int, int],
-                d: int = d,
-                own: np.ndarray = own,
-                given: Side = given,
-                observed: Side = observed,
-                scratch: Scratch = scratch,
-            ) -> None:
-                positioned(
-                    b,
-                    chunk,
-                    given,
-                    observed,
-                    d == 0,
-                    own,
-                    (lexicon.s_inverse, lexicon.t_inverse)[d],
-                    (self.t_null, self.s_null)[d],
-                    self.p_null[d],
-                    self.positions[d],
-                    0.0,
-                    scratch,
-                )
+            def task(b: tuple[int, int], d: int = d, own: np.ndarray = own, part: DirectedChunk = part) -> None:
+                inverse, null = (lexicon.s_inverse, lexicon.t_inverse)[d], (self.t_null, self.s_null)[d]
+                positioned(b, part, own, inverse, null, self.p_null[d], self.positions[d], 0.0)
 
             pool.map(task, chunk.sentence_blocks)
-            logs[d] = scratch.loglik
+            logs[d] = part.outcome.loglik
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return its own arrays, as a file names them."""
@@ -240,30 +219,19 @@ def expect_tables(
     In joint training both tables count the mean of the posteriors, as the lexicon does.
     """
     counts = [np.zeros_like(p.values) for p in positions]
-    scratches: list[Scratch] = []
+    parts: list[DirectedChunk] = []
     sides = (steps.source, steps.target), (steps.target, steps.source)
     both = [d for d in (0, 1) if steps.joint or steps.directions & (d + 1)]
 
     def first(chunk: Chunk) -> None:
-        scratches[:] = [Scratch(chunk, *sides[d]) for d in (0, 1)]
+        parts[:] = [DirectedChunk(chunk, *sides[d], d == 0) for d in (0, 1)]
 
     def block(b: tuple[int, int], chunk: Chunk, cells: np.ndarray, other: np.ndarray, logs: np.ndarray) -> None:
         for d in both:
-            positioned(
-                b,
-                chunk,
-                *sides[d],
-                d == 0,
-                (cells, other)[d],
-                (lexicon.s_inverse, lexicon.t_inverse)[d],
-                (steps.t_null, steps.s_null)[d],
-                steps.p_null[d],
-                positions[d],
-                0.0,
-                scratches[d],
-            )
-            part = slice(b[0] - chunk.k0, b[1] - chunk.k0)
-            logs[d, part] = scratches[d].loglik[part]
+            inverse, null = (lexicon.s_inverse, lexicon.t_inverse)[d], (steps.t_null, steps.s_null)[d]
+            positioned(b, parts[d], (cells, other)[d], inverse, null, steps.p_null[d], positions[d], 0.0)
+            own = slice(b[0] - chunk.k0, b[1] - chunk.k0)
+            logs[d, own] = parts[d].outcome.loglik[own]
 
     def then(chunk: Chunk, cells: np.ndarray, other: np.ndarray) -> None:
         if steps.joint:

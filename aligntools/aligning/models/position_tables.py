@@ -125,43 +125,55 @@ def nearest_shapes(shapes: np.ndarray) -> np.ndarray:
 DIAGONAL = PositionTable(np.zeros((0, 2), np.int32), _NONE)
 
 
-class Scratch:
-    """What `positioned` and the HMM's reconstruction write besides posteriors, for one direction of a chunk."""
+class DirectedChunk:
+    """One direction of a chunk of text, with what `positioned` and the HMM's reconstruction write besides posteriors.
 
-    def __init__(self, chunk: Chunk, given: Side, observed: Side) -> None:
+    Parameters
+    ----------
+    chunk : Chunk
+    given, observed : Side
+        Of the whole text.
+    forward : bool
+        Whether the source is the given side.
+
+    Attributes
+    ----------
+    text : Directed
+        The chunk's sentences, as kernels take them.
+    outcome : Outcome
+        What is written, a number or more for each word or sentence of the chunk.
+    """
+
+    def __init__(self, chunk: Chunk, given: Side, observed: Side, forward: bool) -> None:
+        self.chunk, self.forward = chunk, forward
+        self.text = Directed(
+            chunk.k0, given.tokens, given.offsets, observed.tokens, observed.offsets, chunk.cell_offsets
+        )
         n_given, n_observed = (int(s.offsets[chunk.k1] - s.offsets[chunk.k0]) for s in (given, observed))
-        self.uses = np.zeros(n_given, np.float32)
-        self.nulls = np.zeros((2, n_observed), np.float32)
-        self.loglik = np.zeros(chunk.k1 - chunk.k0)
-        self.objective = np.zeros(chunk.k1 - chunk.k0)
+        n, uses, nulls = chunk.k1 - chunk.k0, np.zeros(n_given, np.float32), np.zeros((2, n_observed), np.float32)
+        self.outcome = kp.Outcome(uses, nulls, np.zeros(n), np.zeros(n))
 
 
 def positioned(
     block: tuple[int, int],
-    chunk: Chunk,
-    given: Side,
-    observed: Side,
-    forward: bool,
+    part: DirectedChunk,
     cells: np.ndarray,
     inverse: np.ndarray,
     null: np.ndarray,
     p_null: float,
     positions: PositionTable,
     tension: float,
-    scratch: Scratch,
     squared: bool = False,
     apart: np.ndarray = _NONE,
 ) -> np.ndarray:
     """Run `kernels_positions.positioned_block`; return its features."""
     features = np.zeros(2)
-    text = Directed(chunk.k0, given.tokens, given.offsets, observed.tokens, observed.offsets, chunk.cell_offsets)
     table = kp.PositionBlocks(positions.shape_of, positions.shapes, positions.starts, positions.values)
-    outcome = kp.Outcome(scratch.uses, scratch.nulls, scratch.loglik, scratch.objective)
     kp.positioned_block(
         *block,
-        text,
+        part.text,
         cells,
-        forward,
+        part.forward,
         inverse,
         null,
         np.float32(p_null),
@@ -169,7 +181,7 @@ def positioned(
         table,
         squared,
         apart,
-        outcome,
+        part.outcome,
         features,
     )
     return features

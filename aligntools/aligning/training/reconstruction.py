@@ -18,7 +18,7 @@ import numpy as np
 
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.lexical import LexicalFields, lexicon_from_counts
-from aligntools.aligning.models.position_tables import Scratch
+from aligntools.aligning.models.position_tables import DirectedChunk
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
 from aligntools.aligning.text.cooccurrence import Table, count_words
@@ -138,16 +138,17 @@ class Climb:
             apart = self.matrices.second if moves else _NONE
             self.matrices.index(chunk)
             self.matrices.fill(chunk, d.lexicon.tried, MISSING, cells)
-            scratch = Scratch(chunk, d.given, d.observed)
-            extra = extra + self.positions.pass_over(chunk, d, cells, scratch, apart)
-            sums += scratch.objective.sum(), scratch.loglik.sum()
+            part = DirectedChunk(chunk, d.given, d.observed, d.forward)
+            extra = extra + self.positions.pass_over(part, d, cells, apart)
+            found = part.outcome
+            sums += found.objective.sum(), found.loglik.sum()
             self.positions.after(chunk, d, apart)
             self.matrices.collect(chunk, d.lexicon.gradient, cells)
             a, b = d.given.offsets[chunk.k0], d.given.offsets[chunk.k1]
-            uses += np.bincount(d.given.tokens[a:b], scratch.uses, len(uses))
+            uses += np.bincount(d.given.tokens[a:b], found.uses, len(uses))
             a, b = d.observed.offsets[chunk.k0], d.observed.offsets[chunk.k1]
-            null_gradient += np.bincount(d.observed.tokens[a:b], scratch.nulls[1], len(null_gradient))
-            null_uses += float(scratch.nulls[0].sum(dtype=np.float64))
+            null_gradient += np.bincount(d.observed.tokens[a:b], found.nulls[1], len(null_gradient))
+            null_uses += float(found.nulls[0].sum(dtype=np.float64))
         d.lexicon.totals = uses + (self.how.mre_smoothing or 0.0)
         if d.null.moves:
             d.null.gradient[:] = null_gradient

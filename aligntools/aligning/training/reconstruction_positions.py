@@ -10,12 +10,10 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from aligntools.aligning.models import kernels_hmm as kh
-from aligntools.aligning.models import kernels_positions as kp
 from aligntools.aligning.models.jumps import jump_taps
 from aligntools.aligning.models.lexical import LexicalFields
-from aligntools.aligning.models.position_tables import DIAGONAL, PositionTable, Scratch, positioned
+from aligntools.aligning.models.position_tables import DIAGONAL, DirectedChunk, PositionTable, positioned
 from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
-from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import Chunk
 from aligntools.aligning.training import kernels_reconstruction as km
 from aligntools.aligning.training.exponentiated_steps import DirectionClimb, DistributionFamily, Tension
@@ -65,9 +63,7 @@ class PositionClimb(ABC, Generic[_Model]):
         return False
 
     @abstractmethod
-    def pass_over(
-        self, chunk: Chunk, d: DirectionClimb, cells: np.ndarray, scratch: Scratch, apart: np.ndarray
-    ) -> np.ndarray:
+    def pass_over(self, part: DirectedChunk, d: DirectionClimb, cells: np.ndarray, apart: np.ndarray) -> np.ndarray:
         """Turn a chunk's matrices into gradients of words; return an array whose sum `gradients` takes."""
 
     def after(self, chunk: Chunk, d: DirectionClimb, apart: np.ndarray) -> None:
@@ -102,34 +98,29 @@ class HmmClimb(PositionClimb[_Model]):
         self._jumps[d] = DistributionFamily(jumps, np.array([0, kh.FIRST, kh.JUMP_SIZE], np.int64), self.rate)
         return self._jumps[d]
 
-    def pass_over(
-        self, chunk: Chunk, d: DirectionClimb, cells: np.ndarray, scratch: Scratch, apart: np.ndarray
-    ) -> np.ndarray:
+    def pass_over(self, part: DirectedChunk, d: DirectionClimb, cells: np.ndarray, apart: np.ndarray) -> np.ndarray:
         """Reconstruct by forward-backward."""
         jumps = np.ascontiguousarray(np.stack([self._jumps[d.way].tried] * 2))
         taps, back = jump_taps(jumps)
         ones, pool = self.climb.ones(d), self.climb.pool
-        g, o = d.given, d.observed
-        text = Directed(chunk.k0, g.tokens, g.offsets, o.tokens, o.offsets, chunk.cell_offsets)
-        outcome = kp.Outcome(scratch.uses, scratch.nulls, scratch.loglik, scratch.objective)
 
         def task(b: tuple[int, int]) -> np.ndarray:
             counts = np.zeros((2, 2, kh.JUMP_SIZE))
             km.reconstruct_block(
                 *b,
-                text,
+                part.text,
                 cells,
                 d.forward,
                 ones,
                 d.null.tried,
                 np.float32(d.p_null),
                 kh.Jumps(jumps[0], taps[0], back[0]),
-                outcome,
+                part.outcome,
                 counts,
             )
             return counts
 
-        return sum(pool.map(task, chunk.sentence_blocks), np.zeros((2, 2, kh.JUMP_SIZE)))
+        return sum(pool.map(task, part.chunk.sentence_blocks), np.zeros((2, 2, kh.JUMP_SIZE)))
 
     def gradients(self, d: DirectionClimb, sums: np.ndarray) -> None:
         """Take those of the jumps."""
@@ -164,32 +155,16 @@ class DiagonalClimb(PositionClimb[_Model]):
         """Return the table and the tension that are tried."""
         return DIAGONAL, self._tension[d.way].tried
 
-    def pass_over(
-        self, chunk: Chunk, d: DirectionClimb, cells: np.ndarray, scratch: Scratch, apart: np.ndarray
-    ) -> np.ndarray:
+    def pass_over(self, part: DirectedChunk, d: DirectionClimb, cells: np.ndarray, apart: np.ndarray) -> np.ndarray:
         """Reconstruct word by word."""
         positions, tension = self.place(d)
         ones, pool = self.climb.ones(d), self.climb.pool
 
         def task(b: tuple[int, int]) -> np.ndarray:
-            return positioned(
-                b,
-                chunk,
-                d.given,
-                d.observed,
-                d.forward,
-                cells,
-                ones,
-                d.null.tried,
-                d.p_null,
-                positions,
-                tension,
-                scratch,
-                True,
-                apart,
-            )
+            null, p_null = d.null.tried, d.p_null
+            return positioned(b, part, cells, ones, null, p_null, positions, tension, squared=True, apart=apart)
 
-        return sum(pool.map(task, chunk.sentence_blocks), np.zeros(2))
+        return sum(pool.map(task, part.chunk.sentence_blocks), np.zeros(2))
 
     def gradients(self, d: DirectionClimb, sums: np.ndarray) -> None:
         """Take that of the tension."""

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from aligntools.aligning.evidence import Asked, Known, ask
@@ -15,10 +14,11 @@ from aligntools.aligning.settings import (
     PriorWeights,
     ReconstructionSettings,
 )
-from aligntools.api.align.aligner import Aligner, check_lengths
+from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignments import Alignments
 from aligntools.api.align.evidence_kinds import SETTINGS, EvidenceKeywords
-from aligntools.api.align.priors import SomePriors, read_priors, tell_unused_weights
+from aligntools.api.align.priors import SomePriors, WeightedPriors
+from aligntools.api.align.training import tell_unused, train_with
 from aligntools.api.align.training_links import TrainingLinks
 from aligntools.api.given.keywords import (
     AlignerKeywords,
@@ -29,7 +29,7 @@ from aligntools.api.given.keywords import (
     RunKeywords,
 )
 from aligntools.api.given.texts import Sentences, paths_of
-from aligntools.api.running.progress import Progress, Step, reporter
+from aligntools.api.running.progress import Progress
 from aligntools.api.running.threads import pool_of
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking
@@ -37,12 +37,9 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
-    from aligntools.aligning.contrastive.rounds import Rounds
     from aligntools.formats.text.corpus import Bitext
 
 
-#: Pairs without words above which these are left out of training, where they are most of a text: each takes memory.
-MANY_BLANK = 1_000_000
 _log = logging.getLogger("aligntools")
 
 
@@ -136,21 +133,6 @@ def known_text(
     return text, known.of(text) if known is not None else None
 
 
-def _one_training(settings: AlignerSettings, bitext: "Bitext", priors: bool) -> str:
-    """Return why a text is trained on once even with ``best``, which has no more views for it either."""
-    if settings.direction != "both":
-        return f"a second training is for both directions, and there is the {settings.direction} one alone"
-    if priors:
-        return "a second training has its own priors, and `priors` are given"
-    return f"a text of {len(bitext)} pairs is trained on once, and has all views and pieces of words anyway"
-
-
-def tell_unused(settings: AlignerSettings) -> None:
-    """Log which settings were chosen that change nothing in the model that is trained."""
-    for name, about in settings.unused().items():
-        _log.warning("`%s` changes nothing: %s", name, about)
-
-
 def _check_chosen(settings: AlignerSettings, init_model: Aligner | None) -> None:
     """Log or refuse settings that were chosen and change nothing."""
     if init_model is None:
@@ -234,21 +216,21 @@ def train_aligner(
     asked = Asked.given(given).chosen(settings.best and init_model is None)
     given.end()
     _check_chosen(settings, init_model)
-    known = None
+    counts = WeightedPriors.of(priors, weights)  # before what takes long
+    reading, known = _reading_for(init_model, reading), None
     if asked:
-        lowercase = init_model.model.lowercase if init_model else not reading.case_sensitive
-        sources, known = known_text(sources, targets, asked, replace(reading, case_sensitive=not lowercase), run)
+        bitext, known = known_text(sources, targets, asked, reading, run)
+    else:
+        bitext, keep_text = _text(sources, targets, reading, keep_text)
     return train_with(
-        sources,
-        targets,
+        bitext,
         init_model.settings if init_model else settings,
         init_model=init_model,
         reading=reading,
         run=run,
         keep_text=keep_text,
         progress=progress,
-        priors=priors,
-        weights=weights,
+        priors=counts,
         links=links,
         known=known,
     )
@@ -314,9 +296,10 @@ def train_mre_aligner(
     if how.mre_position_smoothing != ReconstructionSettings.mre_position_smoothing and settings.positions != "table":
         _log.warning("`mre_position_smoothing` changes nothing: it is for `positions=table`")
     given.end()
+    reading = _reading_for(init_model, reading)
+    bitext, keep_text = _text(sources, targets, reading, keep_text)
     return train_with(
-        sources,
-        targets,
+        bitext,
         settings,
         init_model=init_model,
         reconstruction=how,
@@ -327,97 +310,20 @@ def train_mre_aligner(
     )
 
 
-def train_with(
-    sources: "Sentences | Bitext",
-    targets: Sentences | None,
-    settings: AlignerSettings,
-    *,
-    init_model: Aligner | None = None,
-    reconstruction: ReconstructionSettings | None = None,
-    reading: Reading,
-    run: Run,
-    keep_text: bool = True,
-    progress: Progress = None,
-    priors: "SomePriors | None" = None,
-    weights: PriorWeights | None = None,
-    links: TrainingLinks | None = None,
-    rounds: "Rounds | None" = None,
-    known: Known | None = None,
-) -> Aligner:
-    """Train an aligner with settings made elsewhere; see `train_aligner` for the parameters.
+def _reading_for(init_model: Aligner | None, reading: Reading) -> Reading:
+    """Return how a text is read: in the case of the model that training goes on from, where there is one."""
+    return reading if init_model is None else replace(reading, case_sensitive=not init_model.model.lowercase)
 
-    ``rounds`` are those of the contrastive aligner's base model; with ``best`` there are two where they help.
-    ``known`` is what is known of its words beforehand.
-    """
-    from aligntools.aligning.links.prior_counts import joined_with
-    from aligntools.aligning.training.train_model import count_steps, train_model
-    from aligntools.formats.text.corpus import Bitext, without_blanks
 
-    counts = read_priors(priors) if priors is not None else None  # before what takes long
-    if counts is not None and weights is not None:
-        tell_unused_weights(counts, weights)
-    start = init_model.model if init_model else None
-    lowercase = start.lowercase if start else not reading.case_sensitive
+def _text(
+    sources: "Sentences | Bitext", targets: Sentences | None, reading: Reading, keep_text: bool
+) -> "tuple[Bitext, bool]":
+    """Return a text, and whether its words must stay as they are: no one else has those of a text that is read here."""
+    from aligntools.formats.text.corpus import Bitext
+
     if isinstance(sources, Bitext):
-        bitext = sources
-    else:
-        bitext = read_bitext(sources, targets, reading=replace(reading, case_sensitive=not lowercase))
-        keep_text = False
-    check_lengths(bitext)
-    splitting = bitext.splitting
-    if bitext.skipped.total > max(MANY_BLANK, len(bitext) // 2):
-        bitext, keep_text, links = without_blanks(bitext), True, None  # the words are shared with the whole text
-    if counts is not None and len(counts) and settings.subwords is None:  # pieces would not know of what words have
-        settings = replace(settings, subwords=0)
-    best, asked, words = settings.best and start is None, settings, len(bitext.source.tokens)
-    settings = settings.resolved(words)
-    network = best and known is not None and known.of_places and settings.direction == "both"
-    if network:
-        keep_text, links = True, None  # the network decides on links, with the whole words
-    if best and counts is None:
-        from aligntools.aligning.contrastive.rounds import best_rounds
-
-        rounds = best_rounds(settings, len(bitext))
-    if best and not rounds and not network and settings == replace(asked, best=False).resolved(words):
-        _log.warning("`best` changes nothing in the training: %s", _one_training(settings, bitext, counts is not None))
-    again = rounds.count - 1 if rounds else 0
-    counts, weights = joined_with(counts, known.priors if known else None, weights or PriorWeights())
-    total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
-    total += again * count_steps(settings, None, False)
-
-    def report(figures: dict[str, Any]) -> None:
-        nonlocal done
-        done += 1
-        tell(Step(figures["stage"], done, total, figures))
-
-    if rounds is None:
-        train = train_model
-    else:
-        from aligntools.aligning.contrastive.rounds import train_in_rounds
-
-        train = partial(train_in_rounds, rounds, known=known.priors if known else None)
-    with pool_of(run.threads) as pool:
-        model = train(
-            bitext,
-            settings,
-            pool,
-            lowercase=lowercase,
-            max_memory=run.memory,
-            start=start,
-            reconstruction=reconstruction,
-            report=report,
-            keep_text=keep_text,
-            priors=counts,
-            weights=weights,
-            last_pass=links.last_pass(bitext.skipped) if links and not again else None,
-        )
-        aligner = Aligner(replace(model, split=splitting, evidence=known.header if known else {}), known)
-        if network and known is not None:
-            from aligntools.api.align.deciding import with_network
-
-            tell(Step("deciding", total, total, {}))
-            return with_network(aligner, bitext, known, reading, pool)
-    return aligner
+        return sources, keep_text
+    return read_bitext(sources, targets, reading=reading), False
 
 
 @taking(AlignerSettings, Decisions, PriorWeights, Reading, Run, *SETTINGS)
@@ -463,24 +369,21 @@ def align(
     decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
     asked = Asked.given(given).chosen(settings.best and init_model is None)
     given.end()
-    if init_model is not None:
-        reading = replace(reading, case_sensitive=not init_model.model.lowercase)
+    counts = WeightedPriors.of(priors, weights)  # before what takes long
+    reading, known = _reading_for(init_model, reading), None
     whole = isinstance(sources, Bitext)
-    known = None
     if asked:
         bitext, known = known_text(sources, targets, asked, reading, run)
     else:
-        bitext = sources if isinstance(sources, Bitext) else read_bitext(sources, targets, reading=reading)
+        bitext, _ = _text(sources, targets, reading, whole)
     blocks: list[Alignments] = []
     direction = settings.direction if init_model is None else init_model.settings.direction
     links = TrainingLinks(blocks.append, decisions.suiting(direction))
     _check_chosen(settings, init_model)
     aligner = train_with(
         bitext,
-        None,
         init_model.settings if init_model else settings,
-        priors=priors,
-        weights=weights,
+        priors=counts,
         init_model=init_model,
         reading=reading,
         run=run,

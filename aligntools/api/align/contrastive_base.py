@@ -7,8 +7,8 @@ from aligntools.aligning.contrastive.settings import ContrastiveSettings
 from aligntools.aligning.evidence import Asked, Known
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.api.align.aligner import Aligner
-from aligntools.api.align.alignment import train_with
 from aligntools.api.align.teaching import SomeStart, resolved_start
+from aligntools.api.align.training import train_with
 from aligntools.api.running.progress import Progress
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import DataError, UsageProblem
@@ -87,7 +87,7 @@ def train_base(
 
     many = rounds_of(rounds, network, len(bitext), settings.fast)
     return train_with(
-        bitext, None, settings, reading=reading, run=run, progress=progress, rounds=Rounds(network, many), known=known
+        bitext, settings, reading=reading, run=run, progress=progress, rounds=Rounds(network, many), known=known
     )
 
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from aligntools.aligning.evidence import Asked
 from aligntools.aligning.settings import AlignerSettings, Decisions, PriorWeights, mre_symmetrization
 from aligntools.api.align.aligner import PART, Aligner
-from aligntools.api.align.alignment import known_text, read_bitext, tell_unused, train_mre_aligner, train_with
+from aligntools.api.align.alignment import known_text, read_bitext, train_mre_aligner
 from aligntools.api.align.alignments import Alignments, Tally
 from aligntools.api.align.compiling_ahead import compiling_for
 from aligntools.api.align.evidence_texts import check_applied
 from aligntools.api.align.outputs import AlignmentFiles, Outputs, check_whole_words, write_ttable
-from aligntools.api.align.priors import read_priors, write_priors
+from aligntools.api.align.priors import WeightedPriors, read_priors, write_priors
 from aligntools.api.align.text_files import TextFiles, TextSides
+from aligntools.api.align.training import tell_unused, train_with
 from aligntools.api.align.training_links import TrainingLinks
 from aligntools.api.running.threads import pool_of
 from aligntools.api.running.watching import Watch
@@ -94,7 +95,8 @@ class Training:
         if start is None:
             tell_unused(self.settings)
         own = start.settings if start else self.settings
-        return train_with(bitext, None, own, init_model=start, priors=self.counts, weights=self.weights, **how)
+        priors = WeightedPriors.of(self.counts, self.weights)
+        return train_with(bitext, own, init_model=start, priors=priors, **how)
 
 
 @dataclass

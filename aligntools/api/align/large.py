@@ -5,16 +5,16 @@ import json
 import logging
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from aligntools.aligning.evidence import About, Asked, summary
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import PART_PAIRS, AlignerSettings, Decisions, PartSettings, PriorWeights
-from aligntools.api.align.alignment import tell_unused
 from aligntools.api.align.alignments import Alignments
 from aligntools.api.align.evidence_kinds import SETTINGS, EvidenceKeywords
-from aligntools.api.align.priors import SomePriors, fingerprint, read_priors
+from aligntools.api.align.priors import SomePriors, WeightedPriors, fingerprint
+from aligntools.api.align.training import tell_unused
 from aligntools.api.given.keywords import (
     AlignerKeywords,
     DecisionsKeywords,
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from aligntools.aligning.parts.reading import TextSizes
     from aligntools.aligning.parts.stages import Stages
     from aligntools.aligning.parts.work import Work
-    from aligntools.formats.links.priors import Priors
     from aligntools.ground.parallel import Pool
     from aligntools.store.stores import Store
 
@@ -65,8 +64,44 @@ _ADVICE = Advice(
 )
 
 
+@dataclass(frozen=True, eq=False)
+class PartsTask:
+    """What is done with a text in parts: all that links depend on, besides the text and how it is read.
+
+    Attributes
+    ----------
+    settings : AlignerSettings
+    decisions : Decisions
+    parts : PartSettings
+    evidence : Asked
+    priors : WeightedPriors or None
+        Links of words alone.
+    directions : bool
+        Find the links of the single directions too.
+    """
+
+    settings: AlignerSettings
+    decisions: Decisions
+    parts: PartSettings
+    evidence: Asked
+    priors: WeightedPriors | None = None
+    directions: bool = True
+
+
 class PartsRun:
     """A text that is aligned in parts; `align_in_parts` makes one.
+
+    Parameters
+    ----------
+    sources, targets, reading
+        The text; see `align_in_parts`.
+    task : PartsTask
+    run : Run
+    checkpoint : str or None
+        A folder to keep parts in.
+    progress : callable, True or None
+    advance : callable
+        Called with the name of a stage, how many of its jobs are done, and how many there are.
 
     Attributes
     ----------
@@ -80,24 +115,19 @@ class PartsRun:
         self,
         sources: Sentences,
         targets: Sentences | None,
-        settings: AlignerSettings,
-        decisions: Decisions,
-        parts: PartSettings,
         reading: Reading,
+        task: PartsTask,
         run: Run,
         *,
         checkpoint: str | None,
-        directions: bool,
         progress: Progress,
-        evidence: Asked = Asked(),  # noqa: B008
-        priors: "Priors | None" = None,
-        weights: PriorWeights = PriorWeights(),  # noqa: B008
         advance: Callable[[str, int, int], None] = lambda _stage, _done, _of: None,
     ) -> None:
         from aligntools.aligning.parts.given_pairs import in_parts
         from aligntools.aligning.parts.training import check_settings
         from aligntools.words.white_space import named_as
 
+        settings, evidence, priors = task.settings, task.evidence, task.priors
         tell_unused(settings)
         if settings.best:
             raise UsageProblem("`best` trains on a whole text in memory; leave it out where parts are worked")
@@ -111,16 +141,17 @@ class PartsRun:
                 for one in self.inputs
             ]
         self.sizes: TextSizes | None = None
-        self._settings, self._decisions = settings, decisions.suiting(settings.direction)
-        self._run, self._reading, self._directions = run.checked(), reading.arguments(), directions
-        self._chose = parts.checked().part_size is None
-        self._part_size = parts.part_size or self._chosen()
+        self._settings, self._decisions = settings, task.decisions.suiting(settings.direction)
+        self._run, self._reading, self._directions = run.checked(), reading.arguments(), task.directions
+        self._chose = task.parts.checked().part_size is None
+        self._part_size = task.parts.part_size or self._chosen()
         self._checkpoint, self._tell, self._advance = checkpoint, reporter(progress), advance
         self._evidence = evidence.elsewhere()  # workers may have working folders of their own
         for kind in evidence.kinds:
             if not kind.in_parts:
                 raise UsageProblem(f"`{kind.option}` is for text in memory, and this one is worked in parts")
-        self._priors = None if priors is None else in_parts(priors, weights, bool(self._reading["lowercase"]))
+        lowercase = bool(self._reading["lowercase"])
+        self._priors = None if priors is None else in_parts(priors.counts, priors.weights, lowercase)
         if checkpoint is not None and not all(_regular(path) for one in self.inputs for path in one.values()):
             raise UsageProblem("`checkpoint` goes on with files; a pipe cannot be read again")
 
@@ -406,21 +437,9 @@ def align_in_parts(
     decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
     evidence, weights = Asked.given(given).chosen(False), given.take(PriorWeights)
     given.end()
-    work = PartsRun(
-        sources,
-        targets,
-        settings,
-        decisions,
-        parts,
-        reading,
-        run,
-        checkpoint=None if checkpoint is None else os.fspath(checkpoint),
-        directions=directions,
-        progress=progress,
-        evidence=evidence,
-        priors=None if priors is None else read_priors(priors),
-        weights=weights,
-    )
+    task = PartsTask(settings, decisions, parts, evidence, WeightedPriors.of(priors, weights), directions)
+    folder = None if checkpoint is None else os.fspath(checkpoint)
+    work = PartsRun(sources, targets, reading, task, run, checkpoint=folder, progress=progress)
     with pool_of(run.threads) as pool:
         for _, block in work.run(pool, None if save_model is None else os.fspath(save_model)):
             yield block

@@ -11,8 +11,9 @@ from aligntools.api.align import large
 from aligntools.api.align.alignments import Alignments, Tally
 from aligntools.api.align.compiling_ahead import compiling_for
 from aligntools.api.align.files import AlignedText, Training
-from aligntools.api.align.large import PartsRun
+from aligntools.api.align.large import PartsRun, PartsTask
 from aligntools.api.align.outputs import Outputs
+from aligntools.api.align.priors import WeightedPriors
 from aligntools.api.align.reshaping import Reshaping
 from aligntools.api.running.threads import pool_of
 from aligntools.api.running.watching import Bars, Watch
@@ -117,21 +118,18 @@ class InParts:
                 stack.enter_context(contextlib.closing(shape))
             pool = stack.enter_context(pool_of(work.run.threads))
             source, target = (str(side) if isinstance(side, Path) else side for side in sides)
+            priors = WeightedPriors.of(training.counts, training.weights)
+            how = training.settings, work.decisions, self.parts, training.evidence, priors, outputs.directions
+            task, run = PartsTask(*how), replace(work.run, threads=pool)
             job = PartsRun(
                 source,
                 target,
-                training.settings,
-                work.decisions,
-                self.parts,
                 work.reading,
-                replace(work.run, threads=pool),
+                task,
+                run,
                 checkpoint=self.checkpoint,
-                directions=outputs.directions,
                 progress=watch,
                 advance=_bars(watch),
-                evidence=training.evidence,
-                priors=training.counts,
-                weights=training.weights,
             )
             _check_places(work, job)
             if self.plan:

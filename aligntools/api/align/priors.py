@@ -4,6 +4,7 @@ import hashlib
 import logging
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from aligntools.aligning.settings import PriorWeights
@@ -74,10 +75,29 @@ def write_priors(path: str | os.PathLike[str], priors: Priors) -> None:
     format.write_priors(os.fspath(path), priors)
 
 
-def tell_unused_weights(priors: Priors, weights: PriorWeights) -> None:
-    """Log which weights were chosen of what priors do not have."""
-    kinds = {"prior_lexical": ("LEX",), "prior_fertility": ("FERF", "FERR"), "prior_jumps": ("HMMF", "HMMR")}
-    tables = priors.tables()
-    for name, own in kinds.items():
-        if getattr(weights, name) != getattr(PriorWeights, name) and not any(len(tables[kind]) for kind in own):
-            _log.warning("`%s` changes nothing: `priors` have no %s", name, " or ".join(own))
+@dataclass(frozen=True, eq=False)
+class WeightedPriors:
+    """Counts in other text, and what they weigh in the training that takes them.
+
+    Attributes
+    ----------
+    counts : Priors
+    weights : PriorWeights
+    """
+
+    counts: Priors
+    weights: PriorWeights
+
+    @classmethod
+    def of(cls, priors: "SomePriors | None", weights: PriorWeights) -> "WeightedPriors | None":
+        """Read priors where there are any; see `read_priors`."""
+        return None if priors is None else cls(read_priors(priors), weights)
+
+    def tell_unused(self) -> None:
+        """Log which weights were chosen of what the counts do not have."""
+        kinds = {"prior_lexical": ("LEX",), "prior_fertility": ("FERF", "FERR"), "prior_jumps": ("HMMF", "HMMR")}
+        tables = self.counts.tables()
+        for name, own in kinds.items():
+            chosen = getattr(self.weights, name) != getattr(PriorWeights, name)
+            if chosen and not any(len(tables[kind]) for kind in own):
+                _log.warning("`%s` changes nothing: `priors` have no %s", name, " or ".join(own))

@@ -102,16 +102,29 @@ class TranslationOutput:
         return Written(len(part), lines, scores, packed, trees)
 
 
+@dataclass(frozen=True)
+class SystemFiles:
+    """The files of a translation system.
+
+    Attributes
+    ----------
+    grammar, lm, weights, tags
+        See `Translator`.
+    """
+
+    grammar: PathLike
+    lm: PathLike | None = None
+    weights: PathLike | None = None
+    tags: PathLike | None = None
+
+
 def prepared(
     texts: Sequence[PathLike] | None,
-    grammar: PathLike,
-    lm: PathLike | None,
-    weights: PathLike | None,
+    system: SystemFiles,
     decoding: DecoderSettings,
     lattices: LatticeSettings,
     wanted: TranslationOutput,
     *,
-    tags: PathLike | None = None,
     split: Split | None = None,
     verify: bool = True,
     run: Run,
@@ -123,8 +136,7 @@ def prepared(
     texts : sequence of path or None
         Where all of it is in files and not too large, only those rules of the grammar are read that it can use. None:
         sentences come one by one, and there are no parts.
-    grammar, lm, weights, tags
-        See `Translator`.
+    system : SystemFiles
     decoding : DecoderSettings
     lattices : LatticeSettings
     wanted : TranslationOutput
@@ -140,13 +152,14 @@ def prepared(
     if wanted.derivations and lattices.input != "text":
         raise UsageProblem(f"`derivations` is for sentences; leave it out with `input={lattices.input}`")
     # first: a wrong file is soon found
+    weights = system.weights
     of_arcs = {} if weights is None else without_arcs(TranslationWeights.load(weights).features)[1]
     reads = None if lattices.input == "text" else lattice_input(lattices, of_arcs)[0]
     size = JOB if run.asked and wanted.lists.samples is None else PART
     parts, known = ([], None) if texts is None else _input([split_as(one, split) for one in texts], size, reads)
-    rules = Grammar.load(grammar, text=known, span_limit=decoding.span_limit, verify=verify)
-    model = None if lm is None else LanguageModel.load(lm, verify=verify)
-    translator = Translator(rules, model, weights, decoding, tags=tags, threads=run.threads)
+    rules = Grammar.load(system.grammar, text=known, span_limit=decoding.span_limit, verify=verify)
+    model = None if system.lm is None else LanguageModel.load(system.lm, verify=verify)
+    translator = Translator(rules, model, weights, decoding, tags=system.tags, threads=run.threads)
     return (translator if reads is None else translator.for_lattices(lattices)), parts
 
 

@@ -288,8 +288,9 @@ class Report:
 
 def train(flags: Flags, write: Write) -> None:
     """Train and align."""
-    from aligntools.api.align.alignment import read_bitext, train_with
+    from aligntools.api.align.alignment import read_bitext
     from aligntools.api.align.outputs import write_ttable
+    from aligntools.api.align.training import train_with
     from aligntools.api.running.threads import pool_of, threads_of
     from aligntools.cli.reporting import Reporter
     from aligntools.formats.opening.files import writing
@@ -304,7 +305,6 @@ def train(flags: Flags, write: Write) -> None:
         if flags.learning:
             aligner = train_with(
                 bitext,
-                None,
                 settings_of(flags),
                 reading=Reading(case_sensitive=True),
                 run=Run(pool),

@@ -15,7 +15,7 @@ from aligntools.tagging.supervised.kernels_substates import collect_pairs_block,
 if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
     from aligntools.tagging.forms.wordclasses import WordClasses
-    from aligntools.tagging.settings import TagSmoothing
+    from aligntools.tagging.settings import TaggerSettings, TagSmoothing
     from aligntools.tagging.supervised.corpus import TaggedCorpus
 
 #: States of a model at most.
@@ -294,33 +294,26 @@ def train(
     text: "TaggedCorpus",
     tag_shares: np.ndarray,
     classes: "WordClasses",
-    smoothing: "TagSmoothing",
-    latent: int,
+    settings: "TaggerSettings",
     pool: "Pool",
     random: np.random.Generator,
-    iterations: int = 20,
-    noise: float = 0.01,
-    merging: float = 0.25,
+    *,
     report: Callable[..., Any] | None = None,
     start: "Substates | None" = None,
     renewed: Callable[..., Any] | None = None,
 ) -> "Substates":
-    """Train a model with up to ``latent`` substates a tag by splitting and merging.
+    """Train a model with substates of the tags by splitting and merging.
 
     Parameters
     ----------
     text : TaggedCorpus
     tag_shares : float64 [pairs]
     classes : WordClasses
-    smoothing : TagSmoothing
-    latent : int
+    settings : TaggerSettings
+        ``latent`` substates a tag at most; ``iterations`` of EM after each round of splits, and a third as many after
+        its merges. Halves differ by ``noise`` at first, and a share of the splits, ``merging``, is undone.
     pool : Pool
     random : np.random.Generator
-    iterations : int
-        Of EM, after each round of splits; a third as many after its merges.
-    noise : float
-    merging : float
-        Share of the splits that is undone.
     report : callable or None
         Called with (round, iteration, states, log-likelihood).
     start : Substates or None
@@ -340,7 +333,7 @@ def train(
 
     def parameters_of(states: "Substates") -> "SubstateChain":
         now, shares = renewed(states) if renewed else (text, tag_shares)
-        return estimate(states, now, shares, classes, smoothing)
+        return estimate(states, now, shares, classes, settings.smoothing)
 
     def improve(states: "Substates", times: int) -> "Substates":
         for i in range(times):
@@ -349,15 +342,15 @@ def train(
             report(turn, i, len(states.start), loglik)
         return states
 
-    while size < latent:
-        size, turn = min(2 * size, latent), turn + 1
+    while size < settings.latent:
+        size, turn = min(2 * size, settings.latent), turn + 1
         before = np.diff(states.first)
-        states = split(states, text, size, noise, random)
+        states = split(states, text, size, settings.noise, random)
         split_tags = np.diff(states.first) > before
-        states = improve(states, iterations)
-        if merging > 0:
+        states = improve(states, settings.iterations)
+        if settings.merging > 0:
             parameters = parameters_of(states)
             states, _, losses = expect(parameters, states, text, pool, merging=True)
-            states = merge(states, text, choose_merges(states, losses, split_tags, merging))
-            states = improve(states, iterations // 3)
+            states = merge(states, text, choose_merges(states, losses, split_tags, settings.merging))
+            states = improve(states, settings.iterations // 3)
     return states

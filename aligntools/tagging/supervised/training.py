@@ -93,16 +93,12 @@ def train_supervised(
             text,
             pair_shares,
             looks,
-            smoothing,
-            settings.latent,
+            settings,
             pool,
             np.random.default_rng([settings.seed, n]),
-            settings.iterations,
-            settings.noise,
-            settings.merging,
-            lambda *figures, n=n: report(n, *figures),
-            start,
-            expected.renewed if expected else None,
+            report=lambda *figures, n=n: report(n, *figures),
+            start=start,
+            renewed=expected.renewed if expected else None,
         )
         members.append(member(states))
     names = [name.decode("utf-8", "surrogateescape") for name in text.names]

@@ -1,0 +1,137 @@
+"""Training an aligner of a text that was read, with settings made elsewhere."""
+
+import logging
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from aligntools.aligning.evidence import Known
+from aligntools.aligning.settings import AlignerSettings, PriorWeights, ReconstructionSettings
+from aligntools.api.align.aligner import Aligner, check_lengths
+from aligntools.api.align.priors import WeightedPriors
+from aligntools.api.align.training_links import TrainingLinks
+from aligntools.api.running.progress import Progress, Step, reporter
+from aligntools.api.running.threads import pool_of
+from aligntools.formats.text.reading import Reading
+from aligntools.ground.running import Run
+
+if TYPE_CHECKING:
+    from aligntools.aligning.contrastive.rounds import Rounds
+    from aligntools.formats.text.corpus import Bitext
+
+#: Pairs without words above which these are left out of training, where they are most of a text: each takes memory.
+MANY_BLANK = 1_000_000
+_log = logging.getLogger("aligntools")
+
+
+def tell_unused(settings: AlignerSettings) -> None:
+    """Log which settings were chosen that change nothing in the model that is trained."""
+    for name, about in settings.unused().items():
+        _log.warning("`%s` changes nothing: %s", name, about)
+
+
+def train_with(
+    bitext: "Bitext",
+    settings: AlignerSettings,
+    *,
+    init_model: Aligner | None = None,
+    reconstruction: ReconstructionSettings | None = None,
+    reading: Reading,
+    run: Run,
+    keep_text: bool = True,
+    progress: Progress = None,
+    priors: WeightedPriors | None = None,
+    links: TrainingLinks | None = None,
+    rounds: "Rounds | None" = None,
+    known: Known | None = None,
+) -> Aligner:
+    """Train an aligner of a text.
+
+    Parameters
+    ----------
+    bitext : Bitext
+    settings : AlignerSettings
+        Those of ``init_model``, where there is one.
+    init_model, reading, run, keep_text, progress, links
+        As for `train_aligner`.
+    reconstruction : ReconstructionSettings or None
+        Go on by maximum reconstruction.
+    priors : WeightedPriors or None
+    rounds : Rounds or None
+        Those of the contrastive aligner's base model; with ``best`` there are two where they help.
+    known : Known or None
+        What is known of the text's words beforehand.
+    """
+    from aligntools.aligning.links.prior_counts import joined_with
+    from aligntools.aligning.training.train_model import count_steps, train_model
+    from aligntools.formats.text.corpus import without_blanks
+
+    counts, weights = (None, PriorWeights()) if priors is None else (priors.counts, priors.weights)
+    if priors is not None:
+        priors.tell_unused()
+    start = init_model.model if init_model else None
+    lowercase = start.lowercase if start else not reading.case_sensitive
+    check_lengths(bitext)
+    splitting = bitext.splitting
+    if bitext.skipped.total > max(MANY_BLANK, len(bitext) // 2):
+        bitext, keep_text, links = without_blanks(bitext), True, None  # the words are shared with the whole text
+    if counts is not None and len(counts) and settings.subwords is None:  # pieces would not know of what words have
+        settings = replace(settings, subwords=0)
+    best, asked, words = settings.best and start is None, settings, len(bitext.source.tokens)
+    settings = settings.resolved(words)
+    network = best and known is not None and known.of_places and settings.direction == "both"
+    if network:
+        keep_text, links = True, None  # the network decides on links, with the whole words
+    if best and counts is None:
+        from aligntools.aligning.contrastive.rounds import best_rounds
+
+        rounds = best_rounds(settings, len(bitext))
+    if best and not rounds and not network and settings == replace(asked, best=False).resolved(words):
+        _log.warning("`best` changes nothing in the training: %s", _one_training(settings, bitext, counts is not None))
+    again = rounds.count - 1 if rounds else 0
+    counts, weights = joined_with(counts, known.priors if known else None, weights)
+    total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
+    total += again * count_steps(settings, None, False)
+
+    def report(figures: dict[str, Any]) -> None:
+        nonlocal done
+        done += 1
+        tell(Step(figures["stage"], done, total, figures))
+
+    if rounds is None:
+        train = train_model
+    else:
+        from aligntools.aligning.contrastive.rounds import train_in_rounds
+
+        train = partial(train_in_rounds, rounds, known=known.priors if known else None)
+    with pool_of(run.threads) as pool:
+        model = train(
+            bitext,
+            settings,
+            pool,
+            lowercase=lowercase,
+            max_memory=run.memory,
+            start=start,
+            reconstruction=reconstruction,
+            report=report,
+            keep_text=keep_text,
+            priors=counts,
+            weights=weights,
+            last_pass=links.last_pass(bitext.skipped) if links and not again else None,
+        )
+        aligner = Aligner(replace(model, split=splitting, evidence=known.header if known else {}), known)
+        if network and known is not None:
+            from aligntools.api.align.deciding import with_network
+
+            tell(Step("deciding", total, total, {}))
+            return with_network(aligner, bitext, known, reading, pool)
+    return aligner
+
+
+def _one_training(settings: AlignerSettings, bitext: "Bitext", priors: bool) -> str:
+    """Return why a text is trained on once even with ``best``, which has no more views for it either."""
+    if settings.direction != "both":
+        return f"a second training is for both directions, and there is the {settings.direction} one alone"
+    if priors:
+        return "a second training has its own priors, and `priors` are given"
+    return f"a text of {len(bitext)} pairs is trained on once, and has all views and pieces of words anyway"
