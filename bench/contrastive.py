@@ -21,7 +21,7 @@ SUPERVISED = 150
 COLUMNS = {
     "best": "base, its best symmetrization", "joint": "base (`align`)", "start": "nothing learned: the start",
     "one": "contrastive, one round", "again": "base of the second round", "two": "contrastive, two rounds",
-    "ours": "contrastive, by default", "twice": "`align --best`",
+    "ours": "contrastive, by default (`align --best`)",
     "shipped": "shipped start (has seen this gold)",
 }  # fmt: skip
 
@@ -99,7 +99,6 @@ def systems(study, judge, start):
         "two": refined(study, two, start), "start": refined(study, default, start, passes=0),
     }  # fmt: skip
     of["ours"] = of["two"] if default is two else of["one"]
-    of["twice"] = of["again"] if default is two else of["joint"]
     return {column: Aer().score(study.gold, links) for column, links in of.items()}
 
 
@@ -205,7 +204,7 @@ def _body(o, names, rows, folds):
         lines.append([*line, f"{r['ours'] / peer[0]:.3f}" if peer else ""])
     compared = [n for n in names if peers[n]]
     summary = []
-    for column in ("best", "joint", "twice", "one", "again", "two", "start", "ours"):
+    for column in ("best", "joint", "one", "again", "two", "start", "ours"):
         line = [COLUMNS[column], f"{statistics.mean(rows[n][column] for n in names):.2f}"]
         line.append(f"{statistics.mean(rows[n][column] / rows[n]['joint'] for n in names):.3f}")
         line.append(f"{sum(rows[n][column] < rows[n]['joint'] for n in names)} of {len(names)}")
@@ -221,8 +220,7 @@ def _body(o, names, rows, folds):
         " model's start (a network that judges links) is learned only from the gold links of other languages:"
         f" {starting.FOLDS} groups of languages, each judged by what the other groups taught. In the second round the"
         " base model is trained again with the links that the start found as priors; by default text of up to"
-        f" {LARGEST:,} pairs has two rounds, larger text one, and so has `align --best`, which gives the base of the"
-        " last. *Nothing learned* is the start over the base of the last"
+        f" {LARGEST:,} pairs has two rounds, larger text one. *Nothing learned* is the start over the base of the last"
         " of these, with as many links as that decides on. The difference is that of *contrastive, by default* to the"
         " base (`align`), by paired bootstrap over sentences. The start that comes with the program was learned from"
         " all of them, so its column says nothing about new text."

@@ -69,15 +69,16 @@ def test_every_iteration_of_every_view_is_reported(sample_bitext):
     assert all(step["log_likelihood"][0] < 0 for step in steps if step["stage"] == "hmm")
 
 
-def test_the_best_of_a_large_text_is_what_smaller_ones_get():
-    small, large, best = (AlignerSettings(best=wanted).resolved(n) for n, wanted in (
-        (SEVERAL, False), (10 * SEVERAL, False), (10 * SEVERAL, True),
-    ))  # fmt: skip
-    assert (best.views, best.subwords, best.view_agreement) == (small.views, small.subwords, True)
+def test_a_large_text_has_one_view_with_best_too():
+    small, large, best = (
+        AlignerSettings(best=wanted).resolved(n)
+        for n, wanted in ((SEVERAL, False), (10 * SEVERAL, False), (10 * SEVERAL, True))
+    )
+    assert best == large
     assert (large.views, large.subwords, large.view_agreement) == ((5,), 0, False)
-    assert best.sweeps == large.sweeps < small.sweeps
-    assert best.prune == large.prune == small.prune > AlignerSettings().resolved(SMALL).prune == 0
-    assert AlignerSettings(views=(5,), sweeps=3, best=True).resolved(10 * SEVERAL).views == (5,)
+    assert len(small.views) > 1
+    assert large.sweeps < small.sweeps
+    assert large.prune == small.prune > AlignerSettings().resolved(SMALL).prune == 0
 
 
 def test_the_threshold_goes_by_the_views_and_the_size_of_the_text():

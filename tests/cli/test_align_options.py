@@ -172,12 +172,16 @@ def test_views_agree_unless_told_otherwise(inside, trained, tmp_path):
     fails(inside(*TEXT, "--view-agreement", "--tmpdir", tmp_path), "views agree in memory alone", status=2)
 
 
-def test_the_best_links_are_those_of_a_model_trained_with_what_the_network_found(inside, trained, tmp_path):
-    links = links_of(inside, "--best")
+def test_the_best_links_are_those_of_contrastive_align(inside, trained, tmp_path):
+    links = links_of(inside, "--best", "--save-model", tmp_path / "best")
     assert links != (trained / "align").read_bytes()
     done = run("contrastive-align", "-q", *TEXT, "--save-model", tmp_path / "again", "-o", tmp_path / "links")
     assert done.returncode == 0, done.stderr
-    assert links_of(inside, "-m", tmp_path / "again") == links
+    assert (tmp_path / "links").read_bytes() == links == links_of(inside, "-m", tmp_path / "best")
+    base = links_of(inside, "-m", tmp_path / "again")
+    assert links != base != (trained / "align").read_bytes()
+    union = ("--symmetrize", "union")
+    assert links_of(inside, "-m", tmp_path / "best", *union) == links_of(inside, "-m", tmp_path / "again", *union)
     single = ("--model-type", "hmm", "--direction", "forward")
     assert links_of(inside, "--best", *single) == links_of(inside, *single)
     fails(inside(*TEXT, "--best", "--fast"), "--fast and --best exclude each other", status=2)

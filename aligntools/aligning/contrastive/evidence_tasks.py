@@ -12,7 +12,7 @@ from aligntools.aligning.contrastive.candidate_links import concatenate
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.tasks import LearningPlan, draw
-from aligntools.aligning.contrastive.weights import Weights
+from aligntools.aligning.contrastive.weights import Weights, scale
 from aligntools.aligning.evidence import Known
 from aligntools.formats.links.given_links import GivenLinks, concatenate_given
 from aligntools.formats.links.pharaoh import Links
@@ -99,14 +99,6 @@ def share(precision: float) -> float:
     to 0.94, those of a model of far more text 0.99 and more.
     """
     return min(1.0, max(0.0, (precision - DOUBTED) / (1.0 - DOUBTED))) ** STEEPNESS
-
-
-def scale(weights: np.ndarray, active: np.ndarray) -> float:
-    """Return the weight that log-odds have among these weights: that of ``trees``, else of the posterior."""
-    for column in (kf.TREES, kf.POSTERIOR):
-        if active[column] and weights[column] > 0:
-            return float(weights[column])
-    return 1.0
 
 
 def with_evidence(

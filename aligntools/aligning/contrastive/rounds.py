@@ -68,11 +68,10 @@ def rounds_of(asked: int | None, network: LinkNetwork | None, pairs: int, fast: 
     return asked
 
 
-def best_rounds(settings: AlignerSettings, pairs: int) -> Rounds | None:
-    """Return the rounds that ``align --best`` takes for a text of so many pairs; None where one is all."""
+def best_rounds(pairs: int) -> Rounds:
+    """Return the rounds that ``align --best`` takes for a text of so many pairs."""
     network = shipped().network
-    count = rounds_of(None, network, pairs)
-    return Rounds(network, count) if count > 1 and settings.direction == "both" else None
+    return Rounds(network, rounds_of(None, network, pairs))
 
 
 def found_links(candidates: CandidateLinks) -> Links:

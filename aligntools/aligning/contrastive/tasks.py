@@ -322,15 +322,32 @@ def align(
     pool: Pool,
     evidence: Sequence[GivenLinks] = (),
     directions: bool = False,
+    decisions: Decisions = Decisions(),  # noqa: B008
 ) -> Iterator[Decided]:
     """Yield what is decided on consecutive runs of sentences; probabilities are the base model's.
 
-    ``evidence`` are other aligners' links of the same sentences, one for each table of the weights. Those of weight 0
-    are left out, so that their links are not candidates. With ``directions`` the base model's links of single
-    directions are found too.
+    Parameters
+    ----------
+    finder : CandidateFinder
+    bitext : Bitext
+    weights : Weights
+    pool : Pool
+    evidence : sequence of GivenLinks
+        Other aligners' links of the same sentences, one for each table of the weights. Those of weight 0 are left out,
+        so that their links are not candidates.
+    directions : bool
+        Find the base model's links of single directions too.
+    decisions : Decisions
+        The threshold moves the odds that a link must have as far as it is from the usual one; how single directions are
+        decoded.
     """
-    trained = DIRECTIONS[finder.model.settings.direction]
-    base = Decider(Decisions(), trained, finder.model.usual_threshold, False, True)
+    model, trained = finder.model, DIRECTIONS[finder.model.settings.direction]
+    chain = finder.applier.models[0].HAS_PATHS
+    base = Decider(decisions, trained, model.usual_threshold, chain, directions)
+    viterbi = directions and decisions.decode == "viterbi"
+    paths = finder.applier.posteriors(bitext, pool, viterbi=True) if viterbi else None
+    if decisions.threshold is not None:
+        weights = weights.at_threshold(decisions.threshold, model.usual_threshold)
     used = np.flatnonzero(weights.values[len(names.ALL) :]).tolist()
     kept = [*range(len(names.ALL)), *(len(names.ALL) + k for k in used)]
     values, active = weights.values[kept], weights.active[kept]
@@ -339,7 +356,8 @@ def align(
         if evidence:
             candidates = with_readings(candidates, tables)
         links = search(candidates, values, active, weights.search, pool).links()
-        single = base.singles(posteriors, posteriors, pool) if directions else (None, None)
+        chosen = next(paths) if paths is not None else posteriors
+        single = base.singles(posteriors, chosen, pool) if directions else (None, None)
         yield Decided(
             links,
             link_posteriors(posteriors, links, trained),

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -91,6 +92,12 @@ class Aligner(ShownAsModel):
         assert self.weights is not None
         return Readers.of(self.weights, self._known, self._asked)
 
+    def deciding(self, weights: "Weights") -> "Aligner":
+        """Return the same, whose links these weights decide on."""
+        found = Aligner(replace(self._model, decision=weights.text()), self._known, self._asked)
+        found.__dict__["network_applier"] = self.network_applier  # what it sums up of the tables is needed again
+        return found
+
     def knowing(self, known: Known | None) -> "Aligner":
         """Return the same, with what is known of a text."""
         return Aligner(self._model, known, self._asked)
@@ -169,7 +176,8 @@ class Aligner(ShownAsModel):
         return self.applier()
 
     @cached_property
-    def _network_applier(self) -> "Applier":
+    def network_applier(self) -> "Applier":
+        """What finds the posteriors that the network judges."""
         from aligntools.aligning.contrastive.candidates import CELLS
 
         return self.applier(CELLS)
@@ -265,7 +273,7 @@ class Aligner(ShownAsModel):
         decisions = given.take(Decisions, "decisions").suiting(self.settings.direction)
         reading, run = given.take(Reading, "reading"), given.take(Run, "run")
         given.end()
-        weights = self.weights if decisions == Decisions() else None
+        weights = self.weights if decisions.by_network else None
         max_memory = run.memory
         if run.asked:
             if unbuffered or counter is not None:
@@ -352,7 +360,7 @@ def _align(
     from aligntools.aligning.applying.decisions import decided
     from aligntools.formats.text.corpus import Skipped
 
-    weights = aligner.weights if decisions == Decisions() else None
+    weights = aligner.weights if decisions.by_network else None
     if weights is None:
         applier = aligner._applier if cells is None else aligner.applier(cells)
         found = decided(applier, text, decisions, pool, directions)
@@ -360,9 +368,9 @@ def _align(
         from aligntools.aligning.contrastive import tasks
         from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
 
-        applier = aligner._network_applier if cells is None else aligner.applier(min(cells, CELLS))
+        applier = aligner.network_applier if cells is None else aligner.applier(min(cells, CELLS))
         finder = CandidateFinder(aligner.model, pool, weights.network, applier=applier)
-        found = tasks.align(finder, text, weights, pool, given, directions)
+        found = tasks.align(finder, text, weights, pool, given, directions, decisions)
     skipped = text.skipped
     for d in found:
         yield Alignments.of(d, skipped)

@@ -1,6 +1,5 @@
 """Aligners whose links the network decides on, as `train_contrastive_aligner`'s weights do."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aligntools.api.align.aligner import Aligner
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
 
 
-def with_network(aligner: Aligner, bitext: "Bitext", known: "Known", reading: Reading, pool: "Pool") -> Aligner:
+def with_network(aligner: Aligner, bitext: "Bitext", known: "Known | None", reading: Reading, pool: "Pool") -> Aligner:
     """Return an aligner of a text whose links the network that comes with the program decides on.
 
     Parameters
@@ -20,8 +19,8 @@ def with_network(aligner: Aligner, bitext: "Bitext", known: "Known", reading: Re
     aligner : Aligner
         Of both directions, trained on the text.
     bitext : Bitext
-    known : Known
-        What was known of the text's words beforehand; of its places too, the model goes on asking.
+    known : Known or None
+        What was known of the text's words beforehand; what is known of its places, the model goes on asking.
     reading : Reading
     pool : Pool
     """
@@ -32,6 +31,6 @@ def with_network(aligner: Aligner, bitext: "Bitext", known: "Known", reading: Re
 
     model = aligner.model
     plan = tasks.plan_of(ContrastiveSettings(seed=model.settings.seed), model.usual_threshold)
-    finder = CandidateFinder(model, pool, plan.network)
+    finder = CandidateFinder(model, pool, plan.network, applier=aligner.network_applier)
     weights = tasks.learn_weights(finder, list(aligner.texts(bitext, None, reading, False)), plan)
-    return Aligner(replace(model, decision=with_known(weights, known).text()), known)
+    return aligner.deciding(weights if known is None else with_known(weights, known))

@@ -58,7 +58,8 @@ def train_with(
         Go on by maximum reconstruction.
     priors : WeightedPriors or None
     rounds : Rounds or None
-        Those of the contrastive aligner's base model; with ``best`` there are two where they help.
+        Those of the contrastive aligner's base model; with ``best`` there are as many, and the network decides on
+        links, as it does where training goes on from a model that has it decide.
     known : Known or None
         What is known of the text's words beforehand.
     """
@@ -77,17 +78,15 @@ def train_with(
         bitext, keep_text, links = without_blanks(bitext), True, None  # the words are shared with the whole text
     if counts is not None and len(counts) and settings.subwords is None:  # pieces would not know of what words have
         settings = replace(settings, subwords=0)
-    best, asked, words = settings.best and start is None, settings, len(bitext.source.tokens)
-    settings = settings.resolved(words)
-    network = best and known is not None and known.of_places and settings.direction == "both"
+    both, best = settings.direction == "both", settings.best and start is None
+    settings = settings.resolved(len(bitext.source.tokens))
+    network = both and (best or (start is not None and start.decision is not None and reconstruction is None))
     if network:
         keep_text, links = True, None  # the network decides on links, with the whole words
-    if best and counts is None:
+    if best and both and counts is None:
         from aligntools.aligning.contrastive.rounds import best_rounds
 
-        rounds = best_rounds(settings, len(bitext))
-    if best and not rounds and not network and settings == replace(asked, best=False).resolved(words):
-        _log.warning("`best` changes nothing in the training: %s", _one_training(settings, bitext, counts is not None))
+        rounds = best_rounds(len(bitext))
     again = rounds.count - 1 if rounds else 0
     counts, weights = joined_with(counts, known.priors if known else None, weights)
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
@@ -120,18 +119,9 @@ def train_with(
             last_pass=links.last_pass(bitext.skipped) if links and not again else None,
         )
         aligner = Aligner(replace(model, split=splitting, evidence=known.header if known else {}), known)
-        if network and known is not None:
+        if network:
             from aligntools.api.align.deciding import with_network
 
             tell(Step("deciding", total, total, {}))
             return with_network(aligner, bitext, known, reading, pool)
     return aligner
-
-
-def _one_training(settings: AlignerSettings, bitext: "Bitext", priors: bool) -> str:
-    """Return why a text is trained on once even with ``best``, which has no more views for it either."""
-    if settings.direction != "both":
-        return f"a second training is for both directions, and there is the {settings.direction} one alone"
-    if priors:
-        return "a second training has its own priors, and `priors` are given"
-    return f"a text of {len(bitext)} pairs is trained on once, and has all views and pieces of words anyway"

@@ -9,7 +9,7 @@ from aligntools.aligning.contrastive import evidence, evidence_tasks, features
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.starts import shipped
-from aligntools.aligning.contrastive.weights import Weights, load_weights
+from aligntools.aligning.contrastive.weights import Weights, load_weights, scale
 from aligntools.formats.links.given_links import parse_given
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import DataError
@@ -113,10 +113,10 @@ def test_what_a_file_counts_for():
     assert shares[2] < 0.01
     active, weights = features.select("all"), np.full(len(ALL), 0.5)
     weights[kf.TREES] = 3.0
-    assert evidence_tasks.scale(weights, active) == 3.0
+    assert scale(weights, active) == 3.0
     active[kf.TREES] = False
-    assert evidence_tasks.scale(weights, active) == 0.5
-    assert evidence_tasks.scale(weights, features.select("paper")) == 1.0
+    assert scale(weights, active) == 0.5
+    assert scale(weights, features.select("paper")) == 1.0
 
 
 def test_agreement_is_f1():

@@ -1,0 +1,79 @@
+"""``best``: the network decides on links, and everything else means what it means without it."""
+
+import pickle
+from dataclasses import replace
+
+import pytest
+
+import aligntools as at
+from tests.places import SAMPLES
+
+
+def lines(name):
+    return (SAMPLES / name).read_text(encoding="utf-8").splitlines()
+
+
+def pharaoh(found):
+    return [str(a) for a in found]
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return lines("de-en.de"), lines("de-en.en")
+
+
+@pytest.fixture(scope="module")
+def best(texts):
+    return at.train_aligner(*texts, best=True, encoder=False)
+
+
+def test_best_has_the_links_of_the_contrastive_aligner(texts, best):
+    """By API alike: so do its saved model, one pair at a time, workers, and one thread."""
+    contrastive = at.train_contrastive_aligner(*texts, encoder=False)
+    expected = pharaoh(contrastive.align_batch(*texts))
+    assert expected != pharaoh(contrastive.aligner.align_batch(*texts))
+    assert pharaoh(at.align(*texts, best=True, encoder=False, threads=1)) == expected
+    assert pharaoh(best.align_batch(*texts)) == expected
+    assert pharaoh(best.align_batch(*texts, workers=1)) == expected
+    assert [str(best.align(*pair)) for pair in zip(*texts, strict=True)][:20] == expected[:20]
+    assert pharaoh(pickle.loads(pickle.dumps(best)).align_batch(*texts)) == expected
+
+
+def test_what_the_network_leaves_to_the_base_model(texts, best):
+    """Probabilities, scores and single directions are the base model's, and so are other symmetrizations."""
+    base = at.Aligner(replace(best.model, decision=None))
+    ours, theirs = (list(one.align_batch(*texts)) for one in (best, base))
+    assert pharaoh(ours) != pharaoh(theirs)
+    for one, other in zip(ours, theirs, strict=True):
+        assert (one.forward, one.reverse, one.scores) == (other.forward, other.reverse, other.scores)
+        known = dict(zip(other.links, other.probabilities, strict=True))
+        for link, p in zip(one.links, one.probabilities, strict=True):
+            assert known.get(link, p) == p
+    for options in ({"symmetrize": "union"}, {"symmetrize": "mean"}, {"symmetrize": "grow-diag-final-and"}):
+        assert pharaoh(best.align_batch(*texts, **options)) == pharaoh(base.align_batch(*texts, **options))
+    for decode in ("posterior", "viterbi"):
+        ours, theirs = (list(one.align_batch(*texts, decode=decode)) for one in (best, base))
+        assert pharaoh(ours) == pharaoh(best.align_batch(*texts))
+        assert [x.forward for x in ours] == [x.forward for x in theirs]
+
+
+def test_the_threshold_moves_what_the_network_decides(texts, best):
+    """Higher thresholds leave links out and add none; the usual one changes nothing."""
+
+    def links(threshold):
+        found = best.align_batch(*texts, threshold=threshold)
+        return {(n, *link) for n, one in enumerate(found) for link in one.links}
+
+    usual = {(n, *link) for n, one in enumerate(best.align_batch(*texts)) for link in one.links}
+    assert links(best.model.usual_threshold) == usual
+    low, high = links(0.2), links(0.8)
+    assert high < usual < low
+    assert links(1.0) == set()
+    assert len(links(0.0)) > len(low)
+
+
+def test_training_goes_on_from_what_the_network_decides_on(texts, best):
+    further = at.train_aligner(*texts, init_model=best)
+    assert further.weights is not None
+    assert pharaoh(further.align_batch(*texts)) != pharaoh(best.align_batch(*texts))
+    assert at.train_aligner(*texts, init_model=at.Aligner(replace(best.model, decision=None))).weights is None
