@@ -162,6 +162,11 @@ class AlignerSettings(Settings):
         """Probability of NULL for the IBM models' kernels: -1 if NULL is a position like the others."""
         return self.p_null if self.favor_diagonal or not self.p_null else -1.0
 
+    @property
+    def decides(self) -> bool:
+        """Whether the network decides on links, of settings that are not resolved."""
+        return self.best and self.direction == "both"
+
     def unused(self) -> dict[str, str]:
         """Return the settings, not resolved, that were chosen but change nothing, and what each is for."""
         others = registry.of_others(self.trained)

@@ -72,6 +72,36 @@ def test_the_threshold_moves_what_the_network_decides(texts, best):
     assert len(links(0.0)) > len(low)
 
 
+@pytest.mark.parametrize("options", [{}, {"model_type": "hmm", "views": (0,)}])
+def test_best_in_parts(tmp_path, options):
+    """Its model decides on the same links, and workers do; with other symmetrizations nothing changes."""
+    files = SAMPLES / "de-en.de", SAMPLES / "de-en.en"
+
+    def found(best=True, **more):
+        how = {"best": best, "encoder": False, "part_size": 90, **options, **more}
+        return [str(a) for block in at.align_in_parts(*files, **how) for a in block]
+
+    links = found(save_model=tmp_path / "model")
+    assert len(links) == 240
+    assert links != found(best=False)
+    assert links == found(workers=1)
+    loaded = at.Aligner.load(tmp_path / "model")
+    assert loaded.weights is not None
+    assert pharaoh(loaded.align_batch(*files)) == links
+    assert found(symmetrize="union") == found(best=False, symmetrize="union")
+    assert found(threshold=0.9) != links
+
+
+def test_best_in_one_part_is_best_in_memory():
+    files = SAMPLES / "de-en.de", SAMPLES / "de-en.en"
+    how = {"model_type": "hmm", "views": (0,), "best": True, "encoder": False, "subwords": 0}
+    parts = [str(a) for block in at.align_in_parts(*files, **how) for a in block]
+    plain = at.train_aligner(*files, **how | {"best": False})
+    text = at.read_bitext(*files)
+    contrastive = at.train_contrastive_aligner(text, aligner=plain, encoder=False)
+    assert parts == pharaoh(contrastive.align_batch(*files))
+
+
 def test_training_goes_on_from_what_the_network_decides_on(texts, best):
     further = at.train_aligner(*texts, init_model=best)
     assert further.weights is not None

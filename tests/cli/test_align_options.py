@@ -185,7 +185,6 @@ def test_the_best_links_are_those_of_contrastive_align(inside, trained, tmp_path
     single = ("--model-type", "hmm", "--direction", "forward")
     assert links_of(inside, "--best", *single) == links_of(inside, *single)
     fails(inside(*TEXT, "--best", "--fast"), "--fast and --best exclude each other", status=2)
-    fails(inside(*TEXT, "--best", "--tmpdir", tmp_path), "--tmpdir works a text in parts, and --best", status=2)
     for model in ("-m", "--init-model"):
         fails(inside(*TEXT, "--best", model, trained / "model"), "--best is for a new model", status=2)
 

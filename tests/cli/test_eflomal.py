@@ -156,3 +156,17 @@ def test_the_program_of_numbers(links, tmp_path):
         assert (tmp_path / name).read_bytes() == (links / name).read_bytes()
     (tmp_path / "t").write_text("1 1\n1 5\n")
     fails(run(*args, script="eflomal"), f"{tmp_path / 't'}:2: the word id 5")
+
+
+def test_the_environment_asks_for_the_best_links(links, tmp_path, monkeypatch):
+    monkeypatch.setenv("ALIGNTOOLS_BEST", "1")
+    files = [tmp_path / name for name in "frF"]
+    done = align("-i", JOINT, "-f", files[0], "-r", files[1], "-F", files[2])
+    assert (done.returncode, done.stderr) == (0, b"")
+    expected = run("align", "-q", "--best", "--no-encoder", "-i", JOINT).stdout.splitlines()
+    assert files[1].read_bytes().splitlines() == expected != (links / "r").read_bytes().splitlines()
+    forward = files[0].read_bytes().splitlines()
+    assert [sorted(line.split()) for line in forward] == [sorted(line.split()) for line in expected]
+    assert files[2].read_bytes().count(b"\n") == 240
+    sides = ["-i", files[0], "-j", files[1]]
+    assert run("symmetrize", "-c", "grow-diag-final-and", *sides).stdout.splitlines() == expected

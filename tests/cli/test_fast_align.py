@@ -312,3 +312,16 @@ def test_wrong_input(tmp_path):
     assert done.stderr.endswith(b"error: <stdin>:2: the source side is blank (remove the pair)\n")
     table.write_bytes(b"a\tb\t-0.5\na\tb\n")
     failed(fast_align("-i", "-", "-f", table, stdin=b"a ||| b\n"), f"{table}:2: 'a\\tb' is not two words and ln p")
+
+
+def test_the_environment_asks_for_the_best_links(monkeypatch):
+    monkeypatch.setenv("ALIGNTOOLS_BEST", "1")
+    forward, reverse = (fast_align("-i", TEXT, *more, "-d", "-o", "-v") for more in ((), ("-r",)))
+    expected = run("align", "-q", "--best", "--no-encoder", "--case-sensitive", "-i", TEXT).stdout
+    assert reverse.stdout == expected
+    assert [sorted(line.split()) for line in forward.stdout.splitlines()] == [
+        sorted(line.split()) for line in expected.splitlines()
+    ]
+    done = fast_align("-i", TEXT, "-p", "table")
+    done.stderr = done.stderr.replace(b"ARG=i\nARG=p\n", b"")
+    fails(done, "ALIGNTOOLS_BEST writes the links of another model", status=2)

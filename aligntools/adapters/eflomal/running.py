@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from aligntools.aligning.settings import AlignerSettings, PriorWeights
+from aligntools.api.running.stand_ins import best_asked
 
 if TYPE_CHECKING:
     from aligntools.api.align.aligner import Aligner
@@ -62,6 +63,9 @@ def run(
 ) -> None:
     """Train on a text and write what is wanted.
 
+    Where the environment asks for the best links, each direction's file has those that the network decides on; so has
+    every symmetrization of the two.
+
     Parameters
     ----------
     spelled : bool
@@ -84,8 +88,10 @@ def run(
         pool = stack.enter_context(pool_of(threads_of()))
         _log.log(level, "aligning %d sentence pairs with model %d", len(bitext), model)
         scores = not set(files) <= {"links_forward", "links_reverse"}
-        aligner = _trained(bitext, model, null_prior, priors, spelled, pool, progress, keep_text=scores)
-        links = _write_links(aligner.align_blocks(bitext, threads=pool), files)
+        best = best_asked()
+        how = AlignerSettings(MODELS[model], best=best)
+        aligner = _trained(bitext, how, null_prior, priors, spelled, pool, progress, keep_text=scores)
+        links = _write_links(aligner.align_blocks(bitext, threads=pool), files, best)
         if links:
             _write_scores(bitext, links, files, score_model or model, priors, pool)
 
@@ -100,7 +106,7 @@ def _opened(stack: contextlib.ExitStack, outputs: Outputs) -> dict[str, Any]:
 
 def _trained(
     bitext: "Bitext",
-    model: int,
+    settings: AlignerSettings,
     null_prior: float,
     priors: "Priors | None",
     spelled: bool,
@@ -114,7 +120,7 @@ def _trained(
     from aligntools.ground.running import Run
 
     p_null = AlignerSettings.p_null * null_prior / NULL_PRIOR
-    settings = AlignerSettings(MODELS[model], p_null=min(max(p_null, 0.0), 0.999))
+    settings = replace(settings, p_null=min(max(p_null, 0.0), 0.999))
     if not spelled:
         settings = replace(settings, views=(0,), look_alike=False)
     return train_with(
@@ -136,8 +142,11 @@ def _weights(priors: "Priors | None") -> PriorWeights:
     return PriorWeights(prior_jumps=min(1.0, JUMP_COUNTS / jumps) if jumps else 0.0)
 
 
-def _write_links(blocks: "Iterator[Alignments]", files: dict[str, Any]) -> "list[Links]":
-    """Write links; return those of both directions where more is made of them."""
+def _write_links(blocks: "Iterator[Alignments]", files: dict[str, Any], best: bool) -> "list[Links]":
+    """Write links; return those of both directions where more is made of them.
+
+    ``best`` writes what both decide on into both files.
+    """
     from aligntools.formats.links.pharaoh import concatenate, format_pharaoh
 
     kept: tuple[list[Links], list[Links]] = ([], [])
@@ -145,7 +154,8 @@ def _write_links(blocks: "Iterator[Alignments]", files: dict[str, Any]) -> "list
     for block in blocks:
         # by the words that choose, as eflomal does
         tables = [table for table in (block.forward_table, block.reverse_table) if table is not None]
-        for name, table, order in zip(("links_forward", "links_reverse"), tables, ("target", "source"), strict=True):
+        wanted = [block.table] * 2 if best else tables
+        for name, table, order in zip(("links_forward", "links_reverse"), wanted, ("target", "source"), strict=True):
             if name in files:
                 files[name].write(format_pharaoh(table, order))
         if keep:

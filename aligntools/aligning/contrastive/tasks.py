@@ -86,6 +86,36 @@ def draw(bitexts: Sequence[Bitext], sentences: int, seed: int) -> list[np.ndarra
     return [fit[chosen][fit[chosen][:, 0] == n, 1] for n in range(len(bitexts))]
 
 
+@dataclass
+class Observed:
+    """What weights are learned from: candidates of pairs that were drawn, and of corrupted copies of these.
+
+    Attributes
+    ----------
+    seen, noised : list of CandidateLinks
+    links : int
+        Links that the base model decides on in the pairs.
+    """
+
+    seen: list[CandidateLinks] = field(default_factory=list)
+    noised: list[CandidateLinks] = field(default_factory=list)
+    links: int = 0
+
+    def add(self, finder: CandidateFinder, bitext: Bitext, chosen: np.ndarray, first: int, plan: LearningPlan) -> None:
+        """Add some pairs of a text (int64), whose pairs are numbered from ``first`` on."""
+        if not len(chosen):
+            return
+        part = pick(bitext, chosen)
+        copy = noisy(part, plan.noise, plan.learning.seed, first + chosen)
+        changed = np.flatnonzero(has_changed(part, copy))
+        part, copy = pick(part, changed), pick(copy, changed)
+        if plan.learning.passes:
+            self.noised.append(finder.find_all(copy))
+        for posteriors, candidates in finder.find(part):
+            self.seen.append(candidates)
+            self.links += len(decide(posteriors, JOINT, plan.threshold, finder.pool)[0])
+
+
 def learn_weights(
     finder: CandidateFinder, bitexts: list[Bitext], plan: LearningPlan, report: Report | None = None
 ) -> Weights:
@@ -103,22 +133,17 @@ def learn_weights(
     -------
     Weights
     """
-    pool = finder.pool
-    seen, noised, links, first = [], [], 0, 0
+    found, first = Observed(), 0
     for bitext, chosen in zip(bitexts, draw(bitexts, plan.sentences, plan.learning.seed), strict=True):
-        begin, first = first, first + len(bitext)
-        if not len(chosen):
-            continue
-        part = pick(bitext, chosen)
-        copy = noisy(part, plan.noise, plan.learning.seed, begin + chosen)
-        changed = np.flatnonzero(has_changed(part, copy))
-        part, copy = pick(part, changed), pick(copy, changed)
-        if plan.learning.passes:
-            noised.append(finder.find_all(copy))
-        for posteriors, candidates in finder.find(part):
-            seen.append(candidates)
-            links += len(decide(posteriors, JOINT, plan.threshold, pool)[0])
-    observed, corrupted = (concatenate(parts) if parts else empty() for parts in (seen, noised))
+        found.add(finder, bitext, chosen, first, plan)
+        first += len(bitext)
+    return learned_from(found, plan, finder.pool, report)
+
+
+def learned_from(found: Observed, plan: LearningPlan, pool: Pool, report: Report | None = None) -> Weights:
+    """Learn weights from what was observed; see `learn_weights`."""
+    observed, corrupted = (concatenate(parts) if parts else empty() for parts in (found.seen, found.noised))
+    links = found.links
     values, active = np.where(plan.active, plan.start, 0.0), plan.active
     if plan.learning.passes:
         values = learn(observed, corrupted, plan.start, plan.active, plan.learning, pool, report)

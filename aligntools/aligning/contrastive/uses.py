@@ -32,8 +32,9 @@ def uses_of(model: LexicalModel) -> Uses:
 
 
 def _counted(table: Table, links: WordLinks) -> Uses:
-    (forward, reverse), (s_words, t_words), (t_null, s_null) = links
-    s_linked, t_linked = table.row_sums(reverse)[: len(s_words)], table.column_sums(forward)[: len(t_words)]
+    (forward, reverse), (s_words, t_words), (t_null, s_null) = links.pairs, links.words, links.null
+    s_linked, t_linked = links.linked or (table.row_sums(reverse), table.column_sums(forward))
+    s_linked, t_linked = s_linked[: len(s_words)], t_linked[: len(t_words)]
     of_texts = text_columns(s_words, s_linked + s_null), text_columns(t_words, t_linked + t_null)
     return Uses(forward, s_words, reverse, t_words, *of_texts)
 

@@ -58,11 +58,15 @@ class WordLinks(NamedTuple):
         Sums of the given words.
     null : tuple of float64 [n_words]
         Observed words that are linked to NULL.
+    linked : tuple of float64 [n_words], or None
+        How often the words of the source, and of the target, are linked as observed words in all of a text, where the
+        table has the words of a part of it alone.
     """
 
     pairs: tuple[np.ndarray, np.ndarray]
     words: tuple[np.ndarray, np.ndarray]
     null: tuple[np.ndarray, np.ndarray]
+    linked: tuple[np.ndarray, np.ndarray] | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

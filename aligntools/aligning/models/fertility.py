@@ -43,9 +43,12 @@ class Fertility(Hmm):
     ----------
     sampler : list of FertilityCounts
         Forward, then reverse.
+    linked : tuple of float64 [n_words], or None
+        See `WordLinks`.
     """
 
     sampler: list[FertilityCounts]
+    linked: tuple[np.ndarray, np.ndarray] | None = None
 
     def marginals(
         self,
@@ -106,6 +109,7 @@ class Fertility(Hmm):
             (forward.pairs, reverse.pairs),
             (forward.words[:-1], reverse.words[:-1]),
             (forward.null[:-1], reverse.null[:-1]),
+            self.linked,
         )
 
     def about(self) -> dict[str, Any]:
@@ -152,7 +156,8 @@ class Fertility(Hmm):
     @classmethod
     def of_part(cls, part_table: PartTable, fields: LexicalFields, parameters: dict[str, Any]) -> "Fertility":
         """Return a part's share of a model that was trained in parts."""
-        return cls(**fields, **parameters, sampler=sampler_in_parts.part_sampler(part_table))
+        sampler, linked = sampler_in_parts.part_sampler(part_table), sampler_in_parts.part_linked(part_table)
+        return cls(**fields, **parameters, sampler=sampler, linked=linked)
 
     @classmethod
     def of_parts(cls, view_work: ViewWork, fields: LexicalFields, parameters: dict[str, Any]) -> "Fertility":

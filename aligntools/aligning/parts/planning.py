@@ -98,7 +98,9 @@ def plan_lines(
     views = len(resolved.views or ())
     passes = views * (len(schedule(resolved)) + kind_of(resolved.model_type).last_pass) + 1
     parts = -(-about.pairs // part_size)
-    seconds, disk, traffic = _measured(about.sample, resolved, part_size, pool, reading, tmpdir, clock)
+    seconds, disk, traffic = _measured(
+        about.sample, resolved, settings.decides, part_size, pool, reading, tmpdir, clock
+    )
     each, numbering = memory.FIXED + of_part(part_size), memory.FIXED + of_numbering(about.vocabulary)
     lines = [
         f"text: about {about.pairs} pairs, {about.words} words, {about.vocabulary} different ones",
@@ -119,6 +121,7 @@ def plan_lines(
 def _measured(
     sample: list[list[bytes]],
     settings: AlignerSettings,
+    best: bool,
     part_size: int,
     pool: Pool,
     reading: dict[str, Any],
@@ -140,7 +143,7 @@ def _measured(
             began = clock()
             cut = Reading(Store(folder), (text,), pairs=part_size, **reading)
             read_text(cut, stages, pool)
-            work = Work(cut.store, settings, sizes_of(cut).parts)
+            work = Work(cut.store, settings, sizes_of(cut).parts, best)
             for _ in link_parts(work, stages, train_parts(work, stages), Decisions()):
                 pass
             seconds = clock() - began

@@ -109,14 +109,15 @@ def sum_sampled(view_work: ViewWork, last: int, generation: int, shard: int, poo
         for total, values in zip(pairs, store.read_run(sampled, begin, end, "pairs0", "pairs1"), strict=True):
             kp.add_at(places[offsets[part] : offsets[part + 1]], values, total)
     pairs = [p + extra for p in pairs]
+    at = np.searchsorted(columns, table.ids)
     store.write(
         name,
         pairs0=pairs[0][places],
         pairs1=pairs[1][places],
         whole0=pairs[0],
         whole1=pairs[1],
-        rows=table.row_sums(pairs[0]),
-        columns=np.bincount(np.searchsorted(columns, table.ids), pairs[1], len(columns)),
+        **{f"rows{d}": table.row_sums(one) for d, one in enumerate(pairs)},
+        **{f"columns{d}": np.bincount(at, one, len(columns)) for d, one in enumerate(pairs)},
     )
 
 
@@ -125,7 +126,8 @@ def gather_sampled(view_work: ViewWork, last: int, generation: int) -> None:
     done, store = view_work.name("sampler"), view_work.store
     if store.has(done):
         return
-    sums = by_words(view_work, generation, view_work.name("links"), "rows", "columns")
+    sums = by_words(view_work, generation, view_work.name("links"), "rows0", "columns1")
+    linked = by_words(view_work, generation, view_work.name("links"), "rows1", "columns0")
     sizes = [len(one) for one in sums]
     rows = store.read(view_work.name("word-sums"), "jump-rows0", "jump-rows1")
     jumps = [prior_jumps(*one) for one in zip(last_stage(view_work, last).parameters()["jumps"], rows, strict=True)]
@@ -138,7 +140,7 @@ def gather_sampled(view_work: ViewWork, last: int, generation: int) -> None:
             jumps[d] += sampled[f"jumps{d}"]
             null[d][ids[1 - d]] += sampled[f"null{d}"][:-1]
             fertility[d][ids[d]] += sampled[f"fertility{d}"]
-    arrays: dict[str, np.ndarray] = {}
+    arrays: dict[str, np.ndarray] = {"linked0": linked[0], "linked1": linked[1]}
     for d in range(2):
         arrays |= {f"words{d}": np.append(sums[d], null[d].sum()), f"null{d}": null[d]}
         arrays |= {f"jump-rows{d}": rows[d], f"jumps{d}": jumps[d], f"fertility{d}": fertility[d]}
@@ -159,6 +161,13 @@ def part_sampler(part_table: PartTable) -> list[FertilityCounts]:
         jumps = _rows_of(whole[f"jump-rows{d}"], ids[d]), whole[f"jumps{d}"]
         found.append(FertilityCounts(pairs[d], *own, own_null, *jumps, whole[f"fertility{d}"][ids[d]]))
     return found
+
+
+def part_linked(part_table: PartTable) -> tuple[np.ndarray, np.ndarray]:
+    """Return how often a part's words are linked in all of the text, as observed words: source, then target."""
+    view_work = part_table.view_work
+    source, target = view_work.store.read(view_work.name("sampler"), "linked0", "linked1")
+    return source[part_table.s_ids], target[part_table.t_ids]
 
 
 def whole_sampler(view_work: ViewWork, table: Table) -> list[FertilityCounts]:

@@ -128,10 +128,16 @@ def train_view(view_work: ViewWork, stages: Stages) -> tuple[int, int]:
 
 
 def train_parts(work: Work, stages: Stages) -> tuple[tuple[int, int], ...]:
-    """Train on a text in parts; return each view's last iteration and the last generation of its table."""
-    return tuple(
+    """Train on a text in parts; return each view's last iteration and the last generation of its table.
+
+    Where the network decides on links, learn by which weights it does.
+    """
+    models = tuple(
         train_view(ViewWork(work, number, letters), stages) for number, letters in enumerate(work.settings.views or ())
     )
+    if work.best:
+        stages.run("deciding", partial(links.decide, work, models), [0])
+    return models
 
 
 def link_parts(

@@ -26,11 +26,14 @@ class Work:
     settings : AlignerSettings, resolved
     files : tuple of int
         How many parts each file of the text has.
+    best : bool
+        Whether the network decides on links.
     """
 
     store: Store
     settings: AlignerSettings
     files: tuple[int, ...]
+    best: bool = False
 
     @property
     def parts(self) -> int:

@@ -129,8 +129,6 @@ class PartsRun:
 
         settings, evidence, priors = task.settings, task.evidence, task.priors
         tell_unused(settings)
-        if settings.best:
-            raise UsageProblem("`best` trains on a whole text in memory; leave it out where parts are worked")
         # not chosen here: subwords take memory, views are trained one after the other
         settings = replace(settings, subwords=settings.subwords or 0, view_agreement=settings.view_agreement or False)
         check_settings(settings.resolved(1))
@@ -200,6 +198,7 @@ class PartsRun:
     def run(self, pool: "Pool", save_model: str | None = None) -> Iterator[tuple[int, Alignments]]:
         """Train, then yield the links of each part, with the number of the file it is of."""
         from aligntools.aligning.parts import memory
+        from aligntools.aligning.parts.links import decision_of
         from aligntools.aligning.parts.models import whole_model
         from aligntools.aligning.parts.reading import Reading
         from aligntools.aligning.parts.stages import Stages
@@ -216,13 +215,15 @@ class PartsRun:
                 asked = bool(self._evidence)
                 reading = Reading(store, tuple(self.inputs), pairs=self._part_size, written=asked, **self._reading)
                 self.sizes = read_text(reading, stages, pool)
-                work = Work(store, self._settings.resolved(self.sizes.source_words), self.sizes.parts)
+                settings = self._settings.resolved(self.sizes.source_words)
+                work = Work(store, settings, self.sizes.parts, self._settings.decides)
                 about = self._ask(work, stages) if asked or self._priors is not None else {}
                 models = train_parts(work, stages)
                 if save_model is not None:
                     model = whole_model(work, models, bool(self._reading["lowercase"]), pool)
                     split = split_of(next(iter(self.inputs[0].values())))
-                    replace(model, split=split, evidence=about).save(save_model)
+                    decision = decision_of(work).text() if work.best else None
+                    replace(model, split=split, evidence=about, decision=decision).save(save_model)
                 ends = [sum(self.sizes.parts[: n + 1]) for n in range(len(self.sizes.parts))]
                 file = 0
                 linked = link_parts(work, stages, models, self._decisions, self._directions)
@@ -435,7 +436,7 @@ def align_in_parts(
     given = Given("align_in_parts", options)
     settings, parts = given.take(AlignerSettings, settings), given.take(PartSettings)
     decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
-    evidence, weights = Asked.given(given).chosen(False), given.take(PriorWeights)
+    evidence, weights = Asked.given(given).chosen(settings.best), given.take(PriorWeights)
     given.end()
     task = PartsTask(settings, decisions, parts, evidence, WeightedPriors.of(priors, weights), directions)
     folder = None if checkpoint is None else os.fspath(checkpoint)

@@ -78,12 +78,12 @@ def train_with(
         bitext, keep_text, links = without_blanks(bitext), True, None  # the words are shared with the whole text
     if counts is not None and len(counts) and settings.subwords is None:  # pieces would not know of what words have
         settings = replace(settings, subwords=0)
-    both, best = settings.direction == "both", settings.best and start is None
+    best = settings.decides and start is None
     settings = settings.resolved(len(bitext.source.tokens))
-    network = both and (best or (start is not None and start.decision is not None and reconstruction is None))
+    network = best or (start is not None and start.decision is not None and reconstruction is None)
     if network:
         keep_text, links = True, None  # the network decides on links, with the whole words
-    if best and both and counts is None:
+    if best and counts is None:
         from aligntools.aligning.contrastive.rounds import best_rounds
 
         rounds = best_rounds(len(bitext))

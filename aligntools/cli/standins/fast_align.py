@@ -11,10 +11,12 @@ import click
 
 from aligntools import AlignerSettings, Reading, Run
 from aligntools.api.align.fast_align_form import FastAlignForm, sides_of
+from aligntools.api.running.stand_ins import BEST, best_asked
 from aligntools.cli import placing
 from aligntools.cli.standins.advice import in_own_terms
 from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.ground.declaring import range_of
+from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import Range, amounts, counts, shown
 
 if TYPE_CHECKING:
@@ -287,7 +289,7 @@ class Report:
 
 
 def train(flags: Flags, write: Write) -> None:
-    """Train and align."""
+    """Train and align; where the environment asks for the best links, those of both directions with and without -r."""
     from aligntools.api.align.alignment import read_bitext
     from aligntools.api.align.outputs import write_ttable
     from aligntools.api.align.training import train_with
@@ -296,13 +298,22 @@ def train(flags: Flags, write: Write) -> None:
     from aligntools.formats.opening.files import writing
 
     report, reporter = Report(flags, write), Reporter(quiet=False, verbose=False, lines=False)
-    form = flags.form
+    form, best = flags.form, best_asked()
+    if best and flags.conditional_probabilities:
+        raise UsageProblem(
+            f"{BEST} writes the links of another model, which has no table for -p; leave out one of them"
+        )
     with writing("-") as out, pool_of(threads_of()) as pool:
         report.say("INITIAL PASS ")
         bitext = read_bitext(flags.input, case_sensitive=True, tab_separates=True)
         report.read(bitext)
         links, nats = 0, 0.0
-        if flags.learning:
+        if best:
+            how = AlignerSettings(best=True)
+            aligner = train_with(bitext, how, reading=Reading(case_sensitive=True), run=Run(pool))
+            blocks = aligner.align_blocks(bitext, directions=False, threads=pool)
+            settled = ((block, block.table) for block in blocks)
+        elif flags.learning:
             aligner = train_with(
                 bitext,
                 settings_of(flags),
