@@ -25,7 +25,8 @@ def classes() -> dict[str, type[Settings]]:
 
 def _below(kind: type[Settings]) -> Iterator[type[Settings]]:
     for one in kind.__subclasses__():
-        if one.__module__.startswith("aligntools."):
+        own = "__dataclass_fields__" in vars(one)  # else another's fields, with narrower types
+        if one.__module__.startswith("aligntools.") and own:
             yield one
             yield from _below(one)
 

@@ -33,7 +33,7 @@ def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
     sizes = [len(view.words.s_words) - 1, len(view.words.t_words) - 1]
     settings = [
         ["model", s.model_type],
-        ["views", ", ".join("whole words" if v == 0 else f"first {v} letters" for v in s.views or ())],
+        ["views", ", ".join("whole words" if v == 0 else f"first {v} letters" for v in s.views)],
         *([["merges of subwords", s.subwords]] if s.subwords else []),
         ["source words", sizes[0]],
         ["target words", sizes[1]],

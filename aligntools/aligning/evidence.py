@@ -7,6 +7,7 @@ go over such kinds and name none of them. Other kinds have ways of their own int
 """
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -81,14 +82,15 @@ class Said:
     places: "Places | None" = None
 
 
-class Source:
+class Source(ABC):
     """What knows words beforehand, of any text; a subclass is of words or of text."""
 
     @property
+    @abstractmethod
     def about(self) -> About:
         """Its ``name``, ``checksum`` and the like; the same for the same source, and JSON."""
-        raise NotImplementedError
 
+    @abstractmethod
     def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
         """Say what is known of a text before training.
 
@@ -101,12 +103,12 @@ class Source:
         tell : callable
             Called with how many more pairs were read, and how many are to be.
         """
-        raise NotImplementedError
 
 
 class WordSource(Source):
     """A source that knows words by themselves, such as a lexicon: it gives evidence of types alone."""
 
+    @abstractmethod
     def of_words(
         self,
         source: "AnyVocabulary",
@@ -114,7 +116,6 @@ class WordSource(Source):
         pool: "Pool",
     ) -> Said:
         """Say which words of two vocabularies are translations."""
-        raise NotImplementedError
 
     def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
         """Say what is known of a text's words."""
@@ -128,28 +129,28 @@ class WordSource(Source):
 class TextSource(Source):
     """A source that reads sentences."""
 
+    @abstractmethod
     def links(self, written: "Bitext", pool: "Pool") -> "GivenLinks":
         """Return links of each pair of a text: evidence of places, for weights that were learned with it."""
-        raise NotImplementedError
 
     def pairs_of(self, pairs: int) -> int:
         """Return how many pairs are read of a text with so many."""
         return pairs
 
+    @abstractmethod
     def of_part(self, written: "Bitext", text: "Bitext", pool: "Pool") -> "tuple[Priors, About]":
         """Return priors of some pairs of a text in parts, and facts that `of_parts` puts together, JSON.
 
         ``text`` is what is written, in the case that training takes it in; the priors are of its words.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def of_parts(self, facts: Sequence[About]) -> tuple[float, About]:
         """Return how far the priors of all parts are believed, from 0 to 1, and what a model's header says."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class AskedKind(EvidenceKind, Generic[S]):
+class AskedKind(EvidenceKind, ABC, Generic[S]):
     """A kind that takes part where settings ask for it; a subclass says how.
 
     Attributes
@@ -189,9 +190,9 @@ class AskedKind(EvidenceKind, Generic[S]):
         """Return the same for processes that may have working folders of their own."""
         return settings
 
+    @abstractmethod
     def source(self, settings: S) -> Source:
         """Return the source that settings ask for; it loads what takes memory when it is asked first."""
-        raise NotImplementedError
 
     def settings_of(self, about: About, settings: S) -> S:
         """Return settings that ask for the source which a model's header names; ``settings`` hold where they can."""

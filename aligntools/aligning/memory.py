@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.settings import ResolvedSettings
 from aligntools.formats.text.corpus import Bitext
 from aligntools.ground import memory
 from aligntools.ground.memory import FIXED
@@ -11,7 +11,7 @@ from aligntools.ground.memory import FIXED
 MOST_CELLS, FEWEST_CELLS = 24_000_000, 200_000
 
 
-def needed_for_training(bitext: Bitext, settings: AlignerSettings, reconstructs: bool = False) -> int:
+def needed_for_training(bitext: Bitext, settings: ResolvedSettings, reconstructs: bool = False) -> int:
     """Estimate the bytes that training holds besides the link matrices: the text, its views, words, and the table."""
     tokens = len(bitext.source.tokens) + len(bitext.target.tokens)
     words = len(bitext.source_vocabulary) + len(bitext.target_vocabulary)
@@ -19,10 +19,10 @@ def needed_for_training(bitext: Bitext, settings: AlignerSettings, reconstructs:
     return needed_for(tokens, words, cells, settings, reconstructs)
 
 
-def needed_for(tokens: int, words: int, cells: int, settings: AlignerSettings, reconstructs: bool = False) -> int:
+def needed_for(tokens: int, words: int, cells: int, settings: ResolvedSettings, reconstructs: bool = False) -> int:
     """Estimate the same from the words of both sides, the sizes of their vocabularies, and all link-matrix cells."""
     pairs = min(cells, tokens // 5 + 6 * min(tokens, 400_000))  # growth of co-occurring pairs, as measured
-    views = len(settings.views or ()) + 2 * bool(settings.subwords)  # pieces are more than words
+    views = len(settings.views) + 2 * bool(settings.subwords)  # pieces are more than words
     copies = 1 if views == 1 else 2
     a_pair = (14 if settings.agreement else 22) * views + (40 if reconstructs else 0)
     return tokens * (4 * copies + 2) + words * 400 * views + pairs * a_pair

@@ -12,7 +12,7 @@ from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.jumps import initial_jumps
 from aligntools.aligning.models.lexical import lexicon_from_counts
 from aligntools.aligning.models.registry import kind_of
-from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.settings import AlignerSettings, ResolvedSettings
 from aligntools.aligning.subword_member import SubwordMember
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import BEST, KEY, LENGTH, LETTERS, SAME, TIERS
@@ -44,7 +44,7 @@ class AlignmentModel:
 
     Attributes
     ----------
-    settings : AlignerSettings, resolved
+    settings : ResolvedSettings
     source_vocabulary, target_vocabulary : Vocabulary
     views : list of LexicalModel
         One a view of the text.
@@ -63,7 +63,7 @@ class AlignmentModel:
         `contrastive.weights.Weights.text` has.
     """
 
-    settings: AlignerSettings
+    settings: ResolvedSettings
     source_vocabulary: Vocabulary
     target_vocabulary: Vocabulary
     views: list[LexicalModel]
@@ -153,14 +153,14 @@ def _about(m: LexicalModel) -> dict[str, Any]:
     return about | m.about()
 
 
-def _settings(header: dict[str, Any]) -> AlignerSettings:
+def _settings(header: dict[str, Any]) -> ResolvedSettings:
     """Return the settings of a file, which are all there and in their ranges, and of the views that it has.
 
     Files of version 0.3 have no subwords, and views that do not agree.
     """
     found = modern(AlignerSettings, header["settings"])
-    settings = AlignerSettings(**{"subwords": 0, "view_agreement": False} | found | {"views": tuple(found["views"])})
-    if settings != settings.resolved(1) or [m["view"] for m in header["members"]] != list(settings.views or ()):
+    settings = ResolvedSettings(**{"subwords": 0, "view_agreement": False} | found | {"views": tuple(found["views"])})
+    if settings != settings.resolved(1) or [m["view"] for m in header["members"]] != list(settings.views):
         raise ValueError("settings")
     return settings
 
@@ -177,7 +177,7 @@ def _arrays_of_subwords(member: SubwordMember) -> dict[str, np.ndarray]:
 
 
 def _subwords(
-    about: dict[str, Any], arrays: dict[str, np.ndarray], settings: AlignerSettings, pool: Pool | None
+    about: dict[str, Any], arrays: dict[str, np.ndarray], settings: ResolvedSettings, pool: Pool | None
 ) -> SubwordMember:
     """Make what links pieces of its arrays."""
     merges, pieces = (
@@ -267,7 +267,7 @@ def _look_alikes(
 def _view_model(
     about: dict[str, Any],
     arrays: dict[str, np.ndarray],
-    settings: AlignerSettings,
+    settings: ResolvedSettings,
     source: Vocabulary,
     target: Vocabulary,
     pool: Pool | None,

@@ -1,7 +1,7 @@
 """What can be chosen about a model and its training, with the defaults that measured best."""
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 from aligntools.aligning.models import registry
 from aligntools.ground.declaring import Settings, documented, option
@@ -183,16 +183,6 @@ class AlignerSettings(Settings):
         """Tell whether an option is other than its default."""
         return bool(getattr(self, name) != getattr(AlignerSettings, name))
 
-    def threshold(self, members: int) -> float:
-        """Return the posterior that a link must exceed, in a resolved model of so many views, pieces among them.
-
-        One view needs a higher threshold than the mean of several. Several views of a large text, of which some pairs
-        of words were left out, need one in between. Models of versions up to 0.3 left out more and keep the lowest.
-        """
-        if members == 1:
-            return 0.5
-        return 0.45 if 0 < (self.prune or 0) <= PRUNE else 0.4
-
     def rules(self) -> None:
         """Refuse settings that do not go together."""
         if self.views is not None and (not self.views or len(set(self.views)) < len(self.views)):
@@ -200,7 +190,7 @@ class AlignerSettings(Settings):
         if self.positions == "table" and "positions" not in registry.kind_of(self.model_type).own:
             raise UsageProblem("a table of positions is IBM 2's; use `model_type=ibm2`")
 
-    def resolved(self, n_tokens: int) -> "AlignerSettings":
+    def resolved(self, n_tokens: int) -> "ResolvedSettings":
         """Return the settings with everything chosen, for a corpus of so many source tokens.
 
         ``fast`` is replaced by what it means, and ``best``, which is about decisions and rounds, is left out.
@@ -247,7 +237,31 @@ class AlignerSettings(Settings):
             chosen["prune"] = 0.0 if whole else PRUNE
         if self.sampler_p_null is None:
             chosen["sampler_p_null"] = min(1.25 * self.p_null, 0.99)
-        return replace(self, **chosen)
+        return ResolvedSettings(**{f.name: getattr(self, f.name) for f in fields(AlignerSettings)} | chosen)
+
+
+class ResolvedSettings(AlignerSettings):
+    """Settings with everything chosen: those that training goes by, and that a model has; see `resolved`."""
+
+    if TYPE_CHECKING:  # the fields are declared once, above; here they are never None
+        views: tuple[int, ...]
+        iterations: int
+        sweeps: int
+        subwords: int
+        view_agreement: bool
+        sampler_p_null: float
+        keep: float
+        prune: float
+
+    def threshold(self, members: int) -> float:
+        """Return the posterior that a link must exceed, of a model of so many views, pieces among them.
+
+        One view needs a higher threshold than the mean of several. Several views of a large text, of which some pairs
+        of words were left out, need one in between. Models of versions up to 0.3 left out more and keep the lowest.
+        """
+        if members == 1:
+            return 0.5
+        return 0.45 if 0 < self.prune <= PRUNE else 0.4
 
 
 def _sweeps(n_tokens: int) -> int:

@@ -10,7 +10,7 @@ import click
 
 from aligntools import AlignerSettings, Decisions, Reading, ReconstructionSettings, Run, Tokenizing
 from aligntools.api.align.evidence_kinds import SETTINGS, Asked
-from aligntools.api.align.text_files import LinkWriting, TextFiles
+from aligntools.api.align.text_files import LinkWriting, PiecedText, TextFiles
 from aligntools.api.running.watching import Watch
 from aligntools.cli import declared, options
 from aligntools.cli.declared import given as given
@@ -123,7 +123,7 @@ shapes = options.group(
     ),
     click.option("--source-pieces", metavar="FILE", help="The source side in pieces."),
     click.option("--target-pieces", metavar="FILE", help="The target side in pieces."),
-    click.option("--to-words", is_flag=True, help="The text itself is in pieces: write links between words."),
+    declared.option(PiecedText, "to_words"),
     options.scheme,
 )
 #: Which text is read, and how the work is done.
@@ -161,7 +161,8 @@ def check_text(o: Mapping[str, Any]) -> None:
 
 def text_files(o: Mapping[str, Any]) -> TextFiles:
     """Return the files of the text that the options name."""
-    return declared.made_of(TextFiles, o, tokenizing=declared.settings(Tokenizing, o))
+    pieces, tokenizing = declared.settings(PiecedText, o), declared.settings(Tokenizing, o)
+    return declared.made_of(TextFiles, o, pieces=pieces, tokenizing=tokenizing)
 
 
 def check_fixed(o: Mapping[str, Any], chosen: set[str], reconstructs: bool = False) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from aligntools import ContrastiveSettings, Reading, Run
+from aligntools import AlignerSettings, ContrastiveSettings, Reading, Run
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, engine_options, options, training
 from aligntools.cli.reporting import reporting
@@ -47,7 +47,7 @@ _models = options.group(
     click.option("--save-weights", metavar="FILE", type=options.WRITTEN, help="Save the weights, as JSON."),
     training.log_json,
     options.verify,
-    click.option("--fast", is_flag=True, help="Train the quickest base model: the HMM, one view of the text."),
+    declared.option(AlignerSettings, "fast", help="Train the quickest base model: the HMM, one view of the text."),
 )
 _tables = options.group(
     "Base model of other aligners' tables",

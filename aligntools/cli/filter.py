@@ -54,7 +54,7 @@ _ROW = "line TAB reason TAB score TAB source TAB target"
 )
 @options.group(
     "Text and resources",
-    click.option("--fast", is_flag=True, help="Train the HMM alone, one view of the text: quickest."),
+    declared.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
     options.tokenize,
     options.tokenizer,
     declared.group(Reading, without=["strict"]),
@@ -84,7 +84,7 @@ def command(**o: Any) -> None:
             aligning.text_files(o),
             declared.made_of(FilterFiles, o, output=output),
             declared.settings(FilterSettings, o),
-            AlignerSettings(fast=o["fast"], seed=o["seed"]),
+            declared.settings(AlignerSettings, o),
             declared.settings(Reading, o),
             declared.settings(Run, o),
             reporter,

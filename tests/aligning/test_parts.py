@@ -9,9 +9,9 @@ import pytest
 
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.parts import kernels_parts, table, words
+from aligntools.aligning.parts.jobs import JobRunner
 from aligntools.aligning.parts.models import whole_model
 from aligntools.aligning.parts.reading import Reading, read_file, sizes_of
-from aligntools.aligning.parts.stages import Stages
 from aligntools.aligning.parts.training import check_settings, link_parts, train_parts
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import AlignerSettings, Decisions
@@ -44,13 +44,13 @@ def in_parts(folder, settings, pool, part_size, engine=None, files=(SAMPLE,)):
         read_file(reading, number, pool)
     sizes = sizes_of(reading)
     work = Work(reading.store, settings.resolved(sizes.source_words), sizes.parts)
-    stages = Stages(engine or Serial(pool))
-    models = train_parts(work, stages)
-    return work, models, stages
+    runner = JobRunner(engine or Serial(pool))
+    models = train_parts(work, runner)
+    return work, models, runner
 
 
-def links(work, models, stages):
-    return b"".join(format_pharaoh(d.table) for d, _ in link_parts(work, stages, models, Decisions()))
+def links(work, models, runner):
+    return b"".join(format_pharaoh(d.table) for d, _ in link_parts(work, runner, models, Decisions()))
 
 
 def aligned(*arguments, **more):
@@ -137,9 +137,9 @@ def test_shards_do_not_show(tmp_path, pool, monkeypatch):
     settings = AlignerSettings(views=(4,), ibm1_iterations=2)
     alone = aligned(tmp_path / "a", settings, pool, 80)
     monkeypatch.setattr(table, "SHARD_ENTRIES", 4000)
-    work, models, stages = in_parts(tmp_path / "b", settings, pool, 80)
+    work, models, runner = in_parts(tmp_path / "b", settings, pool, 80)
     assert ViewWork(work, 0, 4).shards() > 2
-    assert links(work, models, stages) == alone
+    assert links(work, models, runner) == alone
 
 
 class Interrupted(Exception):
@@ -188,7 +188,7 @@ def test_a_stage_that_was_done_is_not_done_again(tmp_path, pool):
             counted.append(stage)
             super().run(stage, function, jobs, done)
 
-    assert train_parts(work, Stages(Counting(pool))) == models
+    assert train_parts(work, JobRunner(Counting(pool))) == models
     assert counted == []
 
 
@@ -207,14 +207,14 @@ def test_rare_words_share(tmp_path, pool, monkeypatch):
     settings = AlignerSettings(model_type="hmm", views=(5,))
     full = aligned(tmp_path / "a", settings, pool, 60)
     monkeypatch.setattr(words, "MOST_WORDS", 200)
-    work, models, stages = in_parts(tmp_path / "b", settings, pool, 60)
+    work, models, runner = in_parts(tmp_path / "b", settings, pool, 60)
     view_work = ViewWork(work, 0, 5)
     shared = work.store.about(view_work.name("vocabulary"))["shared"]
     (counts,) = work.store.read(view_work.name("vocabulary"), "source.counts")
     assert min(shared) > 10
     assert counts.sum() == len(read_bitext(**SAMPLE).source.tokens)
     assert len(counts) <= 200 + 1 + shared[0]
-    assert agreement(links(work, models, stages), full) > 0.6
+    assert agreement(links(work, models, runner), full) > 0.6
     model = whole_model(work, models, True, pool)
     assert model.views[0].words.s_map[:-1].max() < len(counts)
 

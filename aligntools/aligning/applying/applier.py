@@ -13,7 +13,7 @@ from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying import kernels_subwords as ks
 from aligntools.aligning.applying.model_text import ModelText
 from aligntools.aligning.models.base import LexicalModel
-from aligntools.aligning.settings import DIRECTIONS, AlignerSettings
+from aligntools.aligning.settings import DIRECTIONS, ResolvedSettings
 from aligntools.aligning.subword_member import WEIGHT, PieceText, SubwordMember
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text import kernels_look_alikes as kl
@@ -68,7 +68,7 @@ class Applier:
     ----------
     models : list of LexicalModel
         One a view.
-    settings : AlignerSettings, resolved
+    settings : ResolvedSettings
     sizes : (int, int)
         Sizes of the model's vocabularies; higher ids are words that it does not know.
     max_cells : int
@@ -80,7 +80,7 @@ class Applier:
     def __init__(
         self,
         models: Sequence[LexicalModel],
-        settings: AlignerSettings,
+        settings: ResolvedSettings,
         sizes: tuple[int, int],
         max_cells: int = CHUNK_CELLS,
         subwords: SubwordMember | None = None,

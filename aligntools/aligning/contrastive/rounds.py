@@ -18,7 +18,7 @@ from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.starts import shipped
 from aligntools.aligning.links.prior_counts import PriorCounter, joined_with
 from aligntools.aligning.model import AlignmentModel
-from aligntools.aligning.settings import AlignerSettings, PriorWeights
+from aligntools.aligning.settings import PriorWeights, ResolvedSettings
 from aligntools.aligning.training.train_model import train_model
 from aligntools.formats.links.pharaoh import Links, concatenate
 from aligntools.formats.links.priors import Priors
@@ -94,7 +94,7 @@ def count_found(finder: CandidateFinder, bitext: Bitext, pairs: int = PAIRS) -> 
 
 def train_again(
     found: Priors,
-    settings: AlignerSettings,
+    settings: ResolvedSettings,
     bitext: Bitext,
     pool: Pool,
     lowercase: bool = True,
@@ -108,7 +108,7 @@ def train_again(
     ----------
     found : Priors
         See `count_found`.
-    settings : AlignerSettings
+    settings : ResolvedSettings
         The first model's.
     bitext : Bitext
         Its words are whole, not cut in place.
@@ -127,7 +127,7 @@ def train_again(
 def train_in_rounds(
     rounds: Rounds,
     bitext: Bitext,
-    settings: AlignerSettings,
+    settings: ResolvedSettings,
     pool: Pool,
     *,
     lowercase: bool = True,

@@ -7,7 +7,7 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.learning import LearningSettings
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
-from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.settings import ResolvedSettings
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Bitext
@@ -15,7 +15,7 @@ from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary
 
 
-def warm(bitext: Bitext, settings: AlignerSettings, members: list[LexicalModel], pool: Pool) -> None:
+def warm(bitext: Bitext, settings: ResolvedSettings, members: list[LexicalModel], pool: Pool) -> None:
     """Compile what learning weights, with gold and without, and aligning by them use.
 
     ``settings`` and ``members`` are those of a base model of the text, which must be small.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol, Self, Ty
 import numpy as np
 
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon, LookAlikes
-from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import KEY
 from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices
@@ -24,7 +24,7 @@ from aligntools.ground.parallel import Pool
 if TYPE_CHECKING:
     from aligntools.aligning.ahead import Ahead
     from aligntools.aligning.models.sampled_links import LinkCandidates, SampledLinks
-    from aligntools.aligning.parts.stages import ViewStages
+    from aligntools.aligning.parts.jobs import ViewRunner
     from aligntools.aligning.parts.table import PartTable
     from aligntools.aligning.parts.work import ViewWork
     from aligntools.aligning.training.expectation import BlockStep, Expectations
@@ -163,7 +163,7 @@ class LexicalModel(ABC):
         text: ParallelText,
         chunk: Chunk,
         posteriors: tuple[np.ndarray, np.ndarray],
-        settings: AlignerSettings,
+        settings: ResolvedSettings,
         pool: Pool,
     ) -> "tuple[list[SampledLinks], float] | None":
         """Return links that the model samples from its posteriors, and the weight of the posteriors against them.
@@ -196,7 +196,7 @@ class LexicalModel(ABC):
 
     @classmethod
     def from_arrays(
-        cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: AlignerSettings
+        cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
     ) -> "LexicalModel":
         """Make a model of what was in a file.
 
@@ -219,13 +219,16 @@ class LexicalModel(ABC):
 
     @classmethod
     def on_text(
-        cls, fields: LexicalFields, old: "LexicalModel", text: TextView, settings: AlignerSettings
+        cls, fields: LexicalFields, old: "LexicalModel", text: TextView, settings: ResolvedSettings
     ) -> "LexicalModel":
         """Return a model of a new text, with the parameters of positions of an older model, of any kind."""
         return cls(**fields)
 
     def climbing(self) -> "type[PositionClimb[LexicalModel]]":
-        """Return the class that trains positions in maximum reconstruction from this model."""
+        """Return the class that trains positions in maximum reconstruction from this model.
+
+        A model whose declaration says that it is reconstructed from has it.
+        """
         raise NotImplementedError(f"{type(self).__name__} is not reconstructed from")
 
     @classmethod
@@ -236,7 +239,7 @@ class LexicalModel(ABC):
     # Parts
 
     @classmethod
-    def finish_in_parts(cls, view: "ViewStages", last: int) -> None:
+    def finish_in_parts(cls, view: "ViewRunner", last: int) -> None:
         """Do what comes after the iterations of a training in parts."""
         return None
 
@@ -271,7 +274,7 @@ class Task:
 
     Attributes
     ----------
-    settings : AlignerSettings, resolved
+    settings : ResolvedSettings
     source, target : Side or None
         The text; None in parts.
     words : ViewWords or None
@@ -285,7 +288,7 @@ class Task:
         Whether the words of NULL are estimated.
     """
 
-    settings: AlignerSettings
+    settings: ResolvedSettings
     source: Side | None = None
     target: Side | None = None
     words: ViewWords | None = None
@@ -310,7 +313,7 @@ class LinkTaker(Protocol):
         chunk: Chunk,
         candidates: "Sequence[LinkCandidates]",
         logs: np.ndarray,
-        settings: AlignerSettings,
+        settings: ResolvedSettings,
         pool: Pool,
     ) -> None:
         """Take those of a chunk, forward and reverse; the matrices' cells are the posteriors."""
@@ -402,9 +405,10 @@ class Stage:
     def block(self, steps: "Expectations", lexicon: Lexicon, parts: dict[tuple[int, int], np.ndarray]) -> "BlockStep":
         """Return what `expect` does with a block of sentences; needed where views learn from each other.
 
-        It writes what `maximize` takes into ``parts``, by block.
+        It writes what `maximize` takes into ``parts``, by block. Models whose views do not learn from each other have
+        none.
         """
-        raise NotImplementedError
+        raise NotImplementedError(f"views of {self.of} do not learn from each other")
 
     def maximize(self, counted: Any, steps: "Expectations | None" = None) -> None:
         """Estimate the parameters anew."""

@@ -14,10 +14,10 @@ from aligntools.aligning.models.hmm import Hmm, shares
 from aligntools.aligning.models.lexical import LexicalFields
 from aligntools.aligning.models.sampled_links import FertilityCounts, LinkCandidates, SampledLinks, sampler_scratch
 from aligntools.aligning.parts import sampler as sampler_in_parts
-from aligntools.aligning.parts.stages import ViewStages
+from aligntools.aligning.parts.jobs import ViewRunner
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import ViewWork
-from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import Chunk
 from aligntools.aligning.text.views import ParallelText
@@ -56,7 +56,7 @@ class Fertility(Hmm):
         chunk: Chunk,
         posteriors: np.ndarray,
         forward: bool,
-        settings: AlignerSettings,
+        settings: ResolvedSettings,
         pool: Pool,
     ) -> SampledLinks:
         """Sample each sentence's links with the model's counts as they are, in one direction."""
@@ -95,7 +95,7 @@ class Fertility(Hmm):
         text: ParallelText,
         chunk: Chunk,
         posteriors: tuple[np.ndarray, np.ndarray],
-        settings: AlignerSettings,
+        settings: ResolvedSettings,
         pool: Pool,
     ) -> tuple[list[SampledLinks], float]:
         """Return each direction's `marginals`, and the weight of the HMM's posteriors against them."""
@@ -128,7 +128,7 @@ class Fertility(Hmm):
 
     @classmethod
     def from_arrays(
-        cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: AlignerSettings
+        cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
     ) -> Hmm:
         """Make a model of what was in a file."""
         if not about["sampler"]:
@@ -149,7 +149,7 @@ class Fertility(Hmm):
         return ahead.Ahead(kf.sweep, (ahead.sampler, ahead.links, ahead.pieces))
 
     @classmethod
-    def finish_in_parts(cls, view: ViewStages, last: int) -> None:
+    def finish_in_parts(cls, view: ViewRunner, last: int) -> None:
         """Sample the links of each part."""
         sampler_in_parts.sample_view(view, last)
 

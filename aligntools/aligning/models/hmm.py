@@ -11,7 +11,7 @@ from aligntools.aligning.models import kernels_viterbi as kv
 from aligntools.aligning.models.base import LexicalModel, Shares, Stage, Task
 from aligntools.aligning.models.jumps import initial_jumps, jump_taps, jumps_from_counts
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon
-from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.link_matrices import Chunk, pairs_of
 from aligntools.aligning.text.views import ParallelText, TextView
 from aligntools.aligning.training.expectation import BlockStep, Expectations
@@ -103,7 +103,7 @@ class Hmm(LexicalModel):
 
     @classmethod
     def from_arrays(
-        cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: AlignerSettings
+        cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
     ) -> "Hmm":
         """Make a model of what was in a file."""
         return cls(**fields, jumps=arrays["jumps"])
@@ -114,7 +114,7 @@ class Hmm(LexicalModel):
         return HmmStage(cls, task, before)
 
     @classmethod
-    def on_text(cls, fields: LexicalFields, old: LexicalModel, text: TextView, settings: AlignerSettings) -> "Hmm":
+    def on_text(cls, fields: LexicalFields, old: LexicalModel, text: TextView, settings: ResolvedSettings) -> "Hmm":
         """Return a model of a new text that begins with an older one's jumps, where it has them."""
         return cls(**fields, jumps=old.jumps if isinstance(old, Hmm) else initial_jumps())
 

@@ -15,7 +15,7 @@ from aligntools.aligning.models.diagonal_series import climb_as_fast_align
 from aligntools.aligning.models.ibm1 import Ibm1, Ibm1Stage, tension_of
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon, uniform_lexicon
 from aligntools.aligning.models.position_tables import LONGEST, DirectedChunk, PositionTable, positioned
-from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.link_matrices import Chunk
 from aligntools.aligning.text.views import ParallelText, TextView
 from aligntools.aligning.training.expectation import Expectations
@@ -42,7 +42,7 @@ class Ibm2(Ibm1):
 
     @classmethod
     def from_arrays(
-        cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: AlignerSettings
+        cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
     ) -> "Ibm2":
         """Make a model of what was in a file."""
         if settings.positions != "table":
@@ -58,7 +58,7 @@ class Ibm2(Ibm1):
         return DiagonalStage(Ibm2, task, before)
 
     @classmethod
-    def on_text(cls, fields: LexicalFields, old: LexicalModel, text: TextView, settings: AlignerSettings) -> "Ibm2":
+    def on_text(cls, fields: LexicalFields, old: LexicalModel, text: TextView, settings: ResolvedSettings) -> "Ibm2":
         """Return a model of a new text that begins with an older model's tension, and with its table if it has one."""
         tension = tension_of(old)
         if not tension.any():
@@ -127,7 +127,7 @@ class TableIbm2(Ibm2):
         return TableClimb
 
 
-def first_tension(settings: AlignerSettings) -> np.ndarray:
+def first_tension(settings: ResolvedSettings) -> np.ndarray:
     """Return the tension that training begins with."""
     return np.full(2, settings.tension if settings.favor_diagonal else 0.0)
 

@@ -12,7 +12,7 @@ import numpy as np
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.evidence import About, Asked, AskedKind, Source, TextSource, WordSource
 from aligntools.aligning.parts import given_pairs
-from aligntools.aligning.parts.stages import Stages
+from aligntools.aligning.parts.jobs import JobRunner
 from aligntools.aligning.parts.words import SIDES
 from aligntools.aligning.parts.work import Work, load_text, written_name
 from aligntools.formats.links.priors import Counted, Priors, combined
@@ -82,7 +82,7 @@ def ask(
     asked: Asked,
     pairs: tuple[int, ...],
     lowercase: bool,
-    stages: Stages,
+    runner: JobRunner,
     others: Priors | None = None,
 ) -> dict[str, About]:
     """Ask every kind that takes part, and keep what is given to training; return what a model's header says.
@@ -94,7 +94,7 @@ def ask(
         header, found = {}, [others] if others is not None and len(others) else []
         for kind in asked.kinds:
             asking = Asking(kind, asked.of_kind(kind), pairs, lowercase)
-            header[kind.name], own = _ask_kind(work, asking, stages)
+            header[kind.name], own = _ask_kind(work, asking, runner)
             found += own
         if found:
             given_pairs.keep_given(work, combined(found))
@@ -107,17 +107,17 @@ def ask(
     return kept
 
 
-def _ask_kind(work: Work, asking: Asking, stages: Stages) -> tuple[About, list[Priors]]:
+def _ask_kind(work: Work, asking: Asking, runner: JobRunner) -> tuple[About, list[Priors]]:
     """Ask a kind about the whole text; return what a header says, and priors that add."""
     source, store, parts = asking.source, work.store, range(work.parts)
     try:
         if isinstance(source, WordSource):
             if not store.has(asking.name()):
-                stages.run(asking.kind.name, partial(ask_words, work, asking), [work.parts])
+                runner.run(asking.kind.name, partial(ask_words, work, asking), [work.parts])
             said = _kept(work, asking.name())
             return store.about(asking.name()), [said] if len(said) else []
         assert isinstance(source, TextSource)
-        stages.run(asking.kind.name, partial(ask_part, work, asking), parts)
+        runner.run(asking.kind.name, partial(ask_part, work, asking), parts)
         belief, about = source.of_parts([store.about(asking.name(part)) for part in parts])
         if not belief:
             return about, []

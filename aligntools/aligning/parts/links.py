@@ -41,7 +41,7 @@ def _views(work: Work, models: Models, part: int) -> list[LexicalModel]:
     """Return all views' models, of the words of a part alone."""
     return [
         part_model(ViewWork(work, n, letters), last, generation, part)
-        for n, (letters, (last, generation)) in enumerate(zip(work.settings.views or (), models, strict=True))
+        for n, (letters, (last, generation)) in enumerate(zip(work.settings.views, models, strict=True))
     ]
 
 

@@ -35,7 +35,7 @@ def whole_model(work: Work, models: tuple[tuple[int, int], ...], lowercase: bool
     vocabularies = _whole_words(work, "source"), _whole_words(work, "target")
     views = [
         _view_model(ViewWork(work, number, letters), last, generation, vocabularies, pool)
-        for number, (letters, (last, generation)) in enumerate(zip(work.settings.views or (), models, strict=True))
+        for number, (letters, (last, generation)) in enumerate(zip(work.settings.views, models, strict=True))
     ]
     tokens = [0, 0]
     for part in range(work.parts):

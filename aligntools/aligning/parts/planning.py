@@ -9,12 +9,12 @@ import numpy as np
 
 from aligntools.aligning.memory import needed_for
 from aligntools.aligning.models.registry import kind_of
+from aligntools.aligning.parts.jobs import JobRunner
 from aligntools.aligning.parts.memory import of_numbering, of_part
 from aligntools.aligning.parts.reading import Reading, sizes_of
-from aligntools.aligning.parts.stages import Stages
 from aligntools.aligning.parts.training import link_parts, read_text, train_parts
 from aligntools.aligning.parts.work import ViewWork, Work
-from aligntools.aligning.settings import AlignerSettings, Decisions
+from aligntools.aligning.settings import AlignerSettings, Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
 from aligntools.formats.opening.beginnings import beginning
 from aligntools.formats.text.memory_text import TextLines
@@ -95,7 +95,7 @@ def plan_lines(
     """Return lines of text that say what the work would take; ``clock`` gives seconds."""
     about = estimate_text(inputs)
     resolved = settings.resolved(about.words // 2)
-    views = len(resolved.views or ())
+    views = len(resolved.views)
     passes = views * (len(schedule(resolved)) + kind_of(resolved.model_type).last_pass) + 1
     parts = -(-about.pairs // part_size)
     seconds, disk, traffic = _measured(
@@ -120,7 +120,7 @@ def plan_lines(
 
 def _measured(
     sample: list[list[bytes]],
-    settings: AlignerSettings,
+    settings: ResolvedSettings,
     best: bool,
     part_size: int,
     pool: Pool,
@@ -139,12 +139,12 @@ def _measured(
                 name: TextLines([line.decode(errors="replace") for line in side[:size]], f"<{name}>")
                 for name, side in zip(names, sample, strict=True)
             }
-            stages = Stages(Serial(pool))
+            runner = JobRunner(Serial(pool))
             began = clock()
             cut = Reading(Store(folder), (text,), pairs=part_size, **reading)
-            read_text(cut, stages, pool)
+            read_text(cut, runner, pool)
             work = Work(cut.store, settings, sizes_of(cut).parts, best)
-            for _ in link_parts(work, stages, train_parts(work, stages), Decisions()):
+            for _ in link_parts(work, runner, train_parts(work, runner), Decisions()):
                 pass
             seconds = clock() - began
             entries = _entries(work)
@@ -155,7 +155,7 @@ def _measured(
 def _entries(work: Work) -> int:
     """Return how many entries the parts' tables have."""
     entries = 0
-    for number, letters in enumerate(work.settings.views or ()):
+    for number, letters in enumerate(work.settings.views):
         view = ViewWork(work, number, letters)
         (offsets,) = view.store.read(view.name("layout", 0), "offsets")
         entries += int(np.sum(offsets[-1]))

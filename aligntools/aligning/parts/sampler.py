@@ -9,9 +9,9 @@ import numpy as np
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.models.sampled_links import FertilityCounts
+from aligntools.aligning.parts.jobs import ViewRunner
 from aligntools.aligning.parts.passes import by_words, last_stage, part_fields, shard_table
 from aligntools.aligning.parts.reading import read_sizes
-from aligntools.aligning.parts.stages import ViewStages
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.text.cooccurrence import Table
@@ -19,7 +19,7 @@ from aligntools.aligning.training.sampling import CHUNK_TOKENS, DirectionCounts,
 from aligntools.ground.parallel import Pool
 
 
-def sample_view(view: ViewStages, last: int) -> None:
+def sample_view(view: ViewRunner, last: int) -> None:
     """Sample the links of a view whose iterations are done."""
     if not view.store.has(view.name("sampler")):
         gather_sums(view.view_work, last, view.generation)

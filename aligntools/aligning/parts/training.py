@@ -1,4 +1,4 @@
-"""Training and aligning a text in parts: the stages in their order, and what each leaves behind."""
+"""Training and aligning a text in parts: the jobs in their order, and what each leaves behind."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -6,10 +6,10 @@ from functools import partial
 from aligntools.aligning.applying.decided import Decided
 from aligntools.aligning.models.registry import kind_of, kinds
 from aligntools.aligning.parts import given_pairs, links, passes, table, words
+from aligntools.aligning.parts.jobs import JobRunner, ViewRunner
 from aligntools.aligning.parts.reading import Reading, TextSizes, read_file, sizes_of
-from aligntools.aligning.parts.stages import Stages, ViewStages
 from aligntools.aligning.parts.work import ViewWork, Work
-from aligntools.aligning.settings import AlignerSettings, Decisions
+from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
 from aligntools.formats.text.corpus import Skipped
 from aligntools.ground.engines import Serial
@@ -17,7 +17,7 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 
 
-def check_settings(settings: AlignerSettings) -> None:
+def check_settings(settings: ResolvedSettings) -> None:
     """Refuse what is not trained in parts.
 
     Raises
@@ -35,14 +35,14 @@ def check_settings(settings: AlignerSettings) -> None:
         raise UsageProblem("in parts training begins with IBM 1; give it at least one iteration")
 
 
-def read_text(reading: Reading, stages: Stages, pool: Pool) -> TextSizes:
+def read_text(reading: Reading, runner: JobRunner, pool: Pool) -> TextSizes:
     """Cut all files of a text into parts; what only this process can read (a pipe) is read here."""
     function = partial(read_file, reading)
     here = [n for n, file in enumerate(reading.files) if not all(_is_file(path) for path in file.values())]
     for number in here:
         Serial(pool).run("reading", function, [number], lambda: None)
     rest = [n for n in range(len(reading.files)) if n not in here]
-    stages.run("reading", function, rest)
+    runner.run("reading", function, rest)
     return sizes_of(reading)
 
 
@@ -52,8 +52,8 @@ def _is_file(path: object) -> bool:
     return is_regular(path)
 
 
-class ViewTraining(ViewStages):
-    """The training of a view. A stage is done if its files are there; files that no later stage needs are removed."""
+class ViewTraining(ViewRunner):
+    """The training of a view. A job is done if its files are there; files that no later one needs are removed."""
 
     def number(self) -> None:
         """Count and number the words."""
@@ -113,41 +113,41 @@ class ViewTraining(ViewStages):
             self.store.remove(*old, self.name("keeps", generation + 1, shard), self.name("pruned", shard))
 
 
-def train_view(view_work: ViewWork, stages: Stages) -> tuple[int, int]:
+def train_view(view_work: ViewWork, runner: JobRunner) -> tuple[int, int]:
     """Train a view; return the last iteration and the last generation of its table."""
-    settings, made = view_work.settings, ViewTraining(view_work, stages)
+    settings, made = view_work.settings, ViewTraining(view_work, runner)
     made.number()
     made.tabulate()
     first, stages_of = settings.ibm1_iterations, schedule(settings)
     last = len(stages_of) - 1
     for iteration, stage in enumerate(stages_of):
-        prunes = iteration + 1 == first and iteration < last and (settings.prune or 0) > 0
+        prunes = iteration + 1 == first and iteration < last and settings.prune > 0
         made.iterate(iteration, stage, prunes, iteration == last)
     kind_of(settings.model_type).load().finish_in_parts(made, last)
     return last, made.generation
 
 
-def train_parts(work: Work, stages: Stages) -> tuple[tuple[int, int], ...]:
+def train_parts(work: Work, runner: JobRunner) -> tuple[tuple[int, int], ...]:
     """Train on a text in parts; return each view's last iteration and the last generation of its table.
 
     Where the network decides on links, learn by which weights it does.
     """
     models = tuple(
-        train_view(ViewWork(work, number, letters), stages) for number, letters in enumerate(work.settings.views or ())
+        train_view(ViewWork(work, number, letters), runner) for number, letters in enumerate(work.settings.views)
     )
     if work.best:
-        stages.run("deciding", partial(links.decide, work, models), [0])
+        runner.run("deciding", partial(links.decide, work, models), [0])
     return models
 
 
 def link_parts(
     work: Work,
-    stages: Stages,
+    runner: JobRunner,
     models: tuple[tuple[int, int], ...],
     decisions: Decisions,
     directions: bool = False,
 ) -> Iterator[tuple[Decided, Skipped]]:
     """Yield the links of each part, and the pairs that were skipped in it."""
-    stages.run("aligning", partial(links.link_part, work, models, decisions, directions), range(work.parts))
+    runner.run("aligning", partial(links.link_part, work, models, decisions, directions), range(work.parts))
     for part in range(work.parts):
         yield links.links_of(work, part)

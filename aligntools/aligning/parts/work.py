@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.settings import ResolvedSettings
 from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.store.stores import Store
 from aligntools.words.vocabulary import Vocabulary
@@ -23,7 +23,7 @@ class Work:
     Attributes
     ----------
     store : Store
-    settings : AlignerSettings, resolved
+    settings : ResolvedSettings
     files : tuple of int
         How many parts each file of the text has.
     best : bool
@@ -31,7 +31,7 @@ class Work:
     """
 
     store: Store
-    settings: AlignerSettings
+    settings: ResolvedSettings
     files: tuple[int, ...]
     best: bool = False
 
@@ -114,7 +114,7 @@ class ViewWork:
         return self.work.store
 
     @property
-    def settings(self) -> AlignerSettings:
+    def settings(self) -> ResolvedSettings:
         """The settings."""
         return self.work.settings
 

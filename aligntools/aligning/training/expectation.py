@@ -7,7 +7,7 @@ import numpy as np
 
 from aligntools.aligning.models import kernels_ibm as ki
 from aligntools.aligning.models.lexical import Lexicon, null_from_counts
-from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices
 from aligntools.aligning.text.views import ParallelText
 from aligntools.ground.parallel import Pool
@@ -185,7 +185,7 @@ class Expectations:
             self.pool.map(task, chunk.sentence_blocks)
             self.null_counts[d] += np.bincount(side.tokens[a:b], found, len(self.null_counts[d]))
 
-    def estimate_null(self, settings: AlignerSettings) -> None:
+    def estimate_null(self, settings: ResolvedSettings) -> None:
         """M-step of NULL's words, for models that learn them; in others their probabilities are those of the text."""
         if self.joint or settings.p_null == 0:
             return

@@ -14,7 +14,7 @@ from aligntools.aligning.applying.decided import Decided
 from aligntools.aligning.applying.decisions import Decider
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.models.sampled_links import LinkCandidates
-from aligntools.aligning.settings import MEDIUM, AlignerSettings, Decisions
+from aligntools.aligning.settings import MEDIUM, Decisions, ResolvedSettings
 from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices
 from aligntools.ground.parallel import Pool
 
@@ -34,9 +34,9 @@ class LastPass:
     def __init__(self, decisions: Decisions, directions: bool, write: Callable[[Decided], None]) -> None:
         self.decisions, self.directions, self.write = decisions, directions, write
 
-    def serves(self, settings: AlignerSettings, n_tokens: int) -> bool:
+    def serves(self, settings: ResolvedSettings, n_tokens: int) -> bool:
         """Return whether the last pass over a text of so many source tokens gives its links."""
-        one = kind_of(settings.model_type).last_pass and len(settings.views or ()) == 1
+        one = kind_of(settings.model_type).last_pass and len(settings.views) == 1
         return one and not settings.subwords and n_tokens > MEDIUM and self.decisions.decode != "viterbi"
 
     def add(
@@ -45,7 +45,7 @@ class LastPass:
         chunk: Chunk,
         candidates: Sequence[LinkCandidates],
         logs: np.ndarray,
-        settings: AlignerSettings,
+        settings: ResolvedSettings,
         pool: Pool,
     ) -> None:
         """Decide on a chunk.

@@ -20,7 +20,7 @@ from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.lexical import LexicalFields, lexicon_from_counts
 from aligntools.aligning.models.position_tables import DirectedChunk
 from aligntools.aligning.models.registry import kind_of
-from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
+from aligntools.aligning.settings import ReconstructionSettings, ResolvedSettings
 from aligntools.aligning.text.cooccurrence import Table, count_words
 from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.link_matrices import LinkMatrices
@@ -61,7 +61,7 @@ class Climb:
         The start.
     source, target : Side
         The text as the model sees it.
-    settings : AlignerSettings, resolved
+    settings : ResolvedSettings
     how : ReconstructionSettings
     """
 
@@ -70,7 +70,7 @@ class Climb:
         model: LexicalModel,
         source: Side,
         target: Side,
-        settings: AlignerSettings,
+        settings: ResolvedSettings,
         how: ReconstructionSettings,
         pool: Pool,
         max_cells: int,
@@ -207,7 +207,7 @@ class Climb:
         return self.positions.reached(fields)
 
 
-def reconstructed_from(settings: AlignerSettings) -> str:
+def reconstructed_from(settings: ResolvedSettings) -> str:
     """Return the model that reconstruction trains from one of these settings.
 
     Raises
@@ -224,12 +224,12 @@ def reconstructed_from(settings: AlignerSettings) -> str:
 def reconstruct(
     bitext: Bitext,
     models: list[LexicalModel],
-    settings: AlignerSettings,
+    settings: ResolvedSettings,
     pool: Pool,
     max_cells: int,
     how: ReconstructionSettings,
     report: Report | None = None,
-) -> tuple[list[LexicalModel], AlignerSettings]:
+) -> tuple[list[LexicalModel], ResolvedSettings]:
     """Go on from trained models to those that reconstruct the text best.
 
     Parameters
@@ -239,7 +239,7 @@ def reconstruct(
     models : list of LexicalModel
         Of IBM 1, IBM 2 or the HMM (a sampler's counts are not used). The list is emptied, so that the memory of each
         model is free as soon as it is not needed.
-    settings : AlignerSettings, resolved
+    settings : ResolvedSettings
         Those of the start; ``model`` says what is trained.
     report : callable or None
         Called with a dict after each iteration (0: the start): view, stage, iteration, objective (with the prior),

@@ -13,7 +13,7 @@ from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models.jumps import jump_taps
 from aligntools.aligning.models.lexical import LexicalFields
 from aligntools.aligning.models.position_tables import DIAGONAL, DirectedChunk, PositionTable, positioned
-from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
+from aligntools.aligning.settings import ReconstructionSettings, ResolvedSettings
 from aligntools.aligning.text.link_matrices import Chunk
 from aligntools.aligning.training import kernels_reconstruction as km
 from aligntools.aligning.training.exponentiated_steps import DirectionClimb, DistributionFamily, Tension
@@ -35,7 +35,7 @@ class Climbing(Protocol[_Model]):
 
     model: Any
     of: Callable[..., _Model]
-    settings: AlignerSettings
+    settings: ResolvedSettings
     how: ReconstructionSettings
     pool: Pool
 

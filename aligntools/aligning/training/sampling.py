@@ -14,7 +14,7 @@ from aligntools.aligning.models.base import LinkTaker
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.models.lexical import LookAlikes
 from aligntools.aligning.models.sampled_links import FertilityCounts, LinkCandidates, sampler_scratch
-from aligntools.aligning.settings import SMALL, AlignerSettings
+from aligntools.aligning.settings import SMALL, ResolvedSettings
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices
@@ -156,7 +156,7 @@ def train_sampler(
     hmm: Hmm,
     matrices: LinkMatrices,
     looks: LookAlikes | None,
-    settings: AlignerSettings,
+    settings: ResolvedSettings,
     pool: Pool,
     priors: ViewPriors | None = None,
     last_pass: LinkTaker | None = None,
@@ -169,7 +169,7 @@ def train_sampler(
     matrices : LinkMatrices
         Freed if the corpus is sampled in smaller chunks.
     looks : LookAlikes or None
-    settings : AlignerSettings, resolved
+    settings : ResolvedSettings
     priors : ViewPriors or None
     last_pass : LastPass or None
         Takes the links of the text.
@@ -191,7 +191,7 @@ def sample(
     directions: list[DirectionCounts],
     total: int,
     several: bool,
-    settings: AlignerSettings,
+    settings: ResolvedSettings,
     pool: Pool,
     last_pass: LinkTaker | None = None,
 ) -> None:
@@ -207,7 +207,7 @@ def sample(
         Takes the links of the text.
     """
     source, target, table = matrices.source, matrices.target, hmm.table
-    sweeps = settings.sweeps or 0
+    sweeps = settings.sweeps
     burn = sweeps // 3
     if several:
         for d in directions:

@@ -15,7 +15,7 @@ import numpy as np
 from aligntools.aligning.models.base import LexicalModel, LinkTaker, Stage, Task
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon, LookAlikes, lexicon_from_counts
 from aligntools.aligning.models.registry import kind_of
-from aligntools.aligning.settings import DIRECTIONS, POSITION_SMOOTHING, AlignerSettings
+from aligntools.aligning.settings import DIRECTIONS, POSITION_SMOOTHING, ResolvedSettings
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text.cooccurrence import Table, build_table, unigrams
 from aligntools.aligning.text.kernels_look_alikes import TIERS
@@ -36,7 +36,7 @@ _Found = TypeVar("_Found")
 
 def train(
     bitext: Bitext,
-    settings: AlignerSettings,
+    settings: ResolvedSettings,
     pool: Pool,
     max_cells: int,
     report: Report | None = None,
@@ -51,7 +51,7 @@ def train(
     ----------
     bitext : Bitext
         Blank pairs are passed over.
-    settings : AlignerSettings, resolved
+    settings : ResolvedSettings
     max_cells : int
         Link-matrix cells worked at a time.
     report : callable or None
@@ -80,15 +80,15 @@ def train(
             training.last_pass = last_pass
         return training
 
-    views = list(enumerate(settings.views or ()))
+    views = list(enumerate(settings.views))
     if settings.view_agreement and len(views) > 1:
         return _train_together((begin(*view) for view in views), settings)
     return [begin(*view).run() for view in views]
 
 
-def schedule(settings: AlignerSettings) -> list[str]:
+def schedule(settings: ResolvedSettings) -> list[str]:
     """Return the model of each iteration. The first iteration of IBM 1 is the counts that come with the table."""
-    iterations = settings.iterations or 0
+    iterations = settings.iterations
     chain = kind_of(settings.model_type).chain()
     main = [kind.name for kind in chain[1:] if "iterations" in kind.own]
     return [chain[0].name] * settings.ibm1_iterations + [name for name in main for _ in range(iterations)]
@@ -103,7 +103,7 @@ def begin(task: Task) -> dict[str, Stage]:
     return found
 
 
-def _train_together(beginning: "Iterable[Training]", settings: AlignerSettings) -> list[LexicalModel]:
+def _train_together(beginning: "Iterable[Training]", settings: ResolvedSettings) -> list[LexicalModel]:
     """Train all views at once after each view's own IBM 1, so that they learn from each other; return the models."""
     trainings: list[Training] = []
     for training in beginning:
@@ -115,7 +115,7 @@ def _train_together(beginning: "Iterable[Training]", settings: AlignerSettings) 
     kinds = schedule(settings)
     for iteration in range(first, len(kinds)):
         began = time.perf_counter()
-        if iteration == first and (settings.prune or 0.0) > 0:
+        if iteration == first and settings.prune > 0:
             for training in trainings:
                 training.prune()
         lexicons = [training.estimate()[0] for training in trainings]
@@ -182,7 +182,7 @@ class Training:
         self,
         bitext: Bitext,
         letters: int,
-        settings: AlignerSettings,
+        settings: ResolvedSettings,
         pool: Pool,
         max_cells: int,
         report: Report,
@@ -196,7 +196,7 @@ class Training:
         self.source, self.target, self.words = text.source, text.target, text.words
         source, target = text.source, text.target
         sizes = len(self.words.s_words), len(self.words.t_words)
-        self.table, counts = build_table(source, target, *sizes, pool, settings.keep or 0.0, settings.p_null)
+        self.table, counts = build_table(source, target, *sizes, pool, settings.keep, settings.p_null)
         s_null, self.s_counts = unigrams(source, sizes[0])
         t_null, self.t_counts = unigrams(target, sizes[1])
         self.variational = settings.estimator == "vb"
@@ -307,7 +307,7 @@ class Training:
 
     def prune(self) -> None:
         """Leave pairs with very small counts out of the table and its arrays; pairs that priors name stay."""
-        least = self.settings.prune or 0.0
+        least = self.settings.prune
         if self.prior_pairs is not None:
             for c in self.counts:
                 np.maximum(c, least, out=c, where=self.prior_pairs > 0)

@@ -8,7 +8,7 @@ counts of frequent words change at each step, and those of rare words stay until
 import numpy as np
 
 from aligntools.aligning.models.registry import kind_of
-from aligntools.aligning.settings import SMALL, AlignerSettings
+from aligntools.aligning.settings import SMALL, ResolvedSettings
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text.cooccurrence import Table, count_words
 from aligntools.formats.text.corpus import Side
@@ -18,7 +18,7 @@ from aligntools.ground.parallel import Pool
 KEPT = 1.0
 
 
-def steps_of(settings: AlignerSettings, n_tokens: int, stage: str) -> int:
+def steps_of(settings: ResolvedSettings, n_tokens: int, stage: str) -> int:
     """Return in how many steps a text of so many source tokens is gone over once; 1 if an iteration takes all of it."""
     wanted = kind_of(settings.model_type).steps.get(stage)
     if n_tokens <= SMALL or settings.estimator != "vb" or wanted is None:

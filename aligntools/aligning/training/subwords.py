@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.subword_member import SubwordMember, as_bitext, numbered
 from aligntools.aligning.text.subwords import Subwords, cut_sides, learn_subwords
 from aligntools.aligning.training.stages import train
@@ -23,7 +23,7 @@ NAME = "subwords"
 
 def train_subwords(
     bitext: Bitext,
-    settings: AlignerSettings,
+    settings: ResolvedSettings,
     pool: Pool,
     max_cells: int,
     report: Report | None = None,
@@ -34,7 +34,7 @@ def train_subwords(
     Parameters
     ----------
     bitext : Bitext
-    settings : AlignerSettings, resolved
+    settings : ResolvedSettings
         ``subwords`` is how many merges are learned on each side.
     max_cells : int
         Link-matrix cells worked at a time.
@@ -47,7 +47,7 @@ def train_subwords(
         [start.source, start.target]
         if start
         else [
-            _learned(getattr(bitext, name), getattr(bitext, f"{name}_vocabulary"), settings.subwords or 0)
+            _learned(getattr(bitext, name), getattr(bitext, f"{name}_vocabulary"), settings.subwords)
             for name in ("source", "target")
         ]
     )
@@ -62,7 +62,7 @@ def train_subwords(
         vocabularies.append(Vocabulary.from_words(new))
     pieces = as_bitext(cut_sides(*sides), *vocabularies)
     # Half of the sweeps cost hardly any quality: a text has more pieces than words, and fewer different ones.
-    own = replace(settings, views=(0,), subwords=0, sweeps=max(3, (settings.sweeps or 0) // 2))
+    own = replace(settings, views=(0,), subwords=0, sweeps=max(3, settings.sweeps // 2))
     told = (lambda figures: report(figures | {"view": NAME})) if report else None
     (model,) = train(pieces, own, pool, max_cells, told, [start.model] if start else None)
     return SubwordMember(learned[0], learned[1], model)

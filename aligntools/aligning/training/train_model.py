@@ -8,10 +8,10 @@ from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import (
     POSITION_SMOOTHING,
-    AlignerSettings,
     Positions,
     PriorWeights,
     ReconstructionSettings,
+    ResolvedSettings,
 )
 from aligntools.aligning.text.views import ViewWords, collapse
 from aligntools.aligning.training.last_pass import LastPass
@@ -31,7 +31,7 @@ _log = logging.getLogger("aligntools")
 
 def settings_after(
     start: AlignmentModel, reconstructs: bool, model: str | None = None, positions: Positions | None = None
-) -> AlignerSettings:
+) -> ResolvedSettings:
     """Return the settings of what is trained from an older model on.
 
     They are the older model's. With reconstruction the model is the one that reconstruction trains from it, unless
@@ -51,13 +51,13 @@ def settings_after(
     )
 
 
-def count_steps(settings: AlignerSettings, reconstruction: ReconstructionSettings | None, starts: bool) -> int:
+def count_steps(settings: ResolvedSettings, reconstruction: ReconstructionSettings | None, starts: bool) -> int:
     """Return how many steps training reports, the table's among them; ``starts``: from an older model on."""
     iterations = len(schedule(settings))
     iterations += settings.ibm1_iterations == 0  # the table is a step of its own where it is no iteration of IBM 1
     if reconstruction is not None:
         iterations = reconstruction.mre_iterations + 1 + (0 if starts else iterations)
-    members = len(settings.views or ()) + bool(settings.subwords and reconstruction is None)
+    members = len(settings.views) + bool(settings.subwords and reconstruction is None)
     return members * (iterations + kind_of(settings.model_type).last_pass)
 
 
@@ -88,7 +88,7 @@ class _Mapped:
 
 def train_model(
     bitext: Bitext,
-    settings: AlignerSettings,
+    settings: ResolvedSettings,
     pool: Pool,
     *,
     lowercase: bool = True,
@@ -106,7 +106,7 @@ def train_model(
     Parameters
     ----------
     bitext : Bitext
-    settings : AlignerSettings, resolved
+    settings : ResolvedSettings
     lowercase : bool
         Whether the text was put in lower case; the model remembers it.
     max_memory : int or None
@@ -134,7 +134,7 @@ def train_model(
         reconstructed_from(settings)  # before what takes long
         settings = replace(settings, view_agreement=False)
     cells = cells_within(max_memory, needed_for_training(bitext, settings, reconstruction is not None))
-    views = settings.views or ()
+    views = settings.views
     if not keep_text and len(views) == 1 and views[0] and not settings.subwords:
         collapse(bitext, views[0])
     if start and reconstruction:

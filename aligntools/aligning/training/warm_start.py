@@ -5,7 +5,7 @@ import numpy as np
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon
 from aligntools.aligning.models.registry import kind_of
-from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.cooccurrence import build_table, unigrams
 from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.views import view_text
@@ -14,7 +14,9 @@ from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.parallel import Pool
 
 
-def warm_start(bitext: Bitext, models: list[LexicalModel], settings: AlignerSettings, pool: Pool) -> list[LexicalModel]:
+def warm_start(
+    bitext: Bitext, models: list[LexicalModel], settings: ResolvedSettings, pool: Pool
+) -> list[LexicalModel]:
     """Return models for a text that hold what older models know of its words.
 
     Parameters
@@ -22,7 +24,7 @@ def warm_start(bitext: Bitext, models: list[LexicalModel], settings: AlignerSett
     bitext : Bitext
     models : list of LexicalModel
         Of any kind; the counts of a sampler are not used.
-    settings : AlignerSettings, resolved
+    settings : ResolvedSettings
         What is to be trained; its views are the models'.
 
     Returns
@@ -35,11 +37,11 @@ def warm_start(bitext: Bitext, models: list[LexicalModel], settings: AlignerSett
     return [_started(bitext, old, settings, pool) for old in models]
 
 
-def _started(bitext: Bitext, old: LexicalModel, settings: AlignerSettings, pool: Pool) -> LexicalModel:
+def _started(bitext: Bitext, old: LexicalModel, settings: ResolvedSettings, pool: Pool) -> LexicalModel:
     text = view_text(bitext, old.letters)
     words = text.words
     sizes = len(words.s_words), len(words.t_words)
-    table, _ = build_table(text.source, text.target, *sizes, pool, settings.keep or 0.0, settings.p_null)
+    table, _ = build_table(text.source, text.target, *sizes, pool, settings.keep, settings.p_null)
     lexicon = old.lexicon
     both = [lexicon.forward] if lexicon.reverse is lexicon.forward else [lexicon.forward, lexicon.reverse]
     values = old_values(table, words, old, both, lexicon.default)

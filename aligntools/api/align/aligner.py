@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from aligntools.aligning.evidence import Asked, Known
-from aligntools.aligning.settings import AlignerSettings, Decisions
+from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.api.align.alignments import Alignment, Alignments, with_words
 from aligntools.api.align.evidence_kinds import AppliedEvidenceKeywords
 from aligntools.api.align.evidence_texts import Readers
@@ -167,7 +167,7 @@ class Aligner(ShownAsModel):
         self.model.save(os.fspath(path))
 
     @property
-    def settings(self) -> AlignerSettings:
+    def settings(self) -> ResolvedSettings:
         """How the model was trained."""
         return self.model.settings
 

@@ -281,6 +281,7 @@ def train_mre_aligner(
     if chosen["model_type"] in registry.names():  # the preset's model may be another
         others = registry.of_others(chosen["model_type"])
         chosen = {n: value for n, value in chosen.items() if n not in others or n in options}
+    settings: AlignerSettings
     if init_model:
         from aligntools.aligning.training.train_model import settings_after
 

@@ -82,9 +82,7 @@ class Training:
 
     def first_view(self, n_words: int) -> int:
         """Return the first view that is trained of so many source words."""
-        views = self.settings.resolved(n_words).views
-        assert views is not None
-        return views[0]
+        return self.settings.resolved(n_words).views[0]
 
     def decided(self, decisions: Decisions, start: Aligner | None) -> Decisions:
         """Return how links are decided on: as asked."""
@@ -234,7 +232,7 @@ class AlignedText:
         direction = aligner.settings.direction
         self.outputs.check_direction(direction, self.decisions, str(self.model))
         if self.outputs.ttable:
-            check_whole_words((aligner.settings.views or (0,))[0])
+            check_whole_words(aligner.settings.views[0])
             write_ttable(aligner, self.outputs.ttable)
         tally, counter = Tally(), self._counter(direction)
         blocks = aligner.align_blocks(
@@ -268,8 +266,8 @@ class AlignedText:
         if not len(bitext.source.tokens):
             watch.say("warning: every line has a blank side; nothing to learn from")
         if outputs.ttable:
-            views = start.settings.views if start else None
-            check_whole_words(views[0] if views else trainer.first_view(len(bitext.source.tokens)))
+            first = start.settings.views[0] if start else trainer.first_view(len(bitext.source.tokens))
+            check_whole_words(first)
         counter = self._counter(direction)
         if out or counter:
             watch.go_over(len(bitext), PART)

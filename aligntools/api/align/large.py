@@ -34,8 +34,8 @@ from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
+    from aligntools.aligning.parts.jobs import JobRunner
     from aligntools.aligning.parts.reading import TextSizes
-    from aligntools.aligning.parts.stages import Stages
     from aligntools.aligning.parts.work import Work
     from aligntools.ground.parallel import Pool
     from aligntools.store.stores import Store
@@ -198,10 +198,10 @@ class PartsRun:
     def run(self, pool: "Pool", save_model: str | None = None) -> Iterator[tuple[int, Alignments]]:
         """Train, then yield the links of each part, with the number of the file it is of."""
         from aligntools.aligning.parts import memory
+        from aligntools.aligning.parts.jobs import JobRunner
         from aligntools.aligning.parts.links import decision_of
         from aligntools.aligning.parts.models import whole_model
         from aligntools.aligning.parts.reading import Reading
-        from aligntools.aligning.parts.stages import Stages
         from aligntools.aligning.parts.training import link_parts, read_text, train_parts
         from aligntools.aligning.parts.work import Work
         from aligntools.words.white_space import split_of
@@ -211,14 +211,14 @@ class PartsRun:
             names = [os.fspath(path) for one in self.inputs for path in one.values() if _regular(path)]
             each = memory.of_part(self._part_size)
             with opened(self._run, pool, store.folder, names, each=each, advice=_ADVICE) as engine:
-                stages = Stages(engine, self._report, self._advance)
+                runner = JobRunner(engine, self._report, self._advance)
                 asked = bool(self._evidence)
                 reading = Reading(store, tuple(self.inputs), pairs=self._part_size, written=asked, **self._reading)
-                self.sizes = read_text(reading, stages, pool)
+                self.sizes = read_text(reading, runner, pool)
                 settings = self._settings.resolved(self.sizes.source_words)
                 work = Work(store, settings, self.sizes.parts, self._settings.decides)
-                about = self._ask(work, stages) if asked or self._priors is not None else {}
-                models = train_parts(work, stages)
+                about = self._ask(work, runner) if asked or self._priors is not None else {}
+                models = train_parts(work, runner)
                 if save_model is not None:
                     model = whole_model(work, models, bool(self._reading["lowercase"]), pool)
                     split = split_of(next(iter(self.inputs[0].values())))
@@ -226,19 +226,19 @@ class PartsRun:
                     replace(model, split=split, evidence=about, decision=decision).save(save_model)
                 ends = [sum(self.sizes.parts[: n + 1]) for n in range(len(self.sizes.parts))]
                 file = 0
-                linked = link_parts(work, stages, models, self._decisions, self._directions)
+                linked = link_parts(work, runner, models, self._decisions, self._directions)
                 for part, (d, skipped) in enumerate(linked):
                     while part >= ends[file]:
                         file += 1
                     yield file, Alignments.of(d, skipped)
 
-    def _ask(self, work: "Work", stages: "Stages") -> dict[str, About]:
+    def _ask(self, work: "Work", runner: "JobRunner") -> dict[str, About]:
         """Ask about the text's words, and keep priors; return what a model's header says of what was asked."""
         from aligntools.aligning.parts.evidence import ask
         from aligntools.aligning.parts.reading import read_sizes
 
         pairs = [int(n) for file in range(len(work.files)) for n in read_sizes(work.store, file)[:, 0]]
-        about = ask(work, self._evidence, tuple(pairs), bool(self._reading["lowercase"]), stages, self._priors)
+        about = ask(work, self._evidence, tuple(pairs), bool(self._reading["lowercase"]), runner, self._priors)
         for line in summary(about):
             _log.info("%s", line)
         return about

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from aligntools.aligning.links.settings import LinkWriting as LinkWriting
 from aligntools.api.given.texts import text_path
-from aligntools.formats.text.reading import Reading, Scheme, Tokenizing
+from aligntools.formats.text.reading import PieceReading, Reading, Tokenizing
+from aligntools.ground.declaring import documented, option
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
 
 #: A text as functions take it: its sides, or a file with both and None.
 TextSides = tuple[Any, Any]
+
+
+@documented
+@dataclass(frozen=True)
+class PiecedText(PieceReading):
+    """What a text in pieces is taken for, and how its pieces are marked."""
+
+    to_words: bool = option(False, "The text itself is in pieces: write links between words.")
 
 
 @dataclass(frozen=True)
@@ -27,10 +36,7 @@ class TextFiles:
         The text: two sides, or one file with both.
     source_pieces, target_pieces, joint_pieces : str or None
         The same text cut into pieces: links are written between these.
-    to_words : bool
-        The text itself is in pieces: links are written between words.
-    scheme : str
-        How pieces are marked.
+    pieces : PiecedText
     tokenizing : Tokenizing
     """
 
@@ -40,8 +46,7 @@ class TextFiles:
     source_pieces: str | None = None
     target_pieces: str | None = None
     joint_pieces: str | None = None
-    to_words: bool = False
-    scheme: Scheme = "auto"
+    pieces: PiecedText = PiecedText()
     tokenizing: Tokenizing = Tokenizing()  # noqa: RUF009
 
     @property
@@ -50,12 +55,12 @@ class TextFiles:
         return (self.source, self.target) if self.joint_file is None else (self.joint_file,)
 
     @property
-    def _pieces(self) -> dict[str, str | None]:
+    def _piece_files(self) -> dict[str, str | None]:
         return {"source": self.source_pieces, "target": self.target_pieces, "joint": self.joint_pieces}
 
     @property
     def _cut(self) -> bool:
-        return any(path is not None for path in self._pieces.values())
+        return any(path is not None for path in self._piece_files.values())
 
     def paths(self, split: str | None) -> TextSides:
         """Return the text as functions take it."""
@@ -75,17 +80,17 @@ class TextFiles:
             raise UsageProblem(
                 "`word_pairs` has words, and with `joint_pieces` links are between pieces; give one of them"
             )
-        if self.to_words and self._cut:
+        if self.pieces.to_words and self._cut:
             raise UsageProblem("`to_words` is for text in pieces; with `joint_pieces` the text is in words")
-        if outputs and outputs.moses_dir and (self.to_words or self._cut):
+        if outputs and outputs.moses_dir and (self.pieces.to_words or self._cut):
             raise UsageProblem(
                 "`moses_dir` counts links of the text as it is given, without `to_words` or `joint_pieces`"
             )
-        if self.to_words and self.tokenizing.tokenize:
+        if self.pieces.to_words and self.tokenizing.tokenize:
             raise UsageProblem("`tokenize` is for raw text, `to_words` for text in pieces")
-        if self.scheme != "auto" and not (self.to_words or self._cut):
+        if self.pieces.scheme != "auto" and not (self.pieces.to_words or self._cut):
             raise UsageProblem("`scheme` is about `joint_pieces` or `to_words`")
-        pieces = list(self._pieces.values())
+        pieces = list(self._piece_files.values())
         if "-" in pieces and [*self.text, *pieces].count("-") > 1:
             raise UsageProblem("only one file can be standard input")
 
@@ -112,20 +117,20 @@ class TextFiles:
         """
         with_text, with_words = outputs.writing.output_format == "tsv", bool(outputs.word_pairs)
         languages = self.tokenizing.tokenize
-        if not (self._cut or with_text or with_words or self.to_words or languages):
+        if not (self._cut or with_text or with_words or self.pieces.to_words or languages):
             return None, self.paths(reading.split)
         from aligntools.api.align.reshaping import Reshaping
         from aligntools.formats.text.raw_pairs import RawPairs
         from aligntools.words.white_space import split_as
 
         raw, tokens = raw_text(self, reading, applied)
-        pieces = {name: split_as(path, reading.split) for name, path in self._pieces.items()}
+        pieces = {name: split_as(path, reading.split) for name, path in self._piece_files.items()}
         shape = Reshaping(
             raw,
             RawPairs(**pieces) if self._cut else None,
             tokens=tokens,
-            to_words=self.to_words,
-            scheme=self.scheme,
+            to_words=self.pieces.to_words,
+            scheme=self.pieces.scheme,
             with_text=with_text,
             with_words=with_words,
             strict=reading.strict,

@@ -1,6 +1,7 @@
 """Vectors of words as kinds of evidence: of files, and of an encoder of words by themselves."""
 
 import os
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 class VectorSource(WordSource):
     """What has vectors of words in one space; a subclass says which."""
 
+    @abstractmethod
     def vectors(self, words: Sequence[Sequence[str]], pool: "Pool") -> "list[np.ndarray]":
         """Return the vectors of source and of target words, zeros where there is none."""
-        raise NotImplementedError
 
     def of_words(
         self, source: "Vocabulary | ExtendedVocabulary", target: "Vocabulary | ExtendedVocabulary", pool: "Pool"
