@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from aligntools.cli import declared, notices
 from aligntools.cli.grouping import FC
-from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
@@ -29,12 +28,6 @@ group = declared.group(Run, *NAMES)
 def asked(o: dict[str, Any]) -> bool:
     """Tell whether a command's options ask for other processes."""
     return declared.settings(Run, {name: o[name] for name in NAMES if name in o}).asked
-
-
-def check_unbuffered(unbuffered: bool, run: Run) -> None:
-    """Refuse to answer line by line in other processes."""
-    if unbuffered and run.asked:
-        raise UsageProblem("`unbuffered` answers each line in this process; leave out `workers` and `cluster`")
 
 
 @contextlib.contextmanager

@@ -47,12 +47,3 @@ def hushed(quiet: bool) -> Iterator[None]:
     """Show nothing that is logged where ``quiet``; else what is shown anyway."""
     with shown(True) if quiet else nullcontext():
         yield
-
-
-def tell_turned(words: int, model: str) -> None:
-    """Say that words were in another of Unicode's normal forms than those of the model."""
-    if words:
-        sys.stderr.write(
-            f"note: {words} words have their accents in another form than the {model}'s words (NFC and NFD); they were"
-            " turned for it, and are written as they were\n"
-        )

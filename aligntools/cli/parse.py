@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from aligntools import ParserDecisions, ParserReading, Run
-from aligntools.cli import declared, engine_options, notices, options, reporting, serving
+from aligntools.cli import declared, engine_options, options, reporting, serving
 from aligntools.cli.flags import on_command_line, renamed
 
 if TYPE_CHECKING:
@@ -54,12 +54,13 @@ def command(**o: Any) -> None:
     """
     from aligntools.api.given.streams import column_place, stream_requests, stream_tags
     from aligntools.api.parse.parsing import PART, Parser
-    from aligntools.api.running.annotating_blocks import annotated, parts_of
+    from aligntools.api.running.annotating_blocks import annotated, parts_of, turned_note
+    from aligntools.api.running.answering import Unanswered, answer, check_unbuffered
     from aligntools.api.running.threads import pool_of
     from aligntools.formats.opening import files
 
     run, quiet, texts = declared.settings(Run, o), o["quiet"], o["texts"] or ("-",)
-    engine_options.check_unbuffered(o["unbuffered"], run)
+    check_unbuffered(o["unbuffered"], run)
     reading, decisions = declared.settings(ParserReading, o), declared.settings(ParserDecisions, o)
     parser = Parser.load(o["model"], verify=o["verify"])
     column_place(parser.column if reading.column is None else reading.column)
@@ -70,7 +71,7 @@ def command(**o: Any) -> None:
         )
         sys.stderr.write(f"warning: {on_command_line(problem)}\n")
     lines = reporting.Lines(not quiet)
-    notes, began, words, done, unanswered = Notes(), time.perf_counter(), 0, 0, serving.Unanswered()
+    notes, began, words, done, unanswered = Notes(), time.perf_counter(), 0, 0, Unanswered()
     parse = partial(_parse, decisions, reading)
 
     def take(path: str, before: int, found: "tuple[bytes, int, Note]") -> bytes:
@@ -95,7 +96,7 @@ def command(**o: Any) -> None:
             for path in texts:
                 done = 0
                 requests = stream_requests(path, reading.format, reading.mark, tags=True)
-                serving.answer(requests, path, answered, out, unanswered)
+                answer(requests, path, answered, out, unanswered)
         else:
             parts = parts_of(texts, lambda path: stream_tags(path, reading.format, reading.mark, PART))
             for path, before, found in annotated(parts, parser, parse, pool, blocks):
@@ -103,7 +104,9 @@ def command(**o: Any) -> None:
                 out.flush()
                 lines.tell(f"{words} words parsed")
         if not quiet:
-            unanswered.tell()
+            for line in (unanswered.summary(), turned_note(notes.turned, "parser")):
+                if line:
+                    reporting.say(line)
             notes.tell()
     if o["verbose"] and not quiet:
         seconds = time.perf_counter() - began
@@ -176,7 +179,6 @@ class Notes:
 
     def tell(self) -> None:
         """Write the notes to standard error."""
-        notices.tell_turned(self.turned, "parser")
         if self.flat:
             sys.stderr.write(f"warning: {self.flat} sentences over --max-length have flat trees ({self.first_flat})\n")
         if self.unknown:

@@ -44,6 +44,24 @@ class Lines:
             sys.stderr.write(f"{text}; {now - self.began:.0f}{SO_FAR}\n")
 
 
+class SpokenLines(Lines):
+    """The same, with lines of what was found."""
+
+    def begin(self, what: str, total: int | None = None, unit: str = "step") -> None:
+        """Count time from here."""
+        self.began = self.last = time.perf_counter()
+
+    def say(self, text: str) -> None:
+        """Print a line on standard error, with the fields that it names as flags."""
+        if self.shown:
+            say(text)
+
+
+def say(text: str) -> None:
+    """Print a line on standard error, with the fields that it names as flags."""
+    sys.stderr.write(harmless(on_command_line(text)) + "\n")
+
+
 @contextlib.contextmanager
 def reporting(o: Mapping[str, Any]) -> "Iterator[Reporter]":
     """Have a command say what its options ask for: notices, progress (`Reporter`), the log of ``--log-json``.
@@ -174,7 +192,7 @@ class Reporter:
     def say(self, text: str) -> None:
         """Print a line on standard error, with the fields that it names as flags."""
         if not self.quiet:
-            sys.stderr.write(harmless(on_command_line(text)) + "\n")
+            say(text)
 
     def summary(self, n_pairs: int, n_links: int | None, skipped: str) -> None:
         """Say what was done, and what was left blank."""

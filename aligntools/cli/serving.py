@@ -1,20 +1,14 @@
-"""Answering line by line: every request has an answer, and SIGTERM ends it when what was read is answered."""
+"""Answering line by line: SIGTERM ends it when what was read is answered."""
 
 import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
 
 import click
 
-from aligntools.cli.flags import said
-from aligntools.ground.errors import AligntoolsError, DataError, UsageProblem, harmless
-
-if TYPE_CHECKING:
-    from aligntools.api.given.streams import Request
-    from aligntools.formats.opening.files import Output
+from aligntools.ground.errors import DataError
 
 TERMINATED = 143
 
@@ -64,55 +58,3 @@ def until_terminated(on: bool = True) -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
         os.close(read)
         os.close(write)
-
-
-class Unanswered:
-    """Requests that got a blank answer: how many for each reason, and the first of them."""
-
-    def __init__(self) -> None:
-        self.counts: dict[str, int] = {}
-        self.first: str | None = None
-        self.why = ""
-
-    def add(self, reason: str, place: str, why: str = "") -> None:
-        """Count one."""
-        self.counts[reason] = self.counts.get(reason, 0) + 1
-        self.first = self.first or place
-        self.why = self.why or why
-
-    def tell(self) -> None:
-        """Say on standard error how many there were."""
-        if self.counts:
-            found = ", ".join(f"{count} {reason.replace('_', '-')}" for reason, count in self.counts.items())
-            why = f": {self.why}" if self.why else ""
-            sys.stderr.write(harmless(f"blank answers for: {found}; first at {self.first}{why}\n"))
-
-
-def answer(
-    requests: "Iterable[Request]", path: str, work: Callable[[Any], bytes], out: "Output", unanswered: Unanswered
-) -> None:
-    """Write the answer to each request before the next is read.
-
-    Parameters
-    ----------
-    requests : iterable of Request
-    path : str
-        For messages.
-    work : callable
-        Returns the answer (bytes) to a sentence; an error makes the answer a blank one.
-    out : binary file
-    unanswered : Unanswered
-    """
-    for request in requests:
-        place = f"{'<stdin>' if path == '-' else path}:{request.line}"
-        if request.problem:
-            unanswered.add(request.problem, place)
-        try:
-            found = work(request.text)
-        except UsageProblem:
-            raise
-        except (AligntoolsError, MemoryError, ValueError) as error:
-            unanswered.add("failed", place, said(error) or "out of memory")
-            found = work(request.blank)
-        out.write(found)
-        out.flush()

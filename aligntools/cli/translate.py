@@ -114,7 +114,9 @@ def command(
         raise UsageProblem(f"`unbuffered` answers a line with a line; leave out {more}")
     if unbuffered and lattices.input != "text":
         raise UsageProblem(f"`unbuffered` is for sentences; leave it out with `input={lattices.input}`")
-    engine_options.check_unbuffered(unbuffered, run)
+    from aligntools.api.running.answering import check_unbuffered
+
+    check_unbuffered(unbuffered, run)
     from aligntools.api.running.threads import pool_of
     from aligntools.formats.opening import files
 
@@ -164,9 +166,10 @@ def _serve(
     translator: "Translator", texts: Sequence[str], split: "Split | None", out: "Output", quiet: bool
 ) -> tuple[int, float]:
     """Answer each line before the next is read; return how many there were, and the sum of their scores."""
+    from aligntools.api.running.answering import Unanswered, answer
     from aligntools.api.translate.translation_output import requests_of
 
-    unanswered, count, total = serving.Unanswered(), 0, 0.0
+    unanswered, count, total = Unanswered(), 0, 0.0
 
     def translated(text: Any) -> bytes:
         nonlocal count, total
@@ -177,7 +180,7 @@ def _serve(
 
     with serving.until_terminated():
         for path in texts:
-            serving.answer(requests_of(path, split), path, translated, out, unanswered)
-        if not quiet:
-            unanswered.tell()
+            answer(requests_of(path, split), path, translated, out, unanswered)
+        if not quiet and (line := unanswered.summary()):
+            reporting.say(line)
     return count, total

@@ -37,3 +37,13 @@ def _annotated(model: Kept, annotate: Annotate, given: tuple[str, int, Parsed], 
     """Do a part's job."""
     path, before, part = given
     return path, before, annotate(model.get(), part, pool)
+
+
+def turned_note(words: int, model: str) -> str:
+    """Say that words were in another of Unicode's normal forms than those of the model; nothing where none was."""
+    if not words:
+        return ""
+    return (
+        f"note: {words} words have their accents in another form than the {model}'s words (NFC and NFD); they were"
+        " turned for it, and are written as they were"
+    )

@@ -7,14 +7,8 @@ from typing import Protocol
 from aligntools.api.running.progress import Step
 
 
-class Watch(Protocol):
-    """Who watches: takes steps and stages, and says lines."""
-
-    def __call__(self, step: Step) -> None:
-        """Take a step of training."""
-
-    def stage(self, name: str) -> AbstractContextManager[None]:
-        """Time a stage."""
+class LineWatch(Protocol):
+    """Who is told in lines what was found, and what has been reached."""
 
     def say(self, text: str) -> None:
         """Say a line."""
@@ -24,6 +18,16 @@ class Watch(Protocol):
 
     def begin(self, what: str, total: int | None = None, unit: str = "step") -> None:
         """Take note of what is done next."""
+
+
+class Watch(LineWatch, Protocol):
+    """Who watches: takes steps and stages, and says lines."""
+
+    def __call__(self, step: Step) -> None:
+        """Take a step of training."""
+
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """Time a stage."""
 
     def advance(self, what: str, steps: int = 1) -> None:
         """Take note of steps that are done."""
