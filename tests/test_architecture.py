@@ -2,7 +2,6 @@
 
 import ast
 import configparser
-import functools
 import graphlib
 import re
 import shutil
@@ -12,13 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import ROOT
+from tests.places import ROOT
+from tests.sources import FILES, MODULES, PACKAGE, TREES, dotted, imports, modules_of, package_of
 
-PACKAGE = ROOT / "aligntools"
-FILES = sorted(PACKAGE.rglob("*.py"))
-SCRIPTS = [p for p in sorted((ROOT / "bin").iterdir()) if p.is_file()]
-TREES = {p.relative_to(ROOT).as_posix(): ast.parse(p.read_text(encoding="utf-8")) for p in [*FILES, *SCRIPTS]}
-MODULES = {name: tree for name, tree in TREES.items() if name.startswith("aligntools/")}
 #: What each package may import beside itself and, for kernels, the compile policy. Task packages are those that know
 #: models; they meet through files or through each other's ``__init__``, never through each other's modules.
 BELOW = {"ground": set(), "words": {"ground"}, "store": {"ground"}, "formats": {"ground", "words", "store"}}
@@ -40,45 +35,6 @@ GROUPS = {
 }
 POLICY = "aligntools/ground/compiling.py"
 CODE_FILES, CODE_FOLDERS = "aligntools/ground/code_cache.py", "aligntools/ground/code_folders.py"
-
-
-def package_of(name):
-    """Return the subpackage a file is in, or its own name at the top."""
-    return name.split("/")[1]
-
-
-@functools.cache
-def imports(tree, top=False):
-    """Return (module, names, line) of every import; with ``top`` of those that run on import alone."""
-    return list(_imports(tree, top))
-
-
-def _imports(tree, top):
-    inside = set()
-    if top:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                inside.update(map(id, ast.walk(node)))
-    for node in ast.walk(tree):
-        if id(node) in inside:
-            continue
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, [], node.lineno
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute"
-            yield node.module, [a.name for a in node.names], node.lineno
-
-
-def modules_of(tree, top=False):
-    """Yield the full names of the project's modules that are imported."""
-    for module, names, line in imports(tree, top):
-        if module.split(".")[0] != "aligntools":
-            continue
-        path = PACKAGE.parent / module.replace(".", "/")
-        for name in names or [None]:
-            is_module = name and ((path / f"{name}.py").is_file() or (path / name / "__init__.py").is_file())
-            yield f"{module}.{name}" if is_module else module, line
 
 
 def test_the_trees_are_there():
@@ -245,15 +201,6 @@ EXCEPT = {
     ("aligntools/ground/worker.py", "output"),  # ends its own process, which no command line started
     ("aligntools/aligning/warming.py", "files"), ("aligntools/aligning/training/stages.py", "clock"),
 }  # fmt: skip
-
-
-def dotted(node):
-    """Return ``a.b.c`` of an attribute chain, its head left out where it is no name."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        return f"{dotted(node.value)}.{node.attr}"
-    return ""
 
 
 @pytest.mark.parametrize("kind", CALLS)
@@ -476,7 +423,7 @@ def test_no_file_of_code_is_too_long():
     long = {
         p.relative_to(ROOT).as_posix(): n
         for p in tracked()
-        if p.suffix == ".py" and "tests" not in p.parts and (n := len(p.read_text(encoding="utf-8").splitlines())) > 500
+        if p.suffix == ".py" and (n := len(p.read_text(encoding="utf-8").splitlines())) > 500
     }
     assert long == {}
 
@@ -498,64 +445,3 @@ def test_nothing_names_a_place_on_somebodys_machine():
             continue
         found += [f"{path.relative_to(ROOT)}: {m[0]}" for m in places.finditer(text)]
     assert not found
-
-
-#: An option as the shell has it; not the title of a section of an ARPA file, ``\\1-grams:``.
-FLAG = re.compile(r"(^|[ (`'\"])--[a-z]")
-
-
-def strings(tree):
-    """Yield the string constants of a module that are no docstrings."""
-    described = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
-    docs = {id(n.body[0].value) for n in ast.walk(tree) if isinstance(n, described) and isinstance(n.body[0], ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
-            yield node
-
-
-def test_messages_below_the_command_line_name_no_options_of_it():
-    """They name fields and functions between backquotes, which Python and the command line show as their own."""
-    breaches = [
-        f"{name}:{node.lineno}: {node.value}"
-        for name, tree in MODULES.items()
-        if package_of(name) != "cli"
-        for node in strings(tree)
-        if FLAG.search(node.value)
-    ]
-    assert not breaches
-
-
-# What is imported when
-
-
-def test_the_package_costs_next_to_nothing_to_import():
-    """Processor time, so that a busy machine does not matter; the best of three, so that a cold disk does not."""
-    code = "import sys, time; began = time.process_time(); import aligntools; print(time.process_time() - began)"
-    code += "; print(*({m.split('.')[0] for m in sys.modules} & {'numba', 'scipy', 'numpy', 'click'}))"
-    runs = [
-        subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=60, check=True)
-        for _ in range(3)
-    ]
-    seconds, loaded = zip(*(run.stdout.decode().split("\n")[:2] for run in runs), strict=True)
-    assert min(map(float, seconds)) < 0.06
-    assert set(loaded) == {""}
-
-
-@pytest.mark.parametrize(
-    "args",
-    [
-        ["--help"],
-        ["align", "--help"],
-        ["symmetrize", "--help"],
-        ["lexicon", "--help"],
-        ["warmup", "--help"],
-        ["eval-aer", "--head", "data/samples/de-en.wa", "tests/data/symmetrize/union.align", "--index-base", "0"],
-        ["symmetrize", "-c", "union", *["tests/data/symmetrize/forward.align"] * 2],
-    ],
-    ids=lambda args: " ".join(args[:2]),
-)
-def test_the_compiler_is_not_loaded_for_what_does_not_need_it(args):
-    code = "import sys\nfrom aligntools.cli.main import cli, run\nrun(cli, sys.argv[1:], 'aligntools')\n"
-    code += "sys.stderr.write('loaded: ' + ' '.join(m for m in ('numba', 'scipy', 'safetensors') if m in sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code, *args], cwd=ROOT, capture_output=True, timeout=60, check=False)
-    assert done.stderr.decode().endswith("loaded: "), done.stderr.decode()

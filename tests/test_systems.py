@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.cli.running import ROOT
-from tests.test_architecture import MODULES, dotted, imports
+from tests.sources import MODULES, dotted, imports
 
 #: Where such names may be used as they are; it says what comes in their place.
 SYSTEM = "aligntools/ground/system.py"

@@ -1,0 +1,69 @@
+"""The package's code as text and as syntax trees, for tests of how it is laid out."""
+
+import ast
+import functools
+
+from tests.places import ROOT
+
+PACKAGE = ROOT / "aligntools"
+FILES = sorted(PACKAGE.rglob("*.py"))
+SCRIPTS = [p for p in sorted((ROOT / "bin").iterdir()) if p.is_file()]
+TREES = {p.relative_to(ROOT).as_posix(): ast.parse(p.read_text(encoding="utf-8")) for p in [*FILES, *SCRIPTS]}
+MODULES = {name: tree for name, tree in TREES.items() if name.startswith("aligntools/")}
+
+
+def package_of(name):
+    """Return the subpackage a file is in, or its own name at the top."""
+    return name.split("/")[1]
+
+
+@functools.cache
+def imports(tree, top=False):
+    """Return (module, names, line) of every import; with ``top`` of those that run on import alone."""
+    return list(_imports(tree, top))
+
+
+def _imports(tree, top):
+    inside = set()
+    if top:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                inside.update(map(id, ast.walk(node)))
+    for node in ast.walk(tree):
+        if id(node) in inside:
+            continue
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, [], node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield node.module, [a.name for a in node.names], node.lineno
+
+
+def modules_of(tree, top=False):
+    """Yield the full names of the project's modules that are imported."""
+    for module, names, line in imports(tree, top):
+        if module.split(".")[0] != "aligntools":
+            continue
+        path = PACKAGE.parent / module.replace(".", "/")
+        for name in names or [None]:
+            is_module = name and ((path / f"{name}.py").is_file() or (path / name / "__init__.py").is_file())
+            yield f"{module}.{name}" if is_module else module, line
+
+
+def dotted(node):
+    """Return ``a.b.c`` of an attribute chain, its head left out where it is no name."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return ""
+
+
+def strings(tree):
+    """Yield the string constants of a module that are no docstrings."""
+    described = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
+    docs = {id(n.body[0].value) for n in ast.walk(tree) if isinstance(n, described) and isinstance(n.body[0], ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node
