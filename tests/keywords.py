@@ -1,17 +1,23 @@
-"""Writes `aligntools.api.given.keywords`: the options of every class of settings as keywords that type checkers know.
+"""Writes the options of every class of settings as keywords that type checkers know.
 
-``python -m tests.keywords`` after a change of a class; a test compares.
+Those of kinds of evidence go into `aligntools.api.align.evidence_keywords`, all kinds together; the others into
+`aligntools.api.given.keywords`. Run ``python -m tests.keywords`` after a change of a class; a test compares.
 """
 
 import importlib
 import typing
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
+from aligntools.aligning.evidence import AskedKind, asked_kinds
+from aligntools.api.align import evidence_kinds as evidence_kinds  # makes them known
 from aligntools.ground.declaring import Declared, Settings, declared
+from tests.places import ROOT
 
-ROOT = Path(__file__).parent.parent
-PLACE = ROOT / "aligntools" / "api" / "given" / "keywords.py"
+API = ROOT / "aligntools" / "api"
+OF_SETTINGS, OF_EVIDENCE = API / "given" / "keywords.py", API / "align" / "evidence_keywords.py"
+#: Kinds of evidence, of which tests register others.
+KINDS: tuple[AskedKind[Any], ...] = asked_kinds()
 
 
 def classes() -> dict[str, type[Settings]]:
@@ -29,16 +35,6 @@ def _below(kind: type[Settings]) -> Iterator[type[Settings]]:
         if one.__module__.startswith("aligntools.") and own:
             yield one
             yield from _below(one)
-
-
-_HEAD = '''"""Options of the settings as keywords, for type checkers; ``python -m tests.keywords`` makes it of these."""
-
-import os
-from collections.abc import Sequence
-from typing import Literal, TypedDict
-
-from aligntools.ground.parallel import Pool
-'''
 
 
 def written(one: Declared) -> str:
@@ -61,33 +57,63 @@ def _row(name: str, kind: str) -> str:
     return row.replace(inner, "".join(f"\n        {line}" for line in lines) + "\n    ")
 
 
-def keywords() -> str:
-    """Return the module's text; a class whose settings are also others' has its own keywords alone."""
+def _class(name: str, bases: list[str], about: str, own: list[tuple[str, str]]) -> str:
+    """Return a class of keywords: names and types."""
+    head = f"class {name}Keywords({', '.join([f'{base}Keywords' for base in bases] or ['TypedDict'])}, total=False):\n"
+    return head + f'    """{about}"""\n' + ("\n" if own else "") + "".join(_row(*one) for one in own)
+
+
+def _module(about: str, parts: list[str]) -> str:
+    """Return a module's text, with the imports that its classes need."""
+    body = "\n\n".join(parts)
+    lines = [
+        f'"""Options of {about} as keywords, for type checkers; ``python -m tests.keywords`` makes it of these."""\n\n',
+        "import os\n" if "os." in body else "",
+        "from collections.abc import Sequence\n" if "Sequence[" in body else "",
+        f"from typing import {'Literal, ' if 'Literal[' in body else ''}TypedDict\n\n",
+        "from aligntools.ground.parallel import Pool\n\n" if "Pool" in body else "",
+    ]
+    return "".join([*lines, "\n", body])
+
+
+def of_settings() -> str:
+    """Return the text of most classes' module; a class whose settings are also others' has its own keywords alone."""
     known = {kind: name for name, kind in classes().items()}
-    parts, done = [_HEAD], set()
+    parts: dict[type[Settings], str] = {}
 
     def write(kind: type[Settings]) -> None:
-        if kind in done:
-            return
-        done.add(kind)
         bases = [base for base in kind.__bases__ if base in known]
         for base in bases:
             write(base)
         of_bases = {(n, written(one)) for base in bases for n, one in declared(base).items()}
-        own = [(n, written(one)) for n, one in declared(kind).items()]
-        rows = "".join(_row(*one) for one in own if one not in of_bases)
-        names = ", ".join([f"{known[base]}Keywords" for base in bases] or ["TypedDict"])
-        about = f'    """Those of `{kind.__name__}`."""\n'
-        parts.append(f"\n\nclass {known[kind]}Keywords({names}, total=False):\n{about}" + (f"\n{rows}" if rows else ""))
+        own = [(n, written(one)) for n, one in declared(kind).items() if (n, written(one)) not in of_bases]
+        about = f"Those of `{kind.__name__}`."
+        parts.setdefault(kind, _class(known[kind], [known[base] for base in bases], about, own))
 
-    sources = [
-        path.read_text(encoding="utf-8") for path in (ROOT / "aligntools" / "api").rglob("*.py") if path != PLACE
-    ]
+    sources = [path.read_text(encoding="utf-8") for path in API.rglob("*.py") if path != OF_SETTINGS]
     for kind, name in known.items():
         if any(f"{name}Keywords" in source for source in sources):  # else no function takes them by name
             write(kind)
-    return "".join(parts)
+    return _module("the settings", [*parts.values()])
 
+
+def of_evidence() -> str:
+    """Return the text of the module of all kinds of evidence."""
+    every = [(name, written(one), kind) for kind in KINDS for name, one in declared(kind.settings).items()]
+    training = [(name, what) for name, what, _ in every]
+    applying = [(name, what) for name, what, kind in every if name in kind.applying]
+    return _module(
+        "all kinds of evidence",
+        [
+            _class("Evidence", [], "Keywords of functions that train.", training),
+            _class("AppliedEvidence", [], "Keywords of functions that load what was trained.", applying),
+        ],
+    )
+
+
+#: The modules that are made, and what makes them.
+MADE = {OF_SETTINGS: of_settings, OF_EVIDENCE: of_evidence}
 
 if __name__ == "__main__":
-    PLACE.write_text(keywords(), encoding="utf-8")
+    for path, text in MADE.items():
+        path.write_text(text(), encoding="utf-8")

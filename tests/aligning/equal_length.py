@@ -17,7 +17,6 @@ from aligntools.ground.declaring import Settings, documented, option
 
 #: How sure it is of a link, and what its log-odds of a link are, below each of LEVELS and from the last on.
 STRENGTH, ODDS = 0.8, np.array([-1.0, *np.linspace(0.0, 2.0, len(LEVELS))])
-CHECKSUM = "e9a1" * 16
 
 
 @documented
@@ -34,7 +33,7 @@ class EqualLengthSource(TextSource):
     @property
     def about(self):
         """What headers say."""
-        return {"name": "letters", "checksum": CHECKSUM}
+        return {"name": "letters", "checksum": "e9a1" * 16}
 
     def known(self, written, pool, tell):
         """Say what is known of a text."""

@@ -34,6 +34,12 @@ def test_the_lines_have_every_command_and_every_file():
     assert missing == []
 
 
+def test_every_kind_of_input_is_known():
+    """One that is not would get no damages of numbers, packing and line ends."""
+    kinds = {word.kind for line in lines.read() for word in line.inputs}
+    assert kinds == {*damages.TEXT, *lines.BINARY}
+
+
 def test_every_kind_has_damages_that_change_it(tmp_path):
     from bench.abuse import places
 

@@ -101,6 +101,7 @@ def test_what_moses_reads():
         ("((('a b',1,1),),)", "has a space in it"),
         ("((('a',1,0),),)", "leads '0' nodes further"),
         ("((('a',1,0.5),),)", "leads '0.5' nodes further"),
+        (f"((('{'a' * 99}',1,{'9' * 5000}),),)", f"the arc '{'a' * 37}...' leads '{'9' * 37}...' nodes further"),
         ("((('a'),),)", "does not say how many nodes further"),
         ("((),)", "no arc leaves node 0"),
         ("((('a',1,1),('b',1)),)", "has 0 scores, not 1"),

@@ -1,13 +1,11 @@
-"""The kinds of evidence that there are: the list, and the options by which functions take them."""
-
-import os
-from typing import TypedDict
+"""The kinds of evidence that there are: the list, and the classes of settings that ask for them."""
 
 from aligntools.aligning.evidence import Asked as Asked
 from aligntools.aligning.evidence import EvidenceKind, asked_kinds, register
 from aligntools.api.align.encoders import ENCODER
+from aligntools.api.align.evidence_keywords import AppliedEvidenceKeywords as AppliedEvidenceKeywords
+from aligntools.api.align.evidence_keywords import EvidenceKeywords as EvidenceKeywords
 from aligntools.api.align.word_vectors import VECTORS, WORD_ENCODER
-from aligntools.api.given.keywords import EncoderKeywords, VectorsKeywords, WordEncoderKeywords
 
 register(ENCODER)
 register(WORD_ENCODER)
@@ -21,13 +19,3 @@ register(  # tables of what readings of their links are worth, in weights
 
 #: The classes of settings of those that are asked, for `aligntools.ground.declaring.taking`.
 SETTINGS = tuple(kind.settings for kind in asked_kinds())
-
-
-class EvidenceKeywords(EncoderKeywords, WordEncoderKeywords, VectorsKeywords, total=False):
-    """Keywords of functions that train."""
-
-
-class AppliedEvidenceKeywords(TypedDict, total=False):
-    """Keywords of functions that load what was trained."""
-
-    encoder: str | bool | os.PathLike[str] | None

@@ -118,14 +118,6 @@ class DecoderKeywords(TypedDict, total=False):
     lazy: bool
 
 
-class EncoderKeywords(TypedDict, total=False):
-    """Those of `EncoderSettings`."""
-
-    encoder: str | bool | os.PathLike[str] | None
-    encoder_layer: int | None
-    encoder_pairs: int | None
-
-
 class ExtractionKeywords(TypedDict, total=False):
     """Those of `ExtractionSettings`."""
 
@@ -465,18 +457,6 @@ class TuningKeywords(TypedDict, total=False):
     reach: Literal["forest", "grammar"]
     choose: Literal["all", "supervised", "last"]
     bigrams: int
-
-
-class VectorsKeywords(TypedDict, total=False):
-    """Those of `VectorsSettings`."""
-
-    vectors: Sequence[str] | None
-
-
-class WordEncoderKeywords(TypedDict, total=False):
-    """Those of `WordEncoderSettings`."""
-
-    word_encoder: bool
 
 
 class WordReadingKeywords(SplittingKeywords, TextReadingKeywords, total=False):

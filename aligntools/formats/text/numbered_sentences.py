@@ -64,7 +64,7 @@ def read_numbered(path: object) -> tuple[Side, Vocabulary, bool]:
     if len(numbers) != 2:
         raise DataError(path, 1, "the numbers of sentences and of words are expected (text is numbered by write_text)")
     n, size = numbers.tolist()
-    rows, offsets = [], np.zeros(n + 1, np.int64)
+    rows, lengths = [], [0]
     for k in range(n):
         line = next(lines, None)
         if line is None:
@@ -76,8 +76,8 @@ def read_numbered(path: object) -> tuple[Side, Vocabulary, bool]:
         if len(row) > 1 and row[1:].max() >= size:
             raise DataError(path, k + 2, f"the word id {row[1:].max()} is not below {size}, as its first line says")
         rows.append(row[1:].astype(np.int32) + np.int32(1))
-        offsets[k + 1] = offsets[k] + len(row) - 1
-    side = Side(np.concatenate([np.empty(0, np.int32), *rows]), offsets)
+        lengths.append(len(row) - 1)
+    side = Side(np.concatenate([np.empty(0, np.int32), *rows]), np.cumsum(lengths, dtype=np.int64))
     if next(lines, None) != WORDS:
         return side, Vocabulary.from_words([str(k) for k in range(size)]), False
     words = [line.decode("utf-8", "replace") for line in lines]

@@ -22,6 +22,7 @@ from typing import TypeVar
 
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
+from aligntools.ground.ranges import shown
 
 #: The word of arcs without one.
 EPSILON = "*EPS*"
@@ -250,18 +251,22 @@ class _Reader:
         if not self.sees(")"):
             raise _Fault(f"{self.found()} where a number or ')' was expected")
         if not fields:
-            raise _Fault(f"the arc {word[0]} does not say how many nodes further it leads")
+            raise _Fault(f"the arc {shown(word[0])} does not say how many nodes further it leads")
         return _arc(_ESCAPED.sub(r"\1", word[1] if word[1] is not None else word[2]), fields)
 
 
 def _arc(word: str, fields: list[str]) -> Arc:
     if _BLANKS.search(word):
-        raise _Fault(f"the word '{word}' has a space in it")
+        raise _Fault(f"the word '{shown(word)}' has a space in it")
     named = [field.split("=") for field in fields[:-1] if "=" in field]
     if any(len(one) != 2 or not one[0] for one in named) or any("=" in field for field in fields[: -1 - len(named)]):
-        raise _Fault(f"the arc '{word}' has {', '.join(fields[:-1])}; scores and then name=value were expected")
+        raise _Fault(
+            f"the arc '{shown(word)}' has {shown(', '.join(fields[:-1]))}; scores and then name=value were expected"
+        )
     if not re.fullmatch(r"[0-9]{1,9}", fields[-1]) or int(fields[-1]) == 0:
-        raise _Fault(f"the arc '{word}' leads '{fields[-1]}' nodes further; a whole number from 1 on was expected")
+        raise _Fault(
+            f"the arc '{shown(word)}' leads '{shown(fields[-1])}' nodes further; a whole number from 1 on was expected"
+        )
     scores = tuple(map(_score, fields[: len(fields) - 1 - len(named)]))
     return Arc(word or EPSILON, scores, int(fields[-1]), tuple((name, _number(value)) for name, value in named))
 
@@ -272,14 +277,14 @@ def _number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise _Fault(f"'{text}' stands where a number was expected")
+        raise _Fault(f"'{shown(text)}' stands where a number was expected")
     return value
 
 
 def _score(text: str) -> float:
     value = _number(text)
     if value < 0:
-        raise _Fault(f"the score {text} is negative; scores are probabilities")
+        raise _Fault(f"the score {shown(text)} is negative; scores are probabilities")
     return value
 
 
@@ -289,9 +294,9 @@ def _check(lattice: WordLattice, scores: int | None) -> None:
             raise _Fault(f"no arc leaves node {k}")
         for arc in arcs:
             if k + arc.steps > len(lattice):
-                raise _Fault(f"the arc '{arc.word}' of node {k} leads past the last node, {len(lattice)}")
+                raise _Fault(f"the arc '{shown(arc.word)}' of node {k} leads past the last node, {len(lattice)}")
             if scores is None:
                 scores = len(arc.scores)
             if len(arc.scores) != scores:
                 found = f"{len(arc.scores)} {'score' if len(arc.scores) == 1 else 'scores'}"
-                raise _Fault(f"the arc '{arc.word}' has {found}, not {scores} (`arc_scores` says how many)")
+                raise _Fault(f"the arc '{shown(arc.word)}' has {found}, not {scores} (`arc_scores` says how many)")

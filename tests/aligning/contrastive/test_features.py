@@ -75,7 +75,10 @@ def test_selections():
         features.select("crosses")
     with pytest.raises(UsageProblem, match="leaves no feature"):
         features.select("local,-local")
-    assert features.start_weights(features.select("local"), paper=True).tolist() == [1, 1, -1, 0, 1, -1, *[0] * 31]
+    assert features.start_weights(features.select("local"), paper=True).tolist() == [
+        *(1, 1, -1, 0, 1, -1),
+        *[0] * (kf.FEATURES - 6),
+    ]
 
 
 def test_the_start_is_what_judges_links_alone():
