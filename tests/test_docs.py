@@ -287,6 +287,23 @@ def test_modules_and_functions_that_a_page_names_exist(page):
     assert sorted(n for n in names if not exists(n)) == []
 
 
+def equations(text):
+    """Yield each display equation's place, its line, and the blocks between it and the end of its section."""
+    for section in re.split(r"^(?=#+ )", text, flags=re.MULTILINE):
+        blocks = re.split(r"\n\n+", re.sub(r"^```.*?^```", "", section, flags=re.MULTILINE | re.DOTALL))
+        for n, block in enumerate(blocks):
+            if block.startswith("$$"):
+                yield " ".join(block.split())[:60], blocks[n + 1 :]
+
+
+@pytest.mark.parametrize("page", pages(lambda text: "\n$$\n" in text and "*In the code*" in text))
+def test_the_code_of_an_equation_stands_below_it(page):
+    """After four paragraphs or further equations at most, and in the same section."""
+    found = list(equations(text_of(page)))
+    assert found
+    assert [eq for eq, after in found if not any("*In the code*" in block for block in after[:5])] == []
+
+
 def test_the_reference_has_every_public_name():
     text = text_of(DOCS / "reference" / "api.md")
     documented = set(re.findall(r"^\.\. auto\w+:: (\w+)$", text, re.MULTILINE))

@@ -59,7 +59,7 @@ class SentenceAligner:
         path = model if os.path.isfile(model) else os.environ.get(MODEL)
         if not path:
             raise UsageProblem(
-                f"'{model}' is no model file; save an aligner with `Aligner.save()` and give the file as `model`, or"
+                f"'{model}' is not a model file; save an aligner with `Aligner.save()` and give the file as `model`, or"
                 f" name it in the environment's {MODEL}"
             )
         if unknown := set(matching_methods) - set(METHODS):

@@ -1,7 +1,7 @@
 """Evidence: what is known of words besides the text itself. The kinds that there are, and what each of them says.
 
 Evidence is of *types* of words, which training starts from as pseudo-counts, or of *places* in a sentence pair, links
-with probabilities that the network weighs beside what it sees. A kind that answers when it is asked (`AskedKind`) has
+with probabilities that are further inputs of the network. A kind that answers when it is asked (`AskedKind`) has
 settings that ask for it and a source that reads a text; training, the network, files, parts and descriptions of models
 go over such kinds and name none of them. Other kinds have ways of their own into a model; their declarations say where.
 """
@@ -122,7 +122,7 @@ class WordSource(Source):
         return self.tried(self.of_words(written.source_vocabulary, written.target_vocabulary, pool), written)
 
     def tried(self, said: Said, written: "Bitext") -> Said:
-        """Return what was said of words as far as a text, or a part of it, bears it out; words are as written."""
+        """Return what was said, scaled by how well it agrees with a text or a part of it; words are as written."""
         return said
 
 

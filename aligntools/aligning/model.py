@@ -143,7 +143,7 @@ class AlignmentModel:
 
 
 def _under(name: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the arrays whose names begin so, by the rest of their names."""
+    """Return the arrays whose names begin with a prefix, by the rest of their names."""
     return {k.removeprefix(f"{name}."): a for k, a in arrays.items() if k.startswith(f"{name}.")}
 
 

@@ -1,7 +1,7 @@
 """What can be chosen about a model and its training, with the defaults that measured best."""
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from aligntools.aligning.models import registry
 from aligntools.ground.declaring import Settings, documented, option
@@ -53,7 +53,7 @@ class AlignerSettings(Settings):
 
     model_type: str = option(
         "fertility",
-        "Which model is trained: the sampler over fertilities, from the HMM on, the HMM, IBM 2 or IBM 1.",
+        "Which model is trained; fertility is the HMM and then a sampler over fertilities.",
         choices=registry.names,
         group=_TRAINING,
     )
@@ -186,7 +186,7 @@ class AlignerSettings(Settings):
     def rules(self) -> None:
         """Refuse settings that do not go together."""
         if self.views is not None and (not self.views or len(set(self.views)) < len(self.views)):
-            raise UsageProblem("`views` are different numbers of letters, 0 for whole words")
+            raise UsageProblem("`views` must be different numbers of letters, 0 for whole words")
         if self.positions == "table" and "positions" not in registry.kind_of(self.model_type).own:
             raise UsageProblem("a table of positions is IBM 2's; use `model_type=ibm2`")
 
@@ -375,8 +375,6 @@ def mre_symmetrization(model: str, agreement: bool, preset: str | None) -> Symme
 class Decisions(Settings):
     """How links are decided on from posteriors."""
 
-    CHANGES: ClassVar = "decisions"
-
     symmetrize: Symmetrization = option(
         "joint",
         "How the two directions are combined. joint: by their mean posterior, with a lower threshold next to a word's"
@@ -429,7 +427,7 @@ class Decisions(Settings):
         if self.threshold is not None and not jointly and self.decode != "posterior":
             others = ", or `symmetrize=joint` or `symmetrize=mean`" if direction == "both" else ""
             raise UsageProblem(
-                f"`threshold` changes nothing with {what} and `decode={self.decode}`, which asks for none; take"
+                f"`threshold` changes nothing with {what} and `decode={self.decode}`, which uses none; take"
                 f" `decode=posterior`{others}"
             )
         return self
@@ -443,8 +441,6 @@ PART_PAIRS = 100_000
 @dataclass(frozen=True)
 class PartSettings(Settings):
     """How a text is cut into parts."""
-
-    CHANGES: ClassVar = "training"
 
     part_size: int | None = option(
         None,
@@ -462,8 +458,6 @@ class FilterSettings(Settings):
 
     The default of ``min_score`` was chosen on en-de, en-fr, en-cs and en-sv text with noise of four kinds.
     """
-
-    CHANGES: ClassVar = "decisions"
 
     min_score: float = option(
         0.25, "Least score of a pair that is kept.", allowed=PROBABILITY, group=_LIMITS, metavar="P"

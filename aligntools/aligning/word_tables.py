@@ -63,7 +63,7 @@ def model_from_tables(
     common = int(np.isin(one[0], two[0]).sum())
     if common <= FEWEST * min(len(one[0]), len(two[0])):
         raise ValueError(
-            f"the two tables have {common} pairs of words in common; the second is to be of the other direction"
+            f"the two tables have {common} pairs of words in common; the second must be of the other direction"
         )
     keys = np.union1d(one[0], two[0])
     values = []

@@ -20,7 +20,10 @@ _priors = options.group(
         help="Add counts of links, fertilities and jumps from other text (eflomal's form); may be repeated.",
     ),
     click.option(
-        "--save-priors", metavar="FILE", type=options.WRITTEN, help="Write such counts of this text's alignment."
+        "--save-priors",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Write counts of this text's links, fertilities and jumps in the same form.",
     ),
     declared.group(PriorWeights),
 )

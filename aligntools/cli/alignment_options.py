@@ -102,9 +102,9 @@ outputs = options.group(
         help="Also write the figures of each training step as JSON lines.",
     ),
 )
-#: What links are between, and what stands beside them.
+#: What links are between, and what is written with them.
 shapes = options.group(
-    "Raw text, pieces, and text beside links",
+    "Raw text, pieces, and text with links",
     options.tokenize,
     options.tokenizer,
     declared.group(LinkWriting, "output_format"),

@@ -104,7 +104,7 @@ def command(
     from aligntools.formats.opening.files import writing
 
     if not space or space.split(" ") != [space] or set(space) & set("\t\r\n"):
-        raise UsageProblem("--space is what stands for a space; it cannot have one, or be empty")
+        raise UsageProblem("--space is written for a space within a word; it cannot be empty or contain a space")
     if [text, *(path for _, path in put)].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
     if any(path == "-" for _, path in put):

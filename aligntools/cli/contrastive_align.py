@@ -52,7 +52,7 @@ _models = options.group(
 _tables = options.group(
     "Base model of other aligners' tables",
     click.option("--forward-table", metavar="FILE", help="p(target|source), from fast_align -p or a GIZA++ t-table."),
-    click.option("--reverse-table", metavar="FILE", help="p(source|target), likewise."),
+    click.option("--reverse-table", metavar="FILE", help="p(source|target), from the same programs."),
     click.option("--source-vcb", metavar="FILE", help="The .vcb file of the source side, for t-tables."),
     click.option("--target-vcb", metavar="FILE", help="The .vcb file of the target side."),
 )
@@ -106,9 +106,9 @@ def command(**o: Any) -> None:
     """Align a parallel corpus by a log-linear model with features of the whole alignment.
 
     It starts from align's model, which it trains or reads (-m), and weighs how links go together: crossings,
-    neighbours, fertilities, unlinked words, 37 features in all (Liu & Sun 2015 and more). The weights are learned from
-    the text itself, each pair against a corrupted copy, or from a few gold alignments (--gold), or read from a file
-    (-w). Links of other aligners, neural ones for instance, can be used as evidence (--evidence).
+    neighbours, fertilities, unlinked words and more (Liu & Sun 2015). The weights are learned from the text itself,
+    each pair against a corrupted copy, or from a few gold alignments (--gold), or read from a file (-w). Links of
+    other aligners, neural ones for instance, can be used as evidence (--evidence).
 
     \b
     Example:

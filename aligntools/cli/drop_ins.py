@@ -97,7 +97,7 @@ def _program(name: str) -> str:
 
 
 def _shebang() -> str:
-    """Return the first line; -E, lest the caller's PYTHONPATH and PYTHONHOME, meant for another Python, count."""
+    """Return the first line; -E: the caller's PYTHONPATH and PYTHONHOME may be meant for another Python."""
     if len(sys.executable) < LONGEST and not set(sys.executable) & set(" \t"):
         return f"#!{sys.executable} -EP"
     return f"#!/bin/sh\n'''exec' {shlex.quote(sys.executable)} -EP \"$0\" \"$@\"\n' '''"

@@ -22,7 +22,7 @@ from aligntools.cli import declared, options, scoring
     "Input and output",
     declared.group(AlignmentScoring, "gold_format", "index_base", "gold_base", "first_sentence", "reverse"),
     click.option("-s", "--source", metavar="FILE", help="Source text: links past a sentence's end are refused."),
-    click.option("-t", "--target", metavar="FILE", help="Target text, likewise."),
+    click.option("-t", "--target", metavar="FILE", help="Target text, for the same check."),
     options.split,
     options.output,
 )

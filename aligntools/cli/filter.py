@@ -26,7 +26,7 @@ _ROW = "line TAB reason TAB score TAB source TAB target"
         metavar="FILE",
         help="Both sides in one file, ' ||| ' or a tab between them (- is standard input).",
     ),
-    options.output(help="Write the pairs that pass here instead of standard output, both sides on a line."),
+    options.output(help="Write the pairs that are kept to this file instead of standard output, both sides on a line."),
     click.option("-m", "--model", metavar="FILE", help="Judge by a saved model; else by one trained on this text."),
 )
 @declared.group(FilterSettings, title="Limits")
@@ -34,15 +34,18 @@ _ROW = "line TAB reason TAB score TAB source TAB target"
     "More output",
     click.option("--all", "everything", is_flag=True, help=f"Write all pairs to -o, as {_ROW}."),
     click.option(
-        "--rejected", metavar="FILE", type=options.WRITTEN, help=f"Write the pairs that do not pass here, as {_ROW}."
+        "--rejected",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help=f"Write the pairs that are left out to this file, as {_ROW}.",
     ),
     click.option(
         "--source-output",
         metavar="FILE",
         type=options.WRITTEN,
-        help="Write the source side of pairs that pass here, and nothing to -o.",
+        help="Write the source side of the pairs that are kept to this file, and nothing to -o.",
     ),
-    click.option("--target-output", metavar="FILE", type=options.WRITTEN, help="Write their target side here."),
+    click.option("--target-output", metavar="FILE", type=options.WRITTEN, help="Write their target side to this file."),
     click.option(
         "--scores",
         metavar="FILE",

@@ -42,7 +42,7 @@ def command(
 ) -> None:
     """Keep the rules of a grammar that a text can use.
 
-    These are the rules of which the text has every stretch of source words between nonterminals.
+    A rule is kept if the text has every sequence of source words that stands between its nonterminals.
 
     With --span-limit the whole source side must match somewhere, which keeps far fewer rules. The lines of a text
     grammar are copied unless --format is given; with --format the command also converts grammars.

@@ -89,8 +89,8 @@ def command(*, no_reverse_lm: bool, samples: int | None, quiet: bool, verbose: b
     """Learn the weights of a translation system (Li, Wang, Eisner & Khudanpur 2011).
 
     Supervised, from a source text and its references: rounds of translating and of minimizing the expected loss.
-    From target text alone, or in addition: a reverse system imputes its source sentences, and the weights are learned
-    with which translating these comes closest to the text (minimum imputed risk).
+    From target text alone, or in addition: a reverse system imputes its source sentences, and weights are learned that
+    translate these back into the text as closely as possible (minimum imputed risk).
 
     Each round reports the BLEU of the translations under its weights; the weights of the best round are written
     (see --choose).

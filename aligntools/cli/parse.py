@@ -43,9 +43,9 @@ SHOWN = 5
 def command(**o: Any) -> None:
     """Parse text with tags: CoNLL with heads and labels filled in and all else unchanged.
 
-    A parser without labels writes _ in DEPREL, and root at roots. DEPS is of the old heads: an enhanced graph is
-    replaced by the edges of the new tree, and empty nodes stay; otherwise DEPS is emptied. Reads standard input if no
-    TEXT is given, and writes while it reads. word_TAG lines become CoNLL. Every sentence of the input is in the output.
+    A parser without labels writes _ in DEPREL, and root at roots. An enhanced graph in DEPS is replaced by the edges of
+    the new tree, and empty nodes stay; without one DEPS is emptied. Reads standard input if no TEXT is given, and
+    writes while it reads. word_TAG lines become CoNLL. Every sentence of the input is in the output.
 
     \b
     Example:

@@ -29,7 +29,7 @@ def tell_leftovers(outputs: Iterable[Named]) -> None:
         more = f", and {len(found) - 1} older" if len(found) > 1 else ""
         sys.stderr.write(
             f"warning: {which} was left by a killed run (process {last.process} on {last.host}, last written"
-            f" {_ago(time.time() - last.changed)} ago, {last.size} bytes){more}; remove it if it is of no use\n"
+            f" {_ago(time.time() - last.changed)} ago, {last.size} bytes){more}; remove it if you do not need it\n"
         )
 
 

@@ -33,7 +33,7 @@ class _Unfailing:
 
 
 def _occupy_closed() -> None:
-    """Open the null device where a standard stream is closed, lest the next file that is opened takes its number."""
+    """Open the null device where a standard stream is closed; else the next file that is opened takes its number."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)

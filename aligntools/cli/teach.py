@@ -55,7 +55,7 @@ from aligntools.ground.running import Run
     options.verbosity,
 )
 def command(**o: Any) -> None:
-    """Teach contrastive-align's start by large text, without gold links.
+    """Learn a start for contrastive-align from large text, without gold links.
 
     What a model of 300 sentence pairs gets wrong, one of 200,000 pairs of the same text gets right. Models of samples
     (students) say what they know of links, a model of all of the text (the teacher) says what is linked, and a small

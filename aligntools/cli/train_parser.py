@@ -89,8 +89,8 @@ def command(**o: Any) -> None:
     left out or repaired, and counted.
 
     With --unsupervised it is the dependency model with valence (Klein & Manning 2004): tags that choose tags, without
-    labels, for `parse` too. It is better at finding which words belong together than which
-    of the two a treebank takes for the head.
+    labels, for `parse` too. It finds well which words belong together, and less well which of the two is the head in
+    a treebank.
 
     \b
     Example:

@@ -60,7 +60,9 @@ own_options = options.group(
         "--gold", metavar="FILE", help="Gold links, as eval-aer reads them: of the first pairs or of numbered lines."
     ),
     click.option("--source-tags", metavar="FILE", help="A tag for each source word, as eval-tags reads them."),
-    click.option("--target-tags", metavar="FILE", help="Likewise for target words: the page counts errors by tag."),
+    click.option(
+        "--target-tags", metavar="FILE", help="A tag for each target word. With tags, the page counts errors by tag."
+    ),
     click.option(
         "--form",
         type=click.Choice(["matrix", "ribbon"]),
@@ -84,7 +86,7 @@ def view_of(given: dict[str, Any], number: int | None, title: str | None) -> "tu
     source, target, joint = given["source"], given["target"], given["joint"]
     if source and target and joint:
         if number or not (joint.isascii() and joint.isdigit() and int(joint)):
-            raise UsageProblem("give the text as -i or as -s and -t; beside those, -i is the number of a pair")
+            raise UsageProblem("give the text as -i or as -s and -t; with those, -i is the number of a pair")
         number, joint = int(joint), None
     if bool(source) != bool(target) or not (source or joint):
         raise UsageProblem("give the text with -i, or with both -s and -t")

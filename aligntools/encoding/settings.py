@@ -3,7 +3,7 @@
 import logging
 import os
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Self
 
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
@@ -22,8 +22,6 @@ _WORDS = "Vectors of words that are known beforehand"
 @dataclass(frozen=True)
 class EncoderSettings(Settings):
     """Whether an encoder takes part in training, which, and how."""
-
-    CHANGES: ClassVar = "training"
 
     encoder: str | bool | os.PathLike[str] | None = option(
         None,
@@ -93,8 +91,6 @@ class EncoderSettings(Settings):
 class VectorsSettings(Settings):
     """Files of vectors that training starts from."""
 
-    CHANGES: ClassVar = "training"
-
     vectors: tuple[str, str] | None = option(
         None,
         "Start from vectors of source and target words in one space: text files as fastText and word2vec (.vec) and"
@@ -110,15 +106,13 @@ class VectorsSettings(Settings):
         if isinstance(self.vectors, str) or len(self.vectors) != 2:
             raise UsageProblem("`vectors` are two files, of source and of target words")
         if "-" in self.vectors:
-            raise UsageProblem("`vectors` are files; - is none")
+            raise UsageProblem("`vectors` must be files; standard input cannot be read for them")
 
 
 @documented
 @dataclass(frozen=True)
 class WordEncoderSettings(Settings):
     """Whether an encoder of words by themselves takes part in training."""
-
-    CHANGES: ClassVar = "training"
 
     word_encoder: bool = option(
         False,

@@ -327,7 +327,7 @@ class Cluster:
                     check([worker])
             except (ClusterError, DataError) as error:
                 self._refused.add(worker)
-                log.warning("the worker %s has come and is not used: %s", worker, error)
+                log.warning("the worker %s joined and is not used: %s", worker, error)
 
     def run(self, stage: str, function: JobFunction, jobs: Sequence[Any], done: Callable[[], None]) -> None:
         """Call the function for every job, at any worker.

@@ -13,7 +13,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal, Self, TypeVar, cast
+from typing import Any, Literal, Self, TypeVar, cast
 
 from aligntools.ground.errors import UsageProblem, as_keyword, named
 from aligntools.ground.former_names import former, modern
@@ -177,22 +177,13 @@ def range_of(kind: type["Settings"], name: str) -> Range:
     """Return the numbers that an option may be."""
     allowed = declared(kind)[name].option.allowed
     if allowed is None:
-        raise ValueError(f"{name} is no number")
+        raise ValueError(f"{name} is not a number")
     return allowed
 
 
 @dataclass(frozen=True)
 class Settings:
-    """A frozen dataclass whose fields are options, each with a default.
-
-    Attributes
-    ----------
-    CHANGES : str
-        What its options change: ``training`` (a saved model has settled them), ``decisions``, ``reading`` or ``run``
-        (where and how the work is done, not what comes out).
-    """
-
-    CHANGES: ClassVar[Literal["training", "decisions", "reading", "run"]] = "training"
+    """A frozen dataclass whose fields are options, each with a default."""
 
     def checked(self) -> Self:
         """Return these settings.

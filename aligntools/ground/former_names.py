@@ -22,7 +22,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "TranslationLists": {"k_best": "n_best"},
     "TuningSettings": {"nbest": "n_best"},
 }
-#: The same of names that only headers of files had.
+#: Names that only headers of files had.
 HEADERS: dict[str, dict[str, str]] = {
     "LearningSettings": {"least": "min_count", "shortest": "min_length", "longest": "max_length", "most": "max_pairs"},
 }

@@ -173,7 +173,7 @@ class Processes:
             if number is None:
                 return
             if not system.HANDS_OVER:
-                raise ResourceError("this system gives worker processes no pipe to their work; leave out `workers`")
+                raise ResourceError("worker processes cannot be given their work on this system; leave out `workers`")
             try:
                 if idle is None:
                     idle = self._start()

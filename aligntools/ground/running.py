@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
@@ -20,8 +20,6 @@ _RESOURCES, _WORKERS = "Text and resources", "Work in several processes or on a 
 @dataclass(frozen=True)
 class Run(Settings):
     """Where and how work is done."""
-
-    CHANGES: ClassVar = "run"
 
     threads: int | Pool | None = option(
         None,
@@ -80,7 +78,7 @@ class Run(Settings):
         return self
 
     def rules(self) -> None:
-        """Refuse what excludes each other, and a size that is none."""
+        """Refuse options that exclude each other, and a size that cannot be read."""
         if isinstance(self.max_memory, str):
             size_of(self.max_memory)
         if self.workers is not None and self.remote:

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.ground.parallel import Pool, balanced_blocks
-from aligntools.ground.ranges import amounts
 from aligntools.metrics.base import Metric, Score, percent
 
 ORDER = 4
@@ -20,8 +19,6 @@ ORDER = 4
 COLUMNS = 2 * ORDER + 2
 #: Ways to smooth a precision of 0, and each one's value unless given (Chen & Cherry 2014: methods 3, 1, 2).
 SMOOTHING = {"exp": None, "floor": 0.1, "add-k": 1.0, "none": None}
-#: What the value of floor and add-k may be.
-SMOOTHING_RANGE = amounts(above=True)
 _BLOCKS = 64
 
 

@@ -1,7 +1,7 @@
 """What can be chosen about scores."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from aligntools.formats.text.reading import Splitting, check_predicted, check_separator
 from aligntools.ground.declaring import Settings, documented, option
@@ -75,8 +75,6 @@ class AlignmentScoring(GoldReading):
 class TagScoring(Settings):
     """How tags are scored."""
 
-    CHANGES: ClassVar = "decisions"
-
     column: str | int = option(
         "upos", "Column of the tags in CoNLL, by name or by number from 1.", group=_COMMON, metavar=_COLUMNS
     )
@@ -96,12 +94,12 @@ class TagScoring(Settings):
     hyp_column: str | int | None = option(
         None,
         "Column of the tags in what is scored, where it differs from the gold's.",
-        otherwise="column",
+        otherwise="as `column`",
         group=_FILES,
         metavar=_COLUMNS,
     )
     hyp_format: TagFormat | None = option(
-        None, "Format of what is scored, where it differs from the gold's.", otherwise="format", group=_FILES
+        None, "Format of what is scored, where it differs from the gold's.", otherwise="as `format`", group=_FILES
     )
     predicted_columns: bool = option(False, _PREDICTED, group=_FILES)
     head: bool = option(
@@ -119,8 +117,6 @@ class TagScoring(Settings):
 @dataclass(frozen=True)
 class TreeScoring(Settings):
     """How dependency trees are scored."""
-
-    CHANGES: ClassVar = "decisions"
 
     punct: Punctuation = option(
         "all",
@@ -155,8 +151,6 @@ class TreeScoring(Settings):
 class TranslationScoring(Settings):
     """How translations are scored against references."""
 
-    CHANGES: ClassVar = "decisions"
-
     tokenize: Literal["none"] = option("none", "none: the text is scored as it is, words between spaces.")
     lowercase: bool = option(False, "Put everything in lower case.", group=_COMMON)
     smooth: Smoothing = option("exp", "What is done about precisions of 0.", group=_DECISIONS)
@@ -165,6 +159,6 @@ class TranslationScoring(Settings):
     )
 
     def rules(self) -> None:
-        """Refuse a value of what has none."""
+        """Refuse `smooth_value` for smoothing that takes none."""
         if self.smooth_value is not None and self.smooth in ("exp", "none"):
             raise UsageProblem(f"`smooth_value` does not go with `smooth={self.smooth}`")

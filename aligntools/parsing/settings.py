@@ -1,7 +1,7 @@
 """What can be chosen about parsers and their training, with the defaults that measured best."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from aligntools.formats.text.reading import TagReading
 from aligntools.ground.declaring import Settings, documented, option
@@ -214,8 +214,6 @@ def check_lengths(shortest: int, longest: int) -> None:
 @dataclass(frozen=True)
 class ParserDecisions(Settings):
     """How trees are decided on."""
-
-    CHANGES: ClassVar = "decisions"
 
     labels: bool = option(True, "Write labels too, where the parser has learned any.", group=_COMMON)
     projective: bool | None = option(

@@ -1,7 +1,7 @@
 """What can be chosen about carrying annotation over links."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
@@ -15,8 +15,6 @@ PROJECTED: tuple[Projected, ...] = get_args(Projected)
 @dataclass(frozen=True)
 class ProjectionSettings(Settings):
     """What is carried over links, and over which."""
-
-    CHANGES: ClassVar = "decisions"
 
     columns: tuple[Projected, ...] = option(
         ("upos",),

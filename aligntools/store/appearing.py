@@ -44,7 +44,7 @@ def _about_folder(error: OSError, folder: str) -> OSError:
         is_there = os.path.lexists(shown)
         what = f"{shown} is not a folder" if is_there else f"there is no folder {shown}"
     elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        what = f"the folder {shown} may not be written ({error.strerror})"
+        what = f"nothing can be written in the folder {shown} ({error.strerror})"
     else:
         return error
     return OSError(error.errno, what)

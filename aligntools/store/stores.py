@@ -195,4 +195,4 @@ def _locked(folder: str, path: str) -> int:
             if os.path.samestat(os.fstat(handle), os.stat(path)):
                 return handle
         os.close(handle)
-    raise DataError(folder, None, f"{os.path.basename(path)} is taken away again and again; give another folder")
+    raise DataError(folder, None, f"{os.path.basename(path)} keeps being removed; give another folder")

@@ -1,7 +1,7 @@
 """What can be chosen about taggers and their training, with the defaults that measured best."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from aligntools.formats.text.reading import check_separator
 from aligntools.ground.declaring import Settings, documented, option
@@ -107,7 +107,7 @@ class TaggerSettings(Settings):
         """Refuse settings that do not go together."""
         self.smoothing.checked()
         if self.relative_frequencies and self.latent > 1:
-            raise UsageProblem("`relative_frequencies` are those of one state a tag: `latent=1`")
+            raise UsageProblem("`relative_frequencies` needs one state per tag: give `latent=1`")
         if self.partial and self.tokens == "surface":
             raise UsageProblem("`partial` tags are those of words, not of surface tokens; leave out `tokens=surface`")
 
@@ -160,7 +160,7 @@ class InductionSettings(Settings):
         return "vb" if self.estimator == "vb" else "em"
 
     def rules(self) -> None:
-        """Refuse steps of reconstruction where there is none."""
+        """Refuse `mre_iterations` for other estimators."""
         if self.estimator != "mre" and self.mre_iterations != InductionSettings.mre_iterations:
             raise UsageProblem("`mre_iterations` goes with `estimator=mre`")
 
@@ -169,8 +169,6 @@ class InductionSettings(Settings):
 @dataclass(frozen=True)
 class TagDecisions(Settings):
     """How tags are decided on."""
-
-    CHANGES: ClassVar = "decisions"
 
     decode: Decoder = option(
         "posterior",
@@ -189,8 +187,6 @@ class TagDecisions(Settings):
 @dataclass(frozen=True)
 class TagWriting(Settings):
     """How text is written with its tags."""
-
-    CHANGES: ClassVar = "decisions"
 
     to: TagFile = option(
         "same",
@@ -229,8 +225,6 @@ class TagWriting(Settings):
 class TagLists(Settings):
     """Which sequences of tags of each sentence are listed."""
 
-    CHANGES: ClassVar = "decisions"
-
     n_best: int | None = option(
         None,
         "Write the N most probable sequences of tags of each sentence: its number, the tags and ln p(x, z), ' ||| '"
@@ -248,7 +242,7 @@ class TagLists(Settings):
     seed: int = option(**_SEED)
 
     def rules(self) -> None:
-        """Refuse a seed of nothing."""
+        """Refuse `seed` without `samples`."""
         if self.samples is None and self.seed != TagLists.seed:
             raise UsageProblem("`seed` goes with `samples`")
 

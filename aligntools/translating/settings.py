@@ -1,7 +1,7 @@
 """Settings of language models, grammars, decoding and tuning; their defaults are those of the API and the commands."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from aligntools.ground.declaring import Settings, declared, documented, option
 from aligntools.ground.errors import UsageProblem
@@ -95,8 +95,6 @@ class ExtractionSettings(Settings):
 class GrammarFilter(Settings):
     """Which rules of a grammar a text can use."""
 
-    CHANGES: ClassVar = "reading"
-
     span_limit: int | None = option(
         None,
         "Keep only rules that match within N words of a sentence: the span limit of the decoder.",
@@ -110,8 +108,6 @@ class GrammarFilter(Settings):
 @dataclass(frozen=True)
 class DecoderSettings(Settings):
     """How translations are searched."""
-
-    CHANGES: ClassVar = "decisions"
 
     pop_limit: int = option(
         100,
@@ -144,8 +140,6 @@ class DecoderSettings(Settings):
 class LatticeSettings(Settings):
     """What is translated: sentences or lattices."""
 
-    CHANGES: ClassVar = "reading"
-
     input: InputKind = option(
         "text",
         "What the text is: sentences; word lattices, one a line, in the python lattice format (plf); or confusion"
@@ -168,7 +162,7 @@ class LatticeSettings(Settings):
     )
 
     def rules(self) -> None:
-        """Refuse weights that are of no scores, and what is of lattices for sentences."""
+        """Refuse weights of arcs without scores, and options of lattices for sentences."""
         if self.input == "text" and self.arc_scores != LatticeSettings.arc_scores:
             raise UsageProblem("`arc_scores` is for lattices: `input=plf` or `input=cn`")
         if self.arc_weights is None:
@@ -184,8 +178,6 @@ class LatticeSettings(Settings):
 @dataclass(frozen=True)
 class TranslationLists(Settings):
     """Which translations of each sentence are listed."""
-
-    CHANGES: ClassVar = "decisions"
 
     n_best: int | None = option(
         None,
@@ -210,7 +202,7 @@ class TranslationLists(Settings):
     seed: int = option(**_SEED)
 
     def rules(self) -> None:
-        """Refuse a factor of nothing."""
+        """Refuse `gamma` and `seed` without `samples`."""
         if self.samples is None and self.gamma != TranslationLists.gamma:
             raise UsageProblem("`gamma` is for `samples`: give it with it, or leave it out")
         if self.samples is None and self.seed != TranslationLists.seed:
@@ -266,7 +258,7 @@ class ImputationSettings(Settings):
     )
 
     def rules(self) -> None:
-        """Refuse weights of sources that have others."""
+        """Refuse `source_weights` where the sources have weights of their own."""
         if self.source_weights != "posterior" and self.impute != "kbest":
             raise UsageProblem(f"`source_weights={self.source_weights}` needs `impute=kbest`, not {self.impute}")
 

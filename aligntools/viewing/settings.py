@@ -1,7 +1,6 @@
 """What can be chosen about views."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.ranges import counts
@@ -11,8 +10,6 @@ from aligntools.ground.ranges import counts
 @dataclass(frozen=True)
 class ModelViewing(Settings):
     """How much of a model is shown."""
-
-    CHANGES: ClassVar = "decisions"
 
     words: int = option(
         4000,

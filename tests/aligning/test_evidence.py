@@ -95,13 +95,15 @@ def asking(kind):
     return ASKING[kind.name][0]
 
 
-def other_source(kind, sources, monkeypatch):
+def other_source(kind, monkeypatch):
     """Put another source of a kind in the place of its own."""
-    if kind.name == "encoder":
-        other = replace(sources, encoder=replace(sources.encoder, checksum="0" * 64))
-        monkeypatch.setattr(knowledge, "member", lambda folder=None, layer=None: other)
-    else:
-        monkeypatch.setattr(equal_length, "CHECKSUM", "0" * 64)
+    source = kind.source(kind.settings(**asking(kind)))
+    other = source.about | {"checksum": "0" * 64}
+    monkeypatch.setattr(type(source), "about", other)
+
+
+def of_places():
+    return sorted(kind.name for kind in evidence.asked_kinds() if kind.places)
 
 
 def lines(found):
@@ -194,7 +196,7 @@ def test_the_network_weighs_its_places_and_asks_it_of_new_text(kind, text, tmp_p
     assert lines(again.align_batch(whole)) == lines(found.align_batch(*text))
 
 
-def test_best_decides_with_its_places(kind, text, tmp_path, sources, monkeypatch):
+def test_best_decides_with_its_places(kind, text, tmp_path, monkeypatch):
     """And so does its model, which says in one line what it needs; without evidence of places it needs nothing."""
     model = at.train_aligner(*text, best=True, **asking(kind))
     assert [*model.weights.knowers] == ([kind.name] if kind.places else [])
@@ -206,7 +208,7 @@ def test_best_decides_with_its_places(kind, text, tmp_path, sources, monkeypatch
     assert lines(contrastive.align_batch(*text)) == expected
     if not kind.places:
         return
-    other_source(kind, sources, monkeypatch)
+    other_source(kind, monkeypatch)
     with pytest.raises(at.UsageProblem, match="this is another one") as raised:
         list(at.load(tmp_path / "model").align_batch(*text))
     assert kind.instead.replace("`", "") in str(raised.value)
@@ -261,7 +263,7 @@ def test_over_an_aligner_that_is_there_its_places_are_weighed(kind, text, tmp_pa
     assert base.known is None
     without = at.train_contrastive_aligner(*text, aligner=base, **ASKING[kind.name][1])
     assert without.weights.knowers == {}
-    with pytest.raises(at.UsageProblem, match="nothing judges links"):
+    with pytest.raises(at.UsageProblem, match="there is no network that could weigh"):
         at.train_contrastive_aligner(*text, aligner=base, features="paper", **asking(kind))
 
 
@@ -322,7 +324,7 @@ def test_kinds_stand_beside_each_other(text, sources, tmp_path):
     every = {name: value for how, _ in ASKING.values() for name, value in how.items()}
     found = at.train_contrastive_aligner(*text, **every)
     assert found.model.evidence.keys() == ASKING.keys()
-    assert [*found.weights.knowers] == ["encoder", "lengths"]
+    assert [*found.weights.knowers] == of_places()
     found.save_weights(tmp_path / "w")
     found.aligner.save(tmp_path / "m")
     base = at.Aligner.load(tmp_path / "m")
@@ -331,10 +333,9 @@ def test_kinds_stand_beside_each_other(text, sources, tmp_path):
     for name, (_, left_out) in ASKING.items():
         if left_out:
             some = at.ContrastiveAligner.load(tmp_path / "w", base, **left_out)
-            (other,) = some.weights.knowers
-            assert other != name
-            kept = [*found.weights.knowers].index(other)
-            assert some.weights.tables[0].tolist() == found.weights.tables[kept].tolist()
+            assert [*some.weights.knowers] == [other for other in of_places() if other != name]
+            for other, table in zip(some.weights.knowers, some.weights.tables, strict=True):
+                assert table.tolist() == found.weights.tables[of_places().index(other)].tolist()
             assert len(some.weights.values) == len(found.weights.values) - 1
             assert len(lines(some.align_batch(*text))) == 40
 
@@ -376,7 +377,7 @@ def test_weights_that_ask_have_a_table_each(text, tmp_path, sources):
     whole = json.loads((tmp_path / "w").read_text())
     for broken in ({"encoder": {"name": "x"}}, {"encoder": 3}, {"lengths": {"name": "x", "checksum": "y"}}):
         (tmp_path / "w").write_text(json.dumps(whole | broken))
-        with pytest.raises(at.DataError, match="has a name, a checksum, and a list of its own"):
+        with pytest.raises(at.DataError, match="have a name, a checksum, and a list of its own"):
             at.ContrastiveAligner.load(tmp_path / "w", at.train_aligner(*text, fast=True))
 
 

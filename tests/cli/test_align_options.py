@@ -169,7 +169,7 @@ def test_views_agree_unless_told_otherwise(inside, trained, tmp_path):
     assert links["--view-agreement"] == (trained / "align").read_bytes() != links["--no-view-agreement"]
     for wrong in (("--views", "5"), ("--fast",), ("--no-agreement",), ("--model-type", "ibm2")):
         fails(inside(*TEXT, "--view-agreement", *wrong), "views agree in the HMM", status=2)
-    fails(inside(*TEXT, "--view-agreement", "--tmpdir", tmp_path), "views agree in memory alone", status=2)
+    fails(inside(*TEXT, "--view-agreement", "--tmpdir", tmp_path), "--view-agreement is for text in memory", status=2)
 
 
 def test_the_best_links_are_those_of_contrastive_align(inside, trained, tmp_path):

@@ -85,7 +85,7 @@ def test_surface_tokens_go_in_at_ranges(rich, tmp_path):
         ("A B\n\nI\n", "values:1: 2 values, where the sentence at line 5 of"),
         ("A B C D E F G H\n\nI I\n", "values:3: 2 values, where"),
         ("A B C D E F G H\n\n", "rich.conllu:18: this sentence has no values: "),
-        ("A B C D E F G H\n\nI\nJ\n", "values:4: there is no sentence for this in "),
+        ("A B C D E F G H\n\nI\nJ\n", "values:4: there are more "),
         ("1\tA\t_\t_\t_\t_\t_\t_\t_\t_\n\n", "values:1: 1 values, where"),
     ],
 )

@@ -133,7 +133,7 @@ def test_wrong_links_are_named(links, tmp_path):
     args = ["-i", JOINT, "-f", tmp_path / "f", "-r", links / "r"]
     fails(run(*args, script="eflomal-makepriors"), f"{tmp_path / 'f'}:1: the link 77-0")
     (tmp_path / "f").write_text("")
-    fails(run(*args, script="eflomal-makepriors"), f"{tmp_path / 'f'}:1: there is no such line")
+    fails(run(*args, script="eflomal-makepriors"), f"{tmp_path / 'f'}:1: there is no such line, but")
 
 
 def test_priors_go_to_standard_output_and_for_the_opposite_direction(links):

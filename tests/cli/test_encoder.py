@@ -123,7 +123,7 @@ def test_evidence_of_files_stands_beside_it(believed, text, tmp_path, learned):
     assert run(*again, "--evidence", links, "--no-encoder").returncode == 0
     fails(run(*again, "--evidence", links, "--encoder-layer", "1"), "--encoder-layer is for training", status=2)
     assert run("contrastive-align", "-q", *text, "--no-encoder", "--save-weights", weights).returncode == 0
-    fails(run(*again, "--encoder"), "weights asks no encoder; --encoder is for training", status=2)
+    fails(run(*again, "--encoder"), "weights uses no encoder; --encoder is for training", status=2)
 
 
 def test_a_model_of_best_asks_for_its_encoder_in_one_line(believed, text, tmp_path, monkeypatch):

@@ -121,7 +121,7 @@ def test_what_is_wrong_with_a_file_is_said_before_anything_is_trained(trained, g
     bad = tmp_path / "bad"
     for lines, said in (
         (good[:-1], "bad: has 239 lines of links, but the text has more"),
-        ([*good, "0-0"], "bad:241: links of another pair; the text has 240 lines"),
+        ([*good, "0-0"], "bad:241: there are more lines of links than the 240 of the text"),
         ([*good[:6], "0-99", *good[7:]], "bad:7: link 0-99 points past the target sentence"),
         ([*good[:6], "0-0:7", *good[7:]], "bad:7: '0-0:7': a probability from 0 to 1"),
         ([*good[:6], "a b", *good[7:]], "bad:7: 'a' is not a link"),

@@ -78,7 +78,7 @@ def test_wrong_files_and_options(trained, taught, tmp_path):
     assert fails(run(*given, "--start", tmp_path / "none"), "cannot be opened")
     assert fails(run("align", "-m", taught / "start", *TEXT), "is for --start of `aligntools contrastive-align`")
     out = ("-o", tmp_path / "s")
-    assert fails(run("teach", *out), "give a text to teach by", status=2)
+    assert fails(run("teach", *out), "give a text to teach from", status=2)
     assert fails(run("teach", *TEXT, "-s", "x", *out), "as many of the one as of the other", status=2)
     assert fails(run("teach", *TEXT, "-m", "x", "-m", "y", *out), "there are 1 texts and 2 -m", status=2)
     assert fails(run("teach", *TEXT, "-m", "x", "--case-sensitive", *out), "takes a teacher as it is", status=2)

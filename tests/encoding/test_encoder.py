@@ -136,7 +136,7 @@ def test_weights_of_sixteen_bits(tmp_path):
         ({"model_type": "t5"}, "model_type is 't5'; encoders of the kinds bert, xlm-roberta, roberta can be read"),
         ({"hidden_size": 0}, "hidden_size is 0"),
         ({"hidden_size": 64}, "sizes in config.json say otherwise"),
-        ({"num_attention_heads": 3}, "hidden_size is no multiple"),
+        ({"num_attention_heads": 3}, "hidden_size is not a multiple"),
         ({"hidden_act": "relu"}, "hidden_act is 'relu'; only gelu is known"),
         ({"intermediate_size": "64"}, "intermediate_size is '64'"),
         ({"num_hidden_layers": 4}, r"has no encoder\.layer\.2"),

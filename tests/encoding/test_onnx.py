@@ -46,7 +46,7 @@ def test_weights_elsewhere_are_not_read(tmp_path, name):
     entry = tiny.message((1, "location"), (2, name))
     tensor = tiny.message((1, 2), (2, 1), (8, "a"), (13, entry))
     (tmp_path / "model.onnx").write_bytes(tiny.message((7, tiny.message((5, tensor)))))
-    with pytest.raises(ValueError, match="no file beside it"):
+    with pytest.raises(ValueError, match="there is no such file in its folder"):
         onnx_weights.read(str(tmp_path / "model.onnx"))
 
 

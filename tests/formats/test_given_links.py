@@ -76,6 +76,6 @@ def test_a_file_in_step_with_blocks_of_text(tmp_path):
     reader.close()
     reader = GivenLinksReader(path)
     reader.read(np.array([1, 0]), np.array([2, 0]))
-    with pytest.raises(DataError, match=r"links.gz:3: links of another pair; the text has 2 lines"):
+    with pytest.raises(DataError, match=r"links.gz:3: there are more lines of links than the 2 of the text"):
         reader.end(2)
     reader.close()

@@ -33,7 +33,7 @@ def test_a_dictionary_is_words_tags_and_weights(written):
         (b"a\tA\tmany\n", 1, "a weight of 0 or more"),
         (b"\tA\t1\n", 1, "a word, a tag"),
         (b"a\tA B\n", 1, "a word, a tag"),
-        (b"a\t_\t1\n", 1, "'_' is no tag"),
+        (b"a\t_\t1\n", 1, "'_' is not a tag"),
         (b"a\tA|B\t1\n", 1, "each tag of a word a line of its own"),
     ],
 )

@@ -218,7 +218,7 @@ def test_workers_that_come_later(tmp_path, caplog, capfd):
         done = []
         engine.run("sleeping", jobs.sleeps, [0.1] * 4, lambda: done.append(1))
         assert len(done) == 4
-        assert caplog.text.count("has come and is not used: not this one") == 2
+        assert caplog.text.count("joined and is not used: not this one") == 2
         engine.close()
     assert capfd.readouterr() == ("", "")
 

@@ -187,5 +187,5 @@ def test_posteriors_as_text_and_back(tmp_path):
         [(b"a b", {b"N:x": 0.75, b":": 0.25})], [], [(b"c", {b"V": 1.0})]
     ]  # fmt: skip
     path.write_bytes(b"a\tN:0.5\n\nb\tN\n")
-    with pytest.raises(DataError, match=r":3: 'N' is no tag:probability"):
+    with pytest.raises(DataError, match=r":3: 'N' is not tag:probability"):
         tag_lists.read_posteriors(str(path))

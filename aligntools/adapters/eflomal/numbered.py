@@ -48,7 +48,9 @@ def read_numbered_priors(path: str, bitext: "Bitext") -> "Priors":
     sizes = [int(field) for field in header]
     for size, words, side in zip(sizes, names, ("source", "target"), strict=False):
         if size != len(words):
-            raise DataError(path, 1, f"{size} {side} words, and the text has {len(words)}: these are priors of another")
+            raise DataError(
+                path, 1, f"{size} {side} words, and the text has {len(words)}: these are priors of another text"
+            )
     line = 1
     tables: list[list[tuple[Any, ...]]] = []
     for n, columns in zip(sizes[2:], ((0, 1), (None,), (None,), (0, None), (1, None)), strict=True):

@@ -65,7 +65,7 @@ def calculate_priors(
     rows = zip_longest(src_sentences, trg_sentences, fwd_alignments, rev_alignments)
     for number, row in enumerate(rows, 1):
         if None in row:
-            raise AlignedTextError(row.index(None), number, "there is no such line, and others have it")
+            raise AlignedTextError(row.index(None), number, "there is no such line, but the other files have it")
         words = row[0].split(), row[1].split()
         links = [_links(row[which], which, number, words) for which in (2, 3)]
         lexical.update((words[0][i], words[1][j]) for i, j in links[1 if reverse else 0])

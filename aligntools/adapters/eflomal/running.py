@@ -39,7 +39,7 @@ class Outputs:
 
 
 def check_models(model: int, score_model: int) -> None:
-    """Refuse models that there are not.
+    """Refuse numbers of models that do not exist.
 
     Raises
     ------

@@ -51,7 +51,7 @@ class CandidateLinks:
         return len(self.starts) - 1
 
     def read(self) -> np.ndarray:
-        """Return the readings of files of evidence, which there are."""
+        """Return the readings of files of evidence; for candidates that have some."""
         assert self.readings is not None, "found without evidence"
         return self.readings
 

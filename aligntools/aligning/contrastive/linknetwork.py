@@ -79,7 +79,7 @@ class LinkNetwork:
         Raises
         ------
         ValueError, KeyError, TypeError
-            When they do not fit together, or it asks about features that there are not.
+            When they do not fit together, or it asks about features that do not exist.
         """
         names = tuple(header["network"])
         if not {turned(n) for n in names} | set(names) <= set(NAMES):
@@ -118,7 +118,7 @@ class LinkNetwork:
         Raises
         ------
         ModelError
-            When it holds none, or one that asks about features that there are not.
+            When it holds no network, or one that asks about features that do not exist.
         """
         header, arrays = read_model(str(path), cls.KIND)
         with fitting(path):

@@ -134,7 +134,7 @@ def search(
     weights : float64
         One for each column of the candidates' values: the features, and evidence if there is any.
     active : bool
-        Likewise.
+        One for each column.
     settings : SearchSettings
 
     Returns

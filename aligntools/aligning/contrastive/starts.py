@@ -61,7 +61,7 @@ class ContrastiveStart:
         Raises
         ------
         ModelError
-            When it is none, is damaged, is of features that there are not, or of link trees.
+            When it is not a start, is damaged, or is of features that do not exist or of link trees.
         """
         header, arrays = read_model(str(path), KIND)
         if "roots" in arrays:

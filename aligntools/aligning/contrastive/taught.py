@@ -52,7 +52,7 @@ class TeachingSettings(Settings):
     def rules(self) -> None:
         """Refuse to teach without students."""
         if not self.students:
-            raise UsageProblem("there are no students; `students=300,1000`")
+            raise UsageProblem("there are no students; give their sizes, for instance `students=300,1000`")
 
     def enough(self, steps: float) -> int:
         """Return the passes over lessons of so many steps: as chosen, else about STEPS of them together."""

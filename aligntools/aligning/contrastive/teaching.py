@@ -129,7 +129,7 @@ def check_size(bitext: Bitext, settings: TeachingSettings, name: str = "<sentenc
     """
     if not len(bitext.source.tokens):
         raise DataError(
-            name, max(len(bitext), 1), "up to here every line has a blank side; there is nothing to teach by"
+            name, max(len(bitext), 1), "up to here every line has a blank side; there is nothing to teach from"
         )
     if not settings.drawn(len(bitext)):
         problem = f"{len(bitext)} pairs teach no student of {min(settings.students)}: there must be"

@@ -105,7 +105,7 @@ class Weights:
 
     def text(self) -> dict[str, Any]:
         """Return what a file has, for JSON."""
-        left_out = ("slack", math.inf), ("candidates", GREEDY.candidates)  # files of before had no candidates
+        left_out = ("slack", math.inf), ("candidates", GREEDY.candidates)  # older files have no candidates
         search = {k: v for k, v in asdict(self.search).items() if (k, v) not in left_out}
         text = {
             "format": FORMAT,
@@ -155,7 +155,7 @@ def load_weights(path: str, network: LinkNetwork | None = None, network_of: str 
     Raises
     ------
     DataError
-        When it is none, is of another version, or has an unknown feature or lacks one that it lists.
+        When it is not a file of weights, is of another version, has an unknown feature, or lacks one that it lists.
     """
     text = read_described(path, {"format": FORMAT}, "a weights file; `ContrastiveAligner.save_weights()` writes one")
     return weights_of(path, text, network, network_of)
@@ -198,7 +198,7 @@ def _knowers(path: str, text: dict[str, Any], tables: Sequence[np.ndarray]) -> d
         given = text[name]
         right = isinstance(given, dict) and all(isinstance(given.get(key), str) for key in ("name", "checksum"))
         if is_kind(name) and (not right or len(found) == len(tables)):
-            wrong = f"'{name}' has a name, a checksum, and a list of its own in 'evidence'"
+            wrong = f"'{name}' must have a name, a checksum, and a list of its own in 'evidence'"
             raise DataError(path, None, f"{wrong}; learn it again")
         if right:
             found[name] = given
@@ -209,10 +209,10 @@ def _tables(path: str, given: object) -> tuple[np.ndarray, ...]:
     """Return what files of evidence say is worth, of each."""
     n = evidence.READINGS
     if not isinstance(given, list) or len(given) > MOST_FILES + 1:
-        raise DataError(path, None, f"'evidence' is a list, of {MOST_FILES} files at most; learn it again")
+        raise DataError(path, None, f"'evidence' must be a list of at most {MOST_FILES} files; learn it again")
     for table in given:
         if not isinstance(table, list) or len(table) != n or not all(map(is_number, table)):
-            raise DataError(path, None, f"each file's list in 'evidence' has {n} numbers; learn it again")
+            raise DataError(path, None, f"each file's list in 'evidence' must have {n} numbers; learn it again")
     return tuple(np.array(table, np.float64) for table in given)
 
 
@@ -237,7 +237,7 @@ def _network(path: str, text: dict[str, Any], given: LinkNetwork | None, network
 def _search_settings(path: str, given: object) -> SearchSettings:
     known = {f.name: f.type for f in fields(SearchSettings)}
     if not isinstance(given, dict) or set(given) - set(known):
-        raise DataError(path, None, f"'search' has {', '.join(known)}, and nothing else")
+        raise DataError(path, None, f"'search' can have only {', '.join(known)}")
     for name, value in given.items():
         choices = {"constraint": tuple(CONSTRAINTS), "candidates": get_args(Candidates)}.get(name)
         if not (value in choices if choices else value in SearchSettings.RANGES[name]):

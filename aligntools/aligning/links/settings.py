@@ -1,7 +1,7 @@
 """What can be chosen where links are written, alignment files combined, and tables made of links."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from aligntools.aligning.settings import Flavor
 from aligntools.formats.text.reading import PieceReading, Splitting
@@ -53,8 +53,6 @@ class CombiningSettings(PieceReading, Splitting):
 class TableWriting(Settings):
     """Which entries of translation tables are written."""
 
-    CHANGES: ClassVar = "decisions"
-
     min_share: float = option(
         0.0,
         "In the tables, leave out a word's translations with less than this share of its highest probability.",
@@ -70,8 +68,6 @@ class TableWriting(Settings):
 class ShortlistSettings(Settings):
     """How many translations a shortlist has."""
 
-    CHANGES: ClassVar = "decisions"
-
     top: int = option(100, "Translations of each word in the shortlist.", allowed=counts(1), group=_FILES)
 
 
@@ -79,8 +75,6 @@ class ShortlistSettings(Settings):
 @dataclass(frozen=True)
 class LinkWriting(Settings):
     """In which form the links of a text and their scores are written."""
-
-    CHANGES: ClassVar = "decisions"
 
     score_form: ScoreForm = option(
         "log",
@@ -91,5 +85,5 @@ class LinkWriting(Settings):
     output_format: LinkFormat = option(
         "pharaoh",
         "tsv: source TAB target TAB links, as OpusTrainer and Marian read it.",
-        group="Raw text, pieces, and text beside links",
+        group="Raw text, pieces, and text with links",
     )

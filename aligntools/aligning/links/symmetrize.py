@@ -37,7 +37,7 @@ def symmetrize(
     they look:
 
     - ``atools`` goes through the points *outside*, sorted by ``(i, j)``, and asks whether a neighbour is
-      inside; again and again until nothing changes. The last step is sorted likewise.
+      inside; again and again until nothing changes. The last step is sorted in the same way.
     - ``symal`` goes through the points *inside*, sorted by ``(j, i)``, and looks around each: the four sides
       (``j - 1``, ``i - 1``, ``j + 1``, ``i + 1``), then the corners. A point that is added further on in the
       order is met in the same pass, one further back in the next. The last step is sorted by ``(j, i)``.

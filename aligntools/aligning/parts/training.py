@@ -28,9 +28,9 @@ def check_settings(settings: ResolvedSettings) -> None:
         known = " and ".join(kind.name for kind in kinds() if kind.in_parts)
         raise UsageProblem(f"in parts {known} are trained, not {settings.model_type}")
     if settings.subwords:
-        raise UsageProblem("subwords are aligned in memory alone; leave out `subwords` for text in parts")
+        raise UsageProblem("`subwords` is for text in memory; leave it out for text in parts")
     if settings.view_agreement:
-        raise UsageProblem("views agree in memory alone; leave out `view_agreement` for text in parts")
+        raise UsageProblem("`view_agreement` is for text in memory; leave it out for text in parts")
     if settings.ibm1_iterations < 1:
         raise UsageProblem("in parts training begins with IBM 1; give it at least one iteration")
 

@@ -217,7 +217,7 @@ def reconstructed_from(settings: ResolvedSettings) -> str:
     """
     found = kind_of(settings.model_type).reconstructs
     if found is None:
-        raise UsageProblem(f"`model_type={settings.model_type}` is no model that maximum reconstruction starts from")
+        raise UsageProblem(f"`model_type={settings.model_type}` is not a model that maximum reconstruction starts from")
     return found
 
 

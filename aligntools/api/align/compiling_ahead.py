@@ -31,7 +31,7 @@ def _started(model_type: str) -> list[subprocess.Popen[bytes]]:
         about = kind.load().compiled_ahead()
         if about is None or compiling.is_kept(about.telling) or not sys.executable:
             continue
-        lock = compiling.lock(f"ahead-{kind.name}")  # gone with the new process: who starts meanwhile starts no other
+        lock = compiling.lock(f"ahead-{kind.name}")  # removed when the new process ends; until then no other is started
         if lock is None:
             continue
         path = os.pathsep.join(p or os.getcwd() for p in sys.path)

@@ -39,7 +39,7 @@ def network_for(features: str, start: SomeStart | None) -> "LinkNetwork | None":
 
 
 def check_of_places(asked: Asked, network: "LinkNetwork | None") -> None:
-    """Refuse evidence that was asked for and changes nothing where there is a base model already.
+    """Refuse evidence that was asked for but changes nothing, since there is a base model already.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def check_of_places(asked: Asked, network: "LinkNetwork | None") -> None:
         if not kind.places:
             problem = "the base model is taken as it is"
         elif network is None:
-            problem = "the base model is taken as it is, and nothing judges links, beside which places are weighed"
+            problem = "the base model is taken as it is, and there is no network that could weigh evidence of places"
         else:
             continue
         raise UsageProblem(f"{problem}; leave out `{kind.option}`, or let one be trained here")

@@ -27,7 +27,7 @@ class _InMemory:
         """Return the links of the next sentence pairs."""
         begin, self._at = self._at, self._at + len(source)
         if self._at > len(self._given):
-            problem = f"alignments of {len(self._given)} sentence pairs; the text has more: one for each pair"
+            problem = f"alignments of {len(self._given)} sentence pairs; the text has more; give one for each pair"
             raise DataError(self._name, None, problem)
         part = self._given[begin : self._at]
         return fitting(part, source.lengths(), target.lengths(), path=self._name, line=begin + 1)
@@ -35,7 +35,7 @@ class _InMemory:
     def end(self, lines: int) -> None:
         """Raise a DataError where there are more than the text has."""
         if self._at < len(self._given):
-            problem = f"alignments of {len(self._given)} sentence pairs; the text has {lines}: one for each pair"
+            problem = f"alignments of {len(self._given)} sentence pairs; the text has {lines}; give one for each pair"
             raise DataError(self._name, None, problem)
 
 

@@ -34,7 +34,7 @@ class Taught(Protocol):
 
 
 def check_applied(asked: Asked, weights: "Weights | None", path: str) -> None:
-    """Refuse sources that were asked for and that no weights of a file ask.
+    """Refuse sources that were asked for but that the weights of a file do not use.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def check_applied(asked: Asked, weights: "Weights | None", path: str) -> None:
     """
     for kind in asked.kinds:
         if weights is None or kind.name not in weights.knowers:
-            raise UsageProblem(f"{path} asks no {kind.name}; `{kind.option}` is for training")
+            raise UsageProblem(f"{path} uses no {kind.name}; `{kind.option}` is for training")
 
 
 @dataclass(frozen=True, eq=False)

@@ -147,11 +147,11 @@ class PartsRun:
         self._evidence = evidence.elsewhere()  # workers may have working folders of their own
         for kind in evidence.kinds:
             if not kind.in_parts:
-                raise UsageProblem(f"`{kind.option}` is for text in memory, and this one is worked in parts")
+                raise UsageProblem(f"`{kind.option}` is for text in memory, and this text is worked on in parts")
         lowercase = bool(self._reading["lowercase"])
         self._priors = None if priors is None else in_parts(priors.counts, priors.weights, lowercase)
         if checkpoint is not None and not all(_regular(path) for one in self.inputs for path in one.values()):
-            raise UsageProblem("`checkpoint` goes on with files; a pipe cannot be read again")
+            raise UsageProblem("`checkpoint` needs files: a pipe cannot be read again")
 
     def _chosen(self) -> int:
         """Return the usual number of pairs of a part, or as many as memory lets it have."""
@@ -248,7 +248,7 @@ class PartsRun:
         from aligntools.aligning.parts.planning import plan_lines
 
         if not all(_regular(path) for one in self.inputs for path in one.values()):
-            raise UsageProblem("`plan` looks at the beginning of files; a pipe cannot be read again")
+            raise UsageProblem("`plan` needs files: it looks at their beginning, and a pipe cannot be read again")
         self._check_memory()
         return plan_lines(
             self.inputs,

@@ -1,4 +1,4 @@
-"""Weights of features learned beside evidence: other aligners' links, and what sources know of places."""
+"""Weights of features learned together with evidence: other aligners' links, and what sources know of places."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -108,7 +108,7 @@ class AlignmentFiles:
             raise UsageProblem("readers of `output_format=tsv` take links alone; leave out `link_probabilities`")
 
     def check_direction(self, direction: str, decisions: Decisions, who: str = "") -> None:
-        """Refuse files of a direction that there is not, and decisions that change nothing in what is written.
+        """Refuse files of a direction that was not trained, and decisions that change nothing in what is written.
 
         Parameters
         ----------

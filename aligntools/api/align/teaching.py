@@ -91,7 +91,7 @@ def teach(
     given.end()
     texts = list(texts)
     if not texts:
-        raise UsageProblem("there is no text to teach by")
+        raise UsageProblem("there is no text to teach from")
     if aligners is not None and len(aligners) != len(texts):
         raise UsageProblem(f"{len(aligners)} aligners for {len(texts)} texts; give one for each text, or none")
     tell, found = reporter(progress), []

@@ -40,7 +40,7 @@ class TeachingFiles:
         """Refuse what does not go together."""
         if len(self.source) != len(self.target) or not (self.source or self.joint_file):
             as_many = "`source` and `target`, as many of the one as of the other, or `joint_file`"
-            raise UsageProblem(f"give a text to teach by: {as_many}")
+            raise UsageProblem(f"give a text to teach from: {as_many}")
         texts, models = len(self.source) + len(self.joint_file), len(self.model)
         if models not in (0, texts):
             once = "`model` comes once for each text or not at all"

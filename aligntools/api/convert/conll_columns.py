@@ -315,4 +315,4 @@ class _Values:
             self._too_many(path, int(found.sentence_lines()[0]) if isinstance(found, Conll) else done + 1)
 
     def _too_many(self, path: PathLike, line: int) -> None:
-        raise DataError(self.path, line, f"there is no sentence for this in {path}; its {self._name} are more")
+        raise DataError(self.path, line, f"there are more {self._name} than sentences in {path}")

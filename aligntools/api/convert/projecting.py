@@ -158,7 +158,7 @@ def project(
     links, index_base = settings.links, how.index_base
     if not isinstance(source, Conll | str | os.PathLike):
         raise DataError(
-            "source", None, f"{type(source).__name__} is no CoNLL; give a file's name, or what was read of one"
+            "source", None, f"{type(source).__name__} is not CoNLL; give a file's name, or what was read of one"
         )
     theirs = source if isinstance(source, Conll) else read_conll(os.fspath(source))
     text = _target(split_as(target, split), split)

@@ -54,7 +54,7 @@ def _side(pairs: Iterable[Any], side: int) -> Iterator[Sentence]:
     for number, pair in enumerate(pairs, 1):
         if not isinstance(pair, tuple) or len(pair) != 2:
             shown = f"a tuple of {len(pair)}" if isinstance(pair, tuple) else type(pair).__name__
-            raise DataError("<text>", number, f"{shown}; a pair is a tuple of two sentences, as in the first place")
+            raise DataError("<text>", number, f"{shown}; a pair is a tuple of two sentences, as the first one is")
         yield pair[side]
 
 

@@ -331,7 +331,7 @@ def train_tagger(
 
 
 def _check_share(share: float, dictionary: Dictionary | None) -> None:
-    """Refuse a share of what is not there."""
+    """Refuse `min_share` without a dictionary."""
     if dictionary is None and share != TaggerSettings.min_share:
         raise UsageProblem("`min_share` goes with `dictionary`")
 

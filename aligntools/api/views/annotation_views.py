@@ -43,7 +43,7 @@ def view_annotation(
 
 
 def _check_kind(path: str) -> None:
-    """Refuse a file of another kind, with the option that it is for."""
+    """Refuse a file of another kind; the message names the option that it is for."""
     from aligntools.formats.models.modelfile import is_model
     from aligntools.formats.opening.beginnings import beginning
 

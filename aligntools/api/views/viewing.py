@@ -169,7 +169,7 @@ def _sides(text: Any, input_format: str, split: Split) -> tuple[_Words, _Words, 
     source, target = (_split(_lines(paths[side], None)[0], paths[side]) for side in ("source", "target"))
     first, second = map(str, paths.values())
     if len(source) != len(target):
-        problem = f"{len(target)} lines, but {first} has {len(source)}; a text and its translation have as many"
+        problem = f"{len(target)} lines, but {first} has {len(source)}; both must have the same number of lines"
         raise DataError(second, None, problem)
     return source, target, first
 

@@ -205,7 +205,7 @@ class Raw:
     """Raw text out of CoNLL-U, part after part."""
 
     def __init__(self) -> None:
-        self._held, self._any = b"", False
+        self._held = b""
 
     def add(self, conll: Conll) -> bytes:
         """Return the text of a part, but for a space behind its last token that is not noted."""
@@ -217,7 +217,7 @@ class Raw:
                 k = tokens[place]
                 before, after, inside = _spaces(miscs[k])
                 out += [self._held, before, forms[k] if inside is None else inside]
-                self._held, self._any = b" " if after is None else b"", True
+                self._held = b" " if after is None else b""
                 out.append(after or b"")
             elif line.startswith(b"#"):
                 if found := _SPACES.match(line):

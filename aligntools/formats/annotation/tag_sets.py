@@ -39,7 +39,7 @@ def read_dictionary(path: object) -> dict[bytes, dict[bytes, float]]:
             word, tag = fields[:2]
             if tag == NONE or OR in tag:
                 name = shown(tag.decode("utf-8", "replace"))
-                raise DataError(path, number, f"'{name}' is no tag: give each tag of a word a line of its own")
+                raise DataError(path, number, f"'{name}' is not a tag: give each tag of a word a line of its own")
             tags = found.setdefault(word, {})
             tags[tag] = tags.get(tag, 0.0) + weight
     if not found:

@@ -89,7 +89,7 @@ class GivenLinksReader:
         first, n = self._lines.line + 1, len(source_lengths)
         given = parse_given(self._lines.read(n), path=self.path, line=first)
         if len(given) < n:
-            problem = f"has {self._lines.line} lines of links, but the text has more: one line for each pair"
+            problem = f"has {self._lines.line} lines of links, but the text has more; there must be one for each pair"
             raise DataError(self.path, None, problem)
         return fitting(given, source_lengths, target_lengths, path=self.path, line=first)
 
@@ -97,7 +97,9 @@ class GivenLinksReader:
         """Raise a DataError where there are more lines than the text has."""
         if self._lines.read(1):
             raise DataError(
-                self.path, self._lines.line, f"links of another pair; the text has {text_lines} lines: one line each"
+                self.path,
+                self._lines.line,
+                f"there are more lines of links than the {text_lines} of the text; there must be one for each pair",
             )
 
     def close(self) -> None:

@@ -74,7 +74,7 @@ def _config(path: str) -> dict[str, Any]:
     try:
         config = json.loads(_bytes(path))
     except ValueError as error:
-        raise ModelError(path, None, f"is no JSON ({error})") from None
+        raise ModelError(path, None, f"is not JSON ({error})") from None
     if not isinstance(config, dict) or config.get("model_type") not in KINDS:
         kind = config.get("model_type") if isinstance(config, dict) else None
         raise ModelError(path, None, f"model_type is {kind!r}; encoders of the kinds {', '.join(KINDS)} can be read")
@@ -82,7 +82,7 @@ def _config(path: str) -> dict[str, Any]:
         if not isinstance(config.get(name), int) or config[name] < 1:
             raise ModelError(path, None, f"{name} is {config.get(name)!r}; a whole number from 1 on was expected")
     if config["hidden_size"] % config["num_attention_heads"]:
-        raise ModelError(path, None, "hidden_size is no multiple of num_attention_heads")
+        raise ModelError(path, None, "hidden_size is not a multiple of num_attention_heads")
     for name, known in (("hidden_act", "gelu"), ("position_embedding_type", "absolute")):
         if config.get(name, known) != known:
             raise ModelError(path, None, f"{name} is {config[name]!r}; only {known} is known")
@@ -104,7 +104,7 @@ def _of_onnx(path: str) -> tuple[dict[str, np.ndarray], str]:
     try:
         named, files = onnx_weights.read(path)
     except (OSError, ValueError, KeyError, MemoryError, OverflowError) as error:
-        raise ModelError(path, None, f"is no file of weights that can be read ({error})") from None
+        raise ModelError(path, None, f"is not a file of weights that can be read ({error})") from None
     arrays = {_plain(name): array for name, array in named.items()}
     if _NAMED not in arrays:
         raise ModelError(path, None, f"has no {_NAMED}; export it with neither optimization nor quantization")
@@ -124,7 +124,7 @@ def _of_safetensors(path: str) -> dict[str, np.ndarray]:
         found = "16-bit numbers of bfloat16" if error.args == (_BFLOAT,) else f"{error}"
         raise ModelError(path, None, f"has {found}; save it with weights of float32 or float16") from None
     except (OSError, ValueError, TypeError, AttributeError, MemoryError, OverflowError) as error:
-        raise ModelError(path, None, f"is damaged or no file of safetensors ({error})") from None
+        raise ModelError(path, None, f"is damaged or not a safetensors file ({error})") from None
     return arrays
 
 
@@ -165,7 +165,7 @@ def _tokenizer(path: str) -> Any:
     try:
         tokenizer = make(data)
     except Exception as error:  # the library raises plain exceptions
-        raise ModelError(path, None, f"is no tokenizer that can be read ({error})") from None
+        raise ModelError(path, None, f"is not a tokenizer that can be read ({error})") from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

@@ -128,7 +128,7 @@ def _beside(files: dict[str, memoryview], place: dict[str, str], size: int) -> m
     """Return bytes of a file beside the first one."""
     name, begin = place.get("location", ""), int(place.get("offset", "0"))
     if not name or os.path.basename(name) != name:
-        raise ValueError(f"has weights in '{name}', which is no file beside it")
+        raise ValueError(f"has weights in '{name}', and there is no such file in its folder")
     path = os.path.join(os.path.dirname(next(iter(files))), name)
     if path not in files:
         files[path] = _mapped(path)
@@ -172,7 +172,7 @@ def _fields(data: memoryview) -> Iterator[tuple[int, _Value]]:
         else:
             size = {1: 8, 5: 4}.get(form, len(data) + 1)
         if at + size > len(data):
-            raise ValueError("cut short or no file of ONNX")
+            raise ValueError("cut short or not an ONNX file")
         yield key >> 3, data[at : at + size]
         at += size
 
@@ -183,7 +183,7 @@ def _varint(data: memoryview, at: int) -> tuple[int, int]:
         value |= (byte & 127) << (7 * k)
         if byte < 128:
             return value, at + k + 1
-    raise ValueError("cut short or no file of ONNX")
+    raise ValueError("cut short or not an ONNX file")
 
 
 def _packed(data: memoryview) -> list[int]:

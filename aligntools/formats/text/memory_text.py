@@ -42,7 +42,7 @@ def sentences_given(text: object, name: str) -> Iterator[Any]:
         When it is nothing that has sentences.
     """
     if isinstance(text, str | bytes | bytearray | Mapping) or not isinstance(text, Iterable):
-        raise DataError(name, None, f"{type(text).__name__} is no text ({_ADVICE})")
+        raise DataError(name, None, f"{type(text).__name__} is not text ({_ADVICE})")
     return iter(text)
 
 

@@ -1,7 +1,7 @@
 """How text and models are read."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from aligntools.ground.declaring import Settings, declared, documented, option
 from aligntools.ground.errors import UsageProblem
@@ -35,8 +35,6 @@ _TOKENIZER = (
 class Splitting(Settings):
     """What lines of text are split at."""
 
-    CHANGES: ClassVar = "reading"
-
     split: Split | None = option(
         None,
         "What separates words: spaces and tabs, or all of Unicode's white space, as for Python's str.split().",
@@ -49,8 +47,6 @@ class Splitting(Settings):
 @dataclass(frozen=True)
 class Loading(Settings):
     """How files of models are loaded."""
-
-    CHANGES: ClassVar = "run"
 
     verify: bool = option(True, "Check the checksums of model files on loading.", group=_TEXT)
 
@@ -81,8 +77,6 @@ class Reading(Splitting):
 class PieceReading(Settings):
     """How pieces of words are read."""
 
-    CHANGES: ClassVar = "reading"
-
     scheme: Scheme = option(
         "auto",
         "How pieces are marked: by \u2581 before words (sentencepiece) or for spaces (icu), @@ (bpe), ## (wordpiece),"
@@ -94,8 +88,6 @@ class PieceReading(Settings):
 @dataclass(frozen=True)
 class Tokenizing(Settings):
     """How words of raw parallel text are found."""
-
-    CHANGES: ClassVar = "reading"
 
     tokenize: str | None = option(
         None,
@@ -117,8 +109,6 @@ class Tokenizing(Settings):
 @dataclass(frozen=True)
 class RawReading(Settings):
     """How sentences and words of raw text are found."""
-
-    CHANGES: ClassVar = "reading"
 
     tokenize: bool = option(
         False,
@@ -153,8 +143,6 @@ class RawReading(Settings):
 class LinkReading(Settings):
     """How links are read."""
 
-    CHANGES: ClassVar = "reading"
-
     reverse: bool = option(False, "The links are target-source: i of i-j is the target word.", group=_INPUT)
     index_base: int = option(0, "Number of the first word in links.", allowed=counts(0, 1), group=_INPUT, metavar="0|1")
 
@@ -163,8 +151,6 @@ class LinkReading(Settings):
 @dataclass(frozen=True)
 class TextReading(Settings):
     """How text is read that may have tags."""
-
-    CHANGES: ClassVar = "reading"
 
     format: TextFormat = option("auto", "Format of the text; auto looks at its first lines.", group=_INPUT)
     separator: str | bytes | None = option(
@@ -201,8 +187,6 @@ def check_predicted(predicted_columns: bool, format: str) -> None:
 @dataclass(frozen=True)
 class ColumnReading(Settings):
     """Which columns of CoNLL are meant."""
-
-    CHANGES: ClassVar = "reading"
 
     predicted_columns: bool = option(
         False,

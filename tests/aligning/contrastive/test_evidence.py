@@ -137,9 +137,9 @@ def test_weights_with_evidence_on_disk(tmp_path):
     assert [t.tolist() for t in found.tables] == [t.tolist() for t in tables]
     text = (tmp_path / "w").read_text()
     for old, new, said in (
-        ('"evidence": [', '"evidence": [[1],', "each file's list in 'evidence' has 6 numbers"),
-        ('"evidence": [', '"evidence": [' + "[1]," * 9, "of 9 files at most"),
-        ('"evidence": [', '"evidence": 3, "x": [', "'evidence' is a list"),
+        ('"evidence": [', '"evidence": [[1],', "each file's list in 'evidence' must have 6 numbers"),
+        ('"evidence": [', '"evidence": [' + "[1]," * 9, "of at most 9 files"),
+        ('"evidence": [', '"evidence": 3, "x": [', "'evidence' must be a list"),
         ('"evidence": [', '"x": [', "unknown feature 'evidence-1'"),
     ):
         (tmp_path / "bad").write_text(text.replace(old, new))
