@@ -20,6 +20,8 @@ CHANNELS = 24
 #: What a layer looks at: the candidate, its eight neighbours, the highest values of its row and of its column.
 PLACES = 11
 OF_ROW, OF_COLUMN = 9, 10
+#: Candidates that are multiplied with a matrix together, so that each of its numbers is read once for all.
+TOGETHER = 4
 #: The neighbours (columns of ``neighbours``) in a matrix whose rows and columns change places.
 TURNED = (0, 3, 5, 1, 6, 2, 4, 7)
 
@@ -67,6 +69,33 @@ def add_product(values, n, matrix, out, to):
             out[to, b] += x * matrix[a, b]
 
 
+@kernel(inline=True, owning=False)
+def add_products(values, chosen, to, count, matrix, sums, out):
+    """Add ``values[chosen[n]] @ matrix`` to ``out[to[n]]``, for each of ``count`` places.
+
+    The last ones are worked several times where TOGETHER are too many, so that all round alike.
+    """
+    last = count - 1
+    for n in range(0, count, TOGETHER):
+        i, j, k, m = chosen[n], chosen[min(n + 1, last)], chosen[min(n + 2, last)], chosen[min(n + 3, last)]
+        for b in range(TOGETHER * CHANNELS):
+            sums[b] = 0.0
+        for a in range(0, CHANNELS, 4):
+            i0, i1, i2, i3 = values[i, a], values[i, a + 1], values[i, a + 2], values[i, a + 3]
+            j0, j1, j2, j3 = values[j, a], values[j, a + 1], values[j, a + 2], values[j, a + 3]
+            k0, k1, k2, k3 = values[k, a], values[k, a + 1], values[k, a + 2], values[k, a + 3]
+            m0, m1, m2, m3 = values[m, a], values[m, a + 1], values[m, a + 2], values[m, a + 3]
+            for b in range(CHANNELS):
+                w, x, y, z = matrix[a, b], matrix[a + 1, b], matrix[a + 2, b], matrix[a + 3, b]
+                sums[b] += i0 * w + i1 * x + (i2 * y + i3 * z)
+                sums[CHANNELS + b] += j0 * w + j1 * x + (j2 * y + j3 * z)
+                sums[2 * CHANNELS + b] += k0 * w + k1 * x + (k2 * y + k3 * z)
+                sums[3 * CHANNELS + b] += m0 * w + m1 * x + (m2 * y + m3 * z)
+        for g in range(min(TOGETHER, count - n)):
+            for b in range(CHANNELS):
+                out[to[n + g], b] += sums[g * CHANNELS + b]
+
+
 @kernel(part=True)
 def first_layer(pair, rows, columns, s_words, t_words, asked, weights, bias, x, h):
     """Fill ``h`` with the first layer's values of each candidate."""
@@ -85,35 +114,43 @@ def first_layer(pair, rows, columns, s_words, t_words, asked, weights, bias, x, 
 
 
 @kernel(part=True)
-def highest(lines, size, h, matrix, most, products):
+def highest(lines, size, h, matrix, most, products, places, sums):
     """Fill ``products`` with ``matrix`` times the highest values of each of ``size`` rows, or columns."""
     for line in range(size):
         for b in range(CHANNELS):
             most[line, b] = 0.0
             products[line, b] = 0.0
+        places[0, line] = 0
     for c in range(lines.shape[0]):
+        places[0, lines[c]] = 1
         for b in range(CHANNELS):
             most[lines[c], b] = max(most[lines[c], b], h[c, b])
-    for line in range(size):
-        add_product(most, line, matrix, products, line)
+    count = 0
+    for line in range(size):  # those that have candidates
+        if places[0, line] == 1:
+            places[1, count] = line
+            count += 1
+    add_products(most, places[1], places[1], count, matrix, sums, products)
 
 
 @kernel(owning=False)
-def network_odds(k0, k1, candidates, network, x, words, values, out):
+def network_odds(k0, k1, candidates, network, x, words, values, places, out):
     """Average the networks' log-odds, each over the pair and over the pair with its sides changed.
 
     Parameters
     ----------
     candidates : kernels_features.Candidates
     network : Network
-    x : float32 [1, inputs], scratch
+    x : float32 [2, inputs or TOGETHER * CHANNELS], scratch
     words : float32 [3, words of the longest side, CHANNELS], scratch
     values : float32 [2, candidates of the largest pair, CHANNELS], scratch
+    places : int64 [2, candidates of the largest pair, or words of the longest side], scratch
     out : float32 [candidates], output
     """
     n_networks, n_layers = network.layers.shape[0], network.layers.shape[1]
     share = np.float32(1.0 / (2 * n_networks))
     most, of_rows, of_columns, h, z = words[0], words[1], words[2], values[0], values[1]
+    chosen, to, sums = places[0], places[1], x[1]
     for k in range(k0, k1):
         pair = pair_of(candidates, k)
         base, n = candidates.starts[k], pair.rows.shape[0]
@@ -138,16 +175,20 @@ def network_odds(k0, k1, candidates, network, x, words, values, out):
                 )
                 for layer in range(n_layers):
                     weights, bias = network.layers[m, layer], network.biases[m, layer]
-                    highest(rows, s_words.shape[0], h, weights[OF_ROW], most, of_rows)
-                    highest(columns, t_words.shape[0], h, weights[OF_COLUMN], most, of_columns)
+                    highest(rows, s_words.shape[0], h, weights[OF_ROW], most, of_rows, places, sums)
+                    highest(columns, t_words.shape[0], h, weights[OF_COLUMN], most, of_columns, places, sums)
                     for c in range(n):
                         for b in range(CHANNELS):
                             z[c, b] = bias[b] + of_rows[rows[c], b] + of_columns[columns[c], b]
-                        add_product(h, c, weights[0], z, c)
-                        for d in range(8):
-                            other = pair.neighbours[c, TURNED[d] if side == 1 else d]
-                            if other >= 0:
-                                add_product(h, other, weights[1 + d], z, c)
+                        to[c] = c
+                    add_products(h, to, to, n, weights[0], sums, z)
+                    for d in range(8):
+                        way, count = TURNED[d] if side == 1 else d, 0
+                        for c in range(n):
+                            if pair.neighbours[c, way] >= 0:
+                                chosen[count], to[count] = pair.neighbours[c, way], c
+                                count += 1
+                        add_products(h, chosen, to, count, weights[1 + d], sums, z)
                     for c in range(n):
                         for b in range(CHANNELS):
                             h[c, b] += max(z[c, b], np.float32(0.0))

@@ -62,8 +62,11 @@ class LinkNetwork:
 
         def judge(block: tuple[int, int]) -> None:
             most, *longest = largest_pair(*block, arrays)
-            scratch = (1, self.first.shape[1]), (3, max(longest), kn.CHANNELS), (2, most, kn.CHANNELS)
-            kn.network_odds(*block, arrays, self._network, *(np.empty(shape, np.float32) for shape in scratch), out)
+            inputs = max(self.first.shape[1], kn.TOGETHER * kn.CHANNELS)
+            shapes = (2, inputs), (3, max(longest), kn.CHANNELS), (2, most, kn.CHANNELS)
+            scratch = [np.empty(shape, np.float32) for shape in shapes]
+            places = np.empty((2, max(most, *longest)), np.int64)
+            kn.network_odds(*block, arrays, self._network, *scratch, places, out)
 
         over(pool, judge, candidates.blocks())
         return out

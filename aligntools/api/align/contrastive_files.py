@@ -25,6 +25,7 @@ from aligntools.api.align.contrastive_base import (
 from aligntools.api.align.evidence import Evidence, check_count, read_evidence
 from aligntools.api.align.evidence_texts import check_applied
 from aligntools.api.align.files import asking
+from aligntools.api.align.outputs import MANY_LINKS
 from aligntools.api.align.text_files import TextFiles
 from aligntools.api.running.threads import pool_of
 from aligntools.api.running.watching import Watch
@@ -193,7 +194,7 @@ class ContrastiveText:
             how: dict[str, Any] = {"evidence": self._evidence, "reading": self.reading, "run": run}
             with self.ending():
                 for block in aligner.align_blocks(*source, unbuffered=self.unbuffered, **how):
-                    out.write(block.format())
+                    out.write(block.format(compiled=True if tally.links >= MANY_LINKS else None))
                     if self.unbuffered:
                         out.flush()
                     tally.add(block)
