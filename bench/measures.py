@@ -211,6 +211,10 @@ MEASURES = (
        "AER of larger texts by how many of their pairs the encoder reads", "data", "without it",
        sets=("en-sv.gold,en-cs.gold,en-zh.gold,en-ja.gold,en-fr.dev,en-es.wiki", "gold sets with training text"),
        pairs=(20_000, "of a text")),
+    _m("encoder_large", "Texts of which the encoder reads a sample",
+       "AER of large texts of which the encoder reads a sample, and words by themselves", "data", "without it",
+       sets=("en-zh.gold,en-ja.gold,en-cs.gold,en-es.wiki,en-de.gold,en-fr.dev", "gold sets with training text"),
+       pairs=(10**6, "of a text at most")),
     _m("word_vectors", "Small texts with vectors of words",
        "AER of small texts with vectors of words, alone and beside the encoder", "data", "neither",
        sets=("en-nl.wiki,en-zh.gold,en-es.wiki,en-es.gold,en-de.gold,en-ja.gold,en-it.wiki,en-pt.wiki,en-ru.wiki,"

@@ -81,6 +81,13 @@ class Said:
     priors: "Priors | None" = None
     places: "Places | None" = None
 
+    def with_words(self, other: "Said") -> "Said":
+        """Return the same with what was said of words by themselves, whose header is put under ``alone``."""
+        from aligntools.formats.links.priors import combined
+
+        found = [one for one in (self.priors, other.priors) if one is not None]
+        return replace(self, about=self.about | {"alone": other.about}, priors=combined(found) if found else None)
+
 
 class Source(ABC):
     """What knows words beforehand, of any text; a subclass is of words or of text."""
@@ -115,11 +122,13 @@ class WordSource(Source):
         target: "AnyVocabulary",
         pool: "Pool",
     ) -> Said:
-        """Say which words of two vocabularies are translations."""
+        """Say which words of two vocabularies are translations; the most frequent ones come first."""
 
     def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
         """Say what is known of a text's words."""
-        return self.tried(self.of_words(written.source_vocabulary, written.target_vocabulary, pool), written)
+        from aligntools.formats.text.corpus import frequent_first
+
+        return self.tried(self.of_words(*frequent_first(written), pool), written)
 
     def tried(self, said: Said, written: "Bitext") -> Said:
         """Return what was said, scaled by how well it agrees with a text or a part of it; words are as written."""
@@ -136,6 +145,11 @@ class TextSource(Source):
     def pairs_of(self, pairs: int) -> int:
         """Return how many pairs are read of a text with so many."""
         return pairs
+
+    @property
+    def alone(self) -> WordSource | None:
+        """What it knows of words by themselves, which is asked too where not all sentences are read."""
+        return None
 
     @abstractmethod
     def of_part(self, written: "Bitext", text: "Bitext", pool: "Pool") -> "tuple[Priors, About]":
@@ -403,6 +417,14 @@ class Known:
         return replace(self, text=text)
 
 
+def said_by(source: Source, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
+    """Return what a source says of a text; where it reads a sample of it, of words by themselves too."""
+    found = source.known(written, pool, tell)
+    if not isinstance(source, TextSource) or source.pairs_of(len(written)) == len(written) or source.alone is None:
+        return found
+    return found.with_words(source.alone.known(written, pool, tell))
+
+
 def summary(header: Mapping[str, About]) -> list[str]:
     """Return what a model's header says of its evidence, a line for each kind."""
     return [kind_of(name).summary(about) for name, about in header.items()]
@@ -432,7 +454,7 @@ def ask(
         source = kind.source(asked.of_kind(kind))  # forgotten before training: it may take memory
         read = source.pairs_of(pairs) if isinstance(source, TextSource) else 0
         if not places or read == pairs:
-            said[kind.name] = source.known(written, pool, partial(tell, kind.name))
+            said[kind.name] = said_by(source, written, pool, partial(tell, kind.name))
         elif read:
             about = f"{read} pairs of a text with {pairs}, and the base model is there already"
             _log.info("%s: not asked, since it reads %s", kind.name, about)

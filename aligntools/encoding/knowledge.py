@@ -6,7 +6,7 @@ from those of a dictionary. So a model that was trained knows what the encoder k
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from aligntools.encoding.encoder import LAYER, Encoder, load
 from aligntools.encoding.mapping import WordMap
-from aligntools.encoding.similarities import LEAST, Similarities, compare
+from aligntools.encoding.similarities import LEAST, Similarities, compare, unit
 from aligntools.formats.links.given_links import GivenLinks, concatenate_given
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.priors import Counted, Priors
@@ -36,6 +36,8 @@ DOUBTED, BELIEVED = 0.12, 0.2
 #: 0.1, and from each of LEVELS on. Learned by logistic regression from the gold links of all sets of `bench.encoder`.
 LEVELS = (0.1, 0.5, 0.75, 0.9, 0.97)
 ODDS = np.array([-1.2, -0.1, 0.7, 0.8, 1.0, 1.6])
+#: Words of a side that are encoded by themselves where a sample of the sentences is read, at most.
+ALONE = 10_000
 #: What share of words choose each other by chance, where there is one pair alone.
 _CHANCE = 0.5
 
@@ -128,6 +130,27 @@ class Member:
         """Return the links alone that `knowledge` has of a text."""
         return concatenate_given([_links(compare(*states)) for states in self._blocks(bitext, pool)])
 
+    def vectors(self, words: Sequence[str], pool: Pool) -> np.ndarray:
+        """Return the states of words by themselves, those of all layers in a row.
+
+        Parameters
+        ----------
+        words : sequence of str
+            As they are written, the most frequent first.
+        pool : Pool
+            Does not show in the result.
+
+        Returns
+        -------
+        float32 [words, layers * width]
+            Each layer's of length 1. Zeros for words without a piece, and beyond the first ALONE.
+        """
+        out = np.zeros((len(words), len(self.layers), self.encoder.width), np.float32)
+        asked = ([word[:_LETTERS]] for word in words[:ALONE])
+        for n, states in enumerate(self._mapped(asked, pool)):
+            out[n] = unit(states[:, 0])
+        return out.reshape(len(words), -1)
+
     def _blocks(self, bitext: Bitext, pool: Pool) -> Iterator[tuple[list[np.ndarray], list[np.ndarray]]]:
         """Yield the states of runs of sentence pairs, of the source and of the target."""
         sides = [
@@ -148,6 +171,9 @@ class Member:
             [words[id] for id in side.tokens[a:b].tolist()]
             for a, b in zip(side.offsets[:-1].tolist(), side.offsets[1:].tolist(), strict=True)
         )
+        return self._mapped(sentences, pool)
+
+    def _mapped(self, sentences: Iterable[Sequence[str]], pool: Pool) -> Iterator[np.ndarray]:
         found = self.encoder.stream(sentences, self.layers, pool)
         return map(self.map, found) if self.map is not None else found
 

@@ -10,10 +10,10 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 
 _log = logging.getLogger("aligntools")
-#: Pairs of the largest text that is read whole unless something else is asked for, and what is read of larger ones:
-#: reading all gains much, since places count then; a sample gains little, and a million pairs should not take much
-#: longer by it.
-WHOLE, SAMPLE = 60_000, 2_500
+#: Pairs of the largest text that is read whole unless something else is asked for, and what is read of larger ones,
+#: beside words by themselves: reading all gains much, since places count then; a sample gains little, and a million
+#: pairs should not take much longer by it.
+WHOLE, SAMPLE = 60_000, 1_000
 _GROUP = "An encoder that knows words beforehand"
 _WORDS = "Vectors of words that are known beforehand"
 
@@ -40,8 +40,8 @@ class EncoderSettings(Settings):
     )
     encoder_pairs: int | None = option(
         None,
-        "Sentence pairs that the encoder reads; of a larger text as many, evenly spread. Where it reads all, its links"
-        " count as evidence of their places too.",
+        "Sentence pairs that the encoder reads; of a larger text as many, evenly spread, and the most frequent words by"
+        " themselves. Where it reads all pairs, its links count as evidence of their places too.",
         allowed=counts(1),
         otherwise=f"all of up to {WHOLE:,}, of a larger text {SAMPLE:,}",
         group=_GROUP,

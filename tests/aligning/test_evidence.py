@@ -290,6 +290,21 @@ def test_a_source_that_reads_a_part_of_a_text_is_not_asked_of_places_alone(text,
     assert "encoder: not asked, since it reads 5 pairs of a text with 40" in caplog.text
 
 
+def test_where_some_pairs_are_read_words_are_known_by_themselves_too(text, sources, tmp_path):
+    """In one training and in parts alike; of a text that is read whole they would add nothing."""
+    how = {"encoder": True, "encoder_pairs": 5, "views": (0,), "subwords": 0}
+    whole = at.train_aligner(*text, **how)
+    list(at.align_in_parts(*text, part_size=13, save_model=tmp_path / "parts", **how))
+    in_parts = at.load(tmp_path / "parts").model.evidence["encoder"]
+    about = whole.model.evidence["encoder"]
+    assert about["pairs"] == 5
+    assert about["alone"]["entries"] > 0
+    counted = ("entries", "words", "missing")
+    assert [in_parts["alone"][name] for name in counted] == [about["alone"][name] for name in counted]
+    assert "; words by themselves: " in evidence.summary(whole.model.evidence)[0]
+    assert "alone" not in at.train_aligner(*text, encoder=True, fast=True).model.evidence["encoder"]
+
+
 #: The program with a kind that is made known before its commands are.
 PROGRAM = """
 from aligntools.aligning import evidence

@@ -3,6 +3,7 @@
 import importlib.util
 import itertools
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -111,6 +112,23 @@ def test_a_sample_is_evenly_spread():
     some = knowledge.sample(bitext, 4)
     assert [some.source_vocabulary.word(i) for i in some.source.tokens] == ["w0", "w3", "w6", "w9"]
     assert some.target.lengths().tolist() == [2] * 4
+
+
+def test_the_first_words_have_vectors_by_themselves(member, monkeypatch):
+    """Those of the encoder, mapped, each layer's of length 1; invisible characters have none."""
+    words = ["cat", "\u200b", "the", "ab" * 200]
+    mapped = replace(member, map=WordMap((1, 2), np.stack([2.0 * np.eye(tiny.WIDTH, dtype=np.float32)] * 2)))
+    with Pool(2) as pool:
+        found = mapped.vectors(words, pool)
+        (state,) = member.encoder.states([["cat"]], (1, 2), pool)
+        monkeypatch.setattr(knowledge, "ALONE", 1)
+        one = mapped.vectors(words, pool)
+    assert found.shape == (4, 2 * tiny.WIDTH)
+    assert found[0].reshape(2, -1) == pytest.approx(
+        state[:, 0] / np.linalg.norm(state[:, 0], axis=1)[:, None], abs=1e-5
+    )
+    assert [bool(row.any()) for row in found] == [True, False, True, True]
+    assert [bool(row.any()) for row in one] == [True, False, False, False]
 
 
 def test_the_map_that_ships_is_small_and_says_where_it_is_from():

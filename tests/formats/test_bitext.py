@@ -7,7 +7,7 @@ import pytest
 
 from aligntools.formats.opening import files
 from aligntools.formats.text.bitext import read_bitext, read_side, stream_bitext
-from aligntools.formats.text.corpus import Skipped
+from aligntools.formats.text.corpus import Skipped, frequent_first
 from aligntools.ground.errors import DataError, UsageProblem
 from tests.formats.conftest import NOTHING, both, sentences, settled
 
@@ -371,3 +371,9 @@ def test_one_side(one, either_path):
     assert sentences(side, vocabulary) == [["A", "a"]]
     with pytest.raises(DataError, match=":2: bytes that are not UTF-8"):
         read_side(one(b"a\nb\xc0\x80\nc\n"))
+
+
+def test_words_in_the_order_of_how_frequent_they_are(pair):
+    """Equally frequent ones in the order of the text."""
+    corpus = read_bitext(*pair(b"a b\nb c\nc b d\n", b"x\ny\ny\n"))
+    assert [v.words()[1:] for v in frequent_first(corpus)] == [["b", "c", "a", "d"], ["y", "x"]]

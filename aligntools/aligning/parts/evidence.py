@@ -1,9 +1,10 @@
 """What is known beforehand of the words of a text in parts, whatever kinds of evidence know it.
 
 A source that reads sentences reads each part's share of the pairs, as a job; one that knows words by themselves is
-asked once, about the words of all parts.
+asked once, about the words of all parts, and so is one that reads some of the sentences alone.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -49,6 +50,15 @@ class Asking:
     def source(self) -> Source:
         """The source, loaded once by each process."""
         return _source(self.kind, self.settings)
+
+    @property
+    def words(self) -> WordSource | None:
+        """What knows words by themselves: the source, or what it has for a text of which it reads a sample."""
+        source, pairs = self.source, sum(self.pairs)
+        if isinstance(source, WordSource):
+            return source
+        assert isinstance(source, TextSource)
+        return source.alone if source.pairs_of(pairs) < pairs else None
 
     def name(self, *numbers: int) -> str:
         """Return the name of what is kept of the kind."""
@@ -110,36 +120,41 @@ def ask(
 def _ask_kind(work: Work, asking: Asking, runner: JobRunner) -> tuple[About, list[Priors]]:
     """Ask a kind about the whole text; return what a header says, and priors that add."""
     source, store, parts = asking.source, work.store, range(work.parts)
+    about: About = {}
+    priors: list[Priors] = []
     try:
-        if isinstance(source, WordSource):
+        if asking.words is not None:
             if not store.has(asking.name()):
                 runner.run(asking.kind.name, partial(ask_words, work, asking), [work.parts])
             said = _kept(work, asking.name())
-            return store.about(asking.name()), [said] if len(said) else []
-        assert isinstance(source, TextSource)
-        runner.run(asking.kind.name, partial(ask_part, work, asking), parts)
-        belief, about = source.of_parts([store.about(asking.name(part)) for part in parts])
-        if not belief:
-            return about, []
-        found = (_kept(work, asking.name(part)) for part in parts)
-        return about, [
-            Priors(one.source_vocabulary, one.target_vocabulary, Counted(one.lexical.keys, one.lexical.alphas * belief))
-            for one in found
-        ]
+            about, priors = store.about(asking.name()), [said] if len(said) else []
+        if isinstance(source, TextSource):
+            runner.run(asking.kind.name, partial(ask_part, work, asking), parts)
+            belief, own = source.of_parts([store.about(asking.name(part)) for part in parts])
+            about = own | ({"alone": about} if about else {})
+            for one in (_kept(work, asking.name(part)) for part in parts if belief):
+                table = Counted(one.lexical.keys, one.lexical.alphas * belief)
+                priors.append(Priors(one.source_vocabulary, one.target_vocabulary, table))
+        return about, priors
     finally:
         _source.cache_clear()
 
 
 def ask_words(work: Work, asking: Asking, parts: int, pool: Pool) -> None:
     """Keep what a source says of the words of all parts."""
-    source = asking.source
-    assert isinstance(source, WordSource)
-    sides: tuple[list[str], list[str]] = ([], [])
+    source = asking.words
+    assert source is not None
+    counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())  # in the order of the text
     for part in range(parts):
         text = load_text(work.store, written_name(*work.place(part)))
-        for words, vocabulary in zip(sides, (text.source_vocabulary, text.target_vocabulary), strict=True):
-            words.extend(vocabulary.words()[1:])
-    distinct = [Vocabulary.from_words(dict.fromkeys(words)) for words in sides]  # in the order of the text
+        for of_side, side, vocabulary in zip(
+            counts, (text.source, text.target), (text.source_vocabulary, text.target_vocabulary), strict=True
+        ):
+            words = vocabulary.words()
+            of_side.update(dict(zip(words, np.bincount(side.tokens, minlength=len(words)).tolist(), strict=True)))
+    for of_side in counts:
+        del of_side[""]
+    distinct = [Vocabulary.from_words(word for word, _ in of_side.most_common()) for of_side in counts]
     said = source.of_words(distinct[0], distinct[1], pool)
     said = source.tried(said, load_text(work.store, written_name(*work.place(0))))
     priors = said.priors or Priors()

@@ -7,14 +7,38 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from aligntools.aligning.evidence import About, AskedKind, Said, TextSource
+from aligntools.api.align.word_vectors import VectorSource, found
 from aligntools.encoding.settings import EncoderSettings
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from aligntools.encoding.knowledge import Knowledge, Member
     from aligntools.formats.links.given_links import GivenLinks
     from aligntools.formats.links.priors import Priors
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
+
+
+@dataclass(frozen=True, eq=False)
+class SingleWords(VectorSource):
+    """The states of words by themselves.
+
+    Attributes
+    ----------
+    member : Member
+    """
+
+    member: "Member"
+
+    @property
+    def about(self) -> About:
+        """Nothing but what its encoder is."""
+        return {}
+
+    def vectors(self, words: Sequence[Sequence[str]], pool: "Pool") -> "list[np.ndarray]":
+        """Encode the most frequent words."""
+        return [self.member.vectors(own, pool) for own in words]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +82,11 @@ class EncoderSource(TextSource):
     def pairs_of(self, pairs: int) -> int:
         """Return how many pairs the encoder reads of a text with so many."""
         return self.settings.pairs_of(pairs)
+
+    @property
+    def alone(self) -> SingleWords:
+        """The states of words by themselves: most words of a large text are in no sentence that is read."""
+        return SingleWords(self.member)
 
     def of_part(self, written: "Bitext", text: "Bitext", pool: "Pool") -> "tuple[Priors, About]":
         """Return links of words, as if all were believed, and how far words choose each other."""
@@ -124,10 +153,11 @@ class EncoderKind(AskedKind[EncoderSettings]):
 
     def summary(self, about: About) -> str:
         """Return what was found, in a line."""
-        return (
+        line = (
             f"encoder {about['name']} ({about['checksum'][:12]}): {about['links']} links of {about['pairs']} pairs,"
             f" agreement {about['agreement']:.2f}, believed to {100 * about['belief']:.0f} %"
         )
+        return f"{line}; words by themselves: {found(about['alone'])}" if "alone" in about else line
 
 
 ENCODER = EncoderKind(

@@ -31,12 +31,12 @@ class VectorSource(WordSource):
         """Say which words are near to each other."""
         from aligntools.encoding.lexicon import lexicon
 
-        found = self.vectors([v.words()[1:] for v in (source, target)], pool)
+        sides = self.vectors([v.words()[1:] for v in (source, target)], pool)
         about = {
-            "words": [len(side) for side in found],
-            "missing": [int((~side.any(1)).sum()) for side in found],
+            "words": [len(side) for side in sides],
+            "missing": [int((~side.any(1)).sum()) for side in sides],
         }
-        priors = lexicon(source, target, found, pool)
+        priors = lexicon(source, target, sides, pool)
         return Said(self.about | {"entries": len(priors)} | about, priors)
 
     def tried(self, said: Said, written: "Bitext") -> Said:
@@ -44,9 +44,9 @@ class VectorSource(WordSource):
         from aligntools.encoding.lexicon import agreement, belief, believed
 
         assert said.priors is not None
-        found = agreement(said.priors, written)
-        share = belief(found)
-        about = {"agreement": round(found, 4), "belief": round(share, 4)}
+        agreed = agreement(said.priors, written)
+        share = belief(agreed)
+        about = {"agreement": round(agreed, 4), "belief": round(share, 4)}
         return Said(said.about | about, believed(said.priors, share))
 
 
@@ -96,11 +96,11 @@ class EncodedWords(VectorSource):
         return found
 
 
-def _summary(about: About) -> str:
-    """Return what was found, in a line."""
+def found(about: About) -> str:
+    """Return what vectors of words have found, by what a model's header says."""
     missing = ", ".join(f"{a} of {b}" for a, b in zip(about["missing"], about["words"], strict=True))
     return (
-        f"{about['name']}: {about['entries']} pairs of words, {missing} words without a vector,"
+        f"{about['entries']} pairs of words, {missing} words without a vector,"
         f" agreement {about['agreement']:.2f}, believed to {100 * about['belief']:.0f} %"
     )
 
@@ -123,7 +123,7 @@ class VectorsKind(AskedKind[VectorsSettings]):
 
     def summary(self, about: About) -> str:
         """Return what was found, in a line."""
-        return f"vectors of {_summary(about)}"
+        return f"vectors of {about['name']}: {found(about)}"
 
 
 class WordEncoderKind(AskedKind[WordEncoderSettings]):
@@ -138,7 +138,7 @@ class WordEncoderKind(AskedKind[WordEncoderSettings]):
 
     def summary(self, about: About) -> str:
         """Return what was found, in a line."""
-        return f"encoder of words {_summary(about)}"
+        return f"encoder of words {about['name']}: {found(about)}"
 
 
 VECTORS = VectorsKind("vectors", "vectors of words", "vectors", settings=VectorsSettings)

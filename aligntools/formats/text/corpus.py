@@ -178,6 +178,20 @@ def in_lower_case(bitext: Bitext) -> Bitext:
     )
 
 
+def frequent_first(bitext: Bitext) -> tuple[Vocabulary, Vocabulary]:
+    """Return the words of both sides, the most frequent first, equally frequent ones in the order of the text."""
+    found = []
+    for side, vocabulary in (
+        (bitext.source, bitext.source_vocabulary),
+        (bitext.target, bitext.target_vocabulary),
+    ):
+        words = vocabulary.words()
+        counts = np.bincount(side.tokens, minlength=len(words))
+        order = np.argsort(-counts[1:], kind="stable") + 1
+        found.append(Vocabulary.from_words(words[k] for k in order.tolist()))
+    return found[0], found[1]
+
+
 def without_blanks(bitext: Bitext) -> Bitext:
     """Return a text without its pairs that have no words; words are not copied."""
     words = np.flatnonzero(bitext.source.lengths() + bitext.target.lengths()) + 1
