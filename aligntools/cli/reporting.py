@@ -45,11 +45,17 @@ class Lines:
 
 
 class SpokenLines(Lines):
-    """The same, with lines of what was found."""
+    """The same, with lines of what was found; ``first`` is said when files were read and the work begins."""
+
+    def __init__(self, shown: bool, first: str = "") -> None:
+        super().__init__(shown)
+        self._first = first
 
     def begin(self, what: str, total: int | None = None, unit: str = "step") -> None:
         """Count time from here."""
         self.began = self.last = time.perf_counter()
+        if self._first:
+            self.say(self._first)
 
     def say(self, text: str) -> None:
         """Print a line on standard error, with the fields that it names as flags."""

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from aligntools.api.given.sentences import PathLike
 from aligntools.api.running.engines import mapping_if_asked
@@ -23,9 +22,6 @@ from aligntools.store.objects import Kept
 from aligntools.translating.settings import DecoderSettings, LatticeSettings, TranslationLists
 from aligntools.translating.text import Lines
 from aligntools.words.white_space import split_as
-
-if TYPE_CHECKING:
-    from aligntools.formats.text.requests import Request
 
 #: Bytes of input up to which the grammar is limited to the input's words before it is loaded.
 FILTERED = 1 << 28
@@ -161,13 +157,6 @@ def prepared(
     model = None if system.lm is None else LanguageModel.load(system.lm, verify=verify)
     translator = Translator(rules, model, weights, decoding, tags=system.tags, threads=run.threads)
     return (translator if reads is None else translator.for_lattices(lattices)), parts
-
-
-def requests_of(path: str, split: Split | None) -> "Iterator[Request]":
-    """Yield the sentences of a text, each before the next is read."""
-    from aligntools.formats.text.requests import stream_requests
-
-    return stream_requests(split_as(path, split), "text")
 
 
 def _input(texts: Sequence[PathLike], size: int, reads: LatticeInput | None) -> tuple[Iterable[Lines], Lines | None]:
