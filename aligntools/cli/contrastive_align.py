@@ -108,7 +108,8 @@ def command(**o: Any) -> None:
     It starts from align's model, which it trains or reads (-m), and weighs how links go together: crossings,
     neighbours, fertilities, unlinked words and more (Liu & Sun 2015). The weights are learned from the text itself,
     each pair against a corrupted copy, or from a few gold alignments (--gold), or read from a file (-w). Links of
-    other aligners, neural ones for instance, can be used as evidence (--evidence).
+    other aligners, neural ones for instance, can be used as evidence (--evidence). Without any of these align --best
+    writes the same links, with all outputs of align.
 
     \b
     Example:
