@@ -8,7 +8,7 @@ go over such kinds and name none of them. Other kinds have ways of their own int
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -50,6 +50,8 @@ class EvidenceKind:
         What it is evidence of.
     in_parts : bool
         It takes part where text is in parts.
+    pieces : bool
+        Its links of words are links of their pieces too, in models of pieces.
     again : bool
         To align new text it has to be there again. Of a kind that is asked this is so where it gave evidence of places.
     """
@@ -60,6 +62,7 @@ class EvidenceKind:
     types: bool = True
     places: bool = False
     in_parts: bool = True
+    pieces: bool = False
     again: bool = False
 
 
@@ -128,7 +131,30 @@ class WordSource(Source):
         """Say what is known of a text's words."""
         from aligntools.formats.text.corpus import frequent_first
 
-        return self.tried(self.of_words(*frequent_first(written), pool), written)
+        return self.of_text(*frequent_first(written), written, (written,), pool)
+
+    def of_text(
+        self,
+        source: "AnyVocabulary",
+        target: "AnyVocabulary",
+        tried: "Bitext",
+        parts: "Iterable[Bitext]",
+        pool: "Pool",
+    ) -> Said:
+        """Say what is known of the words of a text that may be in parts.
+
+        Parameters
+        ----------
+        source, target : Vocabulary
+            The words of all parts, the most frequent ones first.
+        tried : Bitext
+            The text, or its first part, by which the source may be tried.
+        parts : iterable of Bitext
+            All of the text, for sources that look where words stand together.
+        pool : Pool
+            Does not show in the result.
+        """
+        return self.tried(self.of_words(source, target, pool), tried)
 
     def tried(self, said: Said, written: "Bitext") -> Said:
         """Return what was said, scaled by how well it agrees with a text or a part of it; words are as written."""
@@ -377,9 +403,17 @@ class Known:
     @cached_property
     def priors(self) -> "Priors | None":
         """Links of types of words, of all kinds together."""
+        return self._together(self.said)
+
+    @cached_property
+    def of_pieces(self) -> "Priors | None":
+        """Those that are links of pieces of words, too."""
+        return self._together([name for name in self.said if kind_of(name).pieces])
+
+    def _together(self, names: Iterable[str]) -> "Priors | None":
         from aligntools.formats.links.priors import combined
 
-        found = [one.priors for one in self.said.values() if one.priors is not None]
+        found = [priors for name in names if (priors := self.said[name].priors) is not None]
         return found[0] if len(found) == 1 else combined(found) if found else None
 
     @property

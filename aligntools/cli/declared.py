@@ -50,7 +50,8 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Call
     else:
         about = {"type": _type(one, choices), "metavar": one.option.metavar or _metavar(one, choices)} | about
         about |= {"nargs": 2} if one.option.metavar == "FILE FILE" else {}
-        about.setdefault("show_default", about["default"] is not None)
+        about |= {"multiple": True} if one.several and one.option.metavar == "FILE" else {}
+        about.setdefault("show_default", about["default"] not in (None, ()))
     return click.option(long, *flags, name, **about)
 
 

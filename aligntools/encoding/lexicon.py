@@ -5,7 +5,7 @@ those of a dictionary. Whether vectors are believed shows in the text: words tha
 in the same sentence pairs more often than in others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -61,10 +61,18 @@ def agreement(priors: Priors, written: Bitext) -> float:
 
     By chance is in the next pair. Of a large text pairs that are evenly spread are looked at.
     """
+    return compared(priors, written)[0]
+
+
+def compared(priors: Priors, written: Bitext, fold: Callable[[str], str] = str) -> tuple[float, int]:
+    """Return the agreement of priors with a text, and how many words with entries it was found by.
+
+    The text's words are folded first.
+    """
     pairs = len(written)
     chosen = np.unique(np.linspace(0, pairs - 1, min(pairs, TRIED)).astype(np.int64)) if pairs > 1 else np.empty(0, int)
     sides = [
-        (side, _ids(vocabulary, own), own)
+        (side, _ids(vocabulary, own, fold), own)
         for side, vocabulary, own in (
             (written.source, written.source_vocabulary, priors.source_vocabulary),
             (written.target, written.target_vocabulary, priors.target_vocabulary),
@@ -93,13 +101,13 @@ def agreement(priors: Priors, written: Bitext) -> float:
                     found[which] += np.count_nonzero(np.logical_or.reduceat(there[near], begins))
                     there[present] = False
     shares = [int(a) / int(b) if b else 0.0 for a, b in zip(found, words, strict=True)]
-    return (shares[0] - shares[1]) / max(1.0 - shares[1], 1e-9)
+    return (shares[0] - shares[1]) / max(1.0 - shares[1], 1e-9), int(words[0])
 
 
-def _ids(vocabulary: Words, own: Vocabulary) -> np.ndarray:
+def _ids(vocabulary: Words, own: Vocabulary, fold: Callable[[str], str]) -> np.ndarray:
     """Return the words of one vocabulary in the ids of another; -1 for NULL and those that it has not."""
     found = np.full(len(vocabulary), -1, np.int64)
-    found[1:] = own.ids([word.encode("utf-8", "surrogatepass") for word in vocabulary.words()[1:]])
+    found[1:] = own.ids([fold(word).encode("utf-8", "surrogatepass") for word in vocabulary.words()[1:]])
     return found
 
 

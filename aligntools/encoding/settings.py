@@ -111,6 +111,34 @@ class VectorsSettings(Settings):
 
 @documented
 @dataclass(frozen=True)
+class DictionarySettings(Settings):
+    """Dictionaries that training starts from."""
+
+    dictionary: tuple[str, ...] = option(
+        (),
+        "Start from the entries of a dictionary: lines of a word, a tab and its translations, a dictionary of dictd"
+        " (FreeDict's .index or .dict.dz), or Apertium's .dix. Several can be given.",
+        group="A dictionary",
+        metavar="FILE",
+    )
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files."""
+        one = isinstance(self.dictionary, (str, os.PathLike))
+        paths: tuple[str, ...] = (self.dictionary,) if one else self.dictionary  # type: ignore[assignment]
+        return tuple(os.fspath(path) for path in paths)
+
+    def rules(self) -> None:
+        """Refuse standard input and empty names."""
+        if "-" in self.paths:
+            raise UsageProblem("`dictionary` is a file; - is none")
+        if "" in self.paths:
+            raise UsageProblem("`dictionary`: the name is empty")
+
+
+@documented
+@dataclass(frozen=True)
 class WordEncoderSettings(Settings):
     """Whether an encoder of words by themselves takes part in training."""
 

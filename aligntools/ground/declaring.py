@@ -7,6 +7,7 @@ and the metadata of `dataclasses` holds what attrs' would.
 """
 
 import inspect
+import os
 import re
 import textwrap
 import types
@@ -259,7 +260,7 @@ class Given:
 
 
 def _is_list(kind: type[Settings], name: str, value: Any) -> bool:
-    return declared(kind)[name].several and value is not None and not isinstance(value, (str, tuple))
+    return declared(kind)[name].several and value is not None and not isinstance(value, (str, tuple, os.PathLike))
 
 
 def taking(*kinds: type[Settings]) -> Callable[[F], F]:

@@ -45,6 +45,11 @@ def make(folder: Path) -> None:
     _write(folder / "hand.priors", _head("de-en.priors", -1))
     for side, text in (("de", de), ("en", en)):
         _write(folder / f"{side}.vec", _vectors(text))
+    _write(
+        folder / "de-en.tsv", ["# words", *(f"{a.split()[0]}\t{b.split()[0]};{b}" for a, b in zip(de, en, strict=True))]
+    )
+    sides = (f"<e><p><l>{a.split()[0]}<b/>und</l><r>{b.split()[0]}</r></p></e>" for a, b in zip(de, en, strict=True))
+    _write(folder / "de-en.dix", ["<dictionary><section>", *sides, "</section></dictionary>"])
     links = _head("de-en.wa", PAIRS)
     _write(folder / "wa", links)
     _write(folder / "wa.naacl", _numbered(links))

@@ -15,8 +15,8 @@ import aligntools as at
 from aligntools.aligning import evidence
 from aligntools.aligning.model import AlignmentModel
 from aligntools.api.align.evidence_kinds import SETTINGS
+from aligntools.encoding import dictionary, knowledge, lexicon, word_encoder
 from aligntools.encoding import encoder as encoders
-from aligntools.encoding import knowledge, lexicon, word_encoder
 from aligntools.ground.declaring import declared
 from tests.aligning import equal_length
 from tests.cli.running import ROOT, fails, run
@@ -28,6 +28,7 @@ ASKING = {
     "encoder": ({"encoder": True}, {"encoder": False}),
     "word_encoder": ({"word_encoder": True}, {}),
     "vectors": ({"vectors": ()}, {}),  # the files are made for each test
+    "dictionary": ({"dictionary": ()}, {}),  # and so is this one
     "lengths": ({"equal_length": True}, {"equal_length": False}),
     "initials": ({"first_letter": 3.0}, {}),
 }
@@ -71,6 +72,10 @@ def vectors(tmp_path, monkeypatch):
     monkeypatch.setattr(lexicon, "BELIEVED", -1.0)
     files = {"vectors": (str(tmp_path / "a.vec"), str(tmp_path / "b.vec"))}
     monkeypatch.setitem(ASKING, "vectors", (files, {}))
+    (tmp_path / "a.tsv").write_text("".join(f"{word}\t{word}; {word} {word}\n" for word in words))
+    monkeypatch.setattr(dictionary, "DOUBTED", -2.0)
+    monkeypatch.setattr(dictionary, "BELIEVED", -1.0)
+    monkeypatch.setitem(ASKING, "dictionary", ({"dictionary": (str(tmp_path / "a.tsv"),)}, {}))
 
 
 @pytest.fixture

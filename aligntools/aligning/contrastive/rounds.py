@@ -20,6 +20,7 @@ from aligntools.aligning.links.prior_counts import PriorCounter, joined_with
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.settings import PriorWeights, ResolvedSettings
 from aligntools.aligning.training.train_model import train_model
+from aligntools.aligning.training.view_priors import GivenPriors
 from aligntools.formats.links.pharaoh import Links, concatenate
 from aligntools.formats.links.priors import Priors
 from aligntools.formats.text.corpus import Bitext
@@ -100,6 +101,7 @@ def train_again(
     lowercase: bool = True,
     report: Report | None = None,
     known: Priors | None = None,
+    of_pieces: Priors | None = None,
     **more: Any,
 ) -> AlignmentModel:
     """Train a base model on a text again, from the start, with the links that the network found in it as priors.
@@ -117,11 +119,12 @@ def train_again(
         See `train_model.train_model`.
     known : Priors or None
         What was known of the text's words beforehand, which counts in full.
+    of_pieces : Priors or None
+        What of it pieces of words have too.
     """
-    priors, weights = joined_with(found if len(found.lexical) else None, known, WEIGHTS)
-    return train_model(
-        bitext, settings, pool, lowercase=lowercase, report=report, priors=priors, weights=weights, **more
-    )
+    joined = joined_with(found if len(found.lexical) else None, known, WEIGHTS)
+    given = GivenPriors(*joined, of_pieces)
+    return train_model(bitext, settings, pool, lowercase=lowercase, report=report, given=given, **more)
 
 
 def train_in_rounds(
@@ -134,6 +137,7 @@ def train_in_rounds(
     report: Report | None = None,
     keep_text: bool = True,
     max_memory: int | None = None,
+    given: GivenPriors = GivenPriors(),  # noqa: B008
     known: Priors | None = None,
     **first: Any,
 ) -> AlignmentModel:
@@ -144,6 +148,8 @@ def train_in_rounds(
     rounds : Rounds
     bitext, settings, pool, lowercase, report, keep_text, max_memory
         See `train_model.train_model`.
+    given : GivenPriors
+        The first round's.
     known : Priors or None
         What is known of the text's words beforehand: of all rounds but the first, whose priors have it already.
     **first
@@ -151,9 +157,10 @@ def train_in_rounds(
     """
     how: dict[str, Any] = {"lowercase": lowercase, "report": report, "max_memory": max_memory}
     again = rounds.count - 1
-    model = train_model(bitext, settings, pool, keep_text=keep_text or again > 0, **how, **first)
+    model = train_model(bitext, settings, pool, keep_text=keep_text or again > 0, given=given, **how, **first)
     for left in reversed(range(again)):
         found = count_found(CandidateFinder(model, pool, rounds.network), bitext)
         del model  # its memory serves the next one
-        model = train_again(found, settings, bitext, pool, keep_text=keep_text or left > 0, known=known, **how)
+        how |= {"keep_text": keep_text or left > 0}
+        model = train_again(found, settings, bitext, pool, known=known, of_pieces=given.of_pieces, **how)
     return model

@@ -155,8 +155,9 @@ def ask_words(work: Work, asking: Asking, parts: int, pool: Pool) -> None:
     for of_side in counts:
         del of_side[""]
     distinct = [Vocabulary.from_words(word for word, _ in of_side.most_common()) for of_side in counts]
-    said = source.of_words(distinct[0], distinct[1], pool)
-    said = source.tried(said, load_text(work.store, written_name(*work.place(0))))
+    texts = (load_text(work.store, written_name(*work.place(part))) for part in range(parts))
+    first = load_text(work.store, written_name(*work.place(0)))
+    said = source.of_text(distinct[0], distinct[1], first, texts, pool)
     priors = said.priors or Priors()
     _keep(work, asking.name(), given_pairs.in_lower_case(priors) if asking.lowercase else priors, said.about)
 

@@ -1,15 +1,19 @@
 """Training the model of pieces of words, a member of an alignment model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
 from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.subword_member import SubwordMember, as_bitext, numbered
 from aligntools.aligning.text.subwords import Subwords, cut_sides, learn_subwords
+from aligntools.aligning.text.views import ViewWords
 from aligntools.aligning.training.stages import train
 from aligntools.aligning.training.stepwise import step_text
+from aligntools.aligning.training.view_priors import ViewPriors
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.parallel import Pool
 from aligntools.ground.running import Report
@@ -19,6 +23,7 @@ from aligntools.words.vocabulary import AnyVocabulary, Vocabulary
 TOKENS = 2_000_000
 #: Name of the view in reports of its training.
 NAME = "subwords"
+PiecePriors: TypeAlias = Callable[[Subwords, Subwords, ViewWords], ViewPriors]
 
 
 def train_subwords(
@@ -28,6 +33,7 @@ def train_subwords(
     max_cells: int,
     report: Report | None = None,
     start: SubwordMember | None = None,
+    priors: PiecePriors | None = None,
 ) -> SubwordMember:
     """Learn to cut a text's words, and train a model of the pieces.
 
@@ -42,6 +48,8 @@ def train_subwords(
         See `stages.train`.
     start : SubwordMember or None
         Go on from it: cut as it cuts, and add what it learned to the priors.
+    priors : callable or None
+        Called with how both sides are cut and with the pieces of the text; returns their `ViewPriors`.
     """
     learned = (
         [start.source, start.target]
@@ -64,7 +72,8 @@ def train_subwords(
     # Half of the sweeps cost hardly any quality: a text has more pieces than words, and fewer different ones.
     own = replace(settings, views=(0,), subwords=0, sweeps=max(3, settings.sweeps // 2))
     told = (lambda figures: report(figures | {"view": NAME})) if report else None
-    (model,) = train(pieces, own, pool, max_cells, told, [start.model] if start else None)
+    given = partial(priors, learned[0], learned[1]) if priors else None
+    (model,) = train(pieces, own, pool, max_cells, told, [start.model] if start else None, given)
     return SubwordMember(learned[0], learned[1], model)
 
 

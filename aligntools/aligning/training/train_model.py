@@ -2,6 +2,7 @@
 
 import logging
 from dataclasses import replace
+from functools import partial
 
 from aligntools.aligning.memory import cells_within, needed_for_training
 from aligntools.aligning.model import AlignmentModel
@@ -18,7 +19,7 @@ from aligntools.aligning.training.last_pass import LastPass
 from aligntools.aligning.training.reconstruction import reconstruct, reconstructed_from
 from aligntools.aligning.training.stages import schedule, train
 from aligntools.aligning.training.subwords import train_subwords
-from aligntools.aligning.training.view_priors import ViewPriors, tell_foreign, view_priors
+from aligntools.aligning.training.view_priors import GivenPriors, ViewPriors, piece_priors, tell_foreign, view_priors
 from aligntools.aligning.training.warm_start import warm_start
 from aligntools.formats.links.priors import Priors
 from aligntools.formats.text.corpus import Bitext
@@ -97,8 +98,7 @@ def train_model(
     reconstruction: ReconstructionSettings | None = None,
     report: Report | None = None,
     keep_text: bool = True,
-    priors: Priors | None = None,
-    weights: PriorWeights = PriorWeights(),  # noqa: B008
+    given: GivenPriors = GivenPriors(),  # noqa: B008
     last_pass: LastPass | None = None,
 ) -> AlignmentModel:
     """Train a model of a text.
@@ -119,9 +119,8 @@ def train_model(
         See `stages.train`.
     keep_text : bool
         If False, the words of the text may be cut in place where there is one view; see `views.collapse`.
-    priors : Priors or None
+    given : GivenPriors
         Counts in other text; not with reconstruction.
-    weights : PriorWeights
     last_pass : LastPass or None
         Takes the links of a large text; not with reconstruction.
 
@@ -140,16 +139,20 @@ def train_model(
     if start and reconstruction:
         models = warm_start(bitext, start.views, settings, pool)
     else:
-        given = _Mapped(priors, lowercase, weights) if priors is not None and len(priors) else None
+        counts = given.priors
+        mapped = _Mapped(counts, lowercase, given.weights) if counts is not None and len(counts) else None
         smoothing = POSITION_SMOOTHING if reconstruction is None else reconstruction.mre_position_smoothing
         old = start.views if start else None
         decide = last_pass if reconstruction is None else None
-        models = train(bitext, settings, pool, cells, report, old, given, smoothing, decide)
+        models = train(bitext, settings, pool, cells, report, old, mapped, smoothing, decide)
     if reconstruction:
         models, settings = reconstruct(bitext, models, settings, pool, cells, reconstruction, report)
     subwords = None
     if settings.subwords and not reconstruction:
-        subwords = train_subwords(bitext, settings, pool, cells, report, start.subwords if start else None)
+        before = start.subwords if start else None
+        words = given.of_pieces
+        own = partial(piece_priors, words, lowercase) if words is not None and len(words.lexical) else None
+        subwords = train_subwords(bitext, settings, pool, cells, report, before, own)
     source, target = bitext.source_vocabulary, bitext.target_vocabulary
     assert isinstance(source, Vocabulary), "the text has words of its own"
     assert isinstance(target, Vocabulary)

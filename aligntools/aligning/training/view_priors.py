@@ -13,6 +13,7 @@ from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.cooccurrence import Table
+from aligntools.aligning.text.subwords import Subwords
 from aligntools.aligning.text.views import ViewWords, cut
 from aligntools.formats.links.priors import Counted, Priors
 from aligntools.words.vocabulary import Vocabulary
@@ -20,6 +21,25 @@ from aligntools.words.vocabulary import Vocabulary
 _log = logging.getLogger("aligntools")
 #: Words without a link for each one with links, where priors do not count them: eflomal's do not.
 UNLINKED = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class GivenPriors:
+    """Counts that training starts from.
+
+    Attributes
+    ----------
+    priors : Priors or None
+        Of words.
+    weights : PriorWeights
+        What these count for.
+    of_pieces : Priors or None
+        Those links of words that pieces of words have too, in full.
+    """
+
+    priors: Priors | None = None
+    weights: PriorWeights = PriorWeights()  # noqa: RUF009
+    of_pieces: Priors | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +150,39 @@ def view_priors(priors: Priors, words: ViewWords, lowercase: bool, weights: Prio
         ],
         np.stack([_jumps(table, weights.prior_jumps) for table in (priors.forward_jumps, priors.reverse_jumps)]),
     )
+
+
+def piece_priors(priors: Priors, lowercase: bool, source: Subwords, target: Subwords, words: ViewWords) -> ViewPriors:
+    """Map links of words, which count in full, to the pieces of a text; see `view_priors`."""
+    return view_priors(of_pieces(priors, source, target, lowercase), words, False, PriorWeights(prior_lexical=1.0))
+
+
+def of_pieces(priors: Priors, source: Subwords, target: Subwords, lowercase: bool) -> Priors:
+    """Return links of words as links of all their pieces, each with its share of the count.
+
+    What a link counts for goes to the pieces of the longer word in equal shares; fertilities and jumps are left out.
+    """
+    (s_sizes, s_starts, s_ids, s_names), (t_sizes, t_starts, t_ids, t_names) = (
+        _cut(vocabulary, subwords, lowercase)
+        for vocabulary, subwords in ((priors.source_vocabulary, source), (priors.target_vocabulary, target))
+    )
+    s, t = priors.lexical.keys.T.astype(np.int64)
+    cells = s_sizes[s] * t_sizes[t]
+    rows = np.repeat(np.arange(len(s)), cells)
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(cells) - cells, cells)
+    wide = t_sizes[t][rows]
+    columns = s_ids[s_starts[s[rows]] + place // wide] + 1, t_ids[t_starts[t[rows]] + place % wide] + 1
+    share = priors.lexical.alphas[rows] / np.maximum(s_sizes[s], t_sizes[t])[rows]
+    names = [Vocabulary.from_words(pieces) for pieces in (s_names, t_names)]
+    return Priors(names[0], names[1], Counted.of(columns, share))
+
+
+def _cut(
+    vocabulary: Vocabulary, subwords: Subwords, lowercase: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
+    words = vocabulary.words()
+    sizes, ids, pieces = subwords.cut([word.lower() for word in words] if lowercase else words)
+    return sizes, np.cumsum(sizes) - sizes, ids, pieces
 
 
 def _fertilities(table: Counted, ids: np.ndarray, size: int, weight: float) -> np.ndarray:

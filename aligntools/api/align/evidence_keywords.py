@@ -13,6 +13,7 @@ class EvidenceKeywords(TypedDict, total=False):
     encoder_pairs: int | None
     word_encoder: bool
     vectors: Sequence[str] | None
+    dictionary: Sequence[str]
 
 
 class AppliedEvidenceKeywords(TypedDict, total=False):

@@ -2,6 +2,7 @@
 
 from aligntools.aligning.evidence import Asked as Asked
 from aligntools.aligning.evidence import EvidenceKind, asked_kinds, register
+from aligntools.api.align.dictionaries import DICTIONARY
 from aligntools.api.align.encoders import ENCODER
 from aligntools.api.align.evidence_keywords import AppliedEvidenceKeywords as AppliedEvidenceKeywords
 from aligntools.api.align.evidence_keywords import EvidenceKeywords as EvidenceKeywords
@@ -10,6 +11,7 @@ from aligntools.api.align.word_vectors import VECTORS, WORD_ENCODER
 register(ENCODER)
 register(WORD_ENCODER)
 register(VECTORS)
+register(DICTIONARY)
 # Kinds with ways of their own into a model
 register(EvidenceKind("look-alikes", "words that look alike", "look_alike"))  # tiers of priors, estimated in training
 register(EvidenceKind("priors", "priors of other text", "priors"))  # with fertilities and jumps, in memory

@@ -65,6 +65,7 @@ def train_with(
     """
     from aligntools.aligning.links.prior_counts import joined_with
     from aligntools.aligning.training.train_model import count_steps, train_model
+    from aligntools.aligning.training.view_priors import GivenPriors
     from aligntools.formats.text.corpus import without_blanks
 
     counts, weights = (None, PriorWeights()) if priors is None else (priors.counts, priors.weights)
@@ -114,8 +115,7 @@ def train_with(
             reconstruction=reconstruction,
             report=report,
             keep_text=keep_text,
-            priors=counts,
-            weights=weights,
+            given=GivenPriors(counts, weights, known.of_pieces if known else None),
             last_pass=links.last_pass(bitext.skipped) if links and not again else None,
         )
         aligner = Aligner(replace(model, split=splitting, evidence=known.header if known else {}), known)

@@ -11,6 +11,7 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.starts import shipped
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training.train_model import train_model
+from aligntools.aligning.training.view_priors import GivenPriors
 from aligntools.api.align.alignment import read_bitext, train_aligner
 from aligntools.api.align.contrastive_base import train_base
 from aligntools.formats.links.priors import Counted, Priors
@@ -87,7 +88,7 @@ def test_they_are_priors_of_a_model_with_the_same_settings(text, base, again, po
     keys = np.array(list(counts), np.int64)
     table = Counted.of(list(keys.T), np.array(list(counts.values()), np.float64))
     priors = Priors(text.source_vocabulary, text.target_vocabulary, lexical=table)
-    due = train_model(text, base.settings, pool, priors=priors, weights=rounds.WEIGHTS)
+    due = train_model(text, base.settings, pool, given=GivenPriors(priors, rounds.WEIGHTS))
     assert again.settings == base.settings
     for one, other, first in zip(again.views, due.views, base.views, strict=True):
         np.testing.assert_array_equal(one.lexicon.forward, other.lexicon.forward)
