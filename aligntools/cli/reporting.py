@@ -62,6 +62,11 @@ class SpokenLines(Lines):
         if self.shown:
             say(text)
 
+    def took(self, count: int, what: str) -> None:
+        """Say how long so many of something took."""
+        seconds = time.perf_counter() - self.began
+        self.say(f"{count} {what} in {seconds:.1f} s ({count / max(seconds, 1e-9):.0f} {what}/s)")
+
 
 def say(text: str) -> None:
     """Print a line on standard error, with the fields that it names as flags."""

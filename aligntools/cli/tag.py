@@ -1,7 +1,6 @@
 """``aligntools tag``: a tagger applied to text."""
 
 import sys
-import time
 from collections.abc import Iterable
 from contextlib import nullcontext
 from functools import partial
@@ -113,5 +112,4 @@ def command(**o: Any) -> None:
             ending=partial(serving.until_terminated, o["unbuffered"]),
         ).tag()
     if o["verbose"]:
-        seconds = time.perf_counter() - lines.began
-        lines.say(f"{words} words in {seconds:.1f} s ({words / max(seconds, 1e-9):.0f} words/s)")
+        lines.took(words, "words")
