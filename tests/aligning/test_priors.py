@@ -23,6 +23,7 @@ from aligntools.formats.text.memory_text import TextLines
 from tests import naive_priors
 from tests.aligning.building import close
 from tests.aligning.test_training import learn
+from tests.listing import listed
 from tests.places import ROOT
 
 SAMPLES = ROOT / "data" / "samples"
@@ -43,15 +44,7 @@ def small(sentences=CORPUS, lowercase=True):
 
 def as_counts(priors: Priors) -> dict:
     """Return counts as `naive_priors.count_priors` does."""
-    words = [["<NULL>", *v.words()[1:]] for v in (priors.source_vocabulary, priors.target_vocabulary)]
-    sides = {"LEX": (0, 1), "FERF": (0,), "FERR": (1,)}
-    out = {}
-    for kind, table in priors.tables().items():
-        named = sides.get(kind, ())
-        for row, alpha in zip(table.keys.tolist(), table.alphas.tolist(), strict=True):
-            key = [words[named[k]][x] if k < len(named) else x for k, x in enumerate(row)]
-            out[(kind, *key)] = alpha
-    return out
+    return {(kind, *key): alpha for kind, rows in listed(priors).items() for *key, alpha in rows}
 
 
 # Counting

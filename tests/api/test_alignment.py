@@ -11,12 +11,9 @@ import pytest
 import aligntools as at
 from aligntools.api.align import aligning_blocks
 from tests.cli.running import ROOT
+from tests.listing import lines, pharaoh
 
 SAMPLES = ROOT / "data" / "samples"
-
-
-def lines(name):
-    return (SAMPLES / name).read_text(encoding="utf-8").splitlines()
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +24,6 @@ def model():
 @pytest.fixture(scope="module")
 def texts():
     return lines("de-en.de"), lines("de-en.en")
-
-
-def pharaoh(found):
-    return [str(a) for a in found]
 
 
 def test_what_the_command_trains_and_writes(trained):

@@ -6,15 +6,8 @@ from dataclasses import replace
 import pytest
 
 import aligntools as at
+from tests.listing import lines, pharaoh
 from tests.places import SAMPLES
-
-
-def lines(name):
-    return (SAMPLES / name).read_text(encoding="utf-8").splitlines()
-
-
-def pharaoh(found):
-    return [str(a) for a in found]
 
 
 @pytest.fixture(scope="module")

@@ -11,14 +11,7 @@ from aligntools.aligning.contrastive.features import NAMES
 from aligntools.api.align.contrastive_base import aligner_from_tables
 from tests.cli.running import run
 from tests.conftest import SAMPLES
-
-
-def lines(name):
-    return (SAMPLES / name).read_text(encoding="utf-8").splitlines()
-
-
-def pharaoh(found):
-    return [str(a) for a in found]
+from tests.listing import lines, pharaoh
 
 
 @pytest.fixture(scope="module")

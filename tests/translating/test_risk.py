@@ -136,7 +136,7 @@ def test_gradients_equal_central_differences(seed, kind):
     more, _, _ = parts_of(kind, seed + 1)
     rng = np.random.default_rng(seed)
     center = rng.normal(size=FEATURES)
-    objective = risk.Risk(parts + more, FEATURES, 0.7, 0.1, 0.3, frozen={2: 0.4}, center=center)
+    objective = risk.Risk(parts + more, FEATURES, gamma=0.7, l2=0.1, temperature=0.3, frozen={2: 0.4}, center=center)
     weights = rng.normal(size=FEATURES)
     value, gradient = objective(weights)
     assert gradient[2] == 0
@@ -154,7 +154,7 @@ def test_gradients_equal_central_differences(seed, kind):
 def test_the_expected_loss_equals_enumeration(seed):
     parts, made, shares = parts_of("edges", seed)
     gamma, weights = 1.3, np.random.default_rng(seed).normal(size=FEATURES)
-    value, _ = risk.Risk(parts, FEATURES, gamma, 0.5)(weights)
+    value, _ = risk.Risk(parts, FEATURES, gamma=gamma, l2=0.5)(weights)
     total, mass = 0.0, 0.0
     for every, share in zip(numbered(made, weights, gamma), shares, strict=True):
         if every:
@@ -171,7 +171,7 @@ def test_conditional_likelihood(seed):
     candidates = derivations.k_best(h, rng.normal(size=h.edges), FEATURES, 6)
     flat, weights = candidates.hypergraph(), rng.normal(size=FEATURES)
     wrong = (rng.random(candidates.count) < 0.6).astype(float)
-    objective = risk.Likelihood([risk.Examples(flat, np.ones(len(h)), wrong)], FEATURES, 0.8, 0.1)
+    objective = risk.Likelihood([risk.Examples(flat, np.ones(len(h)), wrong)], FEATURES, gamma=0.8, l2=0.1)
     value, gradient = objective(weights)
     scores, total, count = 0.8 * hypergraph.edge_scores(flat, weights), 0.0, 0
     for a, b in zip(candidates.offsets[:-1], candidates.offsets[1:], strict=True):
@@ -188,7 +188,7 @@ def test_conditional_likelihood(seed):
 
 def test_minimizing_lowers_the_loss_and_quenching_sharpens():
     parts, _, _ = parts_of("edges", 4)
-    objective = risk.Risk(parts, FEATURES, 1.0, 0.01)
+    objective = risk.Risk(parts, FEATURES, l2=0.01)
     begin = objective(np.zeros(FEATURES))[0]
     weights, value = risk.minimize(objective, np.zeros(FEATURES))
     assert value < begin - 1e-3

@@ -8,7 +8,7 @@ length of the weights (the footnote on equation 2).
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -73,39 +73,74 @@ def bleu_loss(totals: np.ndarray) -> tuple[float, np.ndarray]:
     return 1.0 - value, -value * gradient
 
 
-class Risk:
-    """Expected loss as a function of the weights; call it for the value and the gradient.
+class _How(TypedDict, total=False):
+    """Keywords of `Objective`."""
+
+    gamma: float
+    l2: float
+    frozen: Mapping[int, float] | None
+    center: np.ndarray | None
+    pool: Pool | None
+
+
+class Objective:
+    """A function of the weights, to be minimized; call it for the value and the gradient.
 
     Parameters
     ----------
-    parts : sequence of Examples
-        All with losses, or all with statistics: then the loss is `bleu_loss` of the expected statistics of all parts.
     features : int
     gamma : float
         Sharpness of p(d|x).
     l2 : float
         1 / sigma^2.
-    temperature : float
-        The mean entropy, times this, is subtracted (deterministic annealing: Smith & Eisner 2006).
     frozen : dict of int to float
         Features that are part of the score but not learned, and gamma times their weight.
     center : float64 [features], optional
         The L2 term is of the distance from it; from 0 if not given, as in the paper.
+    pool : Pool, optional
     """
 
     def __init__(
         self,
-        parts: Sequence[Examples],
         features: int,
+        *,
         gamma: float = 1.0,
         l2: float = 0.0,
-        temperature: float = 0.0,
         frozen: Mapping[int, float] | None = None,
         center: np.ndarray | None = None,
         pool: Pool | None = None,
     ) -> None:
-        self.parts, self.features, self.gamma, self.l2 = list(parts), features, gamma, l2
-        self.temperature, self.frozen, self.center, self.pool = temperature, dict(frozen or {}), center, pool
+        self.features, self.gamma, self.l2 = features, gamma, l2
+        self.frozen, self.center, self.pool = dict(frozen or {}), center, pool
+
+    def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the value and the gradient [features]."""
+        raise NotImplementedError
+
+    def regularized(self, value: float, gradient: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        """Add the L2 term; no slope where a feature is frozen."""
+        learned = np.array(weights, np.float64) - (0.0 if self.center is None else self.center)
+        for feature in self.frozen:
+            learned[feature] = gradient[feature] = 0.0
+        return value + 0.5 * self.l2 * float(np.add.reduce(np.square(learned))), gradient + self.l2 * learned
+
+
+class Risk(Objective):
+    """Expected loss.
+
+    Parameters
+    ----------
+    parts : sequence of Examples
+        All with losses, or all with statistics: then the loss is `bleu_loss` of the expected statistics of all parts.
+    features, **how
+        See `Objective`.
+    temperature : float
+        The mean entropy, times this, is subtracted (deterministic annealing: Smith & Eisner 2006).
+    """
+
+    def __init__(self, parts: Sequence[Examples], features: int, temperature: float = 0.0, **how: Unpack[_How]) -> None:
+        super().__init__(features, **how)
+        self.parts, self.temperature = list(parts), temperature
         self.total = sum(float(np.sum(p.shares[p.hypergraph.roots >= 0])) for p in self.parts) or 1.0
 
     def _distribution(self, part: Examples, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -132,7 +167,7 @@ class Risk:
                 value += float(np.add.reduce(part.shares * expected))
                 slopes += others
             gradient += self.gamma * semirings.feature_sums(h, slopes, self.features, self.pool)
-        return _regularized(self, value, gradient, weights)
+        return self.regularized(value, gradient, weights)
 
     def _rewards(self, made: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, list[np.ndarray]]:
         """Return what of the value is known, and what each edge adds to it, to first order."""
@@ -153,40 +188,21 @@ class Risk:
         ]
 
 
-def _regularized(
-    objective: "Objective", value: float, gradient: np.ndarray, weights: np.ndarray
-) -> tuple[float, np.ndarray]:
-    """Add the L2 term; no slope where a feature is frozen."""
-    learned = np.array(weights, np.float64) - (0.0 if objective.center is None else objective.center)
-    for feature in objective.frozen:
-        learned[feature] = gradient[feature] = 0.0
-    return value + 0.5 * objective.l2 * float(np.add.reduce(np.square(learned))), gradient + objective.l2 * learned
-
-
-class Likelihood:
-    """Minus the mean log-probability of the right derivations (equation 5); call it for the value and the gradient.
+class Likelihood(Objective):
+    """Minus the mean log-probability of the right derivations (equation 5).
 
     Parameters
     ----------
     parts : sequence of Examples
         ``losses`` are 0 where a candidate is right and not 0 where it is not: one node a sentence. Sentences without
         a right candidate count for nothing.
-    features, gamma, l2, frozen, center, pool
-        As for `Risk`.
+    features, **how
+        See `Objective`.
     """
 
-    def __init__(
-        self,
-        parts: Sequence[Examples],
-        features: int,
-        gamma: float = 1.0,
-        l2: float = 0.0,
-        frozen: Mapping[int, float] | None = None,
-        center: np.ndarray | None = None,
-        pool: Pool | None = None,
-    ) -> None:
-        self.features, self.gamma, self.l2, self.center, self.pool = features, gamma, l2, center, pool
-        self.frozen, self.parts = dict(frozen or {}), []
+    def __init__(self, parts: Sequence[Examples], features: int, **how: Unpack[_How]) -> None:
+        super().__init__(features, **how)
+        self.parts = []
         for part in parts:
             right = part.losses == 0
             h, some = part.hypergraph, np.zeros(len(part.shares))
@@ -206,7 +222,7 @@ class Likelihood:
                 value += sign * float(np.add.reduce(shares[shares > 0] * log_z[shares > 0])) / self.total
                 posterior = semirings.posteriors(h, beta, conditional, sign * shares / self.total, self.pool)
                 gradient += self.gamma * semirings.feature_sums(h, posterior, self.features, self.pool)
-        return _regularized(self, value, gradient, weights)
+        return self.regularized(value, gradient, weights)
 
 
 @dataclass(eq=False)
@@ -231,8 +247,8 @@ class Referred:
     shares: np.ndarray
 
 
-class ReferenceLikelihood:
-    """Minus the mean log-probability of the references, over all their derivations (equation 5); call it.
+class ReferenceLikelihood(Objective):
+    """Minus the mean log-probability of the references, over all their derivations (equation 5).
 
     p(y|x) is the sum over the derivations of y, over the sum over these and all others of the forest. Sentences whose
     references have no derivation count for nothing.
@@ -240,22 +256,13 @@ class ReferenceLikelihood:
     Parameters
     ----------
     parts : sequence of Referred
-    features, gamma, l2, frozen, center, pool
-        As for `Risk`.
+    features, **how
+        See `Objective`.
     """
 
-    def __init__(
-        self,
-        parts: Sequence[Referred],
-        features: int,
-        gamma: float = 1.0,
-        l2: float = 0.0,
-        frozen: Mapping[int, float] | None = None,
-        center: np.ndarray | None = None,
-        pool: Pool | None = None,
-    ) -> None:
-        self.features, self.gamma, self.l2, self.center, self.pool = features, gamma, l2, center, pool
-        self.parts, self.frozen = list(parts), dict(frozen or {})
+    def __init__(self, parts: Sequence[Referred], features: int, **how: Unpack[_How]) -> None:
+        super().__init__(features, **how)
+        self.parts = list(parts)
         self.shares = [np.where(p.references.roots >= 0, p.shares, 0.0) for p in self.parts]
         self.total = sum(float(np.sum(shares)) for shares in self.shares) or 1.0
 
@@ -280,11 +287,7 @@ class ReferenceLikelihood:
                 signed[some] = shares * factor
                 posterior = semirings.posteriors(h, beta, conditional, signed, self.pool)
                 gradient += self.gamma * semirings.feature_sums(h, posterior, self.features, self.pool)
-        return _regularized(self, value, gradient, weights)
-
-
-#: What `minimize` takes.
-Objective: TypeAlias = Risk | Likelihood | ReferenceLikelihood
+        return self.regularized(value, gradient, weights)
 
 
 def schedule(gamma: float, quench: float | None = None, factor: float = 2.0) -> list[float]:
@@ -296,7 +299,7 @@ def schedule(gamma: float, quench: float | None = None, factor: float = 2.0) -> 
 
 
 def minimize(
-    objective: "Objective",
+    objective: Objective,
     start: npt.ArrayLike,
     gammas: Iterable[float] = (1.0,),
     iterations: int = 100,
