@@ -125,7 +125,9 @@ def test_what_cannot_be_used_is_one_line(text, vectors, file, monkeypatch):
     short = file("short.vec", lines_of(NAMES, lambda v: v[:9]))
     assert fails(run("align", *text, *vectors[:2], short), "both have to be of one space")
     assert fails(run("align", *text, *vectors[:2], "nowhere.vec"), "nowhere.vec")
-    assert fails(run("align", *text, *vectors[:2], "-"), "- is none", status=2)
+    assert fails(
+        run("align", *text, *vectors[:2], "-"), "--vectors must be files; standard input cannot be read", status=2
+    )
     assert fails(run("align", *text, *vectors[:2], vectors[1].parent), "is a directory")
     assert run("align", *text, *vectors[:2]).returncode == 2
     with pytest.raises(at.UsageProblem, match="vectors are two files"):
