@@ -1,4 +1,4 @@
-"""A dictionary as evidence of words: pseudo-counts of its entries, as far as a text bears them out.
+"""A dictionary as evidence of words: pseudo-counts of its entries, scaled by how well they agree with a text.
 
 Entries of one word on each side count whether the text has these very words or not: training also looks at the words'
 beginnings and at pieces of them, where other forms of a word are alike. Entries of several words make links of all
