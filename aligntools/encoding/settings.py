@@ -132,7 +132,7 @@ class DictionarySettings(Settings):
     def rules(self) -> None:
         """Refuse standard input and empty names."""
         if "-" in self.paths:
-            raise UsageProblem("`dictionary` is a file; - is none")
+            raise UsageProblem("`dictionary` must be a file; standard input cannot be read for it")
         if "" in self.paths:
             raise UsageProblem("`dictionary`: the name is empty")
 

@@ -144,6 +144,6 @@ def test_what_cannot_be_used_is_one_line(text, file):
     bad = file("bad.tsv", b"one\tein\ntwo zwei\n")
     assert fails(run("align", *text, "--dictionary", bad), "bad.tsv:2: 'two zwei' has 0 tabs")
     assert fails(run("align", *text, "--dictionary", "nowhere.tsv"), "nowhere.tsv")
-    assert fails(run("align", *text, "--dictionary", "-"), "- is none", status=2)
+    assert fails(run("align", *text, "--dictionary", "-"), "--dictionary must be a file; standard input", status=2)
     assert fails(run("align", *text, "--dictionary", bad.parent), "is a directory")
     assert fails(run("align", *text, "--dictionary", ""), "name is empty", status=2)

@@ -58,7 +58,7 @@ class DictionarySource(WordSource):
         parts: "Iterable[Bitext]",
         pool: "Pool",
     ) -> Said:
-        """Say the same as far as the text bears each file out, in the order of sides that it bears out better."""
+        """Say the same, each file scaled by how well it agrees with the text, in the better order of sides."""
         from aligntools.encoding import dictionary
         from aligntools.formats.links.priors import Priors, combined
 
