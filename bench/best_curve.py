@@ -60,6 +60,7 @@ def measured(o, pair, more, start, pool):
     import aligntools as at
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.candidates import CandidateFinder
+    from aligntools.aligning.contrastive.holding_back import held_back
     from aligntools.aligning.contrastive.noise import pick
     from aligntools.api.align.contrastive_base import train_base
     from aligntools.formats.links.goldlinks import read_gold
@@ -76,7 +77,7 @@ def measured(o, pair, more, start, pool):
     links = {"align": [block.table for block in base.align_blocks(first, threads=pool)]}
     best = train_base(text, network, at.AlignerSettings(), **how) if len(text) <= _largest() else base
     plan = tasks.plan_of(at.ContrastiveSettings(), best.model.usual_threshold)
-    plan = replace(plan, network=network, start=weights)
+    plan = replace(plan, network=network, start=held_back(weights, plan.active, len(text)))
     finder = CandidateFinder(best.model, pool, network)
     found = tasks.learn_weights(finder, [text], plan)
     links["--best"] = [decided.table for decided in tasks.align(finder, first, found, pool)]

@@ -107,8 +107,10 @@ def refined(study, finder, start, passes=None):
     from dataclasses import replace
 
     from aligntools.aligning.contrastive import tasks
+    from aligntools.aligning.contrastive.holding_back import held_back
 
     plan = replace(tasks.learning_plan("all"), threshold=study.threshold, start=start)
+    plan = replace(plan, start=held_back(plan.start, plan.active, len(study.bitext)))
     passes = plan.learning.passes if passes is None else passes
     plan = replace(plan, learning=replace(plan.learning, rate=1e-4, passes=passes))
     return study.links(finder, tasks.learn_weights(finder, [study.bitext], plan))

@@ -130,12 +130,16 @@ class Teaching:
 
 def second_base(study, judge):
     """Return a study's base model of the second round."""
+    from dataclasses import replace
+
     from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.rounds import count_found, train_again
 
     model = study.model
-    found = count_found(CandidateFinder(model, study.pool, judge), study.bitext)
-    return train_again(found, model.settings, study.bitext, study.pool, model.lowercase)
+    words = {"source_vocabulary": model.source_vocabulary, "target_vocabulary": model.target_vocabulary}
+    text = replace(study.bitext, **words)  # the model knows all words of the text that it was trained on
+    found = count_found(CandidateFinder(model, study.pool, judge), text)
+    return train_again(found, model.settings, text, study.pool, model.lowercase)
 
 
 def _teach_again(o, name, judge, path):

@@ -15,6 +15,7 @@ from aligntools.aligning.contrastive import supervised
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks, concatenate, empty
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.evidence import firm, with_readings
+from aligntools.aligning.contrastive.holding_back import held_back
 from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
@@ -305,11 +306,23 @@ def learning_plan(features: str, start: str | ContrastiveStart = USUAL, **others
 
 
 def plan_of(
-    settings: ContrastiveSettings, threshold: float = 0.4, given: ContrastiveStart | None = None
+    settings: ContrastiveSettings,
+    threshold: float = 0.4,
+    given: ContrastiveStart | None = None,
+    pairs: int | None = None,
 ) -> LearningPlan:
     """Return the `LearningPlan` that settings mean.
 
-    ``threshold`` is the base model's, for its own decision; ``given`` the start of a file.
+    Parameters
+    ----------
+    settings : ContrastiveSettings
+    threshold : float
+        The base model's, for its own decision.
+    given : ContrastiveStart or None
+        The start of a file.
+    pairs : int or None
+        Of the text that is learned from without gold links; the network that comes with the program holds back if they
+        are many.
     """
     start: str | ContrastiveStart = settings.begins
     if start == GIVEN:
@@ -328,7 +341,7 @@ def plan_of(
         limit=search.source_limit,
         delay=SGD_DELAY if settings.optimizer == "sgd" else LearningSettings.delay,
     )
-    return learning_plan(
+    plan = learning_plan(
         settings.features,
         start,
         sentences=settings.sentences,
@@ -338,6 +351,9 @@ def plan_of(
         threshold=threshold,
         search=search,
     )
+    if pairs is None or start != USUAL:
+        return plan
+    return replace(plan, start=held_back(plan.start, plan.active, pairs))
 
 
 def align(

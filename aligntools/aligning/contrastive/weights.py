@@ -128,11 +128,9 @@ class Weights:
 
 
 def scale(weights: np.ndarray, active: np.ndarray) -> float:
-    """Return the weight that log-odds have among these weights: that of ``trees``, else of the posterior."""
-    for column in (kf.TREES, kf.POSTERIOR):
-        if active[column] and weights[column] > 0:
-            return float(weights[column])
-    return 1.0
+    """Return the weight that log-odds have among these weights: ``trees`` and the posterior together; 1 for neither."""
+    found = sum(float(weights[column]) for column in (kf.TREES, kf.POSTERIOR) if active[column] and weights[column] > 0)
+    return found or 1.0
 
 
 def _log_odds(probability: float) -> float:

@@ -17,6 +17,7 @@ from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.parts.passes import last_stage, part_fields
+from aligntools.aligning.parts.reading import read_sizes
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import Decisions
@@ -62,7 +63,8 @@ def decide(work: Work, models: Models, _job: int, pool: Pool) -> None:
     if work.store.has(DECISION):
         return
     threshold = work.settings.threshold(len(models))
-    plan = tasks.plan_of(ContrastiveSettings(seed=work.settings.seed), threshold)
+    pairs = sum(int(read_sizes(work.store, file)[:, 0].sum()) for file in range(len(work.files)))
+    plan = tasks.plan_of(ContrastiveSettings(seed=work.settings.seed), threshold, pairs=pairs)
     parts = np.unique(np.linspace(0, work.parts - 1, min(work.parts, DECIDING)).astype(np.int64))
     found = tasks.Observed()
     for part in parts.tolist():

@@ -401,9 +401,10 @@ def train_contrastive_aligner(
             sources, known = known_text(sources, targets, asked, places=True, **how)
             aligner = aligner.knowing(known)
         _check_base(aligner)
-        plan = tasks.plan_of(settings, aligner.model.usual_threshold, begun)
-        finder = _candidate_finder(aligner, plan, pool)
         texts = list(aligner.texts(sources, targets, reading, False))
+        pairs = sum(map(len, texts)) if gold is None else None
+        plan = tasks.plan_of(settings, aligner.model.usual_threshold, begun, pairs)
+        finder = _candidate_finder(aligner, plan, pool)
         known = aligner.known.without(left_out) if aligner.known is not None and network is not None else None
         if known is not None and (known.text is not sources or not known.places):
             known = None

@@ -113,7 +113,7 @@ def test_what_a_file_counts_for():
     assert shares[2] < 0.01
     active, weights = features.select("all"), np.full(len(ALL), 0.5)
     weights[kf.TREES] = 3.0
-    assert scale(weights, active) == 3.0
+    assert scale(weights, active) == 3.5
     active[kf.TREES] = False
     assert scale(weights, active) == 0.5
     assert scale(weights, features.select("paper")) == 1.0
