@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from aligntools.aligning.applying.table_aligner import TableAligner
 from tests.cli.running import ROOT, fails, run
 
 GOLDENS = ROOT / "tests" / "data" / "symmetrize"
@@ -147,3 +148,13 @@ def test_force_align_and_wrong_input(trained):
     assert run(*names, "grow-all", script="force_align.py").stderr == b"Don't understand command: grow-all\n"
     fails(run(names[0], names[0], *names[2:], script="force_align.py"), "has no 'final tension'")
     fails(run(*names, stdin=b"a ||| b\n ||| b\n", script="force_align.py"), "<stdin>:2: the source side is blank")
+
+
+def test_a_pair_that_memory_does_not_hold_is_named(trained, monkeypatch):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(TableAligner, "align", full)
+    names = [trained / n for n in ("fwd_params", "fwd_err", "rev_params", "rev_err")]
+    done = run(*names, stdin=b"ein Haus ||| a house\n", script="force_align.py")
+    fails(done, "<stdin>:1: 2 by 2 words take more memory than there is (remove the pair)")

@@ -132,10 +132,22 @@ class ByTable:
         """Return how many probabilities the table has."""
         return len(self.aligner.table)
 
-    def links(self, source: list[bytes], target: list[bytes]) -> tuple[list[tuple[int, int]], float]:
-        """Return the links of a sentence pair, and the logarithm of the observed side's probability."""
+    def links(
+        self, source: list[bytes], target: list[bytes], path: str, number: int
+    ) -> tuple[list[tuple[int, int]], float]:
+        """Return the links of a sentence pair, and the logarithm of the observed side's probability.
+
+        Raises
+        ------
+        DataError
+            When memory does not hold the pair; with the file and the line's number.
+        """
         align: Any = self.aligner.align
-        positions, score = align(*((target, source) if self.reverse else (source, target)))
+        try:
+            positions, score = align(*((target, source) if self.reverse else (source, target)))
+        except MemoryError:
+            problem = f"{len(source)} by {len(target)} words take more memory than there is (remove the pair)"
+            raise DataError(path, number, problem) from None
         found = enumerate(positions.tolist())
         return [(n, k) if self.reverse else (k, n) for n, k in found if k >= 0], score
 

@@ -346,7 +346,6 @@ def _with_scores(text: bytes, scores: Sequence[float]) -> bytes:
 def force(flags: Flags, write: Write) -> None:
     """Align each line before the next is read, with a table: ``source ||| target ||| links ||| score``."""
     from aligntools.formats.opening import files
-    from aligntools.ground.errors import DataError
 
     aligner = flags.form.by_table(flags.force_align, flags.mean_srclen_multiplier)
     write(f"Loaded {len(aligner)} translation parameters.\n")
@@ -354,11 +353,7 @@ def force(flags: Flags, write: Write) -> None:
     with files.writing("-") as out:
         for number, line in enumerate(files.lines(flags.input), 1):
             source, target = sides_of(line, flags.input, number)
-            try:
-                pairs, score = aligner.links(source, target)
-            except MemoryError:
-                problem = f"{len(source)} by {len(target)} words take more memory than there is (remove the pair)"
-                raise DataError(flags.input, number, problem) from None
+            pairs, score = aligner.links(source, target, flags.input, number)
             links = [b"%d-%d" % pair for pair in pairs]
             total += score
             row = [*source, b"|||", *target, b"|||", *links, b"|||", b"%g" % score]

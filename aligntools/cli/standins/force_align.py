@@ -50,7 +50,7 @@ def command(args: tuple[str, ...]) -> int:
     with files.writing("-") as out:
         for number, line in enumerate(files.lines("-"), 1):
             source, target = sides_of(line, "-", number)
-            there, back = (aligner.links(source, target)[0] for aligner in (forward, reverse))
+            there, back = (aligner.links(source, target, "-", number)[0] for aligner in (forward, reverse))
             out.write(symmetrized_line(there, back, heuristic))
             out.flush()  # whoever feeds lines through a pipe waits for this one
     return 0
