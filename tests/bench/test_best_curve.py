@@ -10,6 +10,8 @@ from aligntools.formats.links.goldlinks import read_gold
 from aligntools.ground.parallel import Pool
 from bench import best_curve
 from bench import contrastive_start as starting
+from bench.contrastive_base import Study
+from bench.contrastive_rounds import second_base
 from tests.places import SAMPLES
 
 GOLD, TEXT = 40, 120
@@ -26,7 +28,7 @@ def o(tmp_path):
         (folder / f"train.{side}").write_text("\n".join(lines[GOLD:TEXT]) + "\n")
     (folder / "gold.wa").write_text("0-0 1-1\n" * GOLD)
     (tmp_path / "work").mkdir()
-    return types.SimpleNamespace(data=tmp_path / "data", work=tmp_path / "work", threads=1)
+    return types.SimpleNamespace(data=tmp_path / "data", work=tmp_path / "work", threads=1, pairs=10**9)
 
 
 def test_figures_are_those_of_the_commands(o):
@@ -42,3 +44,12 @@ def test_figures_are_those_of_the_commands(o):
     body = best_curve._body(o, {("en-de", "all"): row})
     assert f"| en-de.gold | {TEXT} |" in body
     assert "| all | 1 |" in body
+
+
+def test_a_base_model_is_trained_again_on_the_text_that_it_was_trained_on(o):
+    with Pool(1) as pool:
+        study = Study(o, "en-de.gold", pool)
+        again = second_base(study, shipped().network)
+        assert again.sizes == study.model.sizes
+        assert again.settings == study.model.settings
+        assert again.views[0].lexicon.forward.tolist() != study.model.views[0].lexicon.forward.tolist()
