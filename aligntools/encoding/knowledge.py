@@ -37,7 +37,7 @@ DOUBTED, BELIEVED = 0.12, 0.2
 LEVELS = (0.1, 0.5, 0.75, 0.9, 0.97)
 ODDS = np.array([-1.2, -0.1, 0.7, 0.8, 1.0, 1.6])
 #: Words of a side that are encoded by themselves where a sample of the sentences is read, at most.
-ALONE = 10_000
+ALONE = 20_000
 #: What share of words choose each other by chance, where there is one pair alone.
 _CHANCE = 0.5
 

@@ -95,3 +95,12 @@ def test_how_far_it_is_believed():
     priors = priors_of([("a", "A", 3.0)])
     assert lexicons.believed(priors, half).lexical.alphas.tolist() == [pytest.approx(1.5)]
     assert not len(lexicons.believed(priors, 0.0))
+
+
+def test_agreement_is_of_the_most_frequent_words(monkeypatch):
+    """Those come first in a lexicon; others would be in most pairs by chance."""
+    priors = priors_of([("a", "A", 1.0), ("b", "B", 1.0)])
+    source, target = ["a", "b", "a", "b"], ["A", "x", "A", "x"]
+    whole = lexicons.agreement(priors, text(source, target))
+    monkeypatch.setattr(lexicons, "FREQUENT", 1)
+    assert whole < 1.0 == lexicons.agreement(priors, text(source, target))
