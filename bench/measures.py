@@ -47,6 +47,7 @@ class Option(NamedTuple):
 #: What is read, beside ``--data``: the options for it, which are required.
 READS = {
     "treebanks": Option(Path, "folder of ud/ and google/", {"metavar": "DIR", "required": True}),
+    "dictionaries": Option(Path, "folder of en-bg.NAME.tsv ...", {"metavar": "DIR", "required": True}),
     "texts": Option(Path, "folder of train.de.gz, dev.de.gz ...", {"metavar": "DIR", "required": True}),
     "checkout": Option(Path, "the older state of the code", {"metavar": "DIR", "required": True}),
 }
@@ -223,6 +224,10 @@ MEASURES = (
        "AER of small texts with vectors of words, alone and beside the encoder", "data", "neither",
        sets=("en-nl.wiki,en-zh.gold,en-es.wiki,en-es.gold,en-de.gold,en-ja.gold,en-it.wiki,en-pt.wiki,en-ru.wiki,"
              "en-hu.wiki,en-et.wiki,en-bg.wiki,en-ro.gold,en-sv.gold,en-grc.gold", "gold sets")),
+    _m("dictionary", "Small texts with a dictionary",
+       "AER of small texts with a dictionary, of wrong ones, and of a larger text", "data, dictionaries", "without it",
+       sets=("en-bg.wiki,en-it.wiki,en-pt.wiki,en-nl.wiki", "gold sets"), large=("en-it.wiki", "with more text"),
+       pairs=(20_000, "of training text")),
     _m("encoder_map", "The encoder alone",
        "what the encoder links by itself, languages held out; the map that ships", "data", "no map",
        sets=(str, GOLD_SETS), out=(Path, "learn the map of all languages, put it here, and stop")),

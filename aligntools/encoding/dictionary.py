@@ -5,7 +5,7 @@ beginnings and at pieces of them, where other forms of a word are alike. Entries
 their words where the words stand together in a sentence pair.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeAlias
@@ -21,13 +21,18 @@ from aligntools.words.vocabulary import AnyVocabulary
 #: The pseudo-count of an entry with weight 1. Anything from 1 to 6 has about as many errors.
 COUNT = 3.0
 #: How far beyond chance words with entries have one of them in their own sentence pair, below which no entry is
-#: believed, and from which on all are. Dictionaries of a text's own languages have 0.33 and more, those of a related
+#: believed, and from which on all are. Dictionaries of a text's own languages have 0.36 and more, those of a related
 #: language 0.13 to 0.17, others and exchanged ones at most 0.05.
 DOUBTED, BELIEVED = 0.08, 0.2
 #: Standard errors that are taken off what few words show.
 ERRORS = 1.0
 #: Letters by which words may be alike in training; entries with no word of the text so far alike are left out.
 LETTERS = 3
+#: Two words are forms of one if they begin with the same letters: at least so many, and this share of the longer word,
+#: with at most so many letters behind them. What an entry counts for a form of one of its words, as a share.
+BEGINNING, SHARED, ENDING, FORM = 4, 0.6, 3, 0.5
+#: Words of a side of which forms are looked for: the most frequent ones.
+FORMED = 20_000
 #: Sentences in which the words of one entry are looked for at most.
 LOOKED = 1_000
 Phrase: TypeAlias = tuple[str, ...]
@@ -78,6 +83,52 @@ def met(entries: Sequence[Entry], source: AnyVocabulary, target: AnyVocabulary) 
             for side, own in zip(sides, words, strict=True):
                 own.update(side)
     return Met(found, count, [len(own) for own in words])
+
+
+def forms(entries: Iterable[Entry], source: AnyVocabulary, target: AnyVocabulary) -> list[Entry]:
+    """Return entries of single words for words of a text that are forms of theirs, and for no others.
+
+    A word of the text is a form of those words with entries that share the longest beginning with it. Entries that are
+    there already are left out.
+    """
+    single = [(fold(s), fold(t), weight) for s, t, weight in entries if " " not in s and " " not in t]
+    having = {s for s, _, _ in single}, {t for _, t, _ in single}
+    sides = [
+        _forms(list(dict.fromkeys(map(fold, v.words()[1 : FORMED + 1]))), own)
+        for v, own in zip((source, target), having, strict=True)
+    ]
+    there = {one[:2] for one in single}
+    found: dict[tuple[str, str], float] = {}
+    for s, t, weight in single:
+        for (a, one), (b, other) in product(sides[0].get(s, ()), sides[1].get(t, ())):
+            if (a, b) not in there:
+                found[a, b] = max(found.get((a, b), 0.0), weight * one * other)
+    return [Entry(*pair, weight) for pair, weight in found.items()]
+
+
+def _forms(words: Sequence[str], having: Collection[str]) -> dict[str, list[tuple[str, float]]]:
+    """Return for each word that has entries the words that are forms of it, itself among them, and what these count."""
+    begun: dict[str, list[str]] = {}
+    for word in sorted(having):
+        begun.setdefault(word[:BEGINNING], []).append(word)
+    found: dict[str, list[tuple[str, float]]] = {}
+    for word in words:
+        if word in having:
+            found.setdefault(word, []).append((word, 1.0))
+        others = [other for other in begun.get(word[:BEGINNING], ()) if other != word]
+        alike = [(shared, other) for other in others if (shared := _shared(word, other))]
+        longest = max(alike, default=(0, ""))[0]
+        for length, other in alike:
+            if length == longest:
+                found.setdefault(other, []).append((word, FORM))
+    return found
+
+
+def _shared(word: str, other: str) -> int:
+    """Return how many letters two words begin with that are forms of one; 0 for others."""
+    shorter, longer = sorted((len(word), len(other)))
+    shared = next((k for k in range(shorter) if word[k] != other[k]), shorter)
+    return shared if shared >= max(BEGINNING, SHARED * longer, longer - ENDING) else 0
 
 
 def merged(files: Iterable[Iterable[Entry]]) -> list[Entry]:

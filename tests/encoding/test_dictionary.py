@@ -49,6 +49,39 @@ def test_entries_that_a_text_may_use():
     assert rows(dictionary.singles(found.entries)) == {("old", "alten"): 2 * dictionary.COUNT}
 
 
+def naive_forms(word, having):
+    """The words with entries that share the longest beginning with a word, and itself; and what these count."""
+    found = {word: 1.0} if word in having else {}
+    lengths = {}
+    for other in having - {word}:
+        n = 0
+        while n < min(len(word), len(other)) and word[n] == other[n]:
+            n += 1
+        longer = max(len(word), len(other))
+        if n >= 4 and longer - n <= 3 and n >= 0.6 * longer:
+            lengths[other] = n
+    return found | {other: 0.5 for other, n in lengths.items() if n == max(lengths.values())}
+
+
+STEMS = st.tuples(st.sampled_from(["hous", "hausa", "walk"]), st.text("aes", max_size=4)).map("".join)
+
+
+@given(st.lists(st.tuples(STEMS, STEMS), max_size=8, unique=True), *[st.lists(STEMS, min_size=1, max_size=6)] * 2)
+def test_forms_of_words_as_a_slow_search_finds_them(pairs, source, target):
+    written = text([" ".join(source).title()], [" ".join(target)])
+    known = [{pair[k] for pair in pairs} for k in (0, 1)]
+    wanted = {}
+    for a in set(source):
+        for b in set(target):
+            one, other = naive_forms(a, known[0]), naive_forms(b, known[1])
+            best = max((one.get(s, 0) * other.get(t, 0) for s, t in pairs), default=0)
+            if best and (a, b) not in pairs:
+                wanted[a, b] = best
+    entries = [Entry(*pair) for pair in pairs]
+    found = dictionary.forms(entries, written.source_vocabulary, written.target_vocabulary)
+    assert {(s, t): weight for s, t, weight in found} == wanted
+
+
 def test_a_text_bears_out_its_own_dictionary_in_either_order():
     for entries, turned in ((ENTRIES, False), (dictionary.exchanged(ENTRIES), True)):
         found = tried(entries, *SIDES)

@@ -48,7 +48,8 @@ class DictionarySource(WordSource):
         from aligntools.encoding import dictionary
 
         found = dictionary.met(dictionary.merged(self.files), source, target)
-        return Said(self._about(found, source, target), dictionary.singles(found.entries))
+        formed = dictionary.forms(found.entries, source, target)
+        return Said(self._about(found, source, target), dictionary.singles([*found.entries, *formed]))
 
     def of_text(
         self,
@@ -83,7 +84,8 @@ class DictionarySource(WordSource):
         priors, together = Priors(), 0
         if met.entries:
             several, together = dictionary.standing(met.entries, parts)
-            priors = combined([dictionary.singles(met.entries), several])
+            formed = dictionary.forms(met.entries, source, target)
+            priors = combined([dictionary.singles([*met.entries, *formed]), several])
         return Said(self._about(met, source, target) | {"together": together, "files": each}, priors)
 
     def _about(self, met: "Met", source: "AnyVocabulary", target: "AnyVocabulary") -> About:
