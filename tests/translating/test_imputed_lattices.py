@@ -9,9 +9,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from aligntools.ground.errors import DataError
 from aligntools.translating.forest import semirings
 from aligntools.translating.forest.hypergraph import edge_scores
-from aligntools.translating.tuning import imputed_lattices
+from aligntools.translating.text import Lines
+from aligntools.translating.tuning import imputed_lattices, tuning_sets
 from tests import naive_hypergraph as naive
 from tests.translating.making import FEATURES, arrays, forest, scored
 
@@ -166,3 +168,21 @@ def test_an_automaton_is_a_lattice_of_words():
         "((('c',0.25,1),('b',0.75,2),),(('b',1.0,1),),)"
     )
     assert str(imputed_lattices.Automaton([], 0).lattice(lambda ids: [])) == "()"
+
+
+def test_a_sentence_that_memory_does_not_hold_is_named(monkeypatch):
+    whole, weights, _ = make(1)
+
+    def expected(forest, conditional, s, *_):
+        if s == 2:
+            raise MemoryError
+        return {}
+
+    monkeypatch.setattr(imputed_lattices, "expected", expected)
+    with pytest.raises(imputed_lattices.SentenceTooLongError) as error:
+        imputed_lattices.automata(whole, weights)
+    assert error.value.sentence == 2
+    text = Lines([b"a", b"b", b"c"], np.array([0, 1, 1, 3]), "mono")
+    system = mock.Mock(weights=weights, forest=lambda *_: whole)
+    with pytest.raises(DataError, match=r"mono:3: the lattice of 2 words takes more memory than there is"):
+        tuning_sets.impute_lattices(system, text)

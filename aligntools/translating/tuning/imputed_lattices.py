@@ -64,6 +64,20 @@ class Automaton:
         return WordLattice(tuple(map(tuple, nodes)))
 
 
+class SentenceTooLongError(MemoryError):
+    """Memory does not hold the places of a sentence's words.
+
+    Attributes
+    ----------
+    sentence : int
+        Which it is, from 0 on.
+    """
+
+    def __init__(self, sentence: int) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
 def automata(
     forest: Hypergraph,
     weights: np.ndarray,
@@ -90,12 +104,23 @@ def automata(
     -------
     list of Automaton
         Without arcs for a sentence without words.
+
+    Raises
+    ------
+    SentenceTooLongError
+        Its memory goes by the square of a sentence's length.
     """
     h = forest
     _, conditional = semirings.inside(h, edge_scores(h, np.asarray(weights, np.float64), gamma, pool=pool), pool)
 
+    def of_sentence(s: int) -> Automaton:
+        try:
+            return _automaton(expected(h, conditional, s, order, prune * _FLOOR), order, prune)
+        except MemoryError:
+            raise SentenceTooLongError(s) from None
+
     def work(block: tuple[int, int]) -> list[Automaton]:
-        return [_automaton(expected(h, conditional, s, order, prune * _FLOOR), order, prune) for s in range(*block)]
+        return [of_sentence(s) for s in range(*block)]
 
     return [one for part in run_blocks(pool, work, h.blocks()) for one in part]
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.formats.text.corpus import Side
+from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.store.block_maps import BlockMap
 from aligntools.store.objects import Kept
@@ -18,7 +19,7 @@ from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, jo
 from aligntools.translating.lattices import LatticeLines, lattice_lines
 from aligntools.translating.text import Lines
 from aligntools.translating.tuning.imputation import Imputed, impute
-from aligntools.translating.tuning.imputed_lattices import automata
+from aligntools.translating.tuning.imputed_lattices import SentenceTooLongError, automata
 from aligntools.translating.tuning.linear_bleu import References
 from aligntools.translating.tuning.reachable import Reachable
 from aligntools.translating.tuning.tuning import TuningSet
@@ -199,9 +200,20 @@ def impute_lattices(
         Of the sentences that have one; the only feature of the arcs is the logarithm of their probability.
     groups : int64 [lattices]
         Of which sentence each is.
+
+    Raises
+    ------
+    DataError
+        When memory does not hold the lattice of a sentence; with the text's name and the line's number.
     """
     sentences = system.encode(text.words, text.offsets)
     forest = system.forest(sentences, pool) if workers is None else workers.forest(sentences)
-    name, found = system.names(sentences), automata(forest, system.weights, order, prune, gamma, pool)
+    try:
+        found = automata(forest, system.weights, order, prune, gamma, pool)
+    except SentenceTooLongError as error:
+        words = int(np.diff(text.offsets)[error.sentence])
+        problem = f"the lattice of {words} words takes more memory than there is (remove the line)"
+        raise DataError(text.name, error.sentence + 1, problem) from None
+    name = system.names(sentences)
     groups = np.array([k for k, one in enumerate(found) if one.arcs], np.int64)
     return lattice_lines([found[k].lattice(name) for k in groups.tolist()], 1), groups
