@@ -60,7 +60,7 @@ class AlignerSettings(Settings):
     fast: bool = option(False, "Stop at the HMM, one view of the text: quickest.", group=_COMMON, excludes=("best",))
     best: bool = option(
         False,
-        "The fewest errors, in two to three times the time: a network that gold links of other languages taught decides"
+        "The fewest errors, in two to five times the time: a network that gold links of other languages taught decides"
         " on links, as in contrastive-align. Text of up to 100,000 pairs is trained on twice, the second time with the"
         " links that it finds as priors.",
         group=_COMMON,
