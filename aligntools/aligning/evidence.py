@@ -85,11 +85,14 @@ class Said:
     places: "Places | None" = None
 
     def with_words(self, other: "Said") -> "Said":
-        """Return the same with what was said of words by themselves, whose header is put under ``alone``."""
+        """Return the same with what was said of words by themselves (``alone``), believed as far as sentences are."""
         from aligntools.formats.links.priors import combined
 
-        found = [one for one in (self.priors, other.priors) if one is not None]
-        return replace(self, about=self.about | {"alone": other.about}, priors=combined(found) if found else None)
+        share = float(self.about.get("belief", 1.0))
+        alone = None if other.priors is None else other.priors.believed(share)
+        found = [one for one in (self.priors, alone) if one is not None]
+        about = self.about | {"alone": other.about | {"belief": share}}
+        return replace(self, about=about, priors=combined(found) if found else None)
 
 
 class Source(ABC):

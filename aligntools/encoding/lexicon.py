@@ -50,12 +50,6 @@ def belief(agreement: float) -> float:
     return min(1.0, max(0.0, (agreement - DOUBTED) / (BELIEVED - DOUBTED)))
 
 
-def believed(priors: Priors, share: float) -> Priors:
-    """Return a lexicon as far as it is believed."""
-    table = priors.lexical
-    return replace(priors, lexical=Counted(table.keys, table.alphas * share) if share else Counted.none(2))
-
-
 def agreement(priors: Priors, written: Bitext) -> float:
     """Return how far words that have entries have one in their own sentence pair, beyond chance (cf. Cohen's kappa).
 

@@ -93,8 +93,8 @@ def test_how_far_it_is_believed():
     half = lexicons.belief((doubted + believed) / 2)
     assert half == pytest.approx(0.5)
     priors = priors_of([("a", "A", 3.0)])
-    assert lexicons.believed(priors, half).lexical.alphas.tolist() == [pytest.approx(1.5)]
-    assert not len(lexicons.believed(priors, 0.0))
+    assert priors.believed(half).lexical.alphas.tolist() == [pytest.approx(1.5)]
+    assert not len(priors.believed(0.0))
 
 
 def test_agreement_is_of_the_most_frequent_words(monkeypatch):

@@ -131,11 +131,10 @@ def _ask_kind(work: Work, asking: Asking, runner: JobRunner) -> tuple[About, lis
         if isinstance(source, TextSource):
             runner.run(asking.kind.name, partial(ask_part, work, asking), parts)
             belief, own = source.of_parts([store.about(asking.name(part)) for part in parts])
-            about = own | ({"alone": about} if about else {})
-            for one in (_kept(work, asking.name(part)) for part in parts if belief):
-                table = Counted(one.lexical.keys, one.lexical.alphas * belief)
-                priors.append(Priors(one.source_vocabulary, one.target_vocabulary, table))
-        return about, priors
+            about = own | ({"alone": about | {"belief": own.get("belief", 1.0)}} if about else {})
+            priors += [_kept(work, asking.name(part)) for part in parts] if belief else []
+            priors = [one.believed(belief) for one in priors]
+        return about, [one for one in priors if len(one)]
     finally:
         _source.cache_clear()
 

@@ -40,6 +40,13 @@ class SingleWords(VectorSource):
         """Encode the most frequent words."""
         return [self.member.vectors(own, pool) for own in words]
 
+    def tried(self, said: Said, written: "Bitext") -> Said:
+        """Return the same: how far the encoder is believed shows in sentences. The agreement is for readers."""
+        from aligntools.encoding.lexicon import agreement
+
+        assert said.priors is not None
+        return Said(said.about | {"agreement": round(agreement(said.priors, written), 4)}, said.priors)
+
 
 @dataclass(frozen=True, eq=False)
 class EncoderSource(TextSource):

@@ -41,13 +41,13 @@ class VectorSource(WordSource):
 
     def tried(self, said: Said, written: "Bitext") -> Said:
         """Return the same, believed as far as words that are near to each other share sentence pairs."""
-        from aligntools.encoding.lexicon import agreement, belief, believed
+        from aligntools.encoding.lexicon import agreement, belief
 
         assert said.priors is not None
         agreed = agreement(said.priors, written)
         share = belief(agreed)
         about = {"agreement": round(agreed, 4), "belief": round(share, 4)}
-        return Said(said.about | about, believed(said.priors, share))
+        return Said(said.about | about, said.priors.believed(share))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ these kinds alone, in any order.
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -117,6 +117,11 @@ class Priors:
             "HMMF": self.forward_jumps,
             "HMMR": self.reverse_jumps,
         }
+
+    def believed(self, share: float) -> "Priors":
+        """Return the same with links of words that count for so much; without these for 0."""
+        table = self.lexical
+        return replace(self, lexical=Counted(table.keys, table.alphas * share) if share else Counted.none(2))
 
     def __len__(self) -> int:
         return sum(map(len, self.tables().values()))
