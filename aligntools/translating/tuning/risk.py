@@ -6,6 +6,7 @@ expected loss (equation 8; the probabilities of imputed x are the sentences' sha
 length of the weights (the footnote on equation 2).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict, Unpack
@@ -83,7 +84,7 @@ class _How(TypedDict, total=False):
     pool: Pool | None
 
 
-class Objective:
+class Objective(ABC):
     """A function of the weights, to be minimized; call it for the value and the gradient.
 
     Parameters
@@ -113,9 +114,9 @@ class Objective:
         self.features, self.gamma, self.l2 = features, gamma, l2
         self.frozen, self.center, self.pool = dict(frozen or {}), center, pool
 
+    @abstractmethod
     def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the value and the gradient [features]."""
-        raise NotImplementedError
 
     def regularized(self, value: float, gradient: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Add the L2 term; no slope where a feature is frozen."""
