@@ -30,11 +30,11 @@ def _standard_input() -> Raw:
         return io.BytesIO(sys.stdin.buffer.read())
 
 
-def open_input(path: object, mark: bool = False) -> io.RawIOBase:
+def open_input(path: object, mark: bool = False, wide: bool = False) -> io.RawIOBase:
     """Open a text for reading bytes: a file, or ``-`` for standard input; see `recognizing.Recognized`.
 
     What is open already (`io.RawIOBase`, such as `memory_text.TextLines`) is returned as it is. With ``mark`` a byte
-    order mark stays.
+    order mark stays; with ``wide`` UTF-16 is read as it is.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def open_input(path: object, mark: bool = False) -> io.RawIOBase:
         if os.path.isdir(path):
             raise DataError(path, None, "is a directory; a text file was expected")
         raw: Raw = live_inputs.held(path) or (_standard_input() if path == "-" else io.FileIO(path))
-        return Recognized(raw, path, mark)
+        return Recognized(raw, path, mark, wide)
     except OSError as error:
         raise DataError(path, None, f"cannot be opened: {error.strerror or error}") from None
 
@@ -63,17 +63,30 @@ def reading(path: object, share: float = 1.0, begin: int = 0, mark: bool = False
     opened = open_input(path, mark)
     if begin and isinstance(opened, Recognized):
         opened.begin_at(begin)
-    with metered(opened, path, share) as file:
-        try:
-            yield file
-        except (EOFError, lzma.LZMAError, gzip.BadGzipFile, OSError) as error:
-            if isinstance(error, BrokenPipeError):
-                raise
-            raise DataError(path, None, f"cannot be read to its end: {error}") from None
-        except Exception as error:
-            if type(error).__name__ == "ZstdError" or type(error).__module__ == "zlib":
-                raise DataError(path, None, f"cannot be read to its end: {error}") from None
+    with metered(opened, path, share) as file, _explained(path):
+        yield file
+
+
+@contextlib.contextmanager
+def reading_bytes(path: object) -> Iterator[io.RawIOBase]:
+    """Open a file that need not have lines, such as XML, with `open_input`: unpacked, in the encoding that it has."""
+    with open_input(path, mark=True, wide=True) as file, _explained(path):
+        yield file
+
+
+@contextlib.contextmanager
+def _explained(path: object) -> Iterator[None]:
+    """Turn what goes wrong while a file is read into a `DataError`."""
+    try:
+        yield
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, OSError) as error:
+        if isinstance(error, BrokenPipeError):
             raise
+        raise DataError(path, None, f"cannot be read to its end: {error}") from None
+    except Exception as error:
+        if type(error).__name__ == "ZstdError" or type(error).__module__ == "zlib":
+            raise DataError(path, None, f"cannot be read to its end: {error}") from None
+        raise
 
 
 def is_regular(path: object) -> bool:

@@ -196,13 +196,15 @@ class Recognized(io.RawIOBase):
         For messages, and for a suffix.
     mark : bool
         Keep a byte order mark, and whatever ends lines, for text that is given back to the byte.
+    wide : bool
+        Read UTF-16 as it is, for XML.
     """
 
-    def __init__(self, raw: Raw, path: object, mark: bool = False) -> None:
+    def __init__(self, raw: Raw, path: object, mark: bool = False, wide: bool = False) -> None:
         super().__init__()
         live = isinstance(raw, io.FileIO) and not stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
         self._raw: Raw = LiveInput(raw) if isinstance(raw, io.FileIO) and live else raw
-        self._path, self._keeps_mark = path, mark
+        self._path, self._keeps_mark, self._wide = path, mark, wide
         self._source: Raw | None = None
         self._first = b""
         # whether a line has ended; until then: whether a carriage return stands within, and whether one is last
@@ -273,7 +275,7 @@ class Recognized(io.RawIOBase):
             self._source = source = self._raw
         if kind := _other(data):
             raise DataError(self._path, None, f"{kind}, where text is expected")
-        if encoding := _wide(data):
+        if not self._wide and (encoding := _wide(data)):
             advice = f"{encoding[:6]}? convert it, for instance with iconv -f {encoding} -t UTF-8"
             raise DataError(self._path, None, f"bytes that are not UTF-8 ({advice})")
         self._first = data if self._keeps_mark else data.removeprefix(_MARK)
