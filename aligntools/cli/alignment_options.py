@@ -38,7 +38,7 @@ text = options.group(
         "--input",
         "joint_file",
         metavar="FILE",
-        help="Both sides in one file, ' ||| ' between them (- is standard input).",
+        help="Both sides in one file, ' ||| ' between them, or TMX or XLIFF (- is standard input).",
     ),
     options.output(help="Write the alignment here instead of standard output; appears whole or not at all."),
 )

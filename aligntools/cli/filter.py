@@ -23,7 +23,7 @@ _ROW = "line TAB reason TAB score TAB source TAB target"
         "--input",
         "joint_file",
         metavar="FILE",
-        help="Both sides in one file, ' ||| ' or a tab between them (- is standard input).",
+        help="Both sides in one file: ' ||| ' or a tab between them, or TMX or XLIFF (- is standard input).",
     ),
     options.output(help="Write the pairs that are kept to this file instead of standard output, both sides on a line."),
     click.option("-m", "--model", metavar="FILE", help="Judge by a saved model; else by one trained on this text."),

@@ -14,7 +14,13 @@ from aligntools.ground.errors import UsageProblem
 @click.command("lexicon", cls=options.Command, renamed={"--align": "--alignments"})
 @options.group(
     "Common options",
-    click.option("-i", "--input", "joint_file", metavar="FILE", help="Both texts in one file, ' ||| ' between them."),
+    click.option(
+        "-i",
+        "--input",
+        "joint_file",
+        metavar="FILE",
+        help="Both texts in one file, ' ||| ' between them, or TMX or XLIFF.",
+    ),
     click.option(
         "-a",
         "--alignments",
@@ -43,6 +49,7 @@ from aligntools.ground.errors import UsageProblem
     declared.group(TableWriting),
     options.split,
     options.input_format,
+    options.languages,
     declared.option(LinkReading, "index_base"),
     click.option("--skip-bad-links", is_flag=True, help="Leave out links past a sentence's end; report how many."),
 )
@@ -70,7 +77,7 @@ def command(**o: Any) -> None:
     writing, top = declared.settings(TableWriting, o), declared.settings(ShortlistSettings, o).top
     if "top" in declared.given() and not o["shortlist"]:
         raise UsageProblem("`top` is about shortlists; it goes with `shortlist`")
-    how = {name: o[name] for name in ("split", "input_format", "index_base", "skip_bad_links")}
+    how = {name: o[name] for name in ("split", "input_format", "languages", "index_base", "skip_bad_links")}
     with notices.shown(o["quiet"]):
         found = write_lexicon(declared.made_of(LexiconFiles, o), writing, top=top, **how)
     if o["verbose"]:

@@ -188,6 +188,8 @@ def seed(function: FC) -> FC:
 verify = declared.option(Loading, "verify")
 #: ``--input-format FORMAT`` of parallel text, passed as ``input_format``.
 input_format = declared.option(Reading, "input_format")
+#: ``--languages SRC,TGT`` of TMX and the like, passed as ``languages`` (str or None).
+languages = declared.option(Reading, "languages")
 #: ``--scheme SCHEME`` of text in pieces, passed as ``scheme`` (str).
 scheme = declared.option(PieceReading, "scheme")
 #: ``--tokenize SRC-TGT`` of raw text, passed as ``tokenize`` (str or None).

@@ -86,7 +86,9 @@ def split_as(text: Any, split: str | None) -> Any:
     """
     if split not in (None, *SPLITS):
         raise UsageProblem(f"no splitting '{split}'; there are {', '.join(SPLITS)}")
-    return UnicodeSplit(os.fspath(text)) if split == "unicode" and isinstance(text, str | os.PathLike) else text
+    if split != "unicode" or not isinstance(text, str | os.PathLike):
+        return text
+    return text.split_as(split) if hasattr(text, "split_as") else UnicodeSplit(os.fspath(text))
 
 
 def split_of(text: object) -> str:

@@ -17,6 +17,7 @@ from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import AlignerSettings, Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
 from aligntools.formats.opening.beginnings import beginning
+from aligntools.formats.text.exchange import format_of, paired
 from aligntools.formats.text.memory_text import TextLines
 from aligntools.ground import memory
 from aligntools.ground.engines import Serial
@@ -47,15 +48,18 @@ class TextEstimate:
     sample: list[list[bytes]]
 
 
-def estimate_text(inputs: list[dict[str, Any]]) -> TextEstimate:
-    """Estimate a text's size from the beginnings of its files."""
+def estimate_text(inputs: list[dict[str, Any]], languages: str | None = None) -> TextEstimate:
+    """Estimate a text's size from the beginnings of its files; ``languages`` are those of TMX and the like."""
     pairs = words = 0
     distinct, seen = set(), 0
     sample: list[list[bytes]] = []
     for one in inputs:
         lines = 0
-        for path in one.values():
-            text, whole = beginning(path)
+        for name, path in one.items():
+            named = paired(path, languages, "auto") if name == "joint" else path
+            text, whole = beginning(named)
+            if format_of(named, "auto") == "tsv":  # of TMX: a unit may have a blank side
+                text = text.replace(b"\t", b" ||| ")
             here = text.splitlines()
             tokens = [word for word in text.split() if word != b"|||"]
             scale = whole / max(len(text), 1)
@@ -70,12 +74,12 @@ def estimate_text(inputs: list[dict[str, Any]]) -> TextEstimate:
     return TextEstimate(pairs, words, int(grown), sample)
 
 
-def seems_too_large(inputs: list[dict[str, Any]], settings: AlignerSettings) -> bool:
+def seems_too_large(inputs: list[dict[str, Any]], settings: AlignerSettings, languages: str | None = None) -> bool:
     """Tell whether a text seems not to fit into the memory that the process may have."""
     bound = memory.limit()
     if bound is None:
         return False
-    about = estimate_text(inputs)
+    about = estimate_text(inputs, languages)
     half = about.words / 2 / max(about.pairs, 1)
     cells = int(about.pairs * half * half * 1.3)
     resolved = settings.resolved(about.words // 2)
@@ -93,7 +97,7 @@ def plan_lines(
     clock: Callable[[], float],
 ) -> list[str]:
     """Return lines of text that say what the work would take; ``clock`` gives seconds."""
-    about = estimate_text(inputs)
+    about = estimate_text(inputs, reading["languages"])
     resolved = settings.resolved(about.words // 2)
     views = len(resolved.views)
     passes = views * (len(schedule(resolved)) + kind_of(resolved.model_type).last_pass) + 1
@@ -141,7 +145,7 @@ def _measured(
             }
             runner = JobRunner(Serial(pool))
             began = clock()
-            cut = Reading(Store(folder), (text,), pairs=part_size, **reading)
+            cut = Reading(Store(folder), (text,), pairs=part_size, **reading | {"languages": None})
             read_text(cut, runner, pool)
             work = Work(cut.store, settings, sizes_of(cut).parts, best)
             for _ in link_parts(work, runner, train_parts(work, runner), Decisions()):

@@ -34,6 +34,7 @@ class Reading:
     max_length: int = 2000
     strict: bool = False
     input_format: str = "auto"
+    languages: str | None = None
     pairs: int = PART_PAIRS
     written: bool = False
 
@@ -58,6 +59,7 @@ def read_file(reading: Reading, number: int, pool: Pool) -> None:
         max_length=reading.max_length,
         strict=reading.strict,
         input_format=reading.input_format,
+        languages=reading.languages,
         pairs=reading.pairs,
         words=PART_WORDS,
     )

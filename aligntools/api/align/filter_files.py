@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aligntools.aligning.settings import AlignerSettings, FilterSettings
 from aligntools.api.align.aligner import Aligner
@@ -20,8 +20,14 @@ from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
+if TYPE_CHECKING:
+    from aligntools.formats.text.raw_pairs import RawPairs
+    from aligntools.formats.text.unit_copies import UnitCopy
+
 #: Tabs and carriage returns, which cannot stand within a field, as spaces.
 _PLAIN = bytes.maketrans(b"\t\r", b"  ")
+#: Files of `formats.text.exchange` whose units are written as they stand. A unit of XLIFF may not be without segments.
+_WRITTEN_BACK = ("TMX", "table")
 
 
 @dataclass(frozen=True)
@@ -89,8 +95,12 @@ class _Outputs:
             name: stack.enter_context(writing(path)) for name, path in names.items() if path
         }
 
-    def add(self, found: Sequence[PairQuality], sides: Sequence[Sequence[bytes]], tabbed: bool) -> None:
-        """Write the next pairs, each by what was found; those that pass with a tab or bars between their sides."""
+    def add(self, found: Sequence[PairQuality], sides: Sequence[Sequence[bytes]], raw: "RawPairs") -> None:
+        """Write the next pairs, each by what was found; those that pass with a tab or bars between their sides.
+
+        Those of TMX, or of a table whose first line names languages, are written as they stand.
+        """
+        tabbed, copy = raw.format in (None, "tsv"), self._copy(raw)
         rows: dict[str, list[bytes]] = {name: [] for name in self._files}
 
         def put(name: str, line: bytes) -> None:
@@ -107,7 +117,7 @@ class _Outputs:
             if self._everything:
                 put("output", row)
             if quality.kept:
-                if not self._everything:
+                if not self._everything and copy is None:
                     put("output", b"\t".join(plain) if tabbed else source + b" ||| " + target)
                 put("source", source)
                 put("target", target)
@@ -116,6 +126,19 @@ class _Outputs:
         self.count += len(found)
         for name, lines in rows.items():
             self._files[name].write(b"".join(line + b"\n" for line in lines))
+        if copy is not None:
+            self._files["output"].write(copy.take([quality.kept for quality in found]))
+        elif raw.copy is not None and raw.kind:
+            raw.copy.skip(len(found))
+
+    def end(self, raw: "RawPairs") -> None:
+        """Write what stands behind the last unit of TMX."""
+        if (copy := self._copy(raw)) is not None:
+            self._files["output"].write(copy.rest())
+
+    def _copy(self, raw: "RawPairs") -> "UnitCopy | None":
+        """Return what has the units as they stand, where they are written so."""
+        return raw.copy if raw.kind in _WRITTEN_BACK and "output" in self._files and not self._everything else None
 
     def summary(self) -> str:
         """Return how many pairs passed, and why others did not."""
@@ -169,16 +192,17 @@ class FilteredText:
             model, reading = None, self.reading
             if self.files.model is not None:
                 model, reading = loaded(self.files.model, pool, self.watch, self.verify, reading)
-            raw, tokens = raw_text(self.text, reading, applied=model is not None)
+            raw, tokens = raw_text(self.text, reading, applied=model is not None, copies=True)
             out = _Outputs(stack, self.files)
             with closing(raw), closing(tokens or raw), self.watch.stage("filtering"):
                 inputs = (tokens or raw).inputs
                 for block in self._blocks(model, inputs, reading, replace(self.run, threads=pool)):
                     sides = raw.read(len(block))
                     source, target = ([line.decode("utf-8", "replace") for line in side] for side in sides)
-                    out.add(judge.judged(block, source, target), sides, tabbed=raw.format in (None, "tsv"))
+                    out.add(judge.judged(block, source, target), sides, raw)
                     tally.add(block)
                     self.watch.tell(f"filtering: {tally.pairs} pairs")
+                out.end(raw)
         self.watch.close()
         if unread := tally.skipped.summary():
             self.watch.say(f"rejected unaligned: {unread}")

@@ -189,7 +189,7 @@ class PartsRun:
         if run.remote or (run.memory is None and bounds.limit() is None):
             return
         known = all(_regular(path) for one in self.inputs for path in one.values())
-        vocabulary = estimate_text(self.inputs).vocabulary if known else 0
+        vocabulary = estimate_text(self.inputs, self._reading["languages"]).vocabulary if known else 0
         memory.check(run.memory, run.workers or 0, self._part_size, vocabulary, begun)
         bound = bounds.limit() if run.memory is None else run.memory
         if bound is not None and self._chose and not begun and self._part_size < PART_PAIRS:
@@ -347,7 +347,7 @@ def _files(sources: Sentences, targets: Sentences | None, split: str | None) -> 
     )
 
 
-def seems_too_large(texts: list[str], settings: AlignerSettings) -> bool:
+def seems_too_large(texts: list[str], settings: AlignerSettings, languages: str | None = None) -> bool:
     """Tell whether a text seems not to fit into this process's memory, and can be aligned in parts.
 
     Parameters
@@ -355,6 +355,8 @@ def seems_too_large(texts: list[str], settings: AlignerSettings) -> bool:
     texts : list of str
         One file, or two.
     settings : AlignerSettings
+    languages : str or None
+        Of TMX and the like.
     """
     from aligntools.ground import memory
 
@@ -368,7 +370,7 @@ def seems_too_large(texts: list[str], settings: AlignerSettings) -> bool:
     from aligntools.aligning.parts.planning import seems_too_large as seems
 
     names = ("joint",) if len(texts) == 1 else ("source", "target")
-    return seems([dict(zip(names, texts, strict=True))], settings)
+    return seems([dict(zip(names, texts, strict=True))], settings, languages)
 
 
 @taking(AlignerSettings, Decisions, PartSettings, PriorWeights, Reading, Run, *SETTINGS)

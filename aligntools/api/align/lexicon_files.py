@@ -50,6 +50,7 @@ def write_lexicon(
     top: int = ShortlistSettings.top,
     split: Split | None = None,
     input_format: InputFormat = "auto",
+    languages: str | None = None,
     index_base: int = 0,
     skip_bad_links: bool = False,
 ) -> str:
@@ -69,7 +70,7 @@ def write_lexicon(
 
     first, second = text.text if len(text.text) == 2 else (files.joint_file, None)
     assert first is not None  # as was checked
-    bitext = as_written(first, second, split, input_format)
+    bitext = as_written(first, second, split, input_format, languages)
     links = Path(files.alignments)
     tables = extract_lexicon(bitext, None, links, index_base=index_base, skip_bad_links=skip_bad_links)
     if files.output:

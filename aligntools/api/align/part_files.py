@@ -74,7 +74,9 @@ class InParts:
         if any(self._whole(work, training).values()) or work.outputs.costs:
             return False
         texts = [path for path in work.text.text if path is not None]
-        return any(is_pattern(path) for path in texts) or large.seems_too_large(texts, training.settings)
+        return any(is_pattern(path) for path in texts) or large.seems_too_large(
+            texts, training.settings, work.reading.languages
+        )
 
     def _check(self, work: AlignedText, training: Training) -> None:
         """Refuse what is not done in parts."""

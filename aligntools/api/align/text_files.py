@@ -139,19 +139,23 @@ class TextFiles:
         return shape, _as_taken((tokens or raw).inputs, reading)
 
 
-def raw_text(files: TextFiles, reading: Reading, applied: bool) -> tuple[Any, Any]:
-    """Return a text's lines as they stand, read a second time, and its tokens where it is tokenized, else None."""
+def raw_text(files: TextFiles, reading: Reading, applied: bool, copies: bool = False) -> tuple[Any, Any]:
+    """Return a text's lines as they stand, read a second time, and its tokens where it is tokenized, else None.
+
+    With ``copies`` the units of TMX and the like can be written as they stand; see `raw_pairs.RawPairs`.
+    """
     from aligntools.formats.text.raw_pairs import RawPairs
     from aligntools.formats.text.tokenized import TokenizedPairs
     from aligntools.words.white_space import split_as
 
     kept = "memory" if applied else "disk"
     sides = [split_as(path, reading.split) for path in (files.source, files.target, files.joint_file)]
-    raw = RawPairs(*sides[:2], joint=sides[2], keep=kept, input_format=reading.input_format)
+    form: Any = {"input_format": reading.input_format, "languages": reading.languages}
+    raw = RawPairs(*sides[:2], joint=sides[2], keep=kept, copies=copies, **form)
     how = files.tokenizing
     return raw, TokenizedPairs(raw, how.tokenize, kept, how.tokenizer or "moses") if how.tokenize else None
 
 
 def _as_taken(inputs: Sequence[Any], reading: Reading) -> TextSides:
-    source, target = (text_path(text, reading.split) if isinstance(text, str) else text for text in inputs)
+    source, target = (text_path(text, reading.split) if type(text) is str else text for text in inputs)
     return source, target

@@ -202,13 +202,18 @@ def _pairs(one: Any, name: str, number: int) -> npt.NDArray[np.int32]:
 
 
 def as_written(
-    sources: Sentences, targets: Sentences | None, split: str | None, input_format: InputFormat = "auto"
+    sources: Sentences,
+    targets: Sentences | None,
+    split: str | None,
+    input_format: InputFormat = "auto",
+    languages: str | None = None,
 ) -> "Bitext":
     """Read a text in the case that it has, its sentences of any length."""
     from aligntools.formats.text.bitext import read_bitext
 
     paths = paths_of(sources, targets, split)
-    return read_bitext(**paths, lowercase=False, max_length=_ANY_LENGTH, input_format=input_format)
+    how: Any = {"input_format": input_format, "languages": languages}
+    return read_bitext(**paths, lowercase=False, max_length=_ANY_LENGTH, **how)
 
 
 def with_blanks(source: str, target: str) -> "Bitext":

@@ -313,6 +313,7 @@ class ReadingKeywords(SplittingKeywords, total=False):
 
     case_sensitive: bool
     input_format: Literal["auto", "joint", "tsv"]
+    languages: str | None
     max_length: int
     strict: bool
 

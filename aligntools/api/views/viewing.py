@@ -28,6 +28,7 @@ from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.link_probabilities import read_with_probabilities
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Bitext, Side
+from aligntools.formats.text.exchange import paired
 from aligntools.formats.text.raw_pairs import Sides
 from aligntools.formats.translation.derivations import DerivedSentence
 from aligntools.ground.declaring import Given, taking
@@ -176,7 +177,7 @@ def _sides(text: Any, input_format: str, split: Split) -> tuple[_Words, _Words, 
 
 def _lines(path: Any, format: str | None) -> list[list[bytes]]:
     sides: Any = Sides
-    with closing(sides(path, None, format)) as text:
+    with closing(sides(paired(path, None, format), None, format)) as text:
         return list(text.read(_ALL))
 
 

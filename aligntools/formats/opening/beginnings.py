@@ -20,7 +20,7 @@ def beginning(path: str) -> tuple[bytes, int]:
     try:
         size = os.path.getsize(path)
         raw = io.FileIO(path)
-        recognized = Recognized(raw, path)
+        recognized = Recognized(raw, path, translate=getattr(path, "translated", None))
         with io.BufferedReader(recognized, READ) as file:
             text = file.read(READ)
             whole = size

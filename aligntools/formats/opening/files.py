@@ -34,7 +34,8 @@ def open_input(path: object, mark: bool = False, wide: bool = False) -> io.RawIO
     """Open a text for reading bytes: a file, or ``-`` for standard input; see `recognizing.Recognized`.
 
     What is open already (`io.RawIOBase`, such as `memory_text.TextLines`) is returned as it is. With ``mark`` a byte
-    order mark stays; with ``wide`` UTF-16 is read as it is.
+    order mark stays; with ``wide`` UTF-16 is read as it is. The name may say what puts lines in the place of what the
+    file has (`translated`, such as of `formats.text.exchange.PairsFile`).
 
     Raises
     ------
@@ -43,12 +44,13 @@ def open_input(path: object, mark: bool = False, wide: bool = False) -> io.RawIO
     """
     if isinstance(path, io.RawIOBase):
         return path
+    translate = getattr(path, "translated", None)
     path = str(path)
     try:
         if os.path.isdir(path):
             raise DataError(path, None, "is a directory; a text file was expected")
         raw: Raw = live_inputs.held(path) or (_standard_input() if path == "-" else io.FileIO(path))
-        return Recognized(raw, path, mark, wide)
+        return Recognized(raw, path, mark, wide, None if wide else translate)
     except OSError as error:
         raise DataError(path, None, f"cannot be opened: {error.strerror or error}") from None
 

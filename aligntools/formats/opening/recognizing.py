@@ -11,6 +11,7 @@ import select
 import stat
 import struct
 import unicodedata
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, TypeAlias
 
@@ -85,18 +86,22 @@ def zstandard_of(path: object) -> ModuleType:
 
 #: What bytes are read from.
 Raw: TypeAlias = io.RawIOBase | io.BufferedIOBase
+#: Given an open file, unpacked, and its first bytes, returns what is read in its place, and what was read of it.
+Translate: TypeAlias = Callable[[Raw, bytes], tuple[Raw, bytes]]
 
 
-class _Pushed(io.RawIOBase):
+class Pushed(io.RawIOBase):
     """An open file in front of which bytes are put back."""
 
     def __init__(self, first: bytes, raw: Raw) -> None:
         self._first, self._raw = first, raw
 
     def readable(self) -> bool:
+        """Tell that it can be read."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:
+        """Read some bytes."""
         if not self._first:
             return self._raw.readinto(buffer) or 0
         count = min(len(buffer), len(self._first))
@@ -171,7 +176,7 @@ class _ZstdFrames(io.RawIOBase):
         return result
 
 
-def _decompressed(suffix: str, path: object, raw: _Pushed) -> Raw:
+def _decompressed(suffix: str, path: object, raw: Pushed) -> Raw:
     """Return a file of what a compressed one holds."""
     file = io.BufferedReader(raw, _STEP)
     if suffix == ".gz":
@@ -198,14 +203,20 @@ class Recognized(io.RawIOBase):
         Keep a byte order mark, and whatever ends lines, for text that is given back to the byte.
     wide : bool
         Read UTF-16 as it is, for XML.
+    translate : callable or None
+        Puts lines in the place of a file that has its text in another form; see `Translate`.
     """
 
-    def __init__(self, raw: Raw, path: object, mark: bool = False, wide: bool = False) -> None:
+    def __init__(
+        self, raw: Raw, path: object, mark: bool = False, wide: bool = False, translate: Translate | None = None
+    ) -> None:
         super().__init__()
+        self._translate = translate
         live = isinstance(raw, io.FileIO) and not stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
         self._raw: Raw = LiveInput(raw) if isinstance(raw, io.FileIO) and live else raw
         self._path, self._keeps_mark, self._wide = path, mark, wide
         self._source: Raw | None = None
+        self._unpacked: Raw | None = None
         self._first = b""
         # whether a line has ended; until then: whether a carriage return stands within, and whether one is last
         self._lined = self._returns = self._return_last = False
@@ -222,7 +233,7 @@ class Recognized(io.RawIOBase):
 
     @property
     def packed(self) -> bool:
-        """Whether it is compressed, once something was read."""
+        """Whether it is compressed, or other lines are in its place, once something was read."""
         return self._source is not self._raw
 
     def wait(self, end: int) -> bool:
@@ -266,13 +277,16 @@ class Recognized(io.RawIOBase):
         data = _first_bytes(self._raw)
         suffix = _told(data) or suffix_of(self._path)
         if suffix and data:
-            source = _decompressed(suffix, self._path, _Pushed(data, self._raw))
-            self._source = source
+            source = _decompressed(suffix, self._path, Pushed(data, self._raw))
+            self._source = self._unpacked = source
             data = _first_bytes(source)
             if _told(data):
                 raise DataError(self._path, None, "compressed twice; unpack it once")
         else:
             self._source = source = self._raw
+        if self._translate is not None:
+            source, data = self._translate(source, data)
+            self._source = source
         if kind := _other(data):
             raise DataError(self._path, None, f"{kind}, where text is expected")
         if not self._wide and (encoding := _wide(data)):
@@ -283,8 +297,8 @@ class Recognized(io.RawIOBase):
 
     def close(self) -> None:
         """Close the file too."""
-        if self._source is not None and self._source is not self._raw:
-            self._source.close()
+        if self._unpacked is not None:
+            self._unpacked.close()
         self._raw.close()
         super().close()
 

@@ -18,6 +18,7 @@ from aligntools.formats.annotation.conll_as_text import plain_blocks
 from aligntools.formats.opening import files
 from aligntools.formats.opening.metering import Readable, bounded_lines
 from aligntools.formats.text.corpus import REASONS, Bitext, Side, Skipped
+from aligntools.formats.text.exchange import format_of, paired
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.words import malformed
@@ -48,6 +49,7 @@ def read_bitext(
     max_length: int = 2000,
     strict: bool = False,
     input_format: str = "auto",
+    languages: str | None = None,
 ) -> Bitext:
     """Read parallel text: two line-aligned files, or one with `` ||| `` between the sides.
 
@@ -70,7 +72,10 @@ def read_bitext(
         Raise an error where a pair would be skipped.
     input_format : str
         What is between the sides of a joint file: ``joint`` the word ``|||``, ``tsv`` a tab, ``either`` both; ``auto``
-        takes ``tsv`` where the first line with words has one tab, words on both sides of it and no ``|||``.
+        takes ``tsv`` where the first line with words has one tab, words on both sides of it and no ``|||``, and reads
+        TMX and XLIFF as `exchange` does.
+    languages : str or None
+        Source and target language of such a file, or of a table whose first line names them.
 
     Raises
     ------
@@ -81,7 +86,7 @@ def read_bitext(
     UsageProblem
         When the files are neither one nor two, or there is no such format.
     """
-    with closing(_Pairs(source, target, joint, max_length, strict, input_format)) as pairs:
+    with closing(_Pairs(source, target, joint, max_length, strict, input_format, languages)) as pairs:
         builders = [_Builder(pairs.engine) for _ in range(2)]
         skipped = Skipped()
         while pairs.read(builders, _ROWS, skipped):
@@ -102,6 +107,7 @@ def stream_bitext(
     max_length: int = 2000,
     strict: bool = False,
     input_format: str = "auto",
+    languages: str | None = None,
     block_lines: int = 10_000,
     unbuffered: bool = False,
 ) -> Iterator[Bitext]:
@@ -113,7 +119,7 @@ def stream_bitext(
 
     Parameters
     ----------
-    source, target, joint, lowercase, max_length, strict, input_format
+    source, target, joint, lowercase, max_length, strict, input_format, languages
         As for `read_bitext`. With ``lowercase`` the vocabularies are taken to be in lower case already.
     source_vocabulary, target_vocabulary : Vocabulary
         Ids of known words.
@@ -132,7 +138,7 @@ def stream_bitext(
         As `read_bitext`, but only when the reading gets there.
     """
     most = 1 if unbuffered else block_lines
-    with closing(_Pairs(source, target, joint, max_length, strict, input_format, unbuffered)) as pairs:
+    with closing(_Pairs(source, target, joint, max_length, strict, input_format, languages, unbuffered)) as pairs:
         kept = {"most": _FEW} if unbuffered else {}
         lookups = [Lookup(vocabulary, lowercase, **kept) for vocabulary in (source_vocabulary, target_vocabulary)]
         builders = [_Builder(pairs.engine) for _ in range(2)]
@@ -161,6 +167,7 @@ def bitext_in_parts(
     max_length: int = 2000,
     strict: bool = False,
     input_format: str = "auto",
+    languages: str | None = None,
     pairs: int = 100_000,
     words: int = 6_000_000,
 ) -> Iterator[Bitext]:
@@ -170,7 +177,7 @@ def bitext_in_parts(
 
     Parameters
     ----------
-    source, target, joint, lowercase, max_length, strict, input_format
+    source, target, joint, lowercase, max_length, strict, input_format, languages
         As for `read_bitext`.
     pairs, words : int
         A part ends with so many pairs, or soon after so many words of both sides.
@@ -179,7 +186,7 @@ def bitext_in_parts(
     ------
     Bitext
     """
-    with closing(_Pairs(source, target, joint, max_length, strict, input_format)) as text:
+    with closing(_Pairs(source, target, joint, max_length, strict, input_format, languages)) as text:
         ended = False
         while not ended:
             builders = [_Builder(text.engine) for _ in range(2)]
@@ -272,6 +279,7 @@ class _Text:
                     return 0
                 self.block, self._at = block, 0
                 self._engine.has_read(len(block))
+                self.format = format_of(self.path, self.format)
                 if self.format == "auto" and (found := malformed.format_of(block)):
                     self.format = found
                     if found == "tsv":
@@ -309,10 +317,11 @@ class _Pairs:
         max_length: int,
         strict: bool,
         input_format: str,
+        languages: str | None = None,
         unbuffered: bool = False,
     ) -> None:
         self._joint = joint is not None
-        paths = [joint] if self._joint else [source, target]
+        paths = [paired(joint, languages, input_format)] if self._joint else [source, target]
         if None in paths or (self._joint and (source is not None or target is not None)):
             raise UsageProblem("parallel text is two files, source and target, or one that holds both sides")
         if [str(path) for path in paths] == ["-", "-"]:
@@ -321,6 +330,8 @@ class _Pairs:
             raise UsageProblem(f"no input format '{input_format}'; there are {', '.join(malformed.FORMATS)}")
         if input_format != "auto" and not self._joint:
             raise UsageProblem("`input_format` is about one file with both sides")
+        if languages is not None and not self._joint:
+            raise UsageProblem("`languages` is about one file with both sides")
         self._max_length, self._strict, self._unbuffered = max_length, strict, unbuffered
         self._line = 0  # lines read so far
         self._open = [_blocks(path, unbuffered, not self._joint) for path in paths]

@@ -14,7 +14,9 @@ from aligntools.formats.links.pharaoh import LineReader
 from aligntools.formats.opening import files
 from aligntools.formats.opening.files import open_input
 from aligntools.formats.opening.metering import MOST_BYTES, metered
-from aligntools.ground.errors import DataError, ResourceError
+from aligntools.formats.text.exchange import format_of, paired
+from aligntools.formats.text.unit_copies import UnitCopy
+from aligntools.ground.errors import DataError, ResourceError, UsageProblem
 from aligntools.words import malformed
 from aligntools.words.scanning import Engine
 from aligntools.words.white_space import as_spaces, split_of
@@ -37,12 +39,17 @@ class Through(io.RawIOBase):
 
     def __init__(self, text: object, path: object, keep: Callable[[bytes], object]) -> None:
         super().__init__()
-        self._path, self._file, self._keep = path, metered(open_input(text), path), keep
+        self._text, self._path, self._file, self._keep = text, path, metered(open_input(text), path), keep
         self.raw = getattr(self._file, "raw", None)  # which says whether it is live
         self.splitting = split_of(path)
 
     def __str__(self) -> str:
         return str(self._path)
+
+    @property
+    def kind(self) -> str:
+        """What the file is, where it is one of `exchange`."""
+        return str(getattr(self._text, "kind", ""))
 
     def readable(self) -> bool:
         """Tell that it can be read."""
@@ -151,8 +158,10 @@ class Sides:
         store: type[Queue] | type[Spool] | None,
         format: str | None,
         lines: Queue | Spool | None = None,
+        told: object = None,
     ) -> None:
         self.path, self.format, self._engine = path, format, Engine()
+        self.told = path if told is None else told
         self._lines: Queue | Spool | LineReader | None = lines
         self.input = path
         if format is None and files.is_regular(path):
@@ -160,6 +169,7 @@ class Sides:
         if store is not None and not (isinstance(path, str | os.PathLike) and os.path.isfile(path)):
             kept = store()
             self._lines, self.input = kept, Kept(path, kept.write)
+            self.told = self.input
 
     def spaced(self, lines: list[bytes]) -> list[bytes]:
         """Return lines in which spaces and tabs alone separate words."""
@@ -170,6 +180,7 @@ class Sides:
         if self._lines is None:
             self._lines = LineReader(self.path)
         data = self._lines.read(most)
+        self.format = format_of(self.told, self.format)
         if self.format is None:
             lines = data.split(b"\n")
             return [[line.removesuffix(b"\r").strip(b" \t") for line in lines[: len(lines) - (lines[-1] == b"")]]]
@@ -206,8 +217,10 @@ class RawPairs:
     keep : str or None
         Where other readers read the text too: what is no file is kept meanwhile, on ``disk`` where it is read to its
         end before lines are asked for here, in ``memory`` where they are asked for as it is read.
-    input_format : str
+    input_format, languages : str, str or None
         Of ``joint``, as for `read_bitext`.
+    copies : bool
+        Units of a file of `exchange` are to be written as they stand.
 
     Attributes
     ----------
@@ -219,6 +232,8 @@ class RawPairs:
         Both sides are in one file.
     line : int
         Lines given out so far.
+    copy : UnitCopy or None
+        Has as many units as lines were given out, where ``kind`` is not empty.
     """
 
     def __init__(
@@ -229,19 +244,31 @@ class RawPairs:
         joint: object = None,
         keep: str | None = None,
         input_format: str = "auto",
+        languages: str | None = None,
+        copies: bool = False,
     ) -> None:
         store = KEEPING[keep]
         self.joint, self.line = joint is not None, 0
-        given = [joint] if self.joint else [source, target]
+        if languages is not None and not self.joint:
+            raise UsageProblem("`languages` is about one file with both sides")
+        self.copy: UnitCopy | None = UnitCopy(joint) if copies and self.joint else None
+        given = [paired(joint, languages, input_format, self.copy)] if self.joint else [source, target]
         format = input_format if self.joint else None
         self._texts = [None if path is None else Sides(path, store, format) for path in given]
         self.inputs = tuple(text and text.input for text in (*self._texts, None)[:2])
+        if self.joint and files.is_regular(joint):  # read a second time here, which is when it is copied
+            self.inputs = paired(joint, languages, input_format), None
         self.paths = (joint, joint) if self.joint else (source, target)
 
     @property
     def format(self) -> str | None:
         """What stands between the sides of one file, as far as it is known; None for two files."""
         return self._texts[0].format if self.joint and self._texts[0] is not None else None
+
+    @property
+    def kind(self) -> str:
+        """What the file is, where it is one of `exchange` and has been read."""
+        return str(getattr(self._texts[0] and self._texts[0].told, "kind", ""))
 
     def read(self, most: int) -> list[Any]:
         """Return so many more lines of both sides, without spaces around them; None for a side that is not read.
@@ -287,6 +314,8 @@ class RawPairs:
         for text in self._texts:
             if text is not None:
                 text.close()
+        if self.copy is not None:
+            self.copy.close()
 
 
 def undecodable_replaced(lines: Sequence[bytes]) -> list[bytes]:

@@ -59,8 +59,16 @@ class Reading(Splitting):
     case_sensitive: bool = option(False, "Keep upper and lower case apart.", group=_TEXT)
     input_format: InputFormat = option(
         "auto",
-        "What separates the sides in one file with both: ' ||| ' (joint) or a tab (tsv); auto looks at the first line.",
+        "What separates the sides in one file with both: ' ||| ' (joint) or a tab (tsv); auto looks at the first line,"
+        " and reads TMX and XLIFF.",
         group=_TEXT,
+    )
+    languages: str | None = option(
+        None,
+        "Source and target language of one file with both: TMX, XLIFF, or a table whose first line names them.",
+        otherwise="the two that TMX or XLIFF has",
+        group=_TEXT,
+        metavar="SRC,TGT",
     )
     max_length: int = option(2000, "A pair with a longer side gets a blank line.", allowed=LONGEST_RANGE, group=_TEXT)
     strict: bool = option(False, "Stop at the first pair that would get a blank line.", group=_TEXT)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from aligntools.formats.text.exchange import format_of
 from aligntools.formats.text.raw_pairs import Queue, RawPairs, Sides, Spool, Through
 from aligntools.words import malformed
 from aligntools.words.tokenizing import languages_of, tokenizer
@@ -50,6 +51,7 @@ class _Tokenizing(Through):
             line = as_spaces(line)
         if self._format is None:
             return self._tokenizers[0](line)
+        self._format = format_of(self, self._format)
         if self._format == "auto":
             self._format = malformed.format_of(line) or "auto"
         sides = line.split(b"\t") if self._format == "tsv" else malformed.SEPARATOR.split(line)
@@ -77,7 +79,7 @@ class TokenizedPairs(RawPairs):
     """
 
     def __init__(self, raw: RawPairs, languages: str, keep: str, name: str = "moses") -> None:
-        self.joint, self.line, self.paths = raw.joint, 0, raw.paths
+        self.joint, self.line, self.paths, self.copy = raw.joint, 0, raw.paths, None
         if languages == "icu":
             finders = [tokenizer("", "icu")] * 2
         else:
@@ -88,5 +90,5 @@ class TokenizedPairs(RawPairs):
             store = Queue() if keep == "memory" else Spool()
             own = finders if raw.joint else finders[number : number + 1]
             inputs.append(_Tokenizing(text, raw.paths[number], own, format, store.write))
-            self._texts.append(Sides(raw.paths[number], None, format, store))
+            self._texts.append(Sides(raw.paths[number], None, format, store, inputs[-1]))
         self.inputs = (*inputs, None)[:2]

@@ -1,0 +1,221 @@
+"""The translation units of TMX and XLIFF, from the events of their XML."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from aligntools.formats.opening.streamed_xml import XmlEvent
+from aligntools.ground.errors import DataError, UsageProblem
+
+#: Inline elements whose contents are codes of the text's own format, or nothing.
+_CODES = {"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sub", "sc", "ec", "sm", "em", "cp"}
+#: Contents of codes at which a line breaks: words on both sides of it are not one.
+_BREAK = re.compile(r"<\s*(?:br|p|div|td|tr|li)\b|\\(?:n|line|par|tab)\b|[\n\t]", re.IGNORECASE)
+#: What such codes say that they are.
+_BREAK_TYPES = {"lb", "pb", "br", "x-br", "xlf:lb"}
+_SHOWN = 12  # languages named
+
+
+class Unit(NamedTuple):
+    """A translation unit: its sides, and its bytes in the file."""
+
+    source: str
+    target: str
+    begin: int
+    end: int
+
+
+def languages_given(languages: str) -> tuple[str, str]:
+    """Return the two languages of an option such as ``de,en``."""
+    found = [name.strip() for name in languages.split(",")]
+    if len(found) != 2 or not all(found):
+        raise UsageProblem(f"`languages` is two, source and target, such as de,en, not '{languages}'")
+    return found[0], found[1]
+
+
+def matches(language: str, tag: str) -> bool:
+    """Tell whether two language tags are one language: ``de`` and ``de-DE`` are, ``de-AT`` and ``de-DE`` are not."""
+    one, other = (name.lower().replace("_", "-").split("-") for name in (language, tag))
+    return bool(tag) and all(a == b for a, b in zip(one, other, strict=False))
+
+
+class Languages:
+    """Which of a file's languages are source and target: those asked for, or the two that there are.
+
+    Parameters
+    ----------
+    path : object
+        For messages.
+    languages : str or None
+        Asked for; None: the language that the file calls its source, or its first, and the one other.
+    """
+
+    def __init__(self, path: object, languages: str | None) -> None:
+        self._path, self._asked = path, languages is not None
+        self._sides: list[str] = list(languages_given(languages)) if languages else []
+        self._seen: Counter[str] = Counter()
+        self._too_many = False
+
+    def take_source(self, language: str) -> None:
+        """Take the language that a file calls its source, where none is asked for."""
+        if not self._sides and language and language != "*all*":
+            self._sides = [language]
+
+    def side_of(self, language: str, role: int | None = None) -> int | None:
+        """Return 0 for the source, 1 for the target, None for other languages; count it.
+
+        ``role`` is the side that the file calls it, which holds unless languages are asked for.
+        """
+        self._seen[language] += 1
+        fitting = [k for k, side in enumerate(self._sides) if matches(side, language)]
+        exact = [k for k in fitting if self.exact(k, language)]
+        if self._asked:
+            found = exact or fitting
+            return role if role in found else next(iter(found), None)
+        if role is None and fitting:
+            return (exact or fitting)[0]
+        if len(self._sides) < 2 and role in (None, len(self._sides)):
+            self._sides.append(language)
+            return len(self._sides) - 1
+        if role in fitting:
+            return role
+        self._too_many = True
+        return None
+
+    def exact(self, side: int, language: str) -> bool:
+        """Tell whether a language is that of a side to the letter."""
+        return self._sides[side].lower() == language.lower()
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether there are three languages, and none was asked for; the rest is read for their names alone."""
+        return self._too_many
+
+    def end(self) -> None:
+        """Raise the error of a file that does not have two languages, or not those asked for."""
+        names = sorted(self._seen, key=lambda name: (-self._seen[name], name))
+        shown = ", ".join(f"{name} ({self._seen[name]})" for name in names[:_SHOWN])
+        shown += ", ..." if len(names) > _SHOWN else ""
+        if self._too_many:
+            problem = f"text in {len(names)} languages: {shown}; say which two with `languages`, source first"
+            other = next(name for name in names if not matches(names[0], name))
+            raise DataError(self._path, None, f"{problem}, such as {names[0]},{other}")
+        if len(self._sides) < 2:
+            raise DataError(self._path, None, f"text in one language, {shown or 'none'}; both sides are expected")
+        for side in self._sides:
+            if not any(matches(side, name) for name in names):
+                raise DataError(self._path, None, f"no text in '{side}'; it has {shown or 'no languages'}")
+
+    def found(self, kind: str, units: int) -> str:
+        """Return what was read, in words."""
+        return f"read as {kind}, {self._sides[0]} to {self._sides[1]}: {units} translation units"
+
+
+class _Text:
+    """The text of a segment as its events come, without inline codes."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._inside = self._codes = 0  # elements around what is read next: with text, and of codes
+
+    def add(self, event: XmlEvent) -> bool:
+        """Take an event; return whether it ends the segment."""
+        if event.kind == "text":
+            if not self._codes:
+                self._parts.append(event.text)
+            elif _BREAK.search(event.text):
+                self._parts.append(" ")
+        elif event.kind == "start":
+            if self._codes or event.local in _CODES:
+                self._codes += 1
+                given = event.attributes
+                if {given.get("type"), given.get("ctype"), given.get("subType")} & _BREAK_TYPES:
+                    self._parts.append(" ")
+            else:
+                self._inside += 1
+        elif event.kind == "end":
+            if self._codes:
+                self._codes -= 1
+            elif self._inside:
+                self._inside -= 1
+            else:
+                return True
+        return False
+
+    def text(self) -> str:
+        """Return what was read."""
+        return "".join(self._parts)
+
+
+def tmx_units(events: Iterator[XmlEvent], languages: Languages) -> Iterator[Unit]:
+    """Yield the units of TMX, of any version and level."""
+    begin, language, segment = 0, "", None
+    found: dict[int, tuple[bool, str]] = {}
+    for event in events:
+        if segment is not None:
+            if segment.add(event):
+                side = languages.side_of(language)
+                if side is not None:
+                    exact = languages.exact(side, language)
+                    if side not in found or (exact and not found[side][0]):
+                        found[side] = exact, segment.text()
+                segment = None
+        elif event.kind == "start":
+            name, given = event.local, event.attributes
+            if name == "tu":
+                begin, found = event.begin, {}
+            elif name == "tuv":
+                language = given.get("xml:lang") or given.get("lang") or "und"
+            elif name == "seg":
+                segment = _Text()
+            elif name == "header":
+                languages.take_source(given.get("srclang", ""))
+        elif event.kind == "end" and event.local == "tu" and not languages.ambiguous:
+            sides = [found.get(side, (False, ""))[1] for side in (0, 1)]
+            yield Unit(sides[0], sides[1], begin, event.end)
+    if languages.ambiguous:
+        languages.end()
+
+
+def xliff_units(events: Iterator[XmlEvent], languages: Languages) -> Iterator[Unit]:
+    """Yield the units of XLIFF: ``trans-unit`` of 1.x, ``segment`` of 2.x; without alternatives and notes."""
+    begin, open_names, segment, which = 0, list[str](), None, ""
+    tags = {"source": "und-x-source", "target": "und-x-target"}
+    texts: dict[str, str] = {}
+    for event in events:
+        if segment is not None:
+            if segment.add(event):
+                texts[which] = segment.text()
+                segment = None
+                open_names.pop()
+        elif event.kind == "start":
+            name, given = event.local, event.attributes
+            if name in ("xliff", "file"):
+                tags["source"] = given.get("source-language") or given.get("srcLang") or tags["source"]
+                tags["target"] = given.get("target-language") or given.get("trgLang") or tags["target"]
+                languages.take_source(tags["source"] if name == "file" else given.get("srcLang", ""))
+            elif name in ("trans-unit", "segment"):
+                begin, texts = event.begin, {}
+            elif name in tags and open_names[-1:] in (["trans-unit"], ["segment"]):
+                segment, which = _Text(), name
+            open_names.append(name)
+        elif event.kind == "end":
+            open_names.pop()
+            if event.local in ("trans-unit", "segment") and not languages.ambiguous:
+                sides = ["", ""]
+                for role, (name, tag) in enumerate(tags.items()):
+                    side = languages.side_of(tag, role) if name in texts or not role else None
+                    if side is not None:
+                        sides[side] = texts.get(name, "")
+                if not languages.ambiguous:
+                    yield Unit(sides[0], sides[1], begin, event.end)
+    if languages.ambiguous:
+        languages.end()
+
+
+#: What reads the units of a file, by the name of its first tag.
+READERS: dict[str, Callable[[Iterator[XmlEvent], Languages], Iterator[Unit]]] = {
+    "tmx": tmx_units,
+    "xliff": xliff_units,
+}
