@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from aligntools.api.align.filtering import PairQuality as PairQuality
     from aligntools.api.align.filtering import filter_pairs as filter_pairs
     from aligntools.api.align.large import align_in_parts as align_in_parts
+    from aligntools.api.align.markup import MarkedText as MarkedText
+    from aligntools.api.align.markup import MarkupTransfer as MarkupTransfer
+    from aligntools.api.align.markup import PlacedTag as PlacedTag
+    from aligntools.api.align.markup import transfer_markup as transfer_markup
     from aligntools.api.align.priors import read_priors as read_priors
     from aligntools.api.align.priors import write_priors as write_priors
     from aligntools.api.align.teaching import teach as teach
@@ -109,6 +113,7 @@ if TYPE_CHECKING:
     from aligntools.parsing.settings import ParserSettings as ParserSettings
     from aligntools.parsing.settings import TransferSettings as TransferSettings
     from aligntools.parsing.unsupervised.settings import InducedParserSettings as InducedParserSettings
+    from aligntools.projecting.markup.settings import MarkupSettings as MarkupSettings
     from aligntools.projecting.settings import ProjectionSettings as ProjectionSettings
     from aligntools.tagging.settings import InductionSettings as InductionSettings
     from aligntools.tagging.settings import TagDecisions as TagDecisions
@@ -153,6 +158,7 @@ _MODULES = {
     "encoding.settings": ("EncoderSettings",),
     "viewing.settings": ("ModelViewing",),
     "metrics.settings": ("AlignmentScoring", "GoldReading", "TagScoring", "TranslationScoring", "TreeScoring"),
+    "projecting.markup.settings": ("MarkupSettings",),
     "projecting.settings": ("ProjectionSettings",),
     "parsing.settings": ("ParserDecisions", "ParserReading", "ParserSettings", "TransferSettings"),
     "parsing.unsupervised.settings": ("InducedParserSettings",),
@@ -184,6 +190,7 @@ _MODULES = {
     "api.align.filtering": ("PairQuality", "filter_pairs"),
     "api.translate.grammars": ("Grammar", "extract_grammar", "filter_grammar"),
     "api.align.large": ("align_in_parts",),
+    "api.align.markup": ("MarkedText", "MarkupTransfer", "PlacedTag", "transfer_markup"),
     "api.translate.language_models": ("LanguageModel", "WordScore", "train_lm"),
     "api.convert.links": ("count_priors", "extract_lexicon", "symmetrize"),
     "api.models.loading": ("load",),

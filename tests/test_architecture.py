@@ -26,7 +26,7 @@ BELOW["cli"] = {"ground", "api", "adapters"}
 OPENING = ("aligntools.formats.opening", "aligntools.store.appearing")
 #: The groups within a package, lowest first: each may import those before it. A file beside them is its own group.
 GROUPS = {
-    "formats": ("opening", "models", "links", "annotation", "text", "translation"),
+    "formats": ("opening", "models", "links", "annotation", "text", "translation", "markup"),
     "api": (
         *("given", "running", "convert", "score", "views"),
         *("align", "tag", "parse", "translate"),

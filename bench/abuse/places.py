@@ -50,6 +50,8 @@ def make(folder: Path) -> None:
     )
     sides = (f"<e><p><l>{a.split()[0]}<b/>und</l><r>{b.split()[0]}</r></p></e>" for a, b in zip(de, en, strict=True))
     _write(folder / "de-en.dix", ["<dictionary><section>", *sides, "</section></dictionary>"])
+    for side in ("de", "en"):
+        _write(folder / f"tagged.{side}", _head(f"tagged.{side}", -1))
     _write(folder / "manual.tmx", _head("manual.tmx", -1))
     links = _head("de-en.wa", PAIRS)
     _write(folder / "wa", links)

@@ -234,6 +234,12 @@ class LoadingKeywords(TypedDict, total=False):
     verify: bool
 
 
+class MarkupKeywords(TypedDict, total=False):
+    """Those of `MarkupSettings`."""
+
+    split_spans: Literal["once", "repeat"]
+
+
 class ModelViewingKeywords(TypedDict, total=False):
     """Those of `ModelViewing`."""
 
@@ -393,6 +399,13 @@ class TeachingKeywords(TypedDict, total=False):
     networks: int
     passes: int | None
     seed: int
+
+
+class TokenizingKeywords(TypedDict, total=False):
+    """Those of `Tokenizing`."""
+
+    tokenize: str | None
+    tokenizer: Literal["moses", "icu"] | None
 
 
 class TransferKeywords(LearningKeywords, total=False):

@@ -1,0 +1,286 @@
+"""Tags of a text carried over to its translation, from Python."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Unpack
+
+import numpy as np
+
+from aligntools.api.align.aligner import Aligner
+from aligntools.api.align.alignment import train_aligner
+from aligntools.api.given.keywords import MarkupKeywords, TokenizingKeywords
+from aligntools.formats.markup.segments import BrokenSegment, Segment, parse_segment
+from aligntools.formats.text.reading import Tokenizing
+from aligntools.ground.declaring import Given, taking
+from aligntools.ground.errors import DataError
+from aligntools.projecting.markup.settings import MarkupSettings as MarkupSettings
+from aligntools.projecting.markup.transfer import LEAST as LEAST
+from aligntools.projecting.markup.transfer import MarkedText as MarkedText
+from aligntools.projecting.markup.transfer import PlacedTag as PlacedTag
+from aligntools.projecting.markup.transfer import Prepared, prepare, transferred
+from aligntools.projecting.markup.words import Finder, Known, WordFinder
+from aligntools.words.tokenizing import languages_of, tokenizer
+
+#: Segments that are aligned together.
+_BLOCK = 500
+
+
+class TransferKeywords(MarkupKeywords, TokenizingKeywords, total=False):
+    """Keywords of `transfer_markup` and `MarkupTransfer`, besides their own parameters."""
+
+
+class MarkupTransfer:
+    """Carries tags of segments over to their translations, by the links that a model finds. It does not change.
+
+    Parameters
+    ----------
+    model : Aligner
+    settings : MarkupSettings or None
+    tokenizing : Tokenizing or None
+        Which tokenizer the model's text was tokenized with. Without one, words are found by Unicode, and joined where
+        the model knows them joined.
+    **options
+        The options of these, one by one.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> model = at.train_aligner(at.read_bitext("data/samples/de-en.txt"))
+    >>> transfer = at.MarkupTransfer(model)
+    >>> transfer.transfer("Der <b>Zug</b> fährt um acht Uhr ab.", "The train leaves at eight o'clock.").text
+    "The <b>train</b> leaves at eight o'clock."
+    """
+
+    @taking(MarkupSettings, Tokenizing)
+    def __init__(
+        self,
+        model: Aligner,
+        settings: MarkupSettings | None = None,
+        *,
+        tokenizing: Tokenizing | None = None,
+        **options: Unpack[TransferKeywords],
+    ) -> None:
+        given = Given("MarkupTransfer", options)
+        self.settings, how = given.take(MarkupSettings, settings), given.take(Tokenizing, tokenizing)
+        given.end()
+        self.model, self._finders = model, finders(how, model)
+
+    def transfer(self, source: str, target: str) -> MarkedText:
+        """Carry the tags of one segment over.
+
+        Parameters
+        ----------
+        source : str
+            With tags.
+        target : str
+            Its translation, without.
+
+        Returns
+        -------
+        MarkedText
+
+        Raises
+        ------
+        DataError
+            When tags of the source are not well-formed, or the target has some.
+        """
+        (found,) = self.transfer_batch([source], [target])
+        return found
+
+    def transfer_batch(
+        self, sources: Iterable[str | Segment], targets: Iterable[str], *, threads: Any = 1
+    ) -> Iterator[MarkedText]:
+        """Carry the tags of segments over, one after the other: one `MarkedText` for each.
+
+        Parameters
+        ----------
+        sources : iterable of str or of Segment
+        targets : iterable of str
+            As many.
+        threads : int or None
+
+        Yields
+        ------
+        MarkedText
+
+        Raises
+        ------
+        DataError
+            As `transfer`, and when there are not as many of each.
+        """
+        yield from self.transfer_pairs(parsed_pairs(sources, targets), threads=threads)
+
+    def transfer_pairs(self, pairs: Iterable[tuple[Segment, str]], *, threads: Any = 1) -> Iterator[MarkedText]:
+        """Do as `transfer_batch` does, with segments that are parsed already, and their translations."""
+        waiting = iter(pairs)
+        while block := list(islice(waiting, _BLOCK)):
+            yield from self._placed([prepare(source, target, self._finders) for source, target in block], threads)
+
+    def _placed(self, prepared: Sequence[Prepared], threads: Any) -> Iterator[MarkedText]:
+        tagged = [one for one in prepared if one.marks]
+        links = iter(self._links([one.words for one in tagged], threads))
+        for one in prepared:
+            yield transferred(one, next(links) if one.marks else np.zeros((0, 0)), self.settings)
+
+    def _links(self, pairs: Sequence[tuple[list[str], list[str]]], threads: Any) -> Iterator[Any]:
+        """Yield the probabilities of links of pairs of words [source words, target words]."""
+        if not pairs:
+            return
+        both = self.model.settings.direction == "both"
+        sources, targets = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        least = LEAST if both else None  # one direction has each word's best link
+        k = 0
+        for block in self.model.align_blocks(sources, targets, threshold=least, directions=False, threads=threads):
+            places = block.table.pairs
+            for begin, end in zip(block.table.offsets[:-1].tolist(), block.table.offsets[1:].tolist(), strict=True):
+                found = np.zeros((len(sources[k]), len(targets[k])))
+                found[places[begin:end, 0], places[begin:end, 1]] = block.probabilities[begin:end]
+                yield found
+                k += 1
+
+
+def finders(how: Tokenizing, model: Aligner | None = None) -> tuple[WordFinder, WordFinder]:
+    """Return what finds the words of both sides, as a model knows them or as one will be trained."""
+    tokenizers: list[Finder | None] = [None, None]
+    if how.tokenize == "icu":
+        tokenizers = [tokenizer("", "icu").spans] * 2
+    elif how.tokenize:
+        tokenizers = [tokenizer(one, how.tokenizer or "moses").spans for one in languages_of(how.tokenize)]
+    if model is None:
+        first, second = (WordFinder(None, tokenize) for tokenize in tokenizers)
+        return first, second
+    sides = model.model.source_vocabulary, model.model.target_vocabulary
+    first, second = (
+        WordFinder(_known(side, model), tokenize) for side, tokenize in zip(sides, tokenizers, strict=True)
+    )
+    return first, second
+
+
+def _known(vocabulary: Any, model: Aligner) -> Known:
+    lowercase = model.model.lowercase
+
+    def known(words: Sequence[str]) -> Sequence[bool]:
+        written = [(word.lower() if lowercase else word).encode("utf-8", "surrogatepass") for word in words]
+        found: list[bool] = (vocabulary.ids(written) > 0).tolist()
+        return found
+
+    return known
+
+
+def parsed_pairs(sources: Iterable[str | Segment], targets: Iterable[str]) -> Iterator[tuple[Segment, str]]:
+    """Yield segments and their translations, checked.
+
+    Raises
+    ------
+    DataError
+        When a source is not well-formed, a target has tags, or there are not as many of each.
+    """
+    ours, theirs, missing = iter(sources), iter(targets), object()
+    number = 0
+    while True:
+        number += 1
+        source, target = next(ours, missing), next(theirs, missing)
+        if source is missing and target is missing:
+            return
+        if source is missing or target is missing:
+            which, other = ("source", "target") if source is missing else ("target", "source")
+            raise DataError(which, None, f"{number - 1} segments, fewer than the {other} has; give one for each")
+        yield checked_pair(source, str(target), ("source", "target"), number)
+
+
+def checked_pair(source: Any, target: str, names: tuple[object, object], line: int) -> tuple[Segment, str]:
+    """Return a segment and its translation; refuse tags that are not well-formed, and those of a target."""
+    segment = source if isinstance(source, Segment) else parsed(source, names[0], line)
+    found = parsed(target, names[1], line)
+    if found.marks:
+        problem = f"has tags already, such as {found.marks[0].opening}; give the translation without tags"
+        raise DataError(names[1], line, problem)
+    return segment, target
+
+
+def parsed(line: str, name: object, number: int) -> Segment:
+    """Return a segment that is a line of a file."""
+    try:
+        return parse_segment(line)
+    except BrokenSegment as error:
+        raise error.as_error(name, number) from None
+
+
+@taking(MarkupSettings, Tokenizing)
+def transfer_markup(
+    sources: Sequence[str],
+    targets: Sequence[str],
+    model: Aligner | None = None,
+    *,
+    settings: MarkupSettings | None = None,
+    tokenizing: Tokenizing | None = None,
+    **options: Unpack[TransferKeywords],
+) -> list[MarkedText]:
+    """Carry tags of segments over to their translations, by word links.
+
+    A tag stands around the words that its words are linked to. Tags nest; each stands once; nothing of the target's
+    text changes. Where links leave a choice, the span is taken that is most probable by the links of the words in it
+    and beside it, capitals, punctuation and length: a log-linear model learned from translated help texts.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        Segments with tags of XML or HTML.
+    targets : sequence of str
+        Their translations, without tags.
+    model : Aligner or None
+        What is known of the languages; None trains on these segments themselves, which takes some hundreds of them.
+    settings : MarkupSettings or None
+    tokenizing : Tokenizing or None
+    **options
+
+    Returns
+    -------
+    list of MarkedText
+
+    Raises
+    ------
+    DataError
+        When tags of a source are not well-formed, a target has some, or there are not as many of each.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> model = at.train_aligner(at.read_bitext("data/samples/de-en.txt"))
+    >>> (found,) = at.transfer_markup(["Der <i>Zug</i> fährt ab."], ["The train leaves."], model)
+    >>> found.text, found.tags[0].how
+    ('The <i>train</i> leaves.', 'links')
+    """
+    given = Given("transfer_markup", options)
+    chosen, how = given.take(MarkupSettings, settings), given.take(Tokenizing, tokenizing)
+    given.end()
+    pairs = list(parsed_pairs(sources, targets))
+    if model is None:
+        model = trained(pairs, [], how)
+    transfer = MarkupTransfer(model, chosen, tokenizing=how)
+    return list(transfer.transfer_pairs(pairs))
+
+
+def trained(
+    pairs: Iterable[tuple[Segment, str]], more: Iterable[tuple[str, str]], how: Tokenizing, **options: Any
+) -> Aligner:
+    """Return an aligner that is trained on segments without their tags, and on more text.
+
+    Parameters
+    ----------
+    pairs : iterable of (Segment, str)
+    more : iterable of (str, str)
+        Sentences and their translations.
+    how : Tokenizing
+    **options
+        Of `train_aligner`.
+    """
+    found = finders(how)
+    words: tuple[list[list[str]], list[list[str]]] = [], []
+    for source, target in pairs:
+        for side, one in zip(words, prepare(source, target, found).words, strict=True):
+            side.append(one)
+    for texts in more:
+        for side, finder, text in zip(words, found, texts, strict=True):
+            side.append(finder(text).words)
+    return train_aligner(*words, **options)

@@ -1,0 +1,209 @@
+"""Tags carried over in files: segments one a line."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.api.align.aligner import Aligner
+from aligntools.api.align.files import loaded
+from aligntools.api.align.markup import MarkedText, MarkupTransfer, checked_pair, trained
+from aligntools.api.align.markup import MarkupSettings as MarkupSettings
+from aligntools.api.running.threads import pool_of
+from aligntools.api.running.watching import Watch
+from aligntools.formats.markup.segments import Segment
+from aligntools.formats.opening.files import lines, writing
+from aligntools.formats.text.reading import Reading, Tokenizing
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.running import Run
+from aligntools.words.malformed import SEPARATOR
+
+#: Less sure than this, a tag counts as unsure.
+UNSURE = 0.5
+_HEADER = "segment\ttag\tconfidence\tlinked\tplaced by\ttext\n"
+_PLAIN = str.maketrans("\t\n\r", "   ")
+
+
+@dataclass(frozen=True)
+class MarkupFiles:
+    """Files that are read and written; None for what is not.
+
+    Attributes
+    ----------
+    source, target : str
+        Segments with tags and their translations without, one a line.
+    output : str
+        The translations with tags.
+    report : str
+        A line for every tag, with how sure its place is.
+    model : str
+        A saved model.
+    train : bool
+        Train a model on these segments, and on more text.
+    train_source, train_target, train_input : str
+        More text to train on, in two files or one with ``' ||| '`` or a tab between the sides.
+    save_model : str
+        Where the model is saved that is trained.
+    """
+
+    source: str | None = None
+    target: str | None = None
+    output: str = "-"
+    report: str | None = None
+    model: str | None = None
+    train: bool = False
+    train_source: str | None = None
+    train_target: str | None = None
+    train_input: str | None = None
+    save_model: str | None = None
+
+    def check(self, training: AlignerSettings) -> None:
+        """Refuse what does not go together."""
+        if self.source is None or self.target is None:
+            raise UsageProblem("give the segments with tags as `source` and their translations as `target`")
+        if [self.source, self.target].count("-") > 1:
+            raise UsageProblem("standard input ('-') can be only one of the files")
+        if (self.model is None) != self.train:
+            raise UsageProblem("give a saved model as `model`, or `train` one on these segments")
+        more = {"train_source": self.train_source, "train_target": self.train_target, "train_input": self.train_input}
+        of_training = more | {
+            "save_model": self.save_model,
+            "fast": training.fast or None,
+            "seed": None if training.seed == AlignerSettings.seed else training.seed,
+        }
+        for name, value in of_training.items():
+            if self.model is not None and value is not None:
+                raise UsageProblem(f"`{name}` is for a new model; `model` applies a saved one")
+        if (self.train_source is None) != (self.train_target is None):
+            raise UsageProblem("give both `train_source` and `train_target`")
+
+    def pairs(self) -> Iterator[tuple[Segment, str]]:
+        """Yield the segments and their translations."""
+        assert self.source is not None and self.target is not None  # noqa: PT018
+        names = self.source, self.target
+        for number, (source, target) in enumerate(_both(*names), 1):
+            yield checked_pair(source, target, names, number)
+
+    def more(self) -> Iterator[tuple[str, str]]:
+        """Yield more sentences and their translations to train on; those that are no pair are left out."""
+        if self.train_source is not None and self.train_target is not None:
+            yield from _both(self.train_source, self.train_target)
+        if self.train_input is not None:
+            for line in lines(self.train_input):
+                sides = line.split(b"\t") if b"\t" in line else SEPARATOR.split(line)
+                if len(sides) == 2:
+                    yield sides[0].decode("utf-8", "replace"), sides[1].decode("utf-8", "replace")
+
+
+def _both(source: str, target: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of two files, which must be as many."""
+    ours, theirs = _text_lines(source), _text_lines(target)
+    for number in count():
+        first, second = next(ours, None), next(theirs, None)
+        if first is None and second is None:
+            return
+        if first is None or second is None:
+            short, long = (source, target) if first is None else (target, source)
+            problem = f"{number} lines, fewer than {long}; both must have the same number of lines"
+            raise DataError(short, None, problem)
+        yield first, second
+
+
+def _text_lines(path: str) -> Iterator[str]:
+    for number, line in enumerate(lines(path), 1):
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as error:
+            problem = f"byte {error.start + 1} is not UTF-8; convert the file to UTF-8"
+            raise DataError(path, number, problem) from None
+
+
+class Report:
+    """What was placed how, and how sure that is."""
+
+    def __init__(self) -> None:
+        self.tags, self.unsure, self.segments = 0, 0, 0
+        self.how: Counter[str] = Counter()
+
+    def rows(self, found: MarkedText, target: str) -> Iterator[str]:
+        """Count the tags of the next segment, and yield a line for each."""
+        self.segments += 1
+        for tag in found.tags:
+            self.tags += 1
+            self.how[tag.how] += 1
+            self.unsure += tag.confidence < UNSURE
+            text = target[tag.begin : tag.end].translate(_PLAIN)
+            shown = tag.tag.translate(_PLAIN)
+            yield f"{self.segments}\t{shown}\t{tag.confidence:.3f}\t{tag.linked:.3f}\t{tag.how}\t{text}\n"
+
+    def summary(self) -> str:
+        """Return how many tags were placed how."""
+        how = ", ".join(f"{count} by {name}" for name, count in sorted(self.how.items()))
+        return f"{self.segments} segments, {self.tags} tags" + (f": {how}; {self.unsure} unsure" if how else "")
+
+
+@dataclass
+class MarkedFiles:
+    """Segments in files whose tags are carried over, in order, by a saved model or by one that is trained on them."""
+
+    files: MarkupFiles
+    settings: MarkupSettings
+    tokenizing: Tokenizing
+    training: AlignerSettings
+    run: Run
+    watch: Watch
+    verify: bool = True
+
+    def transfer(self) -> None:
+        """Carry all tags over and write the translations.
+
+        Raises
+        ------
+        UsageProblem
+            When files and options do not go together.
+        DataError
+            When a file cannot be read or written, tags are not well-formed, or a target has some.
+        """
+        self.files.check(self.training)
+        self.tokenizing.checked()
+        report = Report()
+        with pool_of(self.run.threads) as pool, ExitStack() as stack:
+            run = replace(self.run, threads=pool)
+            pairs: Iterable[tuple[Segment, str]] = self.files.pairs()
+            if self.files.model is not None:
+                model, _ = loaded(self.files.model, pool, self.watch, self.verify, Reading())
+            else:
+                pairs = list(pairs)
+                model = self._trained(pairs, run)
+            out = stack.enter_context(writing(self.files.output))
+            rows = stack.enter_context(writing(self.files.report)) if self.files.report else None
+            if rows is not None:
+                rows.write(_HEADER.encode())
+            transfer = MarkupTransfer(model, self.settings, tokenizing=self.tokenizing)
+            kept: list[str] = []
+            with self.watch.stage("placing tags"):
+                for found in transfer.transfer_pairs(_noting(pairs, kept), threads=pool):
+                    lines_of = list(report.rows(found, kept.pop(0)))
+                    out.write(found.text.encode() + b"\n")
+                    if rows is not None:
+                        rows.write("".join(lines_of).encode())
+                    self.watch.tell(f"placing tags: {report.segments} segments")
+        self.watch.close()
+        self.watch.say(report.summary())
+
+    def _trained(self, pairs: Iterable[tuple[Segment, str]], run: Run) -> Aligner:
+        how: dict[str, Any] = {"settings": self.training, "run": run, "keep_text": False, "progress": self.watch}
+        model = trained(pairs, self.files.more(), self.tokenizing, **how)
+        if self.files.save_model:
+            with self.watch.stage("saving"):
+                model.save(self.files.save_model)
+        return model
+
+
+def _noting(pairs: Iterable[tuple[Segment, str]], kept: list[str]) -> Iterator[tuple[Segment, str]]:
+    for segment, target in pairs:
+        kept.append(target)
+        yield segment, target

@@ -1,0 +1,79 @@
+"""``aligntools transfer-markup``: tags of a text carried over to its translation, by word links."""
+
+from typing import Any
+
+import click
+
+from aligntools import AlignerSettings, MarkupSettings, Tokenizing
+from aligntools.cli import declared, options
+from aligntools.cli.reporting import reporting
+from aligntools.ground.running import Run
+
+
+@click.command("transfer-markup", cls=options.Command)
+@options.group(
+    "Common options",
+    click.option("--source", metavar="FILE", help="Segments with tags, one per line."),
+    click.option("--target", metavar="FILE", help="Their translations without tags, the same number of lines."),
+    options.output(help="Write the translations with tags here instead of standard output."),
+    click.option("-m", "--model", metavar="FILE", help="A saved model of the languages (align --save-model)."),
+    click.option("--train", is_flag=True, help="Without a model: train one on these segments and on more text."),
+    click.option(
+        "--report",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Write a line for each tag, with tabs between: segment, tag, confidence (0 to 1), part of its words that"
+        " is linked into its place, what it was placed by, and the text in it.",
+    ),
+)
+@options.group("Tags", declared.group(MarkupSettings))
+@options.group(
+    "Training",
+    click.option("-s", "--train-source", metavar="FILE", help="More text to train on: source side."),
+    click.option("-t", "--train-target", metavar="FILE", help="More text to train on: target side."),
+    click.option(
+        "-i", "--train-input", metavar="FILE", help="More text in one file, ' ||| ' or a tab between the sides."
+    ),
+    declared.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
+    click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the model that was trained."),
+)
+@options.group(
+    "Text and resources",
+    declared.option(
+        Tokenizing,
+        "tokenize",
+        help="Find words by the rules of these languages, such as de-en, or by ICU's (icu), as the model's text was"
+        " tokenized.  [default: by Unicode, joined where the model knows them joined]",
+    ),
+    options.tokenizer,
+    options.max_memory(),
+    options.verify,
+    options.threads,
+    options.seed,
+    options.verbosity,
+)
+def command(**o: Any) -> None:
+    """Carry tags over to a translation: each tag around the words that its words are linked to.
+
+    The text is raw, with tags of XML or HTML in the source. In the output the target's text is as it was, each tag of
+    the source stands in it once, and tags nest. A tag's words are found by the links of a model; capitals, punctuation
+    and lengths decide where links leave a choice. Placeholders such as {0} or %s are text, and are linked to the same
+    ones.
+
+    \b
+    Example:
+      aligntools transfer-markup --train -i data/samples/de-en.txt --source data/samples/tagged.de \\
+        --target data/samples/tagged.en --report /tmp/report.tsv
+    """
+    from aligntools.api.align.markup_files import MarkedFiles, MarkupFiles
+
+    with reporting(o) as reporter:
+        MarkedFiles(
+            declared.made_of(MarkupFiles, o),
+            declared.settings(MarkupSettings, o),
+            declared.settings(Tokenizing, o),
+            declared.settings(AlignerSettings, o),
+            declared.settings(Run, o),
+            reporter,
+            verify=o["verify"],
+        ).transfer()

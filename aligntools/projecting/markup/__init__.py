@@ -1,0 +1,1 @@
+"""Tags of a text placed on its translation, by word links."""

@@ -1,0 +1,21 @@
+"""What can be chosen about carrying tags over."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from aligntools.ground.declaring import Settings, documented, option
+
+Splits: TypeAlias = Literal["once", "repeat"]
+
+
+@documented
+@dataclass(frozen=True)
+class MarkupSettings(Settings):
+    """How tags are placed."""
+
+    split_spans: Splits = option(
+        "once",
+        "Where the words in a tag are apart in the translation: once puts the tag around all of them, repeat around"
+        " each part. A link (<a>) and a tag with an id stand once always.",
+        group="Tags",
+    )

@@ -1,0 +1,230 @@
+"""Tags of one segment carried over to its translation."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from aligntools.formats.markup.segments import Mark, Segment, decoded, parse_segment, render
+from aligntools.formats.models.modelfile import hold, read_model
+from aligntools.projecting.markup.features import Evidence, SIZE, Floats, Side
+from aligntools.projecting.markup.placing import BY_EDGE, Placed, Placement
+from aligntools.projecting.markup.settings import MarkupSettings
+from aligntools.projecting.markup.words import RawSentence, WordFinder, between_pieces
+
+#: What the file of weights is, and where it is.
+KIND = "markup-spans"
+_WEIGHTS = Path(__file__).parent / "spans.safetensors"
+#: Links less probable than this are not looked at.
+LEAST = 0.01
+#: From this on a word belongs to a tag, or to what is outside.
+_SURE = 0.5
+
+
+@cache
+def span_weights() -> Floats:
+    """Return the weights of `features`, which were learned from translated help texts."""
+    _, arrays = read_model(_WEIGHTS, KIND)
+    return hold(arrays, "weights", (SIZE,), np.float32).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class PlacedTag:
+    """A tag of the source in the translation.
+
+    Attributes
+    ----------
+    tag : str
+        As it is written.
+    begin, end : int
+        Of what is between it and its end tag, in the target's text; the same for a tag that encloses nothing. Where it
+        is repeated, of the first.
+    confidence : float
+        Probability that it belongs exactly there, as far as links and what stands around it say.
+    linked : float
+        Part of the words in it whose links end within its place, by their probabilities.
+    how : str
+        ``links``; ``neighbours``, where its words are not linked or it has none; ``edge``, at an end of the segment or
+        around all of it as in the source; ``squeezed``, where the words belong to other tags.
+    """
+
+    tag: str
+    begin: int
+    end: int
+    confidence: float
+    linked: float
+    how: str
+
+
+@dataclass(frozen=True)
+class MarkedText:
+    """A translation with its tags.
+
+    Attributes
+    ----------
+    text : str
+    tags : list of PlacedTag
+        In the order of the source.
+    """
+
+    text: str
+    tags: list[PlacedTag]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A segment and its translation, cut into words.
+
+    Attributes
+    ----------
+    segment : Segment
+    target : str
+        As it is written.
+    sides : tuple of RawSentence
+    places : sequence of int
+        Where the characters of the target's text begin in ``target``.
+    marks : list of Mark
+        As those of the segment, but counting the characters of the source's text.
+    """
+
+    segment: Segment
+    target: str
+    sides: tuple[RawSentence, RawSentence]
+    places: Sequence[int]
+    marks: list[Mark]
+
+    @property
+    def words(self) -> tuple[list[str], list[str]]:
+        """What is aligned; nothing where there are no tags."""
+        return self.sides[0].words, self.sides[1].words
+
+
+def prepare(segment: Segment, target: str, finders: Sequence[WordFinder]) -> Prepared:
+    """Return a segment and its translation cut into words."""
+    text, places = decoded(segment.text)
+    marks = segment.marks
+    if len(text) != len(segment.text):
+        at = list(places)
+        moved = [(bisect_left(at, mark.begin), bisect_left(at, mark.end)) for mark in marks]
+        marks = [
+            Mark(m.opening, m.closing, begin, end, m.parent, m.name, m.attributes)
+            for m, (begin, end) in zip(marks, moved, strict=True)
+        ]
+    plain, target_places = decoded(target)
+    cuts = {place for mark in marks for place in (mark.begin, mark.end)}
+    return Prepared(segment, target, (finders[0](text, cuts), finders[1](plain)), target_places, marks)
+
+
+def transferred(prepared: Prepared, links: Floats, settings: MarkupSettings) -> MarkedText:
+    """Return the translation with the tags of its source.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    links : float64 [source words, target words]
+        Probabilities.
+    settings : MarkupSettings
+    """
+    if not prepared.marks:
+        return MarkedText(prepared.target, [])
+    source, target = (Side(side.text, side.spans) for side in prepared.sides)
+    evidence = Evidence(source, target, between_pieces(*prepared.sides, links))
+    placement = Placement(prepared.marks, evidence, span_weights())
+    placed = placement.place()
+    pieces = [_pieces(placement, k, one, settings) for k, one in enumerate(placed)]
+    spans = [
+        [_characters(mark, one, piece, source, target) for piece in parts]
+        for mark, one, parts in zip(prepared.marks, placed, pieces, strict=True)
+    ]
+    _settle(prepared.marks, pieces, spans, len(target.text))
+    raw = [[(prepared.places[a], prepared.places[b]) for a, b in parts] for parts in spans]
+    tags = []
+    for k, (mark, one, parts) in enumerate(zip(prepared.marks, placed, raw, strict=True)):
+        span = placement.source[k]
+        rows = evidence.links[span.begin : span.end]
+        linked = float(np.minimum(rows[:, one.begin : one.end].sum(1), 1).mean()) if len(rows) else 0.0
+        tags.append(PlacedTag(mark.opening, *parts[0], one.confidence, linked, one.how))
+    return MarkedText(render(prepared.target, prepared.segment.marks, raw), tags)
+
+
+def transferred_segment(
+    source: str, target: str, finders: Sequence[WordFinder], links: Floats, settings: MarkupSettings
+) -> MarkedText:
+    """Return a translation with the tags of its source, both as they are written."""
+    return transferred(prepare(parse_segment(source), target, finders), links, settings)
+
+
+def _pieces(placement: Placement, k: int, placed: Placed, settings: MarkupSettings) -> list[tuple[int, int]]:
+    """Return the words that a mark stands around: one span, or where it is repeated the parts of it."""
+    mark, span = placement.marks[k], placement.source[k]
+    whole = [(placed.begin, placed.end)]
+    leaf = all(other.parent != k for other in placement.marks)
+    if settings.split_spans == "once" or mark.once or not mark.pair or not leaf or placed.how == BY_EDGE:
+        return whole
+    inside, outside = placement.evidence.mass(span.begin, span.end)
+    own = (inside > outside) & (inside >= _SURE)
+    other = (outside > inside) & (outside >= _SURE)
+    parts, begin = [], placed.begin
+    while begin < placed.end:
+        gap = next((j for j in range(begin, placed.end) if other[j]), placed.end)
+        if gap > begin and own[begin:gap].any():
+            parts.append((begin, gap))
+        begin = gap + 1
+    return parts or whole
+
+
+def _characters(mark: Mark, placed: Placed, piece: tuple[int, int], source: Side, target: Side) -> tuple[int, int]:
+    """Return the characters of the target that a mark stands around, white space at its ends as in the source."""
+    first, last = piece
+    text, size = source.text, len(target.spans)
+    if first == last:
+        return (_point(mark, first, source, target),) * 2
+    begin, end = int(target.begins[first]), int(target.ends[last - 1])
+    if first == 0 and (mark.begin == 0 or text[mark.begin : mark.begin + 1].isspace()):
+        begin = 0
+    elif first and text[mark.begin : mark.begin + 1].isspace():
+        begin = int(target.ends[first - 1])
+    if last == size and (mark.end == len(text) or text[mark.end - 1 : mark.end].isspace()):
+        end = len(target.text)
+    elif last < size and text[mark.end - 1 : mark.end].isspace():
+        end = int(target.begins[last])
+    return begin, end
+
+
+def _point(mark: Mark, word: int, source: Side, target: Side) -> int:
+    """Return the character before which a tag without text stands, for the word before which it does."""
+    text, size = source.text, len(target.spans)
+    if word == 0 and mark.begin == 0:
+        return 0
+    if word == size and mark.end == len(text):
+        return len(target.text)
+    space_before = mark.begin > 0 and text[mark.begin - 1].isspace()
+    if word < size and (space_before or word == 0):
+        return int(target.begins[word])
+    return int(target.ends[word - 1]) if word else 0
+
+
+def _settle(
+    marks: Sequence[Mark],
+    pieces: Sequence[Sequence[tuple[int, int]]],
+    spans: list[list[tuple[int, int]]],
+    length: int,
+) -> None:
+    """Change places so that marks lie within theirs and do not overlap, whatever white space they took."""
+    children: dict[int, list[tuple[int, int, int, int]]] = {}
+    for k, parts in enumerate(pieces):
+        for n, (begin, end) in enumerate(parts):
+            children.setdefault(marks[k].parent, []).append((begin, end, k, n))
+    stack = [(-1, 0, length)]
+    while stack:
+        parent, low, high = stack.pop()
+        at = low
+        for _begin, _end, k, n in sorted(children.get(parent, ())):
+            begin, end = spans[k][n]
+            begin = min(max(begin, at), high)
+            at = end = min(max(end, begin), high)
+            spans[k][n] = begin, end
+            stack.append((k, begin, end))

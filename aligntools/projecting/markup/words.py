@@ -1,0 +1,203 @@
+"""Words of raw text as an aligner's model knows them, and the finer ones that tags may stand between."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.projecting.markup.features import Floats
+from aligntools.words.raw_words import raw_words
+
+#: Pieces of a word that are looked up together at most.
+_LONGEST = 8
+#: Placeholders of messages and file formats, and addresses: the same in every language.
+_PLACEHOLDER = re.compile(
+    r"\{\{[^{}]*\}\}|\$?\{[^{}\s]*\}|%(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?[@a-zA-Z](?![\w])|%%|#\w+#"
+    r"|(?:https?://|www\.)[^\s<>\"']*[\w/]"
+)
+#: Probability of a link between what is the same on both sides.
+_SAME = 0.95
+
+Finder = Callable[[str], list[tuple[int, int]]]
+Known = Callable[[Sequence[str]], Sequence[bool]]
+
+
+@dataclass(frozen=True)
+class RawSentence:
+    """A raw sentence and its words.
+
+    Attributes
+    ----------
+    text : str
+    spans : list of (int, int)
+        Where its pieces begin and end: tags stand between them.
+    words : list of str
+        As they are aligned.
+    word_of : list of int
+        The number of each piece's word.
+    """
+
+    text: str
+    spans: list[tuple[int, int]]
+    words: list[str]
+    word_of: list[int]
+
+
+class WordFinder:
+    """What finds the words of raw text of one language.
+
+    Parameters
+    ----------
+    known : callable or None
+        Which words a model knows. Pieces that it knows joined are one word; so text is cut as its text was.
+    tokenizer : callable or None
+        Finds words; without one pieces are joined as far as the model knows them.
+    """
+
+    def __init__(self, known: Known | None = None, tokenizer: Finder | None = None) -> None:
+        self._known, self._tokenizer = known, tokenizer
+
+    def __call__(self, text: str, cuts: Collection[int] = ()) -> RawSentence:
+        """Return a text's words.
+
+        Parameters
+        ----------
+        text : str
+        cuts : collection of int
+            Places where tags stand. Words are cut there; a word is aligned whole where the model knows it so.
+        """
+        pieces, inner = _cut(raw_words(text), cuts)
+        apart = frozenset(cuts).difference(inner)  # a word may go across a tag that stands within it
+        groups = self._tokens(text, pieces) if self._tokenizer else self._joined(text, pieces, apart)
+        words: list[str] = []
+        word_of: list[int] = []
+        for begin, end in groups:
+            word_of += [len(words)] * (end - begin)
+            words.append(text[pieces[begin][0] : pieces[end - 1][1]])
+        return RawSentence(text, pieces, words, word_of)
+
+    def _joined(self, text: str, pieces: Sequence[tuple[int, int]], cuts: frozenset[int]) -> list[tuple[int, int]]:
+        """Return pieces joined to the longest words that are known."""
+        longest = self._longest(text, pieces, cuts) if self._known is not None else {}
+        groups, k = [], 0
+        while k < len(pieces):
+            end = longest.get(k, k + 1)
+            groups.append((k, end))
+            k = end
+        return groups
+
+    def _longest(self, text: str, pieces: Sequence[tuple[int, int]], cuts: frozenset[int]) -> dict[int, int]:
+        """Return where the longest known word ends that begins with a piece and has more of them."""
+        assert self._known is not None
+        spans = []
+        for k in range(len(pieces)):
+            for last in range(k + 1, min(k + _LONGEST, len(pieces))):
+                begin = pieces[last][0]
+                if begin != pieces[last - 1][1] or begin in cuts:
+                    break
+                spans.append((k, last + 1))
+        known = self._known([text[pieces[k][0] : pieces[end - 1][1]] for k, end in spans]) if spans else []
+        return {k: end for (k, end), there in zip(spans, known, strict=True) if there}
+
+    def _tokens(self, text: str, pieces: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the pieces of each token; of one that is not known but cut is, each piece."""
+        assert self._tokenizer is not None
+        begins = [begin for begin, _ in pieces]
+        tokens: list[tuple[int, int]] = []
+        for _, end in self._tokenizer(text):
+            last, done = bisect_left(begins, end), tokens[-1][1] if tokens else 0
+            if last > done:
+                tokens.append((done, last))
+        spelled = [text[pieces[k][0] : pieces[end - 1][1]] for k, end in tokens]
+        known = self._known(spelled) if self._known is not None and tokens else [True] * len(tokens)
+        groups: list[tuple[int, int]] = []
+        for (k, end), there in zip(tokens, known, strict=True):
+            groups += [(k, end)] if there else [(one, one + 1) for one in range(k, end)]
+        done = groups[-1][1] if groups else 0
+        return groups + [(k, k + 1) for k in range(done, len(pieces))]
+
+
+def _cut(words: list[tuple[int, int]], cuts: Collection[int]) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return words cut at places, and those of the places that are within words."""
+    if not cuts:
+        return words, []
+    pieces, inner = [], []
+    for begin, end in words:
+        for place in sorted(place for place in cuts if begin < place < end):
+            pieces.append((begin, place))
+            inner.append(place)
+            begin = place
+        pieces.append((begin, end))
+    return pieces, inner
+
+
+def between_pieces(source: RawSentence, target: RawSentence, links: Floats) -> Floats:
+    """Return links between the pieces of two sentences, those that are the same anchored.
+
+    Parameters
+    ----------
+    source, target : RawSentence
+    links : float64 [source words, target words]
+        Probabilities.
+
+    Returns
+    -------
+    float64 [source pieces, target pieces]
+    """
+    found = links[np.ix_(source.word_of, target.word_of)] if links.size else np.zeros((0, 0))
+    if not links.size:
+        return np.zeros((len(source.spans), len(target.spans)))
+    _anchor_words(source, target, found)
+    _anchor_placeholders(source, target, found)
+    return found
+
+
+def _anchor_words(source: RawSentence, target: RawSentence, links: Floats) -> None:
+    """Link names and numbers that stand once on each side and are linked to nothing."""
+    places: list[dict[str, list[int]]] = []
+    for side in (source, target):
+        here: dict[str, list[int]] = {}
+        for k, (begin, end) in enumerate(side.spans):
+            word = side.text[begin:end]
+            if end - begin > 1 and (not word.islower() or word.isdecimal()):
+                here.setdefault(word, []).append(k)
+        places.append(here)
+    for word, ours in places[0].items():
+        theirs = places[1].get(word, [])
+        if len(ours) == len(theirs) == 1:
+            i, j = ours[0], theirs[0]
+            if links[i].max() < 0.5 and links[:, j].max() < 0.5:
+                links[i, j] = _SAME
+
+
+def _anchor_placeholders(source: RawSentence, target: RawSentence, links: Floats) -> None:
+    """Link placeholders to the same ones, in their order, and to nothing else."""
+    theirs: dict[str, list[int]] = {}
+    for found in _PLACEHOLDER.finditer(target.text):
+        theirs.setdefault(found.group(), []).append(found.start())
+    for found in _PLACEHOLDER.finditer(source.text):
+        waiting = theirs.get(found.group())
+        if not waiting:
+            continue
+        shift = waiting.pop(0) - found.start()
+        columns = {span: k for k, span in enumerate(target.spans)}
+        for i, (begin, end) in enumerate(source.spans):
+            if found.start() <= begin and end <= found.end():
+                j = columns.get((begin + shift, end + shift))
+                if j is not None:
+                    links[i], links[:, j] = 0, 0
+                    links[i, j] = _SAME
+
+
+def missing_placeholders(source: str, target: str) -> list[str]:
+    """Return the placeholders of a text that its translation has fewer of."""
+    left = [found.group() for found in _PLACEHOLDER.finditer(target)]
+    missing = []
+    for found in _PLACEHOLDER.finditer(source):
+        if found.group() in left:
+            left.remove(found.group())
+        else:
+            missing.append(found.group())
+    return missing

@@ -1,0 +1,185 @@
+"""Tags carried over: what holds for any links, and what links decide."""
+
+import re
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import aligntools as at
+from aligntools.cli.main import cli
+from aligntools.formats.markup.segments import parse_segment
+from aligntools.projecting.markup.features import SIZE, Evidence, Side, feature_names
+from aligntools.projecting.markup.settings import MarkupSettings
+from aligntools.projecting.markup.transfer import prepare, transferred, transferred_segment
+from aligntools.projecting.markup.words import WordFinder, missing_placeholders
+from tests.naive_markup import best_span
+
+WORDS = st.sampled_from(["der", "Zug", "fährt", "{0}", "12", "(", ")", ".", "–", "日本", "カタ", "&amp;", "x-y", "«"])
+TEXT = st.lists(WORDS, max_size=4).map(" ".join)
+
+
+@st.composite
+def tagged(draw, depth=2):
+    """A segment whose tags are well-formed."""
+    parts = [draw(TEXT)]
+    for _ in range(draw(st.integers(0, 2))):
+        kind = draw(st.sampled_from(["pair", "empty", "comment", "cdata"]))
+        space = draw(st.sampled_from(["", " "]))
+        if kind == "pair":
+            name = draw(st.sampled_from(["b", "a", 'g id="1"']))
+            inner = draw(tagged(depth - 1)) if depth else draw(TEXT)
+            parts.append(f"{space}<{name}>{space}{inner}</{name.split()[0]}>")
+        else:
+            parts.append({"empty": "<x/>", "comment": "<!-- - -->", "cdata": "<![CDATA[Zug]]>"}[kind])
+        parts.append(space + draw(TEXT))
+    return "".join(parts)
+
+
+def tags(text):
+    return sorted(re.findall(r"<!--.*?-->|<!\[CDATA\[|\]\]>|<[^<>]*>", text))
+
+
+@settings(max_examples=150, deadline=None)
+@given(tagged(), TEXT, st.integers(0, 2**32 - 1), st.sampled_from(["once", "repeat"]))
+def test_tags_nest_and_stand_once_and_the_text_is_untouched(source, target, seed, splits):
+    finders = WordFinder(), WordFinder()
+    segment = parse_segment(source)
+    rng = np.random.default_rng(seed)
+    prepared = prepare(segment, target, finders)
+    links = rng.random([len(words) for words in prepared.words]) ** 4
+    found = transferred(prepared, links, MarkupSettings(split_spans=splits))
+    again = parse_segment(found.text)
+    assert again.text == target
+    if splits == "once":
+        assert tags(found.text) == tags(source)
+    else:
+        assert set(tags(found.text)) == set(tags(source))
+        for once in ("<a>", '<g id="1">', "<x/>"):
+            assert tags(found.text).count(once) == tags(source).count(once)
+    assert len(found.tags) == len(segment.marks)
+    assert all(0 <= tag.confidence <= 1 and 0 <= tag.linked <= 1 for tag in found.tags)
+
+
+def carried(source, target, pairs):
+    """Carry tags over links that are certain, between words counted as they stand."""
+    finders = WordFinder(), WordFinder()
+    links = np.zeros([len(words) for words in prepare(parse_segment(source), target, finders).words])
+    for pair in pairs.split():
+        i, j = pair.split("-")
+        links[int(i), int(j)] = 0.97
+    return transferred_segment(source, target, finders, links, MarkupSettings()).text
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "links", "expected"),
+    [
+        ("<b>alles</b> gut.", "good <b>all</b>.", "0-1 1-0 2-2", None),
+        ("<p>Alles gut.</p>", "<p>All good.</p>", "0-0 1-1 2-2", None),
+        ("Das <b>rote Haus</b> da", "That <b>red house</b> there", "0-0 1-1 2-2 3-3", None),
+        ("Zu {0} <b>und</b> {1}", "On {1} <b>and</b> {0}", "0-0 4-4", None),
+        ("ein <b>neues <i>Rad</i></b> hier", "a <b>new <i>bicycle</i></b> here", "0-0 1-1 2-2 3-3", None),
+        ("<b>Rot</b> und <b>Blau</b>", "<b>Blue</b> and <b>Red</b>", "0-2 1-1 2-0", None),
+        ("Eins <br/>zwei", "One <br/>two", "0-0 1-1", None),
+        ("Eins<br/>zwei", "One <br/>two", "0-0 1-1", "One<br/> two"),
+        ("A &amp; <b>B</b>", "<b>B</b> &amp; A", "0-2 1-1 2-0", None),
+        ("Nichts <b>davon</b> da", "None there", "0-0 2-1", None),
+    ],
+)
+def test_what_links_decide(source, target, links, expected):
+    plain = re.sub("<[^>]*>", "", target)
+    found = carried(source, plain, links)
+    if target == "None there":
+        assert parse_segment(found).text == plain
+        assert found.count("<b>") == found.count("</b>") == 1
+    else:
+        assert found == (expected or target)
+
+
+def test_a_tag_is_repeated_where_its_words_are_apart():
+    finders = WordFinder(), WordFinder()
+    links = np.zeros((4, 5))
+    for i, j in ((0, 0), (1, 1), (1, 3), (2, 2), (3, 4)):
+        links[i, j] = 0.97
+    for tag, twice in (("b", 2), ("a", 1)):
+        source = f"sie <{tag}>anrufen</{tag}> alle ."
+        found = transferred_segment(source, "they ring all up .", finders, links, MarkupSettings("repeat"))
+        assert found.text.count(f"<{tag}>") == found.text.count(f"</{tag}>") in (1, twice)
+    assert parse_segment(found.text).text == "they ring all up ."
+
+
+def test_scores_of_spans_are_those_of_their_features():
+    """All spans at once, as sums of vectors, against each span by itself."""
+    rng = np.random.default_rng(3)
+    source, target = "the (new) Option – 3 x", 'die «neue» Option "drei" 3'
+    spans = [WordFinder()(text).spans for text in (source, target)]
+    evidence = Evidence(Side(source, spans[0]), Side(target, spans[1]), rng.random([len(s) for s in spans]) ** 3)
+    weights = rng.normal(size=SIZE)
+    assert len(feature_names()) == SIZE
+    for begin, end in ((0, 1), (1, 4), (2, 6)):
+        features = evidence.features(begin, end)
+        assert np.isclose(features.scores(weights).max(), best_span(features, weights)[0])
+
+
+def test_words_are_joined_as_a_model_knows_them():
+    known = {"e-mail", "o'clock", "日本"}
+    finder = WordFinder(lambda words: [word.lower() in known for word in words])
+    assert finder("E-Mail at 8 o'clock, 日本語").words == ["E-Mail", "at", "8", "o'clock", ",", "日本", "語"]
+    assert finder("日本語", cuts=[1]).words == ["日", "本", "語"]
+
+
+def test_placeholders_that_are_missing_are_named():
+    assert missing_placeholders("{0} of {1}, %s, %s", "%s {1}") == ["{0}", "%s"]
+
+
+# The command
+
+
+@pytest.fixture(scope="module")
+def model(samples, tmp_path_factory):
+    path = tmp_path_factory.mktemp("markup") / "de-en.atm"
+    at.train_aligner(at.read_bitext(samples / "de-en.txt"), fast=True).save(path)
+    return path
+
+
+def run(*args):
+    return CliRunner().invoke(cli, ["transfer-markup", *map(str, args)])
+
+
+def test_the_command_writes_a_line_for_each_and_a_report(model, samples, tmp_path):
+    found = run("-q", "-m", model, "--source", samples / "tagged.de", "--target", samples / "tagged.en",
+                "--report", tmp_path / "r.tsv", "-o", tmp_path / "o")  # fmt: skip
+    assert found.exit_code == 0, found.output
+    written = (tmp_path / "o").read_text(encoding="utf-8").splitlines()
+    source = (samples / "tagged.de").read_text(encoding="utf-8").splitlines()
+    plain = (samples / "tagged.en").read_text(encoding="utf-8").splitlines()
+    assert [parse_segment(line).text for line in written] == plain
+    assert [tags(line) for line in written] == [tags(line) for line in source]
+    assert written[1].startswith("The <b>train</b> leaves")
+    rows = (tmp_path / "r.tsv").read_text(encoding="utf-8").splitlines()
+    assert len(rows) == 1 + sum(len(parse_segment(line).marks) for line in source)
+    assert all(len(row.split("\t")) == 6 for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        ("a <b>c</b>\n", "a\nb\n", "source.txt: 1 lines, fewer than"),
+        ("ok\na <b>c\n", "a\nb\n", "source.txt:2: column 3: <b> is not closed"),
+        ("<b>c</b>\n", "a <b>b</b>\n", "target.txt:1: has tags already, such as <b>"),
+    ],
+)
+def test_bad_input_is_one_line(model, tmp_path, source, target, message):
+    (tmp_path / "source.txt").write_text(source)
+    (tmp_path / "target.txt").write_text(target)
+    found = run("-q", "-m", model, "--source", tmp_path / "source.txt", "--target", tmp_path / "target.txt")
+    assert found.exit_code == 1
+    assert message in str(found.exception), found.exception
+
+
+def test_what_does_not_go_together_is_refused(model, samples):
+    both = "--source", samples / "tagged.de", "--target", samples / "tagged.en"
+    for args in (both, (*both, "--train", "-m", model), (*both, "-m", model, "--fast"), ("-m", model)):
+        assert isinstance(run(*args).exception, at.UsageProblem), args
