@@ -27,18 +27,17 @@ def run(o):
     wanted = o.languages.split(",") if o.languages else pairs_with_text(o.data)
     sizes = [ALL if x == ALL else int(x) for x in o.sizes.split(",")] if o.sizes else [*SIZES, ALL]
     with Pool(o.threads) as pool:
-        teaching = Teaching(o, texts.gold_sets(o.data), pool)
+        teaching = Teaching(o, pool)
         known = code.of(Teaching, measured, beginning, whole)
         for pair in wanted:
             golds, (source, _) = whole(o.data, pair, o.work)
             every, n_gold = texts.count_lines(source), sum(n for _, n in golds)
-            group = next(group for group in teaching.groups if any(name.split(".")[0] == pair for name in group))
             for size in sizes:
                 if size != ALL and not n_gold <= size < every:
                     continue
 
-                def one(pair=pair, size=size, group=group, n_gold=n_gold):
-                    return measured(o, pair, size if size == ALL else size - n_gold, teaching.start(group), pool)
+                def one(pair=pair, size=size, n_gold=n_gold):
+                    return measured(o, pair, size if size == ALL else size - n_gold, teaching.start(pair), pool)
 
                 rows[pair, size] = kept.get(f"{pair} {size} {o.pairs} {known}", one, f"{pair}, {size} pairs")
     return _body(o, rows)
@@ -115,8 +114,9 @@ def _body(o, rows):
     parts = [
         "AER in percent. Texts are the gold sentences of a pair of languages and so many pairs in all of its training"
         " text, of which each larger text holds the smaller; lower-cased. The network of `--best` was learned from"
-        f" gold links of other languages: {starting.FOLDS} groups of languages, each judged by what the other groups"
-        " taught. The rest of `--best` is as it ships: two rounds for text of up to 100,000 pairs, without an encoder."
+        f" gold links of other languages: the one that comes with the program, or of {starting.FOLDS} groups of the"
+        " languages that taught it, each judged by what the other groups taught. The rest of `--best` is as it ships:"
+        " two rounds for text of up to 100,000 pairs, without an encoder."
         " Single runs.",
         report.table(["gold set", "pairs", "`align`", "`align --best`", "share"], lines),
         report.table(["pairs", "gold sets", "mean share", "highest", "lower on"], summary),

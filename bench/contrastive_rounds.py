@@ -1,4 +1,4 @@
-"""What gold sets teach the network of contrastive-align, by base models of both rounds, each language held out.
+"""What gold sets teach the network of contrastive-align, by base models of both rounds, languages held out.
 
 In the second round a base model is trained again with the links that a network found. What a set's base models of that
 round teach a network must not come of the set itself, nor of the languages that the network is judged on: the links
@@ -20,27 +20,34 @@ LARGEST = 20_000
 
 
 class Teaching:
-    """Networks that are learned from all sets but those of a group of languages.
+    """Networks that are learned from all sets that teach but those of a group of languages.
 
     Parameters
     ----------
     o : namespace
         The bench's options: ``data``, ``work``, ``threads``, ``pairs``.
-    names : list of str
-        All gold sets.
     pool : Pool
+    names : list of str, optional
+        The gold sets that teach [those of `starting.taught`].
     """
 
-    def __init__(self, o, names, pool):
-        self.o, self.names, self.pool = SimpleNamespace(**{k: getattr(o, k) for k in _OPTIONS}), names, pool
-        self.groups = starting.groups(names)
+    def __init__(self, o, pool, names=None):
+        self.o, self.pool = SimpleNamespace(**{k: getattr(o, k) for k in _OPTIONS}), pool
+        self.names = starting.taught(o.data, o.work) if names is None else names
+        self.groups = starting.groups(self.names)
         self.code = f"{base_hash()}{code.of(Teaching, data=False)}"
         self._first, self._known = {}, {}
 
-    def start(self, group):
-        """Return the network for a group, and the start's weights; those for all groups are learned at once."""
-        self._learn([(tuple(group),) for group in self.groups], "start")
-        return self._network((tuple(group),), "start"), starting.weights()
+    def start(self, pair):
+        """Return a network that a pair of languages had no part in, and the start's weights.
+
+        It is the one that comes with the program if the pair taught nothing. Those for all groups are learned at once.
+        """
+        known = {name: group for group in self.groups for name in map(starting.language, group)}
+        if pair not in known:
+            return self.shipped(), starting.weights()
+        self._learn([(tuple(group),) for group in self.groups], "held")
+        return self._network((tuple(known[pair]),), "held"), starting.weights()
 
     def shipped(self):
         """Return the network that all sets taught."""
@@ -52,7 +59,7 @@ class Teaching:
         left = [held for held in without if not self._place(held, kind).exists()]
         if not left:
             return
-        if kind == "start":
+        if kind != "teacher":
             self._train_again(left)
         lists = [self._parts(held, kind) for held in left]
         measuring.note(f"networks: {len(left)}, {kind}")
@@ -70,7 +77,7 @@ class Teaching:
         return parts
 
     def _place(self, held, kind):
-        tag = "+".join("-".join(group) for group in sorted(held)) or "none"
+        tag = "+".join("-".join(sorted({*map(starting.language, group)})) for group in sorted(held)) or "none"
         return self.o.work / f"contrastive.{tag}.{len(self.names)}.{self.o.pairs}.{self.code}.{kind}"
 
     def _network(self, held, kind):
@@ -153,8 +160,10 @@ def _teach_again(o, name, judge, path):
         _write(path, starting.taught_by(finder.find_all(study.gold_text), study.gold))
 
 
-#: Of each kind of network: how many are averaged, and passes.
-_LEARNED = {"teacher": (1, starting.TEACHER), "start": (starting.NETWORKS, starting.PASSES)}
+#: Of each kind of network: how many are averaged, and passes. One alone is held out, for time.
+_LEARNED = {
+    "teacher": (1, starting.TEACHER), "start": (starting.NETWORKS, starting.PASSES), "held": (1, starting.PASSES),
+}  # fmt: skip
 _OPTIONS = ("data", "work", "threads", "pairs")
 
 

@@ -11,15 +11,10 @@ from itertools import islice, pairwise
 import numpy as np
 
 from bench import code, measuring, report, texts
+from bench.contrastive_start import FREE
 
 #: Gold sets that teach the map, and where their links are from.
-TEACHING = {
-    "en-da.cdt": "Copenhagen Dependency Treebanks (at choice MIT, CC BY-SA 4.0 or LGPL)",
-    "en-cs.gold": "Czech-English Manual Word Alignment (Mareček 2011)",
-    "en-ja.gold": "Kyoto Free Translation Task, manual alignments (Neubig 2011)",
-    "en-sv.gold": "English-Swedish Europarl, manual alignments (Holmqvist and Ahrenberg 2011)",
-    "en-fr.graca": "Golden collection of word alignments (Graça et al. 2008)",
-}
+TEACHING = {name: FREE[name] for name in ("en-da.cdt", "en-cs.gold", "en-ja.gold", "en-sv.gold", "en-fr.graca")}
 LAYERS = (6, 7)
 #: Gold pairs of each set, at most: to learn from, and to measure on.
 PAIRS = 400

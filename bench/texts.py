@@ -10,6 +10,8 @@ from bench import code
 
 #: Training text of a gold set that is not its pair's ``train``.
 TRAINING = {("en-es", "gold"): ("europarl",)}
+#: What a gold set's name has before the pairs of it that are a text of their own, as in ``en-cs.gold@0-105``.
+CUT = "@"
 #: A large text to measure speed and memory on.
 MILLION = "en-fr.million"
 
@@ -68,8 +70,11 @@ def folder(work):
 def text(data, name, work) -> Text:
     """Write a gold set's text, then its training text, lower-cased; return where.
 
-    Training pairs with a blank side or a `` ||| `` are left out, since not every aligner takes them.
+    Training pairs with a blank side or a `` ||| `` are left out, since not every aligner takes them. Of
+    ``pair.set@a-b`` it is the gold pairs from ``a`` to before ``b`` alone.
     """
+    if CUT in name:
+        return _cut(text(data, name.split(CUT)[0], work), *map(int, name.split(CUT)[1].split("-")), work)
     if name == MILLION:
         pair, parts = "en-fr", ["dev", "train", "laws"]
     else:
@@ -90,6 +95,18 @@ def text(data, name, work) -> Text:
         for before, after in zip(unfinished, files, strict=True):
             before.rename(after)
     return Text(name, *files, gold, count_lines(gold), count_lines(files[0]))
+
+
+def _cut(whole, begin, end, work):
+    name = f"{whole.name}{CUT}{begin}-{end}"
+    files = [folder(work) / f"{name}.{kind}" for kind in ("source", "target", "joint", "wa")]
+    for old, new in zip((whole.source, whole.target, whole.joint, whole.gold), files, strict=True):
+        if not new.exists():
+            unfinished = new.with_name(new.name + ".part")
+            with open(old, "rb") as source, open(unfinished, "wb") as out:
+                out.writelines(islice(source, begin, end))
+            unfinished.rename(new)
+    return Text(name, *files, end - begin, end - begin)
 
 
 def lines(data, pair, part, language):

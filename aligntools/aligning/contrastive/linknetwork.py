@@ -110,9 +110,10 @@ class LinkNetwork:
             whole.update(np.ascontiguousarray(array).tobytes())
         return whole.hexdigest()[:16]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file of the network, which appears whole or not at all."""
-        write_model(str(path), self.KIND, *self.parts())
+    def save(self, path: str | os.PathLike[str], taught: dict[str, Any] | None = None) -> None:
+        """Write a file of the network, which appears whole or not at all; ``taught`` says by what, for readers."""
+        header, arrays = self.parts()
+        write_model(str(path), self.KIND, header | {"taught": taught or {}}, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "LinkNetwork":

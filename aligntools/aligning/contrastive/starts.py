@@ -1,7 +1,8 @@
 """Starts of the contrastive model: a network that judges links, and weights of the features, learned beforehand.
 
-``languages`` comes with the program; it was learned from gold links of eighteen languages with English. Other starts
-are in files, which `teaching` makes from large text. ``paper`` has no network but the weights of the authors' program.
+``languages`` comes with the program; it was learned from gold links of six languages with English, whose licences allow
+every use, and its file names them. Other starts are in files, which `teaching` makes from large text. ``paper`` has no
+network but the weights of the authors' program.
 """
 
 import os
@@ -79,5 +80,5 @@ class ContrastiveStart:
 def shipped(name: str = "languages") -> ContrastiveStart:
     """Return a start that comes with the program: ``languages``."""
     weights = np.array([f.start for f in ALL], np.float64)
-    about = {"by": "gold links of eighteen languages with English"}
-    return ContrastiveStart(LinkNetwork.load(LANGUAGES), weights, about)
+    header, arrays = read_model(str(LANGUAGES), LinkNetwork.KIND)
+    return ContrastiveStart(LinkNetwork.from_parts(header, arrays), weights, header["taught"])

@@ -228,7 +228,7 @@ def _network(path: str, text: dict[str, Any], given: LinkNetwork | None, network
         if network is not None and network.fingerprint == wanted:
             return network
     wrong = f"that of {network_of}" if given else "the one that comes with the program"
-    advice = "give the file that they started from as `start`"
+    advice = "give the file that they started from as `start`, or learn them again if an older version wrote them"
     raise DataError(path, None, f"its weights were learned from another start than {wrong}; {advice}")
 
 
