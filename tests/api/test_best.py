@@ -33,15 +33,12 @@ def test_best_has_the_links_of_the_contrastive_aligner(texts, best):
 
 
 def test_what_the_network_leaves_to_the_base_model(texts, best):
-    """Probabilities, scores and single directions are the base model's, and so are other symmetrizations."""
+    """Scores and single directions are the base model's, and so is all of other symmetrizations."""
     base = at.Aligner(replace(best.model, decision=None))
     ours, theirs = (list(one.align_batch(*texts)) for one in (best, base))
     assert pharaoh(ours) != pharaoh(theirs)
     for one, other in zip(ours, theirs, strict=True):
         assert (one.forward, one.reverse, one.scores) == (other.forward, other.reverse, other.scores)
-        known = dict(zip(other.links, other.probabilities, strict=True))
-        for link, p in zip(one.links, one.probabilities, strict=True):
-            assert known.get(link, p) == p
     for options in ({"symmetrize": "union"}, {"symmetrize": "mean"}, {"symmetrize": "grow-diag-final-and"}):
         assert pharaoh(best.align_batch(*texts, **options)) == pharaoh(base.align_batch(*texts, **options))
     for decode in ("posterior", "viterbi"):

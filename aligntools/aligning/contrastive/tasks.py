@@ -17,6 +17,7 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.evidence import firm, with_readings
 from aligntools.aligning.contrastive.holding_back import held_back
 from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
+from aligntools.aligning.contrastive.link_probabilities import known, link_probabilities
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
 from aligntools.aligning.contrastive.search import SearchSettings, search
@@ -365,7 +366,9 @@ def align(
     directions: bool = False,
     decisions: Decisions = Decisions(),  # noqa: B008
 ) -> Iterator[Decided]:
-    """Yield what is decided on consecutive runs of sentences; probabilities are the base model's.
+    """Yield what is decided on consecutive runs of sentences.
+
+    Probabilities are those of `link_probabilities`, or the base model's where no network has a part.
 
     Parameters
     ----------
@@ -397,11 +400,15 @@ def align(
         if evidence:
             candidates = with_readings(candidates, tables)
         links = search(candidates, values, active, weights.search, pool).links()
+        if known(values):
+            probabilities = link_probabilities(candidates, links, values)
+        else:
+            probabilities = link_posteriors(posteriors, links, trained)
         chosen = next(paths) if paths is not None else posteriors
         single = base.singles(posteriors, chosen, pool) if directions else (None, None)
         yield Decided(
             links,
-            link_posteriors(posteriors, links, trained),
+            probabilities,
             *single,
             posteriors.log_likelihood,
             posteriors.lengths(),

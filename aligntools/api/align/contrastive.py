@@ -205,8 +205,8 @@ class ContrastiveAligner:
     ) -> Iterator[Alignment]:
         """Align sentence pairs one after the other: one `Alignment` for each pair; see `Aligner.align_batch`.
 
-        Probabilities and scores are those of the base model. ``evidence`` has the same other aligners' links as when
-        the weights were learned (see `train_contrastive_aligner`), of these pairs.
+        Probabilities of links are the network's, scores the base model's. ``evidence`` has the same other aligners'
+        links as when the weights were learned (see `train_contrastive_aligner`), of these pairs.
 
         Yields
         ------
