@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from aligntools.aligning.settings import PartSettings as PartSettings
     from aligntools.aligning.settings import PriorWeights as PriorWeights
     from aligntools.aligning.settings import ReconstructionSettings as ReconstructionSettings
+    from aligntools.aligning.terms.consistency import Inconsistency as Inconsistency
+    from aligntools.aligning.terms.finding import Term as Term
+    from aligntools.aligning.terms.settings import TermSettings as TermSettings
     from aligntools.api.align.aligner import Aligner as Aligner
     from aligntools.api.align.alignment import align as align
     from aligntools.api.align.alignment import read_bitext as read_bitext
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
     from aligntools.api.align.priors import read_priors as read_priors
     from aligntools.api.align.priors import write_priors as write_priors
     from aligntools.api.align.teaching import teach as teach
+    from aligntools.api.align.terms import TermList as TermList
+    from aligntools.api.align.terms import terms as terms
     from aligntools.api.convert.links import count_priors as count_priors
     from aligntools.api.convert.links import extract_lexicon as extract_lexicon
     from aligntools.api.convert.links import symmetrize as symmetrize
@@ -180,6 +185,9 @@ _MODULES = {
         "PriorWeights",
         "ReconstructionSettings",
     ),
+    "aligning.terms.consistency": ("Inconsistency",),
+    "aligning.terms.finding": ("Term",),
+    "aligning.terms.settings": ("TermSettings",),
     "api.align.aligner": ("Aligner",),
     "api.align.alignment": ("align", "read_bitext", "train_aligner", "train_mre_aligner"),
     "api.align.alignments": ("Alignment", "Alignments", "PairScores"),
@@ -208,6 +216,7 @@ _MODULES = {
     "api.tag.tagged_sentences": ("TaggedSentence",),
     "api.tag.tagging": ("Tagger", "induce_tags", "train_tagger"),
     "api.align.teaching": ("teach",),
+    "api.align.terms": ("TermList", "terms"),
     "api.views.training_views": ("view_training",),
     "api.translate.translation": ("Translation", "Translator"),
     "api.translate.translation_weights": ("TranslationWeights",),

@@ -55,6 +55,8 @@ symmetrize -c grow-diag-final-and a.f a.r --check S/de-en.de S/de-en.en > s
 symmetrize -c grow-diag --flavor symal a.f a.r > s.2
 symmetrize -c fmeasure a.f a.r > s.3
 eval-aer --head S/de-en.wa a a.f --paired > aer
+terms -i S/de-en.txt -a a -o terms
+terms -i S/manual.tmx --languages de,en > terms.2
 lexicon -i S/de-en.txt -a a -o lex --shortlist lex.s2t --top 50
 train-hmm --tagged S/en.conllu -o en.tagger
 train-hmm --tagged S/en.conllu -o latent.tagger --latent 2 --members 2

@@ -44,6 +44,7 @@ COMMANDS = {
     "extract-grammar": "Extract a Hiero grammar from aligned text.",
     "filter-grammar": "Keep the rules of a grammar that a text can use.",
     "lexicon": "Write translation tables and shortlists from aligned text.",
+    "terms": "Find the terms of parallel text and their translations: a glossary.",
     "translate": "Translate text with a hierarchical grammar.",
     "imputed-risk": "Learn a translation system's weights, from bitext and from target text alone.",
     "drop-ins": "Write programs that stand in for other aligners' own into a folder.",

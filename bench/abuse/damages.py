@@ -166,7 +166,21 @@ _CONLL = ("conll",)
 #: Kinds with numbers in them, and all that are text. A kind of input is in one of these, or binary (a test).
 _COUNTED = (
     *("links", "gold", "conll", "arpa", "grammar", "moses", "ttable", "vcb", "giza", "bal", "weights", "priors"),
-    *("types", "vectors", "cn", "plf", "numbered", "classes", "jsonl", "log", "pairs", "dix", "tmx", "markup"),
+    *(
+        "types",
+        "vectors",
+        "cn",
+        "plf",
+        "numbered",
+        "classes",
+        "jsonl",
+        "log",
+        "pairs",
+        "dix",
+        "tmx",
+        "markup",
+        "glossary",
+    ),
 )
 TEXT = ("text", "joint", "tagged", "columns", *_COUNTED)
 #: Kinds that are the same packed or without a last newline: readers of JSON lines show the file's name, which differs.

@@ -401,6 +401,16 @@ class TeachingKeywords(TypedDict, total=False):
     seed: int
 
 
+class TermKeywords(TypedDict, total=False):
+    """Those of `TermSettings`."""
+
+    min_count: int
+    max_words: int
+    min_probability: float
+    stop_words: bool
+    top: int | None
+
+
 class TokenizingKeywords(TypedDict, total=False):
     """Those of `Tokenizing`."""
 

@@ -14,8 +14,9 @@ from typing import Any
 from aligntools.formats.opening.recognizing import Pushed, Raw
 from aligntools.formats.opening.streamed_xml import XmlReader, xml_root
 from aligntools.formats.text.unit_copies import UnitCopy
-from aligntools.formats.text.units import READERS, Languages, Unit, languages_given, matches
+from aligntools.formats.text.units import READERS, Languages, Unit, languages_given
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.words.language_tags import matches
 
 _LOOK = 1 << 16  # bytes in which a first tag, or a first line, has to be
 _AS_SPACES = str.maketrans("\t\n\r", "   ")

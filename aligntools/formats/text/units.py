@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from aligntools.formats.opening.streamed_xml import XmlEvent
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.words.language_tags import matches
 
 #: Inline elements whose contents are codes of the text's own format, or nothing.
 _CODES = {"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sub", "sc", "ec", "sm", "em", "cp"}
@@ -32,12 +33,6 @@ def languages_given(languages: str) -> tuple[str, str]:
     if len(found) != 2 or not all(found):
         raise UsageProblem(f"`languages` is two, source and target, such as de,en, not '{languages}'")
     return found[0], found[1]
-
-
-def matches(language: str, tag: str) -> bool:
-    """Tell whether two language tags are one language: ``de`` and ``de-DE`` are, ``de-AT`` and ``de-DE`` are not."""
-    one, other = (name.lower().replace("_", "-").split("-") for name in (language, tag))
-    return bool(tag) and all(a == b for a, b in zip(one, other, strict=False))
 
 
 class Languages:

@@ -10,7 +10,7 @@ import numpy as np
 
 from aligntools.formats.markup.segments import Mark, Segment, decoded, parse_segment, render
 from aligntools.formats.models.modelfile import hold, read_model
-from aligntools.projecting.markup.features import Evidence, SIZE, Floats, Side
+from aligntools.projecting.markup.features import SIZE, Evidence, Floats, Side
 from aligntools.projecting.markup.placing import BY_EDGE, Placed, Placement
 from aligntools.projecting.markup.settings import MarkupSettings
 from aligntools.projecting.markup.words import RawSentence, WordFinder, between_pieces

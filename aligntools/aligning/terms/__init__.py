@@ -1,0 +1,1 @@
+"""Term pairs of aligned text: what is translated as a unit, and is worth a glossary."""

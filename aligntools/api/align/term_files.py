@@ -1,0 +1,171 @@
+"""Terms of a text in files: aligned where there are no links, written as a glossary, held against a known one."""
+
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.terms.settings import TermSettings
+from aligntools.aligning.terms.settings import TermWriting as TermWriting
+from aligntools.api.align.files import loaded
+from aligntools.api.align.terms import TermList, format_of, known_terms, terms
+from aligntools.api.align.text_files import TextFiles, raw_text
+from aligntools.api.running.threads import pool_of
+from aligntools.api.running.watching import Watch
+from aligntools.formats.opening.files import Output, writing
+from aligntools.formats.text.reading import Reading
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.running import Run
+
+
+@dataclass(frozen=True)
+class TermFiles:
+    """Files that are read and written besides the text; None for what is not.
+
+    Attributes
+    ----------
+    output : str
+        The terms.
+    alignments : str
+        Links of the text, one line for each sentence pair.
+    model : str
+        A saved model that aligns the text.
+    known : str
+        A glossary whose terms are left out.
+    inconsistent : str
+        Where the text translates these terms otherwise: line, term, its translations, what it is linked to.
+    """
+
+    output: str = "-"
+    alignments: str | None = None
+    model: str | None = None
+    known: str | None = None
+    inconsistent: str | None = None
+
+    def check(self, text: TextFiles, training: AlignerSettings) -> None:
+        """Refuse what does not go together."""
+        if self.alignments is not None and self.model is not None:
+            raise UsageProblem("`alignments` are links of the text, and `model` aligns it; give one of them")
+        if self.alignments is not None and text.tokenizing.tokenize:
+            raise UsageProblem("`tokenize` finds other words than the links of `alignments` are between")
+        if (self.alignments or self.model) and training != AlignerSettings():
+            raise UsageProblem("options of training are for a text that is aligned here, without links or a model")
+        if self.inconsistent and not self.known:
+            raise UsageProblem("`inconsistent` holds the text against `known`; give that too")
+        if [*text.text, self.alignments, self.known].count("-") > 1:
+            raise UsageProblem("only one file can be standard input")
+
+
+@dataclass
+class TextTerms:
+    """A text in files whose terms are found.
+
+    Attributes
+    ----------
+    text : TextFiles
+    files : TermFiles
+    writing : TermWriting
+    settings : TermSettings
+    training : AlignerSettings
+    reading : Reading
+    run : Run
+    watch : Watch
+    verify : bool
+        Check a saved model's checksum.
+    """
+
+    text: TextFiles
+    files: TermFiles
+    writing: TermWriting
+    settings: TermSettings
+    training: AlignerSettings
+    reading: Reading
+    run: Run
+    watch: Watch
+    verify: bool = True
+
+    def find(self) -> None:
+        """Find the terms and write them.
+
+        Raises
+        ------
+        UsageProblem
+            When files and options do not go together.
+        DataError
+            When a file cannot be read or written.
+        """
+        self.text.check()
+        self.files.check(self.text, self.training)
+        form = self.writing.output_format
+        form = format_of(self.files.output) if form == "auto" else form
+        if form == "tbx" and self._languages() is None:
+            raise UsageProblem("TBX names the languages of its terms; give `languages`, such as de,en")
+        with ExitStack() as stack:
+            out = stack.enter_context(writing(self.files.output))
+            places = stack.enter_context(writing(self.files.inconsistent)) if self.files.inconsistent else None
+            found = replace(self._found(), languages=self._languages())
+            known = None if self.files.known is None else self._known(self.files.known)
+            if known is not None:
+                if places is not None:
+                    self._tell_inconsistent(found, known, places)
+                found = found.without(known)
+            out.write(found.format(form).encode("utf-8", "surrogateescape"))
+            self.watch.close()
+            self.watch.say(f"{len(found)} terms of {len(found.bitext)} sentence pairs")
+
+    def _languages(self) -> tuple[str, str] | None:
+        """Return the languages of both sides, where an option names them."""
+        from aligntools.formats.text.units import languages_given
+        from aligntools.words.tokenizing import languages_of
+
+        if self.reading.languages is not None:
+            return languages_given(self.reading.languages)
+        asked = self.text.tokenizing.tokenize
+        return languages_of(asked) if asked and asked != "icu" else None
+
+    def _found(self) -> TermList:
+        """Return the terms of the text."""
+        reading = self.reading
+        with pool_of(self.run.threads) as pool, ExitStack() as stack:
+            model = None
+            if self.files.model is not None:
+                model, reading = loaded(self.files.model, pool, self.watch, self.verify, reading)
+            if self.text.joint_file is None:  # its languages are known, whatever their names
+                reading = replace(reading, languages=None)
+            raw, tokens = raw_text(self.text, reading, applied=False)
+            stack.enter_context(closing(raw))
+            if tokens is not None:
+                stack.enter_context(closing(tokens))
+            source, target = (tokens or raw).inputs
+            return terms(
+                source,
+                target,
+                self.files.alignments,
+                self.settings,
+                model=model,
+                training=self.training if model is None and self.files.alignments is None else None,
+                reading=reading,
+                run=replace(self.run, threads=pool),
+                progress=self.watch,
+            )
+
+    def _known(self, path: str) -> list[tuple[str, str]]:
+        """Return the terms of a glossary, in words as the text's are."""
+        from aligntools.words.tokenizing import languages_of, tokenizer
+
+        asked, name = self.text.tokenizing.tokenize, self.text.tokenizing.tokenizer or "moses"
+        if asked is None:
+            return known_terms(path, self._languages())
+        finders = [tokenizer("", "icu")] * 2
+        if asked != "icu":
+            finders = [tokenizer(language, name) for language in languages_of(asked)]
+        return known_terms(path, self._languages(), finders)
+
+    def _tell_inconsistent(self, found: TermList, known: list[tuple[str, str]], out: Output) -> None:
+        """Write where the text translates known terms otherwise."""
+        out.write(b"line\tsource\texpected\tfound\n")
+        places = found.inconsistencies(known)
+        for one in places:
+            row = [str(one.pair + 1), one.source, "; ".join(one.expected), one.found]
+            out.write("\t".join(row).encode("utf-8", "surrogateescape") + b"\n")
+        lines = len({one.pair for one in places})
+        self.watch.say(f"known terms translated otherwise: {len(places)} times, in {lines} sentence pairs")

@@ -1,0 +1,90 @@
+"""``aligntools terms``: a glossary from parallel text."""
+
+from typing import Any
+
+import click
+
+from aligntools import AlignerSettings, Reading, TermSettings
+from aligntools.api.align.term_files import TermFiles, TermWriting, TextTerms
+from aligntools.cli import alignment_options as aligning
+from aligntools.cli import declared, options
+from aligntools.cli.reporting import reporting
+from aligntools.ground.running import Run
+
+
+@click.command("terms", cls=options.Command)
+@options.group(
+    "Common options",
+    *aligning.sides,
+    click.option(
+        "-i",
+        "--input",
+        "joint_file",
+        metavar="FILE",
+        help="Both sides in one file: ' ||| ' or a tab between them, or TMX or XLIFF (- is standard input).",
+    ),
+    click.option(
+        "-a",
+        "--alignments",
+        metavar="FILE",
+        help="Links i-j, source-target, one line per sentence pair; else the text is aligned first.",
+    ),
+    click.option("-m", "--model", metavar="FILE", help="Align the text by a saved model; else by one trained on it."),
+    options.output(help="Write the terms to this file instead of standard output."),
+    declared.group(TermWriting),
+)
+@declared.group(TermSettings)
+@options.group(
+    "Known terms",
+    click.option(
+        "--known",
+        metavar="FILE",
+        help="Leave out the terms of this glossary: tab-separated, CSV or TBX.",
+    ),
+    click.option(
+        "--inconsistent",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Write where the text translates known terms otherwise:"
+        " line TAB term TAB its translations TAB words it is linked to.",
+    ),
+)
+@options.group(
+    "Text and resources",
+    declared.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
+    declared.option(AlignerSettings, "best"),
+    options.tokenize,
+    options.tokenizer,
+    declared.group(Reading),
+    options.max_memory(),
+    options.verify,
+    options.threads,
+    options.seed,
+    options.verbosity,
+)
+def command(**o: Any) -> None:
+    """Find the terms of parallel text and their translations, of one word and of several.
+
+    A row has a term, its translation, how often they are linked, the probability of each given the other, a score that
+    the rows are ordered by, other translations with their counts, and an example. Phrases are taken that no link leaves
+    and that neither begin nor end with a stop word. Nothing is known of the languages.
+
+    Tables of word translation probabilities, as filters' dictionaries are made of, are written by `aligntools lexicon`.
+
+    \b
+    Example:
+      aligntools terms -i data/samples/manual.tmx --languages de,en --tokenize de-en --min-count 2 \\
+        --known data/samples/glossary.tsv --inconsistent /tmp/otherwise.tsv
+    """
+    with reporting(o) as reporter:
+        TextTerms(
+            aligning.text_files(o),
+            declared.made_of(TermFiles, o),
+            declared.settings(TermWriting, o),
+            declared.settings(TermSettings, o),
+            declared.settings(AlignerSettings, o),
+            declared.settings(Reading, o),
+            declared.settings(Run, o),
+            reporter,
+            verify=o["verify"],
+        ).find()

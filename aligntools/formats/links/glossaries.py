@@ -1,0 +1,134 @@
+"""Glossaries: tables of source and target terms, and TBX (ISO 30042), read and written."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from xml.sax.saxutils import escape, quoteattr
+
+from aligntools.formats.opening import files
+from aligntools.formats.opening.streamed_xml import read_xml, xml_root
+from aligntools.ground.errors import DataError
+from aligntools.words.language_tags import matches
+
+#: The first line of tables that are written.
+COLUMNS = (
+    *("source", "target", "count", "p(target|source)", "p(source|target)", "score"),
+    *("variants", "source example", "target example"),
+)
+_TBX_ROOTS = ("tbx", "martif")
+_ENTRIES, _LANGUAGES = ("conceptEntry", "termEntry"), ("langSec", "langSet")
+
+
+def read_glossary(path: str, languages: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """Read the term pairs of a glossary: tab-separated, CSV where no line has a tab, or TBX.
+
+    Of a table the first two columns are read; a first line as `COLUMNS` has it, or one that begins with ``#``, is none
+    of its terms. Of a concept in TBX every term of the one language goes with every term of the other.
+
+    Parameters
+    ----------
+    path : str
+    languages : sequence of str
+        Source and target of TBX; without, the first two that it has.
+
+    Raises
+    ------
+    DataError
+        When it cannot be read, a line has one column, or there is no term.
+    """
+    with files.reading_bytes(path) as file:
+        root = (xml_root(file.read(1 << 16) or b"") or "").rpartition(":")[2].lower()
+    found = list(_of_tbx(path, languages) if root in _TBX_ROOTS else _of_table(path))
+    if not found:
+        raise DataError(path, None, "has no terms; a source term, a tab and a target term were expected on each line")
+    return list(dict.fromkeys(found))
+
+
+def _of_table(path: str) -> Iterator[tuple[str, str]]:
+    rows: Iterable[list[str]]
+    text = list(files.text_lines(path))
+    comma = not any("\t" in line for line in text)
+    rows = csv.reader(text) if comma else (line.split("\t") for line in text)
+    for number, row in enumerate(rows, 1):
+        cells = [cell.strip() for cell in row]
+        if not any(cells) or cells[0].startswith("#") or (number == 1 and cells[:2] == list(COLUMNS[:2])):
+            continue
+        if len(cells) < 2 or not cells[0] or not cells[1]:
+            expected = "a source term, a tab and a target term were expected"
+            raise DataError(path, number, f"'{row[0][:60] if row else ''}' has no translation ({expected})")
+        if any("\ud800" <= c <= "\udfff" for c in cells[0] + cells[1]):
+            raise DataError(path, number, "bytes that are not UTF-8 (convert the file, for instance with iconv)")
+        yield cells[0], cells[1]
+
+
+def _of_tbx(path: str, languages: Sequence[str]) -> Iterator[tuple[str, str]]:
+    order = list(languages)
+    terms: dict[str, list[str]] = {}
+    language = ""
+    text: list[str] | None = None
+    for event in read_xml(path):
+        if event.kind == "text" and text is not None:
+            text.append(event.text)
+        elif event.kind == "start":
+            if event.local in _ENTRIES:
+                terms = {}
+            elif event.local in _LANGUAGES:
+                language = event.attributes.get("xml:lang") or event.attributes.get("lang") or "und"
+                if len(order) < 2 and language not in order:
+                    order.append(language)
+            elif event.local == "term":
+                text = []
+        elif event.kind == "end":
+            if event.local == "term" and text is not None:
+                terms.setdefault(language, []).append(" ".join("".join(text).split()))
+                text = None
+            elif event.local in _ENTRIES and len(order) == 2:
+                sides = [list(chain(*(terms[name] for name in terms if matches(side, name)))) for side in order]
+                yield from ((a, b) for a in sides[0] for b in sides[1] if a and b)
+
+
+def format_table(rows: Iterable[Sequence[str]], comma: bool = False) -> str:
+    """Return rows as a table with `COLUMNS` above: tab-separated, or CSV (RFC 4180)."""
+    out = io.StringIO()
+    if comma:
+        csv.writer(out, lineterminator="\r\n").writerows(chain([COLUMNS], rows))
+        return out.getvalue()
+    for row in chain([COLUMNS], rows):
+        out.write("\t".join(cell.translate(_PLAIN) for cell in row) + "\n")
+    return out.getvalue()
+
+
+_PLAIN = str.maketrans("\t\r\n", "   ")
+
+
+def format_tbx(entries: Iterable[tuple[Sequence[str], Sequence[str], str]], languages: Sequence[str]) -> Iterator[str]:
+    """Yield the text of TBX-Basic (ISO 30042:2019, DCA style).
+
+    Parameters
+    ----------
+    entries : iterable of (source, target, note)
+        Each side is its terms, the preferred one first, and last an example, which may be empty.
+    languages : sequence of str
+    """
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield f'<tbx type="TBX-Basic" style="dca" xml:lang={quoteattr(languages[0])} xmlns="urn:iso:std:iso:30042:ed-2">\n'
+    yield "  <tbxHeader>\n    <fileDesc>\n      <sourceDesc>\n        <p>Found in parallel text by aligntools.</p>\n"
+    yield "      </sourceDesc>\n    </fileDesc>\n  </tbxHeader>\n  <text>\n    <body>\n"
+    for number, (source, target, note) in enumerate(entries, 1):
+        yield f'      <conceptEntry id="c{number}">\n        <note>{_text(note)}</note>\n'
+        for language, (*terms, example) in zip(languages, (source, target), strict=True):
+            yield f"        <langSec xml:lang={quoteattr(language)}>\n"
+            for place, term in enumerate(terms):
+                yield f"          <termSec>\n            <term>{_text(term)}</term>\n"
+                if example and not place:
+                    yield f'            <descrip type="context">{_text(example)}</descrip>\n'
+                yield "          </termSec>\n"
+            yield "        </langSec>\n"
+        yield "      </conceptEntry>\n"
+    yield "    </body>\n  </text>\n</tbx>\n"
+
+
+def _text(text: str) -> str:
+    """Return text as XML has it, without the controls that it may not have."""
+    return escape("".join(c for c in text if c >= " " or c == "\t"))

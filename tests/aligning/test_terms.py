@@ -1,0 +1,158 @@
+"""Term pairs: against an enumeration of all stretches, and what a glossary's terms are translated by."""
+
+import random
+
+import numpy as np
+import pytest
+
+import aligntools as at
+from aligntools.aligning.terms import counting, occurrences, stop_words
+from aligntools.aligning.terms.consistency import forms_of_one
+from aligntools.aligning.terms.finding import find_terms
+from aligntools.aligning.terms.settings import TermSettings
+from aligntools.api.convert.links import as_written, links_of
+from tests import naive_terms
+from tests.places import ROOT
+
+SAMPLES = ROOT / "data" / "samples"
+
+
+def made(seed, pairs=60):
+    """Sentences of few words, with links that cross and leave words out."""
+    rng = random.Random(seed)
+    found = []
+    for _ in range(pairs):
+        words = [rng.choice("aBcde,1") for _ in range(rng.randint(2, 7))]
+        sides = words, [rng.choice("uVw") if rng.random() < 0.1 else "uVwxy.2"["aBcde,1".index(w)] for w in words]
+        links = {(i, i + rng.choice([-1, 0, 0, 0, 0, 1])) for i in range(len(sides[0])) if rng.random() < 0.8}
+        found.append((*sides, sorted((i, j) for i, j in links if 0 <= j < len(sides[1]))))
+    return found
+
+
+def arrays(pairs):
+    text = as_written([" ".join(s) for s, _, _ in pairs], [" ".join(t) for _, t, _ in pairs], None)
+    return text, links_of([links for _, _, links in pairs])
+
+
+@pytest.mark.parametrize("longest", [1, 2, 4])
+def test_phrase_pairs_are_those_of_the_enumeration(monkeypatch, longest):
+    monkeypatch.setattr(occurrences, "BLOCK", 7)
+    pairs = made(longest)
+    text, links = arrays(pairs)
+    kinds = [
+        np.array([stop_words.kind_of(word) for word in vocabulary.words()], np.int8)
+        for vocabulary in (text.source_vocabulary, text.target_vocabulary)
+    ]
+    found = [
+        (int(a - text.source.offsets[n]), int(a - text.source.offsets[n]) + int(k),
+         int(b - text.target.offsets[n]), int(b - text.target.offsets[n]) + int(m), int(n))
+        for part in occurrences.phrase_pairs(text.source, text.target, links, longest, *kinds)
+        for a, k, b, m in zip(part.source, part.source_length, part.target, part.target_length, strict=True)
+        for n in [np.searchsorted(text.source.offsets, a, side="right") - 1]
+    ]  # fmt: skip
+    kind = stop_words.kind_of
+    expected = [
+        (*one, n) for n, pair in enumerate(pairs) for one in naive_terms.phrase_pairs(*pair, longest, kind, kind)
+    ]
+    assert sorted(found) == sorted(expected)
+    assert expected
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_terms_are_those_of_the_enumeration(monkeypatch, seed):
+    monkeypatch.setattr(occurrences, "BLOCK", 11)
+    monkeypatch.setattr(counting, "BLOCK", 13)
+    pairs = made(seed, 150)
+    settings = TermSettings(min_count=2, max_words=3, min_probability=0.1, stop_words=False)
+    lowered = [([w.lower() for w in s], [w.lower() for w in t], links) for s, t, links in pairs]
+    expected = naive_terms.terms(lowered, 3, 2, 0.1, stop_words.kind_of)
+    found = find_terms(*arrays(pairs), settings)
+    assert {tuple(one.source.lower().split()) for one in found} == set(expected)
+    assert any(" " in one.source for one in found)
+    for one in found:
+        score, _, *counts = expected[tuple(one.source.lower().split())]
+        assert one.score == pytest.approx(score)
+        assert [one.count, one.source_count, one.target_count] == counts
+        source, target, _ = pairs[one.pair]
+        assert one.source.lower() in " ".join(source).lower()
+        assert one.target.lower() in " ".join(target).lower()
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    assert find_terms(*arrays(pairs), TermSettings(2, 3, 0.1, False, top=4)) == found[:4]
+
+
+def test_pairs_that_share_a_place_of_the_table_are_counted_apart(monkeypatch):
+    monkeypatch.setattr(counting, "_SMALLEST", 1)
+    monkeypatch.setattr(counting, "_LARGEST", 1)
+    pairs = made(3, 150)
+    settings = TermSettings(min_count=2, max_words=3, min_probability=0.1, stop_words=False)
+    few = find_terms(*arrays(pairs), settings)
+    monkeypatch.undo()
+    assert find_terms(*arrays(pairs), settings) == few
+
+
+def test_variants_are_the_other_translations():
+    text = ["Zug ."] * 5 + ["Bahn ."] * 3, ["train ."] * 4 + ["railway ."] + ["rail ."] * 3
+    found = {term.source: term for term in at.terms(*text, ["0-0 1-1"] * 8, min_count=1)}
+    assert (found["Zug"].target, found["Zug"].count, found["Zug"].source_count) == ("train", 4, 5)
+    assert found["Zug"].variants == (("railway", 1),)
+    assert found["Zug"].target_given_source == 0.8
+    assert found["Zug"].source_given_target == 1.0
+    assert found["Bahn"].variants == ()
+
+
+def test_stop_words_are_frequent_and_even():
+    rng = random.Random(5)
+    words = ["the", "of", "gearbox", "turbine", "rare"]
+    text = []
+    for part in range(40):
+        subject = "gearbox" if part % 8 == 0 else "turbine" if part % 8 == 1 else "rare"
+        text += [w for _ in range(300) for w in ("the", "of", subject if rng.random() < 0.9 else "rare")]
+    tokens = np.array([words.index(w) for w in text])
+    best = np.array([0.3, 0.4, 0.9, 0.9, 0.9])
+    assert stop_words.stop_words(words, tokens, best).tolist() == [True, True, False, False, True]
+    uneven = stop_words.unevenness(tokens, len(words))
+    counts = np.array([np.bincount(part, minlength=5) for part in np.array_split(tokens, 18)])
+    expected = np.sqrt(np.maximum(counts.var(0) - counts.mean(0), 0)) / counts.mean(0)
+    assert uneven == pytest.approx(expected, rel=0.05)
+
+
+def test_inconsistencies_have_their_pairs_and_links():
+    german = ["der große Wassertank", "die Tanks", "ein Tank", "kein Wassertank hier", "der Tank", "Tank Tank"]
+    english = ["the big water container", "the tanks", "a vessel", "no Water Tank here", "it", "tank pot"]
+    links = ["0-0 1-1 2-2 2-3", "0-0 1-1", "0-0 1-1", "0-0 1-1 1-2 2-3", "0-0", "0-0 1-1"]
+    known = [("wassertank", "water tank"), ("Wassertank", "cistern"), ("Tank", "tank"), ("der große Tank", "x")]
+    found = at.terms(german, english, links, min_count=1)
+    assert [tuple(one) for one in found.inconsistencies(known)] == [
+        (0, "wassertank", ("water tank", "cistern"), "water container"),
+        (2, "tank", ("tank",), "vessel"),
+        (4, "tank", ("tank",), ""),
+    ]
+    longer = [*known, ("große Wassertank", "big water container")]
+    assert [one.pair for one in found.inconsistencies(longer)] == [2, 4]
+    assert found.inconsistencies([("nowhere", "x")]) == []
+    assert [forms_of_one(*pair) for pair in (("tank", "tanks"), ("Haus", "Häuser"), ("house", "housing"))] == [
+        True, False, True
+    ]  # fmt: skip
+
+
+def test_what_is_known_is_left_out():
+    text = SAMPLES / "de-en.de", SAMPLES / "de-en.en"
+    links = at.align(*map(str, text), fast=True)
+    found = at.terms(*text, links, min_count=2)
+    some = found[0].source.upper()
+    left = found.without([(some, "anything")])
+    assert [term.source for term in left] == [term.source for term in found[1:]]
+    assert [*at.terms(*text, links, min_count=2, known=[(some, "anything")])] == [*left]
+    assert found.example(found[0])[0] in text[0].read_text(encoding="utf-8").splitlines()
+
+
+def test_what_does_not_go_together():
+    with pytest.raises(at.UsageProblem, match="aligned already"):
+        at.terms(["a"], ["b"], ["0-0"], fast=True)
+    with pytest.raises(at.DataError, match="1 lines, but the text has 2"):
+        at.terms(["a", "b"], ["b", "c"], ["0-0"])
+    with pytest.raises(at.DataError, match="past"):
+        at.terms(["a"], ["b"], ["0-1"])
+    with pytest.raises(at.UsageProblem, match="TBX names the languages"):
+        at.terms(["a"], ["b"], ["0-0"], min_count=1).format("tbx")
+    assert list(at.terms([""], ["x"], [""])) == []
