@@ -13,6 +13,7 @@ __version__ = "0.3.0"
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # programs choose where warnings go
 
 if TYPE_CHECKING:
+    from aligntools.aligning.checking.settings import CheckSettings as CheckSettings
     from aligntools.aligning.contrastive.settings import ContrastiveSettings as ContrastiveSettings
     from aligntools.aligning.contrastive.taught import TeachingSettings as TeachingSettings
     from aligntools.aligning.settings import AlignerSettings as AlignerSettings
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from aligntools.api.align.alignments import Alignment as Alignment
     from aligntools.api.align.alignments import Alignments as Alignments
     from aligntools.api.align.alignments import PairScores as PairScores
+    from aligntools.api.align.checking import Checked as Checked
+    from aligntools.api.align.checking import FoundSpan as FoundSpan
+    from aligntools.api.align.checking import PairCheck as PairCheck
+    from aligntools.api.align.checking import check as check
     from aligntools.api.align.contrastive import ContrastiveAligner as ContrastiveAligner
     from aligntools.api.align.contrastive import train_contrastive_aligner as train_contrastive_aligner
     from aligntools.api.align.contrastive_base import aligner_from_tables as aligner_from_tables
@@ -175,6 +180,7 @@ _MODULES = {
         "TagWriting",
         "TaggerSettings",
     ),
+    "aligning.checking.settings": ("CheckSettings",),
     "aligning.contrastive.taught": ("TeachingSettings",),
     "aligning.contrastive.settings": ("ContrastiveSettings",),
     "aligning.settings": (
@@ -191,6 +197,7 @@ _MODULES = {
     "api.align.aligner": ("Aligner",),
     "api.align.alignment": ("align", "read_bitext", "train_aligner", "train_mre_aligner"),
     "api.align.alignments": ("Alignment", "Alignments", "PairScores"),
+    "api.align.checking": ("Checked", "FoundSpan", "PairCheck", "check"),
     "api.align.contrastive": ("ContrastiveAligner", "train_contrastive_aligner"),
     "api.align.contrastive_base": ("aligner_from_tables",),
     "api.align.costs": ("link_costs",),

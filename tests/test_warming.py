@@ -48,6 +48,8 @@ contrastive-align -m a.atm -i S/de-en.txt --start start --passes 0 > c.7
 filter -i S/de-en.txt --save-model filter.atm --rejected rejected > kept
 filter -m filter.atm -i S/de-en.txt --all > kept.2
 transfer-markup -m filter.atm --source S/tagged.de --target S/tagged.en > tagged
+check -i S/de-en.txt --save-model check.atm > checked
+check -m check.atm -i S/de-en.txt --summary > checked.2
 align -i S/de-en.txt --fast --save-priors priors > priored
 align -s S/fr-en.fr -t S/fr-en.en --priors priors > priored.2
 drop-ins stand-ins

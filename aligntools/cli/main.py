@@ -25,6 +25,7 @@ COMMANDS = {
     "mre-align": "Align with models trained by maximum reconstruction (IBM 2, HMM).",
     "filter": "Keep the sentence pairs that are translations, by how their words align.",
     "transfer-markup": "Carry tags of XML and HTML over to a translation, by word links.",
+    "check": "Check what translations leave out, add or repeat, by how their words align.",
     "symmetrize": "Combine, convert and check alignment files.",
     "eval-aer": "Score alignments against gold links: precision, recall, F1, AER.",
     "view": "Look at alignments: in the terminal, as a page, as a picture.",

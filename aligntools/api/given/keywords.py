@@ -58,6 +58,12 @@ class AlignmentScoringKeywords(GoldReadingKeywords, total=False):
     ignore_possible: bool
 
 
+class CheckKeywords(TypedDict, total=False):
+    """Those of `CheckSettings`."""
+
+    flag_above: float
+
+
 class PieceReadingKeywords(TypedDict, total=False):
     """Those of `PieceReading`."""
 

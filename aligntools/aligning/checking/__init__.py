@@ -1,0 +1,1 @@
+"""What a translation leaves out or adds: words without a counterpart, repetitions, numbers and placeholders."""

@@ -1,0 +1,45 @@
+"""Spans of a sentence that stand out: maximal scoring subsequences (Ruzzo and Tompa 1999)."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """Words of one side of a pair, one after the other, and how much speaks for them having no counterpart."""
+
+    #: first word, from 0
+    start: int
+    #: the word after the last
+    end: int
+    #: sum of the words' log-odds, natural logarithms
+    score: float
+
+
+def maximal_spans(scores: Sequence[float], least: float = 0.0) -> list[Span]:
+    """Return the maximal scoring spans of a sequence, in order.
+
+    Each is a span that cannot be made longer or shorter without its sum falling, and none overlaps another. The best of
+    them is the span with the highest sum. Linear time in practice.
+
+    Parameters
+    ----------
+    scores : sequence of float [length=words]
+    least : float
+        Leave out spans with a lower sum; never one with a sum of 0.
+    """
+    # a candidate: start, end, sum of all that is before it, sum up to its end
+    found: list[tuple[int, int, float, float]] = []
+    total = 0.0
+    for k, score in enumerate(scores):
+        before, total = total, total + score
+        if score <= 0:
+            continue
+        start, left, right = k, before, total
+        while found:
+            at = next((n for n in range(len(found) - 1, -1, -1) if found[n][2] < left), None)
+            if at is None or found[at][3] >= right:
+                break
+            start, left = found[at][0], found[at][2]
+            del found[at:]
+        found.append((start, k + 1, left, right))
+    return [Span(s, e, right - left) for s, e, left, right in found if right - left >= least]

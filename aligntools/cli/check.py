@@ -1,0 +1,98 @@
+"""``aligntools check``: what translations leave out, add or repeat, the worst pairs first."""
+
+import sys
+from typing import Any
+
+import click
+
+from aligntools import AlignerSettings, CheckSettings, Reading
+from aligntools.cli import alignment_options as aligning
+from aligntools.cli import declared, options
+from aligntools.cli.reporting import reporting
+from aligntools.ground.running import Run
+
+#: Exit status where more pairs are flagged than ``--fail-above`` allows.
+FAILED = 3
+
+
+@click.command("check", cls=options.Command)
+@options.group(
+    "Common options",
+    *aligning.sides,
+    click.option(
+        "-i",
+        "--input",
+        "joint_file",
+        metavar="FILE",
+        help="Both sides in one file: ' ||| ' or a tab between them, or TMX or XLIFF (- is standard input).",
+    ),
+    options.output(help="Write the rows to this file instead of standard output."),
+    click.option("-m", "--model", metavar="FILE", help="Judge by a saved model; else by one trained on this text."),
+)
+@options.group(
+    "Limits",
+    declared.group(CheckSettings, title="Limits"),
+    click.option(
+        "--fail-above",
+        metavar="P",
+        type=click.FloatRange(0, 1),
+        help=f"End with status {FAILED} when a larger share of the pairs is flagged; 0: when any is.",
+    ),
+)
+@options.group(
+    "Output",
+    click.option(
+        "--output-format",
+        type=click.Choice(["tsv", "json"]),
+        default="tsv",
+        show_default=True,
+        help="json: an object a line, with the spans' positions and scores.",
+    ),
+    click.option("--summary", is_flag=True, help="Write one line about the text and no rows."),
+    click.option("--flagged", is_flag=True, help="Leave out pairs that are not flagged."),
+    click.option("--in-order", is_flag=True, help="Write the pairs in the order of the text."),
+    click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the model that was trained."),
+)
+@options.group(
+    "Text and resources",
+    declared.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
+    options.tokenize,
+    options.tokenizer,
+    declared.group(Reading, without=["strict"]),
+    options.max_memory(),
+    options.verify,
+    options.threads,
+    options.seed,
+    options.verbosity,
+)
+def command(**o: Any) -> None:
+    """Check what translations leave out, add or repeat.
+
+    The target is the translation. A pair's score is how much speaks for some words having no counterpart: more where
+    such words usually have one, as names and content words do, less for words that often have none. Repeated words,
+    and numbers and placeholders that differ, add to it.
+
+    A row for each pair, the worst first: line number, score, share of pairs with a lower score, flagged or passed,
+    share of unlinked source words and of unlinked target words, what was found, source, target. What was found names
+    words by their positions, from 0: added[3:5] are the fourth and fifth word of the target.
+
+    \b
+    Example:
+      aligntools check -s data/samples/de-en.de -t data/samples/de-en.en --flagged
+      aligntools check -i data/samples/de-en.txt --summary
+    """
+    from aligntools.api.align.check_files import CheckedText, CheckFiles
+
+    with reporting(o) as reporter:
+        found = CheckedText(
+            aligning.text_files(o),
+            declared.made_of(CheckFiles, o, output=o["output"] or "-"),
+            declared.settings(CheckSettings, o),
+            declared.settings(AlignerSettings, o),
+            declared.settings(Reading, o),
+            declared.settings(Run, o),
+            reporter,
+            verify=o["verify"],
+        ).check()
+    if o["fail_above"] is not None and found.flagged_share > o["fail_above"]:
+        sys.exit(FAILED)

@@ -1,0 +1,119 @@
+"""How surprising it is that words have no link, spans of them, and what is compared without links."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aligntools.aligning.checking.judging import BLANK, MOST, Lengths, judge, judge_alone
+from aligntools.aligning.checking.segments import maximal_spans
+from aligntools.aligning.checking.surface import different_numbers, different_placeholders, repetitions
+from aligntools.aligning.checking.usual import OMITTED, RATE_OF_CLASS, USUAL, log_odds, unlinked, usual_rates
+from aligntools.formats.links.pharaoh import Links
+from tests import naive_checking
+
+SCORES = st.lists(st.integers(-5, 5).map(float), max_size=9)
+
+
+@given(SCORES)
+def test_spans_are_maximal(scores):
+    found = [(span.start, span.end) for span in maximal_spans(scores)]
+    assert found == naive_checking.maximal_spans(scores)
+    assert [span.score for span in maximal_spans(scores)] == [sum(scores[a:b]) for a, b in found]
+
+
+@given(SCORES)
+def test_the_best_span_has_the_highest_sum(scores):
+    sums = [sum(scores[a:b]) for a in range(len(scores)) for b in range(a + 1, len(scores) + 1)]
+    assert max((span.score for span in maximal_spans(scores)), default=0) == max([0, *sums])
+    assert all(span.score >= 4 for span in maximal_spans(scores, 4))
+
+
+def test_the_tables_are_distributions_and_tell_what_is_missing():
+    assert OMITTED.sum() == pytest.approx(1)
+    assert USUAL.sum(axis=1) == pytest.approx(np.ones(len(USUAL)), abs=2e-3)
+    odds = log_odds(np.array([0.0, 1.0, 1.0]), np.array([0.01, 0.01, 0.9]))
+    assert odds[0] < 0 < odds[1]  # linked; a word without a link that usually has one
+    assert odds[2] < odds[1] / 10  # one that often has none
+
+
+def test_a_place_does_not_make_itself_usual():
+    """The rate of a word is that of its other places, smoothed by its class."""
+    types, classes = np.array([0, 0, 0, 1]), np.array([4, 9])
+    rates = usual_rates(types, np.array([1.0, 0.0, 0.5, 1.0]), classes)
+    fixed = RATE_OF_CLASS.ravel()[4]
+    prior = (50 * fixed + 1.5) / 53
+    assert rates[:3] == pytest.approx([(0.5 + 2 * prior) / 4, (1.5 + 2 * prior) / 4, (1 + 2 * prior) / 4])
+    assert rates[3] == pytest.approx((50 * RATE_OF_CLASS.ravel()[9] + 1) / 51)
+
+
+def test_a_word_is_unlinked_as_far_as_its_best_link_leaves_it():
+    links = Links.from_lists([[(0, 0), (0, 1)], [], [(1, 0)]])
+    found = unlinked(links, np.array([0.25, 0.75, 0.5], np.float32), np.array([[1, 1, 2], [2, 0, 1]]))
+    assert [side.tolist() for side in found] == [[0.25, 1, 1, 0.5], [0.75, 0.25, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("a b a b c", [(2, 4)]),
+        ("a a a", [(1, 3)]),
+        (". . .", []),
+        ("a b c d x a b c", [(5, 8)]),
+        ("a b x a b", []),
+        ("a b c b c d", [(3, 5)]),
+    ],
+)
+def test_repetitions(text, spans):
+    assert [(span.start, span.end) for span in repetitions(text.split())] == spans
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "found"),
+    [
+        ("1,000 men", "1.000 Mann", ([], [])),
+        ("1,000,000 men", "1 000 000 hommes", ([], [])),
+        ("3.5 and 4", "4 und 3,5", ([], [])),
+        ("1,234.50", "1.234,50", ([], [])),
+        ("٣ ١٢", "3 12", ([], [])),
+        ("in 1999", "im Jahr 1998", (["1999"], ["1998"])),
+        ("12 12", "12", (["12"], [])),
+        ("20 200 men", "20 200", ([], [])),
+    ],
+)
+def test_numbers_are_compared_by_value(source, target, found):
+    assert different_numbers(source, target) == found
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "found"),
+    [
+        ("{0} of {name}", "{name} : { 0 }", ([], [])),
+        ("%s and %1$d at 5 % sure", "%1$d", (["%s"], [])),
+        ("${user} <b>x</b>", "x", (["${user}", "<b>", "</b>"], [])),
+        ("100% sure, a < b", "", ([], [])),
+        ("x", "{{x}}", ([], ["{{x}}"])),
+    ],
+)
+def test_placeholders(source, target, found):
+    assert different_placeholders(source, target) == found
+
+
+def test_a_longer_side_and_a_span_make_a_score_and_a_facing_span_lowers_it():
+    words, usual = list("abcdef"), Lengths(0.0, 0.3)
+    none, some = np.full(6, -1.0), np.array([-1, 3, 3, 3, -1, -1.0])
+    plain, one, both = (judge((words, words[::-1]), odds, usual) for odds in ((none, none), (none, some), (some, some)))
+    assert plain.score < both.score < one.score
+    assert one.spans == ([], [(1, 4, 9.0)])
+    longer = judge((words[:2], words), (none[:2], some), usual)
+    assert longer.score > one.score
+    again = judge((words, [*words, *words[3:]]), (none, np.full(9, -1.0)), usual)
+    assert again.score > plain.score + 8
+    assert [span[:2] for span in again.repeated] == [(6, 9)]
+    assert judge_alone((words, [])).score == BLANK + 6 * MOST
+
+
+def test_few_pairs_are_as_long_as_the_model_says():
+    lengths = np.array([[2, 0, 4], [4, 3, 8]])
+    assert Lengths.of(lengths, 1.5).middle == pytest.approx(np.log(1.5))
+    assert Lengths.of(np.repeat(lengths, 30, axis=1), 1.5).middle == pytest.approx(np.log(2))
