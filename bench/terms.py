@@ -13,7 +13,9 @@ from bench.filtering import Kept
 CHOSEN = ("en-it.train",)
 BEST = (500, 2000)
 #: Least counts of a phrase pair that is ranked by its probabilities.
-COUNTS = (3, 10, 30)
+COUNTS = (3, 30)
+#: Least probabilities of one that is ranked by its count.
+LEAST = 0.5
 SEED = 1
 
 
@@ -69,6 +71,8 @@ def ranked(table, n_pairs):
     for least in COUNTS:
         some = [row for row in rows if row[2] >= least]
         found[f"phrase table, count {least}+, by p(e\\|f) p(f\\|e)"] = sorted(some, key=lambda row: (-row[3], -row[2]))
+    likely = [row for row in rows if min(row[2] / row[4], row[2] / row[5]) >= LEAST]
+    found[f"phrase table, both p {LEAST}+, by count"] = sorted(likely, key=lambda row: -row[2])
     found["phrase table, by significance"] = sorted(
         rows, key=lambda row: -significance(row[2], row[4], row[5], n_pairs)
     )
@@ -118,7 +122,8 @@ def run(o):
         " list: which percent the dictionary has, how many have a source side that it has, and which percent of these"
         " are right by it. A dictionary has few names, forms and terms of several words, so that both are low bounds."
         " Phrase tables are those of `extract-grammar --nonterminals 0 --phrases loose`, up to 4 words a side, ranked"
-        " by both conditional probabilities from a least count on, and by significance (Johnson et al. 2007)."
+        " by both conditional probabilities from a least count on, by count where both are high, and by significance"
+        " (Johnson et al. 2007)."
         f" `--min-probability` and the learning of stop words were chosen on {', '.join(CHOSEN)}.",
         report.table(["text", "list", "pairs", "in the dictionary %", "judged", "right %"], rows),
     ]

@@ -26,7 +26,7 @@ from aligntools.ground.errors import UsageProblem
 if TYPE_CHECKING:
     from aligntools.formats.opening.files import Output
 
-_ALIGNER, _READING = ("agreement", "look_alike", "views"), ("case_sensitive", "split", "input_format")
+_ALIGNER, _READING = ("agreement", "look_alike", "views"), ("case_sensitive", "split", "input_format", "languages")
 _PRESET = {"preset", "estimator", "iterations", "mre_iterations"}
 #: The options of each use of the command, apart from those that all uses have.
 USES = {

@@ -21,4 +21,5 @@ def test_phrase_tables_are_ranked_by_both_probabilities_from_a_count_on():
     table = [("a", "x", 30, 30, 30), ("b", "y", 60, 40, 40), ("c", "z", 2, 2, 2)]
     found = ranked(table, 100)
     assert [found[name] for name in found if "30+" in name] == [[("a", "x"), ("b", "y")]]
+    assert found["phrase table, both p 0.5+, by count"] == [("b", "y"), ("a", "x"), ("c", "z")]
     assert found["phrase table, by significance"] == [("a", "x"), ("b", "y"), ("c", "z")]
