@@ -13,6 +13,7 @@ from aligntools.ground.running import Run
 @click.command("transfer-markup", cls=options.Command)
 @options.group(
     "Common options",
+    click.argument("document", metavar="[FILE]", required=False),
     click.option("--source", metavar="FILE", help="Segments with tags, one per line."),
     click.option("--target", metavar="FILE", help="Their translations without tags, the same number of lines."),
     options.output(help="Write the translations with tags here instead of standard output."),

@@ -179,6 +179,7 @@ _COUNTED = (
         "dix",
         "tmx",
         "markup",
+        "xliff",
         "glossary",
     ),
 )

@@ -183,3 +183,51 @@ def test_what_does_not_go_together_is_refused(model, samples):
     both = "--source", samples / "tagged.de", "--target", samples / "tagged.en"
     for args in (both, (*both, "--train", "-m", model), (*both, "-m", model, "--fast"), ("-m", model)):
         assert isinstance(run(*args).exception, at.UsageProblem), args
+
+
+# XLIFF
+
+VERSION_2 = """<?xml version="1.0" encoding="utf-16"?>
+<!-- ä --><xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="de" trgLang="en"><file id="f">
+<unit id="1"><segment><source>Der <pc id="1">Zug</pc> fährt ab.</source><target>The train leaves.</target></segment>
+<segment><source>Ein <ph id="2"/>Buch.</source></segment></unit></file></xliff>
+"""
+
+
+def test_targets_of_xliff_get_tags_and_all_else_stays(model, samples, tmp_path):
+    path = samples / "tagged.xlf"
+    found = run("-q", "-m", model, path, "-o", tmp_path / "o.xlf")
+    assert found.exit_code == 0, found.output
+    expected = path.read_text(encoding="utf-8")
+    for plain, with_tags in (
+        (
+            "The train leaves at eight o'clock.",
+            """The <g id="1" ctype="bold">train</g> leaves at """
+            """<x id="2" ctype="lb"/>eight o'clock.""",
+        ),
+        ("a book.", 'a <bpt id="1">&lt;em&gt;</bpt>book<ept id="1">&lt;/em&gt;</ept>.'),
+    ):
+        assert expected.count(plain) == 1
+        expected = expected.replace(plain, with_tags)
+    assert (tmp_path / "o.xlf").read_text(encoding="utf-8") == expected
+
+
+def test_xliff_2_in_another_encoding(model, tmp_path):
+    (tmp_path / "i.xlf").write_bytes(VERSION_2.encode("utf-16"))
+    assert run("-q", "-m", model, tmp_path / "i.xlf", "-o", tmp_path / "o.xlf").exit_code == 0
+    expected = VERSION_2.replace("The train leaves.", 'The <pc id="1">train</pc> leaves.')
+    assert (tmp_path / "o.xlf").read_bytes() == expected.encode("utf-16")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<xliff>\n<a></b></xliff>", ":2: column 6: mismatched tag"),
+        ("<tmx/>", "is no XLIFF"),
+        ('<!DOCTYPE x [<!ENTITY a "b">]><xliff/>', "declares the entity"),
+    ],
+)
+def test_what_is_no_xliff_is_refused(model, tmp_path, text, message):
+    (tmp_path / "i.xlf").write_text(text)
+    found = run("-q", "-m", model, tmp_path / "i.xlf")
+    assert message in str(found.exception), found.exception

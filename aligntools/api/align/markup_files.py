@@ -15,7 +15,8 @@ from aligntools.api.align.markup import MarkupSettings as MarkupSettings
 from aligntools.api.running.threads import pool_of
 from aligntools.api.running.watching import Watch
 from aligntools.formats.markup.segments import Segment
-from aligntools.formats.opening.files import lines, writing
+from aligntools.formats.markup.xliff import Xliff, read_xliff
+from aligntools.formats.opening.files import Output, lines, writing
 from aligntools.formats.text.reading import Reading, Tokenizing
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.running import Run
@@ -35,6 +36,9 @@ class MarkupFiles:
     ----------
     source, target : str
         Segments with tags and their translations without, one a line.
+    document : str
+        In the place of these a file of XLIFF 1.2 or 2: targets without tags get those of their sources, and all else
+        is written as it is.
     output : str
         The translations with tags.
     report : str
@@ -52,6 +56,7 @@ class MarkupFiles:
     source: str | None = None
     target: str | None = None
     output: str = "-"
+    document: str | None = None
     report: str | None = None
     model: str | None = None
     train: bool = False
@@ -62,8 +67,9 @@ class MarkupFiles:
 
     def check(self, training: AlignerSettings) -> None:
         """Refuse what does not go together."""
-        if self.source is None or self.target is None:
-            raise UsageProblem("give the segments with tags as `source` and their translations as `target`")
+        if (self.source is None) != (self.target is None) or (self.source is None) == (self.document is None):
+            ways = "the segments with tags as `source` and their translations as `target`, or a file of XLIFF"
+            raise UsageProblem(f"give {ways}")
         if [self.source, self.target].count("-") > 1:
             raise UsageProblem("standard input ('-') can be only one of the files")
         if (self.model is None) != self.train:
@@ -125,7 +131,7 @@ class Report:
     """What was placed how, and how sure that is."""
 
     def __init__(self) -> None:
-        self.tags, self.unsure, self.segments = 0, 0, 0
+        self.tags, self.unsure, self.segments, self.left = 0, 0, 0, 0
         self.how: Counter[str] = Counter()
 
     def rows(self, found: MarkedText, target: str) -> Iterator[str]:
@@ -142,7 +148,8 @@ class Report:
     def summary(self) -> str:
         """Return how many tags were placed how."""
         how = ", ".join(f"{count} by {name}" for name, count in sorted(self.how.items()))
-        return f"{self.segments} segments, {self.tags} tags" + (f": {how}; {self.unsure} unsure" if how else "")
+        placed = f"{self.segments} segments, {self.tags} tags" + (f": {how}; {self.unsure} unsure" if how else "")
+        return placed + (f"; {self.left} segments have tags already, and are as they were" if self.left else "")
 
 
 @dataclass
@@ -172,7 +179,8 @@ class MarkedFiles:
         report = Report()
         with pool_of(self.run.threads) as pool, ExitStack() as stack:
             run = replace(self.run, threads=pool)
-            pairs: Iterable[tuple[Segment, str]] = self.files.pairs()
+            document = read_xliff(self.files.document) if self.files.document is not None else None
+            pairs = self.files.pairs() if document is None else [(s.source, s.target.text) for s in document.segments]
             if self.files.model is not None:
                 model, _ = loaded(self.files.model, pool, self.watch, self.verify, Reading())
             else:
@@ -183,16 +191,43 @@ class MarkedFiles:
             if rows is not None:
                 rows.write(_HEADER.encode())
             transfer = MarkupTransfer(model, self.settings, tokenizing=self.tokenizing)
-            kept: list[str] = []
             with self.watch.stage("placing tags"):
-                for found in transfer.transfer_pairs(_noting(pairs, kept), threads=pool):
-                    lines_of = list(report.rows(found, kept.pop(0)))
-                    out.write(found.text.encode() + b"\n")
-                    if rows is not None:
-                        rows.write("".join(lines_of).encode())
-                    self.watch.tell(f"placing tags: {report.segments} segments")
+                if document is None:
+                    for found, target in self._found(transfer, pairs, pool):
+                        self._report(report.rows(found, target), rows)
+                        out.write(found.text.encode() + b"\n")
+                        self.watch.tell(f"placing tags: {report.segments} segments")
+                else:
+                    out.write(self._document(document, transfer, pool, report, rows))
         self.watch.close()
         self.watch.say(report.summary())
+
+    def _found(
+        self, transfer: MarkupTransfer, pairs: Iterable[tuple[Segment, str]], pool: Any
+    ) -> Iterator[tuple[MarkedText, str]]:
+        """Yield translations with tags, and without."""
+        kept: list[str] = []
+        for found in transfer.transfer_pairs(_noting(pairs, kept), threads=pool):
+            yield found, kept.pop(0)
+
+    def _document(
+        self, document: Xliff, transfer: MarkupTransfer, pool: Any, report: "Report", rows: Output | None
+    ) -> bytes:
+        """Return a document whose targets have tags."""
+        wanted = [one for one in document.segments if one.source.marks and not one.target.marks]
+        report.left = sum(bool(one.target.marks) for one in document.segments)
+        found = []
+        pairs = [(one.source, one.target.text) for one in wanted]
+        for one, (text, target) in zip(wanted, self._found(transfer, pairs, pool), strict=True):
+            self._report(report.rows(text, target), rows)
+            found.append((one, text.text))
+        return document.with_targets(found)
+
+    @staticmethod
+    def _report(lines_of: Iterator[str], rows: Output | None) -> None:
+        text = "".join(lines_of)
+        if rows is not None:
+            rows.write(text.encode())
 
     def _trained(self, pairs: Iterable[tuple[Segment, str]], run: Run) -> Aligner:
         how: dict[str, Any] = {"settings": self.training, "run": run, "keep_text": False, "progress": self.watch}

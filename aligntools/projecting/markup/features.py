@@ -26,17 +26,29 @@ _STOPS = frozenset(".,:;!?…。、，：；！？．¿¡،؛؟।")
 _HYPHENS = frozenset("-–—‐‑−/\\|~・_")
 _DEPTH = {c: 1 for c in "([{（「『【〈《［〔“„«"} | {c: -1 for c in ")]}）」』】〉》］〕”»"}
 _OPENERS = frozenset("([{（「『【〈《［〔“„«‘‹¿¡")
+#: A link less probable than this is no word's best one.
+_BEST = 0.3
 #: Unlinked words in a row that are told apart.
 _RUN = 3
-_DENSE = (
+DENSE = (
     *("in", "out", "unlinked", "in beside", "out beside", "unlinked beside", "own edge", "own neighbour"),
     *("run", "run beside", "short unlinked", "short unlinked beside", "gap"),
     *("same inside", "same outside", "new mark", "lost mark"),
 )
 #: Features of either edge, of a word inside, and of the whole.
-EDGE = _DENSE + tuple(f"{a}{b}" for a in INSIDE for b in INSIDE) + tuple(f"{a}|{b}" for a in OUTSIDE for b in OUTSIDE)
-WITHIN = ("in", "out", "odds", "unlinked word", "unlinked mark", "in strong", "out strong")
-WHOLE = ("longer", "shorter", "longer squared", "shorter squared", "unbalanced", "quotes", "copy", "one word")
+EDGE = DENSE + tuple(f"{a}{b}" for a in INSIDE for b in INSIDE) + tuple(f"{a}|{b}" for a in OUTSIDE for b in OUTSIDE)
+WITHIN = ("in", "out", "odds", "unlinked word", "unlinked mark", "in strong", "out strong", "best of in", "best of out")
+WHOLE = (
+    "longer",
+    "shorter",
+    "longer squared",
+    "shorter squared",
+    "unbalanced",
+    "quotes",
+    "copy",
+    "one word",
+    "copy and more",
+)
 _NUMBER_INSIDE, _NUMBER_OUTSIDE = len(INSIDE) ** 2, len(OUTSIDE) ** 2
 
 
@@ -166,6 +178,8 @@ class Evidence:
     def __init__(self, source: Side, target: Side, links: Floats) -> None:
         self.source, self.target, self.links = source, target, links
         self.sums = np.vstack([np.zeros(links.shape[1]), np.cumsum(links, 0)])
+        best = (links == links.max(1, initial=0, keepdims=True)) & (links > _BEST)
+        self.best = np.vstack([np.zeros(links.shape[1]), np.cumsum(best, 0)])
         self.ratio = (len(target.text) + 1) / (len(source.text) + 1)
 
     def mass(self, begin: int, end: int) -> tuple[Floats, Floats]:
@@ -178,6 +192,7 @@ class Evidence:
         inside, outside = self.mass(begin, end)
         unlinked = np.maximum(1.0 - inside - outside, 0.0)
         marks = self.target.marks
+        best_inside = self.best[end] - self.best[begin]
         odds = np.log((inside + 0.05) / (outside + 0.05))
         within = np.stack(
             [
@@ -188,6 +203,8 @@ class Evidence:
                 unlinked * marks,
                 (inside > 0.5) & (inside > outside),
                 (outside > 0.5) & (outside > inside),
+                best_inside,
+                self.best[-1] - best_inside,
             ],
             1,
         ).astype(np.float64)
@@ -226,7 +243,7 @@ class Evidence:
         found[:, 13], found[:, 14] = theirs[0] == ours[0], theirs[1] == ours[1]
         found[:, 15] = (theirs[0] > 3) & (ours[0] <= 3)
         found[:, 16] = (theirs[0] <= 3) & (ours[0] > 3)
-        rows, n = np.arange(m), len(_DENSE)
+        rows, n = np.arange(m), len(DENSE)
         found[rows, n + ours[0] * len(INSIDE) + theirs[0]] = 1
         found[rows, n + _NUMBER_INSIDE + ours[1] * len(OUTSIDE) + theirs[1]] = 1
         return found
@@ -248,6 +265,8 @@ class Evidence:
             while (at := target.text.find(text, at + 1)) >= 0:
                 first = np.searchsorted(target.begins, at)
                 last = np.searchsorted(target.ends, at + len(text))
+                if first < len(lengths) and target.begins[first] == at:
+                    found[8, first] = lengths[first] > len(text)
                 if first < len(lengths) and last < len(lengths):
                     found[6, first, last] = target.begins[first] == at and target.ends[last] == at + len(text)
         if end - begin == 1:

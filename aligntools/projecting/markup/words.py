@@ -10,6 +10,8 @@ import numpy as np
 from aligntools.projecting.markup.features import Floats
 from aligntools.words.raw_words import raw_words
 
+#: What tags may stand beside within a word.
+_PARTS = re.compile(r"\w[-‐‑–—/_.:@\\]\w|(?<=[^\W\d_])\d|\d(?=[^\W\d_])|[a-zß-ÿ][A-ZÀ-Þ]")
 #: Pieces of a word that are looked up together at most.
 _LONGEST = 8
 #: Placeholders of messages and file formats, and addresses: the same in every language.
@@ -73,10 +75,16 @@ class WordFinder:
         groups = self._tokens(text, pieces) if self._tokenizer else self._joined(text, pieces, apart)
         words: list[str] = []
         word_of: list[int] = []
+        spans: list[tuple[int, int]] = []
         for begin, end in groups:
-            word_of += [len(words)] * (end - begin)
-            words.append(text[pieces[begin][0] : pieces[end - 1][1]])
-        return RawSentence(text, pieces, words, word_of)
+            word = text[pieces[begin][0] : pieces[end - 1][1]]
+            cut = any(pieces[k][0] in inner for k in range(begin + 1, end))
+            whole = end - begin > 1 and not cut and not _PARTS.search(word)
+            own = [(pieces[begin][0], pieces[end - 1][1])] if whole else pieces[begin:end]
+            spans += own
+            word_of += [len(words)] * len(own)
+            words.append(word)
+        return RawSentence(text, spans, words, word_of)
 
     def _joined(self, text: str, pieces: Sequence[tuple[int, int]], cuts: frozenset[int]) -> list[tuple[int, int]]:
         """Return pieces joined to the longest words that are known."""
