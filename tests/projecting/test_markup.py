@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import aligntools as at
 from aligntools.cli.main import cli
-from aligntools.formats.markup.segments import parse_segment
+from aligntools.formats.markup.segments import BrokenSegment, parse_segment, render
+from aligntools.formats.markup.usfm import parse_usfm
 from aligntools.projecting.markup.features import SIZE, Evidence, Side, feature_names
 from aligntools.projecting.markup.settings import MarkupSettings
 from aligntools.projecting.markup.transfer import prepare, transferred, transferred_segment
@@ -132,6 +133,40 @@ def test_words_are_joined_as_a_model_knows_them():
 
 def test_placeholders_that_are_missing_are_named():
     assert missing_placeholders("{0} of {1}, %s, %s", "%s {1}") == ["{0}", "%s"]
+
+
+# USFM
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "marks"),
+    [
+        (
+            r"\v 3 Der \nd Herr\nd* ist\f + \ft Note\f* da",
+            "Der Herr ist da",
+            [("\\v 3 ", 0, 0), ("\\nd ", 4, 8), ("\\f + \\ft Note\\f*", 12, 12)],
+        ),
+        (r"\p", "", [("\\p", 0, 0)]),
+        (r"\add a \+nd b\+nd*\add*", "a b", [("\\add ", 0, 3), ("\\+nd ", 2, 3)]),
+    ],
+)
+def test_what_is_parsed_of_usfm(line, text, marks):
+    found = parse_usfm(line)
+    assert found.text == text
+    assert [(m.opening, m.begin, m.end) for m in found.marks] == marks
+    assert render(found.text, found.marks, [[(m.begin, m.end)] for m in found.marks]) == line
+
+
+@pytest.mark.parametrize("line", [r"a\nd*", r"\nd a \add b\nd*\add*", r"\f + a"])
+def test_usfm_that_is_refused(line):
+    with pytest.raises(BrokenSegment):
+        parse_usfm(line)
+
+
+def test_markers_of_usfm_are_carried_over(model):
+    transfer = at.MarkupTransfer(at.Aligner.load(model), markup="usfm")
+    found = transfer.transfer(r"\v 3 Der \nd Zug\nd*\f + \ft Bahn\f* fährt ab.", "The train leaves.")
+    assert found.text == r"\v 3 The \nd train\nd*\f + \ft Bahn\f* leaves."
 
 
 # The command

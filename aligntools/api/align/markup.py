@@ -10,6 +10,7 @@ from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import train_aligner
 from aligntools.api.given.keywords import MarkupKeywords, TokenizingKeywords
 from aligntools.formats.markup.segments import BrokenSegment, Segment, parse_segment
+from aligntools.formats.markup.usfm import parse_usfm
 from aligntools.formats.text.reading import Tokenizing
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
@@ -108,7 +109,7 @@ class MarkupTransfer:
         DataError
             As `transfer`, and when there are not as many of each.
         """
-        yield from self.transfer_pairs(parsed_pairs(sources, targets), threads=threads)
+        yield from self.transfer_pairs(parsed_pairs(sources, targets, self.settings.markup), threads=threads)
 
     def transfer_pairs(self, pairs: Iterable[tuple[Segment, str]], *, threads: Any = 1) -> Iterator[MarkedText]:
         """Do as `transfer_batch` does, with segments that are parsed already, and their translations."""
@@ -167,7 +168,9 @@ def _known(vocabulary: Any, model: Aligner) -> Known:
     return known
 
 
-def parsed_pairs(sources: Iterable[str | Segment], targets: Iterable[str]) -> Iterator[tuple[Segment, str]]:
+def parsed_pairs(
+    sources: Iterable[str | Segment], targets: Iterable[str], markup: str = "xml"
+) -> Iterator[tuple[Segment, str]]:
     """Yield segments and their translations, checked.
 
     Raises
@@ -185,23 +188,25 @@ def parsed_pairs(sources: Iterable[str | Segment], targets: Iterable[str]) -> It
         if source is missing or target is missing:
             which, other = ("source", "target") if source is missing else ("target", "source")
             raise DataError(which, None, f"{number - 1} segments, fewer than the {other} has; give one for each")
-        yield checked_pair(source, str(target), ("source", "target"), number)
+        yield checked_pair(source, str(target), ("source", "target"), number, markup)
 
 
-def checked_pair(source: Any, target: str, names: tuple[object, object], line: int) -> tuple[Segment, str]:
+def checked_pair(
+    source: Any, target: str, names: tuple[object, object], line: int, markup: str = "xml"
+) -> tuple[Segment, str]:
     """Return a segment and its translation; refuse tags that are not well-formed, and those of a target."""
-    segment = source if isinstance(source, Segment) else parsed(source, names[0], line)
-    found = parsed(target, names[1], line)
+    segment = source if isinstance(source, Segment) else parsed(source, names[0], line, markup)
+    found = parsed(target, names[1], line, markup)
     if found.marks:
-        problem = f"has tags already, such as {found.marks[0].opening}; give the translation without tags"
+        problem = f"has tags already, such as {found.marks[0].opening.strip()}; give the translation without tags"
         raise DataError(names[1], line, problem)
     return segment, target
 
 
-def parsed(line: str, name: object, number: int) -> Segment:
+def parsed(line: str, name: object, number: int, markup: str = "xml") -> Segment:
     """Return a segment that is a line of a file."""
     try:
-        return parse_segment(line)
+        return parse_usfm(line) if markup == "usfm" else parse_segment(line)
     except BrokenSegment as error:
         raise error.as_error(name, number) from None
 
@@ -220,7 +225,7 @@ def transfer_markup(
 
     A tag stands around the words that its words are linked to. Tags nest; each stands once; nothing of the target's
     text changes. Where links leave a choice, the span is taken that is most probable by the links of the words in it
-    and beside it, capitals, punctuation and length: a log-linear model learned from translated help texts.
+    and beside it, capitals, punctuation and length: a log-linear model learned from a website in nine languages.
 
     Parameters
     ----------
@@ -254,7 +259,7 @@ def transfer_markup(
     given = Given("transfer_markup", options)
     chosen, how = given.take(MarkupSettings, settings), given.take(Tokenizing, tokenizing)
     given.end()
-    pairs = list(parsed_pairs(sources, targets))
+    pairs = list(parsed_pairs(sources, targets, chosen.markup))
     if model is None:
         model = trained(pairs, [], how)
     transfer = MarkupTransfer(model, chosen, tokenizing=how)

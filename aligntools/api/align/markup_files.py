@@ -86,12 +86,12 @@ class MarkupFiles:
         if (self.train_source is None) != (self.train_target is None):
             raise UsageProblem("give both `train_source` and `train_target`")
 
-    def pairs(self) -> Iterator[tuple[Segment, str]]:
+    def pairs(self, markup: str) -> Iterator[tuple[Segment, str]]:
         """Yield the segments and their translations."""
         assert self.source is not None and self.target is not None  # noqa: PT018
         names = self.source, self.target
         for number, (source, target) in enumerate(_both(*names), 1):
-            yield checked_pair(source, target, names, number)
+            yield checked_pair(source, target, names, number, markup)
 
     def more(self) -> Iterator[tuple[str, str]]:
         """Yield more sentences and their translations to train on; those that are no pair are left out."""
@@ -175,12 +175,18 @@ class MarkedFiles:
             When a file cannot be read or written, tags are not well-formed, or a target has some.
         """
         self.files.check(self.training)
+        if self.files.document is not None and self.settings.markup != "xml":
+            raise UsageProblem(f"XLIFF has tags of XML; `markup={self.settings.markup}` does not go with it")
         self.tokenizing.checked()
         report = Report()
         with pool_of(self.run.threads) as pool, ExitStack() as stack:
             run = replace(self.run, threads=pool)
             document = read_xliff(self.files.document) if self.files.document is not None else None
-            pairs = self.files.pairs() if document is None else [(s.source, s.target.text) for s in document.segments]
+            pairs = (
+                self.files.pairs(self.settings.markup)
+                if document is None
+                else [(s.source, s.target.text) for s in document.segments]
+            )
             if self.files.model is not None:
                 model, _ = loaded(self.files.model, pool, self.watch, self.verify, Reading())
             else:

@@ -243,6 +243,7 @@ class LoadingKeywords(TypedDict, total=False):
 class MarkupKeywords(TypedDict, total=False):
     """Those of `MarkupSettings`."""
 
+    markup: Literal["xml", "usfm"]
     split_spans: Literal["once", "repeat"]
 
 

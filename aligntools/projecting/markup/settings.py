@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 
 from aligntools.ground.declaring import Settings, documented, option
 
+Markup: TypeAlias = Literal["xml", "usfm"]
 Splits: TypeAlias = Literal["once", "repeat"]
 
 
@@ -13,6 +14,11 @@ Splits: TypeAlias = Literal["once", "repeat"]
 class MarkupSettings(Settings):
     """How tags are placed."""
 
+    markup: Markup = option(
+        "xml",
+        "Which tags segments have: those of XML and HTML, or USFM's markers (\\nd ...\\nd*, \\p, \\v 3, notes).",
+        group="Tags",
+    )
     split_spans: Splits = option(
         "once",
         "Where the words in a tag are apart in the translation: once puts the tag around all of them, repeat around"

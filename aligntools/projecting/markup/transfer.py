@@ -26,7 +26,7 @@ _SURE = 0.5
 
 @cache
 def span_weights() -> Floats:
-    """Return the weights of `features`, which were learned from translated help texts."""
+    """Return the weights of `features`, which were learned from a website in nine languages; the header names it."""
     _, arrays = read_model(_WEIGHTS, KIND)
     return hold(arrays, "weights", (SIZE,), np.float32).astype(np.float64)
 
