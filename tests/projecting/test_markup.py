@@ -86,6 +86,8 @@ def carried(source, target, pairs):
         ("Eins <br/>zwei", "One <br/>two", "0-0 1-1", None),
         ("Eins<br/>zwei", "One <br/>two", "0-0 1-1", "One<br/> two"),
         ("A &amp; <b>B</b>", "<b>B</b> &amp; A", "0-2 1-1 2-0", None),
+        ("Click <b>Save</b> now", "<b>[保存]</b> 今", "1-1 1-2 2-4", None),
+        ("Click [<b>Save</b>] now", "[<b>保存</b>] 今", "1-0 2-1 2-2 3-3 4-4", None),
         ("Nichts <b>davon</b> da", "None there", "0-0 2-1", None),
     ],
 )

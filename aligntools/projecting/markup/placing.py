@@ -19,6 +19,8 @@ from aligntools.projecting.markup.features import Evidence, Floats
 BY_LINKS, BY_NEIGHBOURS, BY_EDGE, SQUEEZED = "links", "neighbours", "edge", "squeezed"
 #: Less of the source's words linked than this: nothing is known of a span.
 _UNLINKED = 0.05
+#: Brackets that Japanese and others put around names of buttons and titles, which the source marks by the tag alone.
+_ADDED = {"[": "]", "「": "」", "『": "』", "【": "】", "［": "］", "《": "》", "〈": "〉", "〔": "〕"}
 #: How much a link of the word right beside a tag counts, against one of any other word on that side.
 _BESIDE = 3.0
 
@@ -102,12 +104,32 @@ class Placement:
             score, begin, end = best.pop(chosen)
             scores, norm = waiting.pop(chosen)
             if end > begin:
+                begin, end = self._with_brackets(chosen, begin, end)
                 linked = self.evidence.mass(self.source[chosen].begin, self.source[chosen].end)[0].sum()
                 how = BY_LINKS if linked > _UNLINKED else BY_NEIGHBOURS
                 self._fix(chosen, Placed(begin, end, float(np.exp(score - norm)), how))
             for k in best:
                 if end > begin and not self._allowed(k, best[k][1], best[k][2]):
                     best[k] = self._best(k, waiting[k][0])
+
+    def _with_brackets(self, k: int, begin: int, end: int) -> tuple[int, int]:
+        """Return a span with the brackets that the translation puts around it, where the source has none there."""
+        source, target = self.evidence.source, self.evidence.target
+        own = self.source[k]
+        before = source.text[max(source.spans[own.begin][0] - 1, 0)]
+        if before in _ADDED or source.text[source.spans[own.begin][0]] in _ADDED:
+            return begin, end
+        edges = [
+            target.text[target.spans[j][0]] if 0 <= j < self.words else "" for j in (begin - 1, begin, end - 1, end)
+        ]
+        for opening, closing, span in (
+            (edges[0], edges[3], (begin - 1, end + 1)),
+            (edges[1], edges[3], (begin, end + 1)),
+            (edges[0], edges[2], (begin - 1, end)),
+        ):
+            if opening in _ADDED and _ADDED[opening] == closing and self._allowed(k, *span):
+                return span
+        return begin, end
 
     def _related(self, k: int, other: int) -> bool:
         return k == other or other in self._above[k] or k in self._above[other]
