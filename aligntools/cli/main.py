@@ -26,6 +26,7 @@ COMMANDS = {
     "filter": "Keep the sentence pairs that are translations, by how their words align.",
     "transfer-markup": "Carry tags of XML and HTML over to a translation, by word links.",
     "check": "Check what translations leave out, add or repeat, by how their words align.",
+    "serve": "Answer over HTTP: links, checks, tags carried over; with a page to try it.",
     "symmetrize": "Combine, convert and check alignment files.",
     "eval-aer": "Score alignments against gold links: precision, recall, F1, AER.",
     "view": "Look at alignments: in the terminal, as a page, as a picture.",

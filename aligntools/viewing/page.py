@@ -2,7 +2,7 @@
 
 A kind of page is two or three files in ``assets``: ``KIND.html.j2``, which extends ``base.html.j2``, the module
 ``scripts/KIND.js``, which makes the page live (see `bundle`), and, where it has a style of its own, ``KIND.css``, which
-is added to ``base.css``.
+is added to ``base.css``; pages that draw links have ``links.css`` too.
 
 What keeps text from being run: Jinja2 escapes what goes into the template; data goes in as JSON, in which no character
 of markup is left; scripts put text into the page as text (``dom.js``); and the page's content security policy allows
@@ -22,11 +22,13 @@ from aligntools import __version__
 from aligntools.viewing.bundle import bundle
 from aligntools.viewing.shown import visible
 
+#: Kinds of pages that draw links between words.
+_LINKS = ("alignments", "serve")
 #: Characters that end a script or start markup, and ends of lines that JavaScript once did not allow in strings.
 _ESCAPED = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 
 
-def page(title: str, kind: str, data: object, **context: Any) -> str:
+def page(title: str, kind: str, data: object, *, connected: bool = False, **context: Any) -> str:
     """Return a page.
 
     Parameters
@@ -36,6 +38,8 @@ def page(title: str, kind: str, data: object, **context: Any) -> str:
         Which files of ``assets`` make it.
     data : object
         For the script, as JSON can hold it. Strings are shown as they are: pass them through `shown.visible`.
+    connected : bool
+        Let the page ask the server that it comes from.
     **context
         What the template is to know besides. Strings are escaped.
 
@@ -49,7 +53,7 @@ def page(title: str, kind: str, data: object, **context: Any) -> str:
         title=visible(title),
         style=style,
         script=script,
-        policy=_policy(style, script),
+        policy=_policy(style, script) + ("; connect-src 'self'" if connected else ""),
         data=as_json(data),
         version=__version__,
         **context,
@@ -76,7 +80,8 @@ def _assets(kind: str) -> tuple[str, str, Any]:
         return loader.get_source(environment, name)[0]
 
     known = set(loader.list_templates())
-    style = "".join(read(name) for name in ("base.css", f"{kind}.css") if name in known)
+    drawn = ("links.css",) if kind in _LINKS else ()
+    style = "".join(read(name) for name in ("base.css", *drawn, f"{kind}.css") if name in known)
     script = bundle(kind, lambda name: read(f"scripts/{name}.js"))
     return style, script, environment.get_template(f"{kind}.html.j2")
 

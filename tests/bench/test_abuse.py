@@ -23,9 +23,9 @@ KINDS = {"text", "joint", "links", "gold", "giza", "conll", "arpa", "grammar", "
 
 def test_the_lines_have_every_command_and_every_file():
     found = lines.read()
-    assert {line.command for line in found} == set(COMMANDS) - {"warmup", "drop-ins"} | set(PROGRAMS)
+    assert {line.command for line in found} == set(COMMANDS) - {"warmup", "drop-ins", "serve"} | set(PROGRAMS)
     missing = []
-    for name in COMMANDS:
+    for name in COMMANDS.keys() - {"serve"}:
         own = {word.text for line in found if line.command == name for word in line.words}
         for parameter in importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command.params:
             named = isinstance(parameter, click.Option) and parameter.metavar in FILES

@@ -48,6 +48,11 @@ class Subwords:
         rows = [[ids[left], ids[right], ids[left + right]] for left, right in self.merges]
         return np.ascontiguousarray(np.array(rows, np.int32).reshape(-1, 3).T)
 
+    @cached_property
+    def _letters(self) -> dict[str, int]:
+        """Pieces of one letter, by number."""
+        return {piece: n for n, piece in enumerate(self._pieces) if len(piece) == 1}
+
     def cut(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray, list[str]]:
         """Cut any words into pieces.
 
@@ -62,8 +67,7 @@ class Subwords:
         """
         known, (points, starts) = self._pieces, _spelled(words)
         letters, points = np.unique(points, return_inverse=True)
-        ids = {piece: n for n, piece in enumerate(known) if len(piece) == 1}
-        of_letter = [ids.get(letter, len(known) + n) for n, letter in enumerate(map(chr, letters.tolist()))]
+        of_letter = [self._letters.get(letter, len(known) + n) for n, letter in enumerate(map(chr, letters.tolist()))]
         out, sizes = np.empty(len(points), np.int32), np.zeros(len(words), np.int64)
         end = kb.cut_words(
             np.array(of_letter, np.int32)[points], starts, LONGEST, *self._numbers, np.int32(len(known)), out, sizes
@@ -75,8 +79,9 @@ class Subwords:
         order = np.argsort(first)
         rank = np.empty(len(order), np.int32)
         rank[order] = np.arange(len(order))
-        spelled = known + list(map(chr, letters.tolist())) + [word for word in words if len(word) > LONGEST]
-        return sizes, rank[places.reshape(-1)], [spelled[n] for n in found[order].tolist()]
+        more = list(map(chr, letters.tolist())) + [word for word in words if len(word) > LONGEST]
+        spelled = [known[n] if n < len(known) else more[n - len(known)] for n in found[order].tolist()]
+        return sizes, rank[places.reshape(-1)], spelled
 
 
 def _spelled(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

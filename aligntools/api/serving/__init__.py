@@ -1,0 +1,1 @@
+"""Models behind HTTP: what is asked, what is answered, and within which limits."""

@@ -1,0 +1,243 @@
+"""What a service answers to one request: links, checks, tags carried over. Of HTTP it knows status codes alone."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from aligntools.aligning.checking.settings import CheckSettings
+from aligntools.api.align.aligner import Aligner
+from aligntools.api.align.markup import MarkupTransfer, finders
+from aligntools.formats.text.reading import Tokenizing
+from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.errors import AligntoolsError
+from aligntools.ground.ranges import amounts, counts
+
+
+@documented
+@dataclass(frozen=True)
+class ServiceLimits(Settings):
+    """How much a service takes at a time."""
+
+    max_body: int = option(1 << 20, "Bytes of a request; more gets status 413.", allowed=counts(1), group="Limits")
+    max_pairs: int = option(1000, "Pairs of a request; more get status 413.", allowed=counts(1), group="Limits")
+    max_words: int = option(
+        500, "Words of a side; a pair with more gets an error in its place.", allowed=counts(1), group="Limits"
+    )
+    max_seconds: float = option(
+        10.0, "Time for an answer, waiting included; later is status 503.", allowed=amounts(0.001), group="Limits"
+    )
+    max_waiting: int = option(
+        64, "Requests that are worked at or wait; more get status 429.", allowed=counts(1), group="Limits"
+    )
+
+
+class Refused(Exception):
+    """A request that is not answered: the HTTP status and why."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status, self.why = status, why
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One side of a pair: its words, and where they stand in the text that was given, in characters."""
+
+    text: str
+    words: list[str]
+    spans: list[tuple[int, int]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {"words": self.words, "spans": self.spans}
+
+
+class _PairError(Exception):
+    """What is wrong with one pair."""
+
+
+class Answers:
+    """Answers to requests, by models that do not change: any number of threads may ask at once.
+
+    Parameters
+    ----------
+    models : dict of str to Aligner
+        The first is used where a request names none.
+    limits : ServiceLimits
+    """
+
+    def __init__(self, models: Mapping[str, Aligner], limits: ServiceLimits) -> None:
+        self.models, self.limits = dict(models), limits
+        self._finders = {name: finders(Tokenizing(), model) for name, model in models.items()}
+        self._transfer = cache(lambda name: MarkupTransfer(self.models[name]))
+
+    def warm(self) -> None:
+        """Answer a request of each kind, so that the first user does not wait for what is prepared once."""
+        for name in self.models:
+            pair = {"model": name, "source": "a b", "target": "a b"}
+            for answer in (self.align, self.check):
+                answer(pair)
+            self.transfer_markup(pair | {"source": "<b>a</b> b"})
+
+    def align(self, body: Any) -> dict[str, Any]:
+        """Return the links of pairs, with probabilities, and the words with their places.
+
+        Raises
+        ------
+        Refused
+            When the request is not one, or has too many pairs.
+        """
+        threshold = body.get("threshold") if isinstance(body, dict) else None
+        if threshold is not None and (
+            isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1
+        ):
+            raise Refused(422, "'threshold' is a probability, a number from 0 to 1")
+
+        def answer(name: str, pairs: Sequence[tuple[Sentence, Sentence]]) -> list[dict[str, Any]]:
+            given: Any = {} if threshold is None else {"threshold": float(threshold)}
+            sides = ([pair[side].words for pair in pairs] for side in (0, 1))
+            found = []
+            for pair, one in zip(pairs, self.models[name].align_batch(*sides, threads=1, **given), strict=True):
+                links = [
+                    {"source": i, "target": j, "probability": round(p, 4)}
+                    for (i, j), p in zip(one.links, one.probabilities.tolist(), strict=True)
+                ]
+                found.append({"source": pair[0].as_dict(), "target": pair[1].as_dict(), "links": links})
+            return found
+
+        return self._answered(body, answer, {"threshold"})
+
+    def check(self, body: Any) -> dict[str, Any]:
+        """Return what translations leave out, add or repeat; see `aligntools.check`. Raises as `align` does."""
+        from aligntools.api.align.checking import Checker
+        from aligntools.api.align.filtering import qualities
+
+        def answer(name: str, pairs: Sequence[tuple[Sentence, Sentence]]) -> list[dict[str, Any]]:
+            model = self.models[name]
+            checker, at = Checker(model, CheckSettings()), 0
+            words = [[pair[side].words for pair in pairs] for side in (0, 1)]
+            for block in qualities(model, *words, threads=1):
+                here = slice(at, at + len(block))
+                at += len(block)
+                raw = [[pair[side].text for pair in pairs[here]] for side in (0, 1)]
+                checker.add(block, [side[here] for side in words], raw)
+            found = []
+            for pair, one in zip(pairs, checker.judged(), strict=True):
+                about = one.as_dict()
+                for field, side in (("left_out", 0), ("added", 1), ("repeated", 1)):
+                    for span in about[field]:
+                        places = pair[side].spans[span["start"] : span["end"]]
+                        span["begin_character"], span["end_character"] = places[0][0], places[-1][1]
+                del about["line"], about["below"]
+                found.append(about)
+            return found
+
+        return self._answered(body, answer)
+
+    def transfer_markup(self, body: Any) -> dict[str, Any]:
+        """Return translations with the tags of their sources; see `MarkupTransfer`. Raises as `align` does."""
+
+        def answer(name: str, pairs: Sequence[tuple[Sentence, Sentence]]) -> list[dict[str, Any]]:
+            found: list[dict[str, Any]] = []
+            for source, target in pairs:
+                try:
+                    found.append({"target": self._transfer(name).transfer(source.text, target.text).text})
+                except AligntoolsError as error:
+                    found.append({"error": str(error.message)})
+            return found
+
+        return self._answered(body, answer)
+
+    def _answered(
+        self,
+        body: Any,
+        answer: Callable[[str, Sequence[tuple[Sentence, Sentence]]], list[dict[str, Any]]],
+        more: frozenset[str] | set[str] = frozenset(),
+    ) -> dict[str, Any]:
+        """Answer those pairs of a request that can be; the others get an ``error``."""
+        name, pairs, one = self._asked(body, more)
+        found: list[dict[str, Any] | None] = []
+        good = []
+        for pair in pairs:
+            try:
+                good.append(self._pair(pair, name, bool(body.get("tokenized", False))))
+                found.append(None)
+            except _PairError as error:
+                found.append({"error": str(error)})
+        answers = iter(answer(name, good) if good else [])
+        all_found = [next(answers) if entry is None else entry for entry in found]
+        if not one:
+            return {"model": name, "pairs": all_found}
+        if "error" in all_found[0]:
+            raise Refused(422, all_found[0]["error"])
+        return {"model": name, **all_found[0]}
+
+    def _asked(self, body: Any, more: frozenset[str] | set[str]) -> tuple[str, list[Any], bool]:
+        """Return which model is asked for which pairs, and whether for one alone."""
+        if not isinstance(body, dict):
+            raise Refused(422, "a request is a JSON object with 'source' and 'target', or with 'pairs'")
+        unknown = body.keys() - {"model", "source", "target", "pairs", "tokenized"} - more
+        if unknown:
+            raise Refused(422, f"there is no '{min(unknown)[:40]}' in a request of this kind")
+        if not isinstance(body.get("tokenized", False), bool):
+            raise Refused(422, "'tokenized' is true or false")
+        name = body.get("model", next(iter(self.models)))
+        if not isinstance(name, str) or name not in self.models:
+            raise Refused(422, f"there is no such model; there are {', '.join(self.models)}")
+        if "pairs" not in body:
+            if "source" not in body or "target" not in body:
+                raise Refused(422, "a request has 'source' and 'target', or 'pairs'")
+            return name, [body], True
+        if "source" in body or "target" in body or not isinstance(body["pairs"], list):
+            raise Refused(422, "'pairs' is a list of objects with 'source' and 'target', and stands in their place")
+        if len(body["pairs"]) > self.limits.max_pairs:
+            raise Refused(413, f"{len(body['pairs'])} pairs, over {self.limits.max_pairs}; send fewer at a time")
+        return name, body["pairs"], False
+
+    def _pair(self, pair: Any, name: str, tokenized: bool) -> tuple[Sentence, Sentence]:
+        if not isinstance(pair, dict) or "source" not in pair or "target" not in pair:
+            raise _PairError("a pair is an object with 'source' and 'target'")
+        source, target = (
+            self._sentence(pair[side], side, self._finders[name][k], tokenized)
+            for k, side in enumerate(("source", "target"))
+        )
+        return source, target
+
+    def _sentence(self, given: Any, side: str, find: Any, tokenized: bool) -> Sentence:
+        if isinstance(given, list) and all(isinstance(word, str) for word in given):
+            if any(not word or not word.isprintable() or " " in word for word in given):
+                raise _PairError(f"a word of '{side}' is empty or has a space in it")
+            text, tokenized = " ".join(given), True
+        elif isinstance(given, str):
+            text = given
+        else:
+            raise _PairError(f"'{side}' is a string, or a list of words")
+        if any("\ud800" <= c <= "\udfff" for c in text):
+            raise _PairError(f"'{side}' has half a surrogate pair, which is no character")
+        if not text.strip():
+            raise _PairError(f"'{side}' has no words")
+        spans = _between_spaces(text) if tokenized else _places(find(text))
+        if len(spans) > self.limits.max_words:
+            raise _PairError(f"'{side}' has {len(spans)} words, over {self.limits.max_words}")
+        return Sentence(text, [text[begin:end] for begin, end in spans], spans)
+
+
+def _between_spaces(text: str) -> list[tuple[int, int]]:
+    found, at = [], 0
+    for word in text.replace("\t", " ").replace("\n", " ").replace("\r", " ").split(" "):
+        if word:
+            found.append((at, at + len(word)))
+        at += len(word) + 1
+    return found
+
+
+def _places(raw: Any) -> list[tuple[int, int]]:
+    """Return where the words of a sentence begin and end."""
+    found: list[tuple[int, int]] = []
+    for (begin, end), word in zip(raw.spans, raw.word_of, strict=True):
+        if word == len(found):
+            found.append((begin, end))
+        else:
+            found[word] = (found[word][0], end)
+    return found

@@ -1,0 +1,52 @@
+"""``aligntools serve``: links, checks and tags carried over, by HTTP."""
+
+from typing import Any
+
+import click
+
+from aligntools.api.serving.answers import ServiceLimits
+from aligntools.cli import declared, options
+from aligntools.cli.reporting import say
+from aligntools.ground.running import Run
+
+
+@click.command("serve", cls=options.Command)
+@options.group(
+    "Common options",
+    click.option(
+        "-m",
+        "--model",
+        "models",
+        metavar="FILE",
+        multiple=True,
+        required=True,
+        help="A saved model, which requests call by its name without endings; several times for several.",
+    ),
+    click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0 takes a free one."),
+    click.option(
+        "--host",
+        default="127.0.0.1",
+        show_default=True,
+        metavar="ADDRESS",
+        help="Address that is listened at; by default this machine alone is answered.",
+    ),
+)
+@declared.group(ServiceLimits)
+@options.group("Resources", options.verify, options.threads, options.verbosity)
+def command(**o: Any) -> None:
+    """Answer over HTTP: links between words, checks of translations, tags carried over.
+
+    GET / is a page on which two sentences are typed and their links seen; GET /docs says what POST /align, /check and
+    /transfer-markup take, /openapi.json says it to programs. SIGTERM ends the service once what it works at is
+    answered. Needs the extra serve: pip install 'aligntools[serve]'.
+
+    \b
+    Example:
+      aligntools align -q -i data/samples/de-en.txt --save-model de-en.atm -o de-en.align
+      timeout --preserve-status 5 aligntools serve -m de-en.atm --port 0 || test $? = 143
+    """
+    from aligntools.api.serving.running import serve
+
+    limits, run = declared.settings(ServiceLimits, o), declared.settings(Run, o)
+    threads: Any = run.threads  # a number, on the command line
+    serve(o["models"], o["host"], o["port"], limits, threads, (lambda _: None) if o["quiet"] else say, o["verify"])

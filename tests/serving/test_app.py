@@ -1,0 +1,149 @@
+"""A service over HTTP: what it answers, what it refuses, and its page in a browser."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import aligntools as at
+from tests.cli.running import ROOT, fails, run
+from tests.places import SAMPLES
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+client_of = pytest.importorskip("starlette.testclient", exc_type=Exception).TestClient
+
+from aligntools.api.serving.answers import Answers, ServiceLimits  # noqa: E402
+from aligntools.api.serving.app import application  # noqa: E402
+
+PAIR = {"source": "Der Zug fährt um acht Uhr ab.", "target": "The train leaves at eight o'clock."}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return at.train_aligner(at.read_bitext(str(SAMPLES / "de-en.txt")))
+
+
+@pytest.fixture(scope="module")
+def client(model):
+    limits = ServiceLimits(max_body=20_000, max_pairs=10, max_words=20)
+    with client_of(application({"de-en": model, "other": model}, limits, threads=2)) as client:
+        yield client
+
+
+def test_links_have_probabilities_and_places_in_the_text(client, model):
+    found = client.post("/align", json=PAIR).json()
+    spans = [found[side]["spans"] for side in ("source", "target")]
+    words = [found[side]["words"] for side in ("source", "target")]
+    expected = ["Der Zug fährt um acht Uhr ab .", "The train leaves at eight o'clock ."]
+    assert [" ".join(side) for side in words] == expected
+    assert [[PAIR[name][a:b] for a, b in own] for name, own in zip(PAIR, spans, strict=True)] == words
+    own = model.align(*words)
+    assert [(link["source"], link["target"]) for link in found["links"]] == own.links
+    assert [link["probability"] for link in found["links"]] == pytest.approx(own.probabilities.tolist(), abs=1e-4)
+    tokenized = client.post("/align", json={"source": "Der  Zug", "target": "The train", "tokenized": True}).json()
+    assert tokenized["source"] == {"words": ["Der", "Zug"], "spans": [[0, 3], [5, 8]]}
+    sure = client.post("/align", json=PAIR | {"threshold": 0.9999, "model": "other"}).json()
+    assert sure["model"] == "other"
+    assert len(sure["links"]) < len(found["links"])
+
+
+def test_one_bad_pair_costs_no_other(client):
+    bad = [{"source": "", "target": "x"}, 5, {"source": 3, "target": "x"}, {"source": "a " * 21, "target": "x"}]
+    bad += [{"source": ["a b"], "target": "x"}, {"source": "\ud800", "target": "x"}]
+    body = json.dumps({"pairs": [PAIR, *bad, PAIR]})
+    for route in ("/align", "/check", "/transfer-markup"):
+        found = client.post(route, content=body, headers={"Content-Type": "application/json"}).json()["pairs"]
+        assert [list(pair) == ["error"] for pair in found] == [False, *[True] * 6, False], route
+        assert found[0] == found[-1]
+    alone = client.post("/align", json=bad[0])
+    assert (alone.status_code, alone.json()) == (422, {"error": "'source' has no words"})
+
+
+def test_checks_have_places_in_the_text(client):
+    target = "The train leaves at at eight o'clock."
+    found = client.post("/check", json=PAIR | {"target": target}).json()
+    (span,) = found["repeated"]
+    assert target[span["begin_character"] : span["end_character"]] == "at" == span["text"]
+    assert found["problems"] == ["repeated"]
+
+
+def test_tags_are_carried_over(client):
+    found = client.post("/transfer-markup", json=PAIR | {"source": "Der <b>Zug</b> fährt um acht Uhr ab."}).json()
+    assert found["target"] == "The <b>train</b> leaves at eight o'clock."
+    broken = client.post("/transfer-markup", json=PAIR | {"source": "Der <b>Zug"})
+    assert broken.status_code == 422
+    assert "not closed" in broken.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "why"),
+    [
+        ("{", 422, "not JSON"),
+        ("[]", 422, "a JSON object"),
+        ('{"source": "a"}', 422, "'source' and 'target'"),
+        ('{"pairs": 3}', 422, "'pairs' is a list"),
+        ('{"source": "a", "target": "b", "model": "x"}', 422, "no such model; there are de-en, other"),
+        ('{"source": "a", "target": "b", "threshold": 2}', 422, "'threshold'"),
+        ('{"source": "a", "target": "b", "tags": 2}', 422, "'tags'"),
+        (json.dumps({"pairs": [PAIR] * 11}), 413, "11 pairs, over 10"),
+        ("x" * 20_001, 413, "over 20000 bytes"),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_said(client, body, status, why):
+    answer = client.post("/align", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == status
+    assert why in answer.json()["error"]
+
+
+def test_other_pages_cannot_ask_and_the_interface_is_described(client):
+    assert client.post("/align", content="{}", headers={"Content-Type": "text/plain"}).status_code == 415
+    described = client.get("/openapi.json").json()
+    assert set(described["paths"]) == {"/align", "/check", "/transfer-markup"}
+    for route, path in described["paths"].items():
+        example = path["post"]["requestBody"]["content"]["application/json"]["example"]
+        assert client.post(route, json=example).status_code == 200
+    assert "/transfer-markup" in client.get("/docs").text
+    assert "connect-src &#39;self&#39;" in client.get("/").text
+
+
+def test_too_many_and_too_slow_requests_are_refused(model, monkeypatch):
+    ending, begun = threading.Event(), threading.Event()
+
+    def slow(_, body):
+        if body.get("source") == "slow":
+            begun.set()
+            ending.wait(20)
+        return {}
+
+    monkeypatch.setattr(Answers, "align", slow)
+    app = application({"m": model}, ServiceLimits(max_waiting=1, max_seconds=0.5), threads=1)
+    with client_of(app) as client:
+        late = client.post("/align", json={"source": "slow", "target": "x"})
+        assert begun.is_set()
+        assert (late.status_code, late.headers["Retry-After"]) == (503, "1")
+        assert "no answer within 0.5 s" in late.json()["error"]
+        more = client.post("/align", json=PAIR)  # its thread is still taken
+        assert (more.status_code, more.headers["Retry-After"]) == (429, "1")
+        ending.set()
+
+
+def test_a_service_ends_with_its_answers(model, tmp_path):
+    path = tmp_path / "de-en.atm"
+    model.save(path)
+    command = [sys.executable, "-m", "aligntools", "serve", "-m", path, "--port", "0", "--threads", "1"]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    line = process.stderr.readline().decode()
+    assert line.startswith("serving de-en on http://127.0.0.1:")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) in (143, -signal.SIGTERM)
+    with process.stderr as rest:
+        assert rest.read() == b""
+
+
+def test_two_models_of_one_name_are_refused(tmp_path):
+    fails(run("serve", "-m", "a/m.atm", "-m", "b/m.atm"), "two models are called 'm'", status=2)
