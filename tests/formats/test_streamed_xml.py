@@ -89,4 +89,8 @@ def test_root():
     begun = [xml_root(DOCUMENT.encode()[:k]) for k in range(50)]
     assert begun == [None] * begun.count(None) + ["tmx"] * begun.count("tmx")
     assert xml_root(b"<!-- a --> <b>") == "b"
-    assert {xml_root(text) for text in (b"a <b>", b"< a", b"<?xml" + b" " * (1 << 16), b"<! >")} == {""}
+    assert [xml_root(text) for text in (b"", b"<", b"<?xml?>\n", b"<?xml?>\n<!-- a\n", b"<!-- a")] == [None] * 5
+    assert {
+        xml_root(text)
+        for text in (b"\n", b" \n", b"<\n", b"<!-- a\n", b"a <b>", b"< a", b"<?xml" + b" " * (1 << 16), b"<! >")
+    } == {""}

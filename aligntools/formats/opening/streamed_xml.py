@@ -180,20 +180,25 @@ def read_xml(path: object) -> Iterator[XmlEvent]:
 
 
 def xml_root(data: bytes) -> str | None:
-    """Return the name of the first tag of what begins so: nothing if it is no XML, None if more has to be seen."""
+    """Return the name of the first tag of what begins so: nothing if it is no XML, None if more has to be seen.
+
+    Where a line has ended, more is asked for only behind an XML declaration: a live pipe may have no more for now.
+    """
     codec = _OF_TWO_BYTES.get(data[:2], "utf-8")
     text = data[: len(data) & -2 if codec != "utf-8" else len(data)].decode(codec, "ignore").removeprefix("\ufeff")
+    open_end = len(data) < _LOOK and ("\n" not in text or text.startswith("<?xml"))
+    undecided = None if open_end else ""
     while True:
         text = text.lstrip(" \t\r\n")
         if not text.startswith("<"):
-            return "" if text or len(data) >= _LOOK else None
+            return "" if text else undecided
         begin, end = next((marks for marks in _SKIPPED if text.startswith(marks[0])), ("", ""))
         if not begin:
             break
         if end not in text:
-            return None if len(data) < _LOOK else ""
+            return undecided
         text = text[text.index(end) + len(end) :]
     if found := _NAME.match(text):
         return found[1] or found[2]
     begun = re.fullmatch(r"<(!(D(O(C(T(Y(P(E(\s[\s\w:.-]*)?)?)?)?)?)?)?|--?)?|[\w:.-]*)", text)
-    return None if begun and len(data) < _LOOK else ""
+    return undecided if begun else ""
