@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from aligntools.aligning.checking.settings import CheckSettings
@@ -97,8 +98,9 @@ class Answers:
         def answer(name: str, pairs: Sequence[tuple[Sentence, Sentence]]) -> list[dict[str, Any]]:
             given: Any = {} if threshold is None else {"threshold": float(threshold)}
             sides = ([pair[side].words for pair in pairs] for side in (0, 1))
+            blocks = self.models[name].align_blocks(*sides, threads=1, directions=False, **given)
             found = []
-            for pair, one in zip(pairs, self.models[name].align_batch(*sides, threads=1, **given), strict=True):
+            for pair, one in zip(pairs, chain.from_iterable(blocks), strict=True):
                 links = [
                     {"source": i, "target": j, "probability": round(p, 4)}
                     for (i, j), p in zip(one.links, one.probabilities.tolist(), strict=True)
