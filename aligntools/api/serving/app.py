@@ -23,7 +23,7 @@ class _Working:
         self._pool, self._limits, self._count = ThreadPoolExecutor(threads), limits, 0
 
     async def answer(self, work: Callable[[], Any]) -> Any:
-        """Return what ``work`` does in a thread, or refuse."""
+        """Return what a function returns, in a thread of its own, or refuse."""
         if self._count >= self._limits.max_waiting:
             raise Refused(429, f"{self._count} requests wait; try again in a second")
         self._count += 1
@@ -69,9 +69,9 @@ def application(models: Mapping[str, Aligner], limits: ServiceLimits | None = No
         from starlette.responses import HTMLResponse, JSONResponse, Response
         from starlette.routing import Route
     except ImportError:
-        raise UsageProblem("`serve` needs Starlette and uvicorn: pip install 'aligntools[serve]'") from None
+        raise UsageProblem("serving needs Starlette and uvicorn: pip install 'aligntools[serve]'") from None
     if not models:
-        raise UsageProblem("`serve` needs a model")
+        raise UsageProblem("serving needs a model")
     bounds = (limits or ServiceLimits()).checked()
     answers = Answers(models, bounds)
     working = _Working(threads or os.cpu_count() or 1, bounds)

@@ -65,7 +65,7 @@ def serve(
     try:
         import uvicorn
     except ImportError:
-        raise UsageProblem("`serve` needs Starlette and uvicorn: pip install 'aligntools[serve]'") from None
+        raise UsageProblem("serving needs Starlette and uvicorn: pip install 'aligntools[serve]'") from None
     paths = named(models)
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
