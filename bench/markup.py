@@ -154,9 +154,9 @@ def run(o):
             "Nothing was learned from these texts: the weights that choose spans were learned from the messages of a"
             f" website ({markup_weights.SOURCE}) in {', '.join(markup_weights.LANGUAGES)}, by `python -m"
             " bench.markup_weights`. What the weights see was chosen on the German texts here, and on the French and"
-            " Japanese ones with even numbers. That brackets which a translation adds belong to the tag was seen in the"
-            " Japanese texts: without it the same weights have about 46 there. In the German originals, 13 segments have"
-            " two tags in each other's place.",
+            " Japanese ones with even numbers. That brackets which a translation adds belong to the tag was seen in"
+            " the Japanese texts: without it the same weights have about 46 there. In the German originals, 13 segments"
+            " have two tags in each other's place.",
             report.circumstances(o.threads),
         ]
     )
