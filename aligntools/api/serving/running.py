@@ -84,5 +84,11 @@ def serve(
             timeout_graceful_shutdown=int(limits.max_seconds) + 1,
         )
         shown = f"[{host}]" if ":" in host else host
-        say(f"serving {', '.join(paths)} on http://{shown}:{listening.getsockname()[1]}/")
-        uvicorn.Server(config).run(sockets=[listening])
+        said = f"serving {', '.join(paths)} on http://{shown}:{listening.getsockname()[1]}/"
+
+        class Server(uvicorn.Server):
+            async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+                await super().startup(sockets)
+                say(said)  # from here on a signal ends it in order
+
+        Server(config).run(sockets=[listening])
