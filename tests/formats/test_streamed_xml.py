@@ -54,6 +54,8 @@ def test_text_in_small_pieces_is_the_same():
         (b"<a>\n <b></a>", "doc.xml:2: column 7: mismatched tag"),
         (b"<a>", "doc.xml:1: column 4: no element found"),
         (b"<a b=1/>", "doc.xml:1: column 6: not well-formed"),
+        (b"<?xml version='1.0' encoding='UTF-99'?><a/>", ": unknown encoding: UTF-99; convert"),
+        (b"<?xml version='1.0' encoding='gb18030'?><a/>", ": multi-byte encodings are not supported"),
         (b"<a>\xff</a>", "doc.xml:1: column 4: not well-formed"),
         (b"<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]><a>&b;</a>", "declares the entity 'b'"),
         (b"<a>" * 300 + b"</a>" * 300, "more than 256 elements within each other"),

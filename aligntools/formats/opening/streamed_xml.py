@@ -105,6 +105,9 @@ class XmlReader:
                 yield from self._ready
                 problem = f"{expat.ErrorString(error.code)}; it is not well-formed XML, mend it there"
                 raise self._error(error.lineno, error.offset, problem) from None
+            except (LookupError, ValueError) as error:  # what Python says of the encoding that it is declared in
+                yield from self._ready
+                raise self._here(f"{error}; convert the file to UTF-8, and say so in its first line") from None
             size += len(data)
             if not data:
                 self._finish(size)
