@@ -9,6 +9,7 @@ from aligntools import AlignerSettings, CheckSettings, Reading
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, options
 from aligntools.cli.reporting import reporting
+from aligntools.ground.ranges import amounts
 from aligntools.ground.running import Run
 
 #: Exit status where more pairs are flagged than ``--fail-above`` allows.
@@ -35,7 +36,7 @@ FAILED = 3
     click.option(
         "--fail-above",
         metavar="P",
-        type=click.FloatRange(0, 1),
+        type=options.number(amounts(0, 1)),
         help=f"End with status {FAILED} when a larger share of the pairs is flagged; 0: when any is.",
     ),
 )

@@ -7,6 +7,7 @@ import click
 from aligntools.api.serving.answers import ServiceLimits
 from aligntools.cli import declared, options
 from aligntools.cli.reporting import say
+from aligntools.ground.ranges import counts
 from aligntools.ground.running import Run
 
 
@@ -22,7 +23,9 @@ from aligntools.ground.running import Run
         required=True,
         help="A saved model, which requests call by its name without endings; several times for several.",
     ),
-    click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0 takes a free one."),
+    click.option(
+        "--port", type=options.number(counts(0, 65535)), default=8080, show_default=True, help="0 takes a free one."
+    ),
     click.option(
         "--host",
         default="127.0.0.1",

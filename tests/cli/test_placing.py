@@ -34,7 +34,7 @@ def test_options_that_write_say_so_by_their_type():
         if isinstance(p, click.Option) and writing.match(p.help or "") and not only.match(p.help)
     } | {"train-lm --binary"}  # fmt: skip
     assert {named(c, p) for c, p in FILES if p.type.written} == said
-    assert {c.name for c, p in FILES if p.opts[0] == "-o"} == {c.name for c in ALL} - {"warmup", "drop-ins"}
+    assert {c.name for c, p in FILES if p.opts[0] == "-o"} == {c.name for c in ALL} - {"warmup", "drop-ins", "serve"}
 
 
 @pytest.mark.parametrize("command", ALL, ids=lambda command: command.name)

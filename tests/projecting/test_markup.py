@@ -268,3 +268,24 @@ def test_what_is_no_xliff_is_refused(model, tmp_path, text, message):
     (tmp_path / "i.xlf").write_text(text)
     found = run("-q", "-m", model, tmp_path / "i.xlf")
     assert message in str(found.exception), found.exception
+
+
+def test_what_it_learns_from_may_come_in_one_file_or_in_two(samples, tmp_path):
+    files = "--source", samples / "tagged.de", "--target", samples / "tagged.en"
+    for name, more in (
+        ("one", ["--train-input", samples / "de-en.txt"]),
+        ("two", ["--train-source", samples / "de-en.de", "--train-target", samples / "de-en.en"]),
+    ):
+        found = run("-q", "--train", "--fast", "--tokenize", "icu", *more, *files, "-o", tmp_path / name)
+        assert found.exit_code == 0, found.output
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    plain = (samples / "tagged.en").read_text("utf-8")
+    assert re.sub("<[^>]*>", "", (tmp_path / "one").read_text("utf-8")) == re.sub("<[^>]*>", "", plain)
+
+
+def test_the_command_takes_usfm_and_repeats_tags(model, tmp_path):
+    (tmp_path / "a").write_text("Der \\nd Zug\\nd* fährt ab.\n")
+    (tmp_path / "b").write_text("The train leaves.\n")
+    files = "--source", tmp_path / "a", "--target", tmp_path / "b"
+    found = run("-q", "-m", model, "--markup", "usfm", "--split-spans", "repeat", *files)
+    assert found.output == "The \\nd train\\nd* leaves.\n"

@@ -2,10 +2,13 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
+import urllib.error
+import urllib.request
 
 import pytest
 
@@ -132,13 +135,30 @@ def test_too_many_and_too_slow_requests_are_refused(model, monkeypatch):
         ending.set()
 
 
+def asked(address, body):
+    """Return the status of the answer to a request for links, and the limit that it names, if it names one."""
+    request = urllib.request.Request(address.rstrip("/") + "/align", json.dumps(body).encode(), method="POST")
+    request.add_header("Content-Type", "application/json")
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, None
+    except urllib.error.HTTPError as error:
+        said = json.loads(error.read())["error"]
+        return error.code, int(re.findall(r"[0-9]+", said.replace(",", ""))[-1])
+
+
 def test_a_service_ends_with_its_answers(model, tmp_path):
     path = tmp_path / "de-en.atm"
     model.save(path)
-    command = [sys.executable, "-m", "aligntools", "serve", "-m", path, "--port", "0", "--threads", "1"]
+    limits = ["--max-body", "2000", "--max-pairs", "2", "--max-words", "9", "--max-seconds", "60", "--max-waiting", "3"]
+    command = [sys.executable, "-m", "aligntools", "serve", "-m", path, "--host", "127.0.0.1", "--port", "0", *limits]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)})
     line = process.stderr.readline().decode()
     assert line.startswith("serving de-en on http://127.0.0.1:")
+    address = line.split()[3]
+    assert asked(address, PAIR)[0] == 200
+    assert asked(address, {"pairs": [PAIR] * 3}) == (413, 2)
+    assert asked(address, PAIR | {"source": "Zug " * 600}) == (413, 2000)
     process.send_signal(signal.SIGTERM)
     assert process.wait(30) in (143, -signal.SIGTERM)
     with process.stderr as rest:
