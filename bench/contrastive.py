@@ -192,6 +192,8 @@ def _body(o, names, rows, folds):
         line += [f"{r['ours'] / r['joint']:.3f}", f"{low:+.2f} to {high:+.2f}"]
         lines.append([*line, f"{r['ours'] / peer[0]:.3f}" if peer else ""])
     compared = [n for n in names if peers[n]]
+    if not compared:
+        header, lines = header[:2] + header[3:-1], [line[:2] + line[3:-1] for line in lines]
     summary = []
     for column in ("best", "joint", "one", "again", "two", "start", "ours"):
         line = [COLUMNS[column], f"{statistics.mean(rows[n][column] for n in names):.2f}"]
