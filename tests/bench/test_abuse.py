@@ -117,8 +117,8 @@ def test_a_small_part_keeps_the_promise(tmp_path):
 
 @pytest.mark.slow
 def test_a_larger_part_keeps_the_promise(tmp_path):
-    """Every third line, some of the damages: three minutes' worth."""
-    every = [line.number for line in lines.read()][::3]
+    """Every fourth line, some of the damages: three minutes' worth."""
+    every = [line.number for line in lines.read()][::4]
     results = run_lines(tmp_path, every, fixed=10, random=2, contents=2)
-    assert len(results) > 550
+    assert len(results) > 400
     assert show(results) == ""
