@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
 
 #: The task packages, those that compile longest first.
-PARTS = ("aligning", "translating", "parsing", "tagging", "encoding")
+PARTS = ("aligning", "translating", "parsing", "tagging", "encoding", "clustering")
 
 
 def warm(part: str) -> None:
@@ -36,6 +36,10 @@ def _warm(part: str, folder: Path, pool: "Pool") -> None:
         from aligntools.tagging import warming as tagging
 
         tagging.warm(pool)
+    elif part == "clustering":
+        from aligntools.clustering import warming as clustering
+
+        clustering.warm()
     else:
         from aligntools.encoding import warming as encoding
 

@@ -32,8 +32,9 @@ from aligntools.aligning.models.kernels_link_counts import (
     sentence_of,
     start_collecting,
 )
-from aligntools.aligning.models.kernels_random import random_unit, sentence_seed
+from aligntools.aligning.models.kernels_random import sentence_seed
 from aligntools.ground.compiling import kernel
+from aligntools.ground.kernels_random import random_unit
 
 #: Concentration of the priors over jumps and fertilities (Östling & Tiedemann 2016).
 JUMP_PRIOR = 0.5

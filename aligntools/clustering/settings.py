@@ -1,0 +1,36 @@
+"""What can be chosen about word classes."""
+
+from dataclasses import dataclass
+
+from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.ranges import SEED, counts
+
+
+@documented
+@dataclass(frozen=True)
+class ClassSettings(Settings):
+    """How words are clustered."""
+
+    classes: int = option(50, "Number of classes.", allowed=counts(1, 10_000), group="Common options")
+    iterations: int = option(
+        20,
+        "Passes over the words in which they are drawn into classes, ever more surely, before those in which each word"
+        " goes where it gains most.",
+        allowed=counts(0, 100_000),
+        group="Training",
+    )
+    restarts: int = option(
+        1,
+        "Number of times that words are clustered; the classes that tell most of their neighbours are kept.",
+        allowed=counts(1, 10_000),
+        group="Training",
+    )
+    min_count: int = option(
+        1, "Words with fewer occurrences share a class of their own.", allowed=counts(1), group="Training"
+    )
+    seed: int = option(
+        1,
+        "Seed of everything random; the same seed gives the same bytes.",
+        allowed=SEED,
+        group="Resources and messages",
+    )
