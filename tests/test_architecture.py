@@ -109,7 +109,7 @@ def test_kernels_import_kernels_and_numpy():
         ("jinja2", lambda name: name == "aligntools/viewing/page.py"),
         ("matplotlib", lambda name: name == "aligntools/viewing/plots.py"),
         ("starlette", lambda name: name == "aligntools/api/serving/app.py"),
-        ("uvicorn", lambda name: name == "aligntools/api/serving/running.py"),
+        ("uvicorn", lambda name: name == "aligntools/api/serving/http.py"),
         ("anyascii", lambda name: name == "aligntools/aligning/text/look_alikes.py"),
         ("rich", lambda name: name == "aligntools/viewing/terminal.py"),
         ("sacremoses", lambda name: name == "aligntools/words/tokenizing.py"),

@@ -35,7 +35,20 @@ from aligntools.ground.running import Run
     ),
 )
 @declared.group(ServiceLimits)
-@options.group("Resources", options.verify, options.threads, options.verbosity)
+@options.group(
+    "Resources",
+    options.verify,
+    declared.option(
+        Run,
+        "threads",
+        default=1,
+        show_default=True,
+        help="Threads of a process that look for links at a time. More seldom make it faster; processes do.",
+    ),
+    declared.option(Run, "workers", help="Answer in N processes; they share the models' memory."),
+    declared.option(Run, "tmpdir", help="Folder where processes share the models."),
+    options.verbosity,
+)
 def command(**o: Any) -> None:
     """Answer over HTTP: links between words, checks of translations, tags carried over.
 
@@ -51,5 +64,4 @@ def command(**o: Any) -> None:
     from aligntools.api.serving.running import serve
 
     limits, run = declared.settings(ServiceLimits, o), declared.settings(Run, o)
-    threads: Any = run.threads  # a number, on the command line
-    serve(o["models"], o["host"], o["port"], limits, threads, (lambda _: None) if o["quiet"] else say, o["verify"])
+    serve(o["models"], o["host"], o["port"], limits, run, (lambda _: None) if o["quiet"] else say, o["verify"])

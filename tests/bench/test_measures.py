@@ -13,7 +13,14 @@ from tests.places import ROOT
 
 RUN = [measure for measure in MEASURES if measure.module]
 #: What is called by itself.
-TOOLS = {"bench.run", "bench.same_bytes", "bench.peer_taggers", "bench.abuse.bounds", "bench.abuse.worker"}
+TOOLS = {
+    "bench.run",
+    "bench.same_bytes",
+    "bench.peer_taggers",
+    "bench.abuse.bounds",
+    "bench.abuse.worker",
+    "bench.serve_client",
+}
 
 
 def test_the_results_are_sections_of_measures_in_their_order():

@@ -1,5 +1,6 @@
 """A service over HTTP: what it answers, what it refuses, and its page in a browser."""
 
+import contextlib
 import json
 import os
 import re
@@ -7,12 +8,16 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 import aligntools as at
+from aligntools.words.tokenizing import tokenizer
 from tests.cli.running import ROOT, fails, run
 from tests.places import SAMPLES
 
@@ -93,6 +98,10 @@ def test_tags_are_carried_over(client):
         ('{"source": "a", "target": "b", "model": "x"}', 422, "no such model; there are de-en, other"),
         ('{"source": "a", "target": "b", "threshold": 2}', 422, "'threshold'"),
         ('{"source": "a", "target": "b", "tags": 2}', 422, "'tags'"),
+        ('{"source": "a", "target": "b", "tokenize": "german"}', 422, "such as de-en, not 'german'"),
+        ('{"source": "a", "target": "b", "tokenize": 3}', 422, "'tokenize'"),
+        ('{"source": "a", "target": "b", "tokenizer": "icu"}', 422, "'tokenizer' goes with 'tokenize'"),
+        ('{"source": "a", "target": "b", "tokenize": "de-en", "tokenized": true}', 422, "'tokenized' out"),
         (json.dumps({"pairs": [PAIR] * 11}), 413, "11 pairs, over 10"),
         ("x" * 20_001, 413, "over 20000 bytes"),
     ],
@@ -112,6 +121,32 @@ def test_other_pages_cannot_ask_and_the_interface_is_described(client):
         assert client.post(route, json=example).status_code == 200
     assert "/transfer-markup" in client.get("/docs").text
     assert "connect-src &#39;self&#39;" in client.get("/").text
+
+
+def test_words_are_found_as_a_request_asks(client):
+    pytest.importorskip("sacremoses")
+    pytest.importorskip("icu4py.breakers", exc_type=Exception)
+    given = {"source": "Er hat's z.B. dort!", "target": "He isn't there, e.g. now."}
+    expected = []
+    for name in ("moses", "icu"):
+        found = client.post("/align", json=given | {"tokenize": "de-en", "tokenizer": name}).json()
+        for side, language in (("source", "de"), ("target", "en")):
+            expected.append(tokenizer(language, name)(given[side].encode()).decode().split(" "))
+            assert found[side]["words"] == expected[-1]
+    assert expected[:2] != expected[2:]
+    assert client.post("/align", json=given | {"tokenize": "icu"}).status_code == 200
+    for route in ("/check", "/transfer-markup"):
+        assert client.post(route, json=given | {"tokenize": "de-en"}).status_code == 200
+
+
+def test_requests_that_come_together_are_answered_as_alone(client, model):
+    texts = [line.split(" ||| ") for line in (SAMPLES / "de-en.txt").read_text("utf-8").splitlines()[:40]]
+    asked = [{"source": s[:60], "target": t[:60], "tokenized": True} for s, t in texts]
+    alone = [client.post("/align", json=body).json() for body in asked]
+    answers = Answers({"de-en": model}, ServiceLimits())
+    with ThreadPoolExecutor(20) as pool:
+        together = list(pool.map(answers.align, asked))
+    assert json.loads(json.dumps(together)) == alone
 
 
 def test_too_many_and_too_slow_requests_are_refused(model, monkeypatch):
@@ -147,22 +182,58 @@ def asked(address, body):
         return error.code, int(re.findall(r"[0-9]+", said.replace(",", ""))[-1])
 
 
-def test_a_service_ends_with_its_answers(model, tmp_path):
-    path = tmp_path / "de-en.atm"
+@contextlib.contextmanager
+def served(model, folder, *options):
+    """Run a service; yield its process and its address, and expect that SIGTERM ends it without a word."""
+    path = folder / "de-en.atm"
     model.save(path)
-    limits = ["--max-body", "2000", "--max-pairs", "2", "--max-words", "9", "--max-seconds", "60", "--max-waiting", "3"]
-    command = [sys.executable, "-m", "aligntools", "serve", "-m", path, "--host", "127.0.0.1", "--port", "0", *limits]
+    command = [sys.executable, "-m", "aligntools", "serve", "-m", path, "--host", "127.0.0.1", "--port", "0", *options]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)})
-    line = process.stderr.readline().decode()
-    assert line.startswith("serving de-en on http://127.0.0.1:")
-    address = line.split()[3]
-    assert asked(address, PAIR)[0] == 200
-    assert asked(address, {"pairs": [PAIR] * 3}) == (413, 2)
-    assert asked(address, PAIR | {"source": "Zug " * 600}) == (413, 2000)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(30) in (143, -signal.SIGTERM)
-    with process.stderr as rest:
-        assert rest.read() == b""
+    with process.stderr as said:
+        line = said.readline().decode()
+        assert line.startswith("serving de-en on http://127.0.0.1:")
+        yield process, line.split()[3]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) in (143, -signal.SIGTERM)
+        assert said.read() == b""
+
+
+def test_a_service_ends_with_its_answers(model, tmp_path):
+    limits = ["--max-body", "2000", "--max-pairs", "2", "--max-words", "9", "--max-seconds", "60", "--max-waiting", "3"]
+    with served(model, tmp_path, *limits) as (_, address):
+        assert asked(address, PAIR)[0] == 200
+        assert asked(address, {"pairs": [PAIR] * 3}) == (413, 2)
+        assert asked(address, PAIR | {"source": "Zug " * 600}) == (413, 2000)
+
+
+def children(process):
+    """Return the processes that a process has started."""
+    return list(map(int, Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()))
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="which processes there are is asked of Linux")
+def test_a_worker_that_dies_is_replaced_and_all_end_together(model, tmp_path):
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    options = ["--workers", "2", "--threads", "1", "--tmpdir", folder]
+    with served(model, tmp_path, *options) as (process, address):
+        before = children(process)
+        assert len(before) == 2
+        assert any(str(folder) in line for line in Path(f"/proc/{before[0]}/maps").read_text().splitlines())
+        os.kill(before[0], signal.SIGKILL)
+        told = process.stderr.readline().decode()
+        assert told == f"warning: worker {before[0]} was killed by SIGKILL; another takes its place\n"
+        assert {asked(address, PAIR)[0] for _ in range(4)} == {200}
+        after = children(process)
+        assert len(after) == 2
+        assert before[1] in after
+        with ThreadPoolExecutor(2) as pool:  # worked at when the end comes
+            late = [pool.submit(asked, address, {"pairs": [PAIR] * 900}) for _ in range(2)]
+            time.sleep(0.1)
+            process.send_signal(signal.SIGTERM)
+            assert [one.result()[0] for one in late] == [200, 200]
+    assert not list(folder.iterdir())
+    assert not any(Path(f"/proc/{pid}").exists() for pid in after)
 
 
 def test_two_models_of_one_name_are_refused(tmp_path):

@@ -183,20 +183,14 @@ class Applier:
                     chunk.k0, chunk.k1, chunk.k0, *place, table.ptr, table.ids, values, np.float32(lexicon.default), out
                 )
             if self.settings.look_alike and lexicon.floors.max() > lexicon.floors[0]:
-                named = (text.source_tokens, text.source.offsets, text.target_tokens, text.target.offsets)
+                s_rows, s_keys, t_rows, t_keys = text.keyed
+                named = (s_rows, text.source.offsets, t_rows, text.target.offsets, chunk.cell_offsets, s_keys, t_keys)
 
-                def task(
-                    b: tuple[int, int],
-                    out: np.ndarray = out,
-                    named: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] = named,
-                ) -> None:
+                def task(b: tuple[int, int], out: np.ndarray = out, named: tuple[np.ndarray, ...] = named) -> None:
                     kl.look_alike_cells(
                         *b,
                         chunk.k0,
                         *named,
-                        chunk.cell_offsets,
-                        text.s_keys,
-                        text.t_keys,
                         np.float32(lexicon.default),
                         lexicon.floors,
                         out,

@@ -1,6 +1,7 @@
 """A text in the ids of one view's model; all words that the model does not know have one id."""
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
@@ -56,8 +57,6 @@ class ModelText:
         In the view's ids; all unknown words have the same id, the one after the known words.
     source_tokens, target_tokens : int32 [words]
         The same, but each unknown word has an id of its own, its row in the keys.
-    s_keys, t_keys : int32 [n, KEY]
-        Look-alike keys of all words, unknown ones too.
     """
 
     def __init__(self, model: LexicalModel, bitext: Bitext, sizes: tuple[int, int]) -> None:
@@ -83,12 +82,40 @@ class ModelText:
             bitext.target_vocabulary,
             maps,
         )
-        self.s_keys = _with_new(words.s_keys, s_new)
-        self.t_keys = _with_new(words.t_keys, t_new)
+        self._new = s_new, t_new
         s_tokens = np.minimum(self.source_tokens, len(words.s_words)) if s_new else self.source_tokens
         t_tokens = np.minimum(self.target_tokens, len(words.t_words)) if t_new else self.target_tokens
         self.source = Side(s_tokens, bitext.source.offsets)
         self.target = Side(t_tokens, bitext.target.offsets)
+
+    @cached_property
+    def s_keys(self) -> np.ndarray:
+        """Look-alike keys of all source words, unknown ones too: int32 [n, KEY]."""
+        return _with_new(self.model.words.s_keys, self._new[0])
+
+    @cached_property
+    def t_keys(self) -> np.ndarray:
+        """Look-alike keys of all target words, unknown ones too: int32 [n, KEY]."""
+        return _with_new(self.model.words.t_keys, self._new[1])
+
+    @cached_property
+    def keyed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The rows of each word and the keys in them: of the source int32 [words], int32 [n, KEY], of the target."""
+        words = self.model.words
+        source = _rows(self.source_tokens, words.s_keys, self._new[0], lambda: self.s_keys)
+        target = _rows(self.target_tokens, words.t_keys, self._new[1], lambda: self.t_keys)
+        return *source, *target
+
+
+def _rows(
+    tokens: np.ndarray, keys: np.ndarray, new: list[str] | None, every: Callable[[], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and their keys: in a short text with new words a row for each word, not one for the vocabulary."""
+    if not new or len(tokens) >= len(keys):
+        return tokens, every()
+    own, unknown = keys[np.minimum(tokens, len(keys) - 1)], tokens >= len(keys)
+    own[unknown] = look_alike_keys(new)[tokens[unknown] - len(keys)]
+    return np.arange(len(tokens), dtype=np.int32), own
 
 
 def _with_new(keys: np.ndarray, new: list[str] | None) -> np.ndarray:

@@ -116,10 +116,11 @@ class WordTypes:
     model : AlignmentModel
     side : int
         0 for the source, 1 for the target.
+    shares : (float64 [source words + 1], float64 [target words + 1]) or None
+        What `null_shares` finds of the model.
     """
 
-    def __init__(self, model: AlignmentModel, side: int) -> None:
-        shares = null_shares(model)
+    def __init__(self, model: AlignmentModel, side: int, shares: tuple[Floats, Floats] | None) -> None:
         self._shares = None if shares is None else shares[side]
         self._vocabulary = (model.source_vocabulary, model.target_vocabulary)[side]
         self._lowercase = model.lowercase

@@ -1,6 +1,7 @@
 """Sentence pairs checked: what their translations leave out, add or repeat."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
@@ -163,10 +164,22 @@ class Checker:
     """
 
     def __init__(self, model: Aligner, settings: CheckSettings) -> None:
-        from aligntools.aligning.checking.usual import WordTypes
+        from aligntools.aligning.checking.usual import null_shares
 
         self._model, self._settings = model, settings.checked()
-        self._types = [WordTypes(model.model, side) for side in (0, 1)]
+        self._shares = null_shares(model.model)
+        self._begin()
+
+    def again(self) -> "Checker":
+        """Return one for another text, which does not sum up the model anew."""
+        found = copy(self)
+        found._begin()
+        return found
+
+    def _begin(self) -> None:
+        from aligntools.aligning.checking.usual import WordTypes
+
+        self._types = [WordTypes(self._model.model, side, self._shares) for side in (0, 1)]
         self._words: list[tuple[list[str], list[str]]] = []
         self._raw: list[tuple[str, str]] = []
         self._alone: dict[int, Sequence[list[str]]] = {}  # pairs of which one side is blank

@@ -142,19 +142,22 @@ class MarkupTransfer:
 
 def finders(how: Tokenizing, model: Aligner | None = None) -> tuple[WordFinder, WordFinder]:
     """Return what finds the words of both sides, as a model knows them or as one will be trained."""
-    tokenizers: list[Finder | None] = [None, None]
-    if how.tokenize == "icu":
-        tokenizers = [tokenizer("", "icu").spans] * 2
-    elif how.tokenize:
-        tokenizers = [tokenizer(one, how.tokenizer or "moses").spans for one in languages_of(how.tokenize)]
+    found = tokenizers(how)
     if model is None:
-        first, second = (WordFinder(None, tokenize) for tokenize in tokenizers)
+        first, second = (WordFinder(None, tokenize) for tokenize in found)
         return first, second
     sides = model.model.source_vocabulary, model.model.target_vocabulary
-    first, second = (
-        WordFinder(_known(side, model), tokenize) for side, tokenize in zip(sides, tokenizers, strict=True)
-    )
+    first, second = (WordFinder(_known(side, model), tokenize) for side, tokenize in zip(sides, found, strict=True))
     return first, second
+
+
+def tokenizers(how: Tokenizing) -> Sequence[Finder | None]:
+    """Return the tokenizers of both sides, where some are asked for."""
+    if how.tokenize == "icu":
+        return [tokenizer("", "icu").spans] * 2
+    if how.tokenize:
+        return [tokenizer(one, how.tokenizer or "moses").spans for one in languages_of(how.tokenize)]
+    return [None, None]
 
 
 def _known(vocabulary: Any, model: Aligner) -> Known:

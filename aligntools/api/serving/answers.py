@@ -2,17 +2,33 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache, partial
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from aligntools.aligning.checking.settings import CheckSettings
 from aligntools.api.align.aligner import Aligner
-from aligntools.api.align.markup import MarkupTransfer, finders
+from aligntools.api.align.alignments import Alignment
+from aligntools.api.align.markup import MarkupTransfer, checked_pair, finders, tokenizers
+from aligntools.api.serving.gathering import Gathering
 from aligntools.formats.text.reading import Tokenizing
 from aligntools.ground.declaring import Settings, documented, option
-from aligntools.ground.errors import AligntoolsError
+from aligntools.ground.errors import AligntoolsError, UsageProblem
 from aligntools.ground.ranges import amounts, counts
+from aligntools.projecting.markup.words import RawSentence
+
+if TYPE_CHECKING:
+    from aligntools.api.align.checking import Checker
+
+#: The words of both sides of a pair.
+_Words: TypeAlias = tuple[list[str], list[str]]
+#: Returns where the words of a text begin and end.
+Find: TypeAlias = Callable[[str], list[tuple[int, int]]]
+#: Pairs of different requests that are aligned at once, at most: with more, the first would wait for the last.
+_TOGETHER = 64
+#: How many ways to find words are kept.
+_WAYS = 64
+_FIELDS = {"model", "source", "target", "pairs", "tokenized", "tokenize", "tokenizer"}
 
 
 @documented
@@ -66,12 +82,16 @@ class Answers:
     models : dict of str to Aligner
         The first is used where a request names none.
     limits : ServiceLimits
+    threads : int
+        How many of them look for links at a time. What asks meanwhile is worked at together.
     """
 
-    def __init__(self, models: Mapping[str, Aligner], limits: ServiceLimits) -> None:
+    def __init__(self, models: Mapping[str, Aligner], limits: ServiceLimits, threads: int = 1) -> None:
         self.models, self.limits = dict(models), limits
-        self._finders = {name: finders(Tokenizing(), model) for name, model in models.items()}
-        self._transfer = cache(lambda name: MarkupTransfer(self.models[name]))
+        self._finders = lru_cache(_WAYS)(self._finders_of)
+        self._transfer = lru_cache(_WAYS)(lambda name, how: MarkupTransfer(self.models[name], tokenizing=how))
+        self._checker = cache(self._checker_of)
+        self._links: Gathering[_Words, Alignment] = Gathering(self._found, threads, _TOGETHER)
 
     def warm(self) -> None:
         """Answer a request of each kind, so that the first user does not wait for what is prepared once."""
@@ -95,12 +115,13 @@ class Answers:
         ):
             raise Refused(422, "'threshold' is a probability, a number from 0 to 1")
 
-        def answer(name: str, pairs: Sequence[tuple[Sentence, Sentence]]) -> list[dict[str, Any]]:
-            given: Any = {} if threshold is None else {"threshold": float(threshold)}
-            sides = ([pair[side].words for pair in pairs] for side in (0, 1))
-            blocks = self.models[name].align_blocks(*sides, threads=1, directions=False, **given)
+        def answer(name: str, pairs: Sequence[tuple[Sentence, Sentence]], _: Tokenizing) -> list[dict[str, Any]]:
             found = []
-            for pair, one in zip(pairs, chain.from_iterable(blocks), strict=True):
+            words = [(source.words, target.words) for source, target in pairs]
+            aligned: list[Alignment] = []
+            for begin in range(0, len(words), _TOGETHER):  # in turn with the pairs of others
+                aligned.extend(self._links((name, threshold), words[begin : begin + _TOGETHER]))
+            for pair, one in zip(pairs, aligned, strict=True):
                 links = [
                     {"source": i, "target": j, "probability": round(p, 4)}
                     for (i, j), p in zip(one.links, one.probabilities.tolist(), strict=True)
@@ -110,14 +131,21 @@ class Answers:
 
         return self._answered(body, answer, {"threshold"})
 
+    def _found(self, key: Any, pairs: Sequence[_Words]) -> list[Alignment]:
+        """Return the links of pairs of words, by a model and a threshold."""
+        name, threshold = key
+        given: Any = {} if threshold is None else {"threshold": float(threshold)}
+        sides = ([pair[side] for pair in pairs] for side in (0, 1))
+        blocks = self.models[name].align_blocks(*sides, threads=1, directions=False, **given)
+        return list(chain.from_iterable(blocks))
+
     def check(self, body: Any) -> dict[str, Any]:
         """Return what translations leave out, add or repeat; see `aligntools.check`. Raises as `align` does."""
-        from aligntools.api.align.checking import Checker
         from aligntools.api.align.filtering import qualities
 
-        def answer(name: str, pairs: Sequence[tuple[Sentence, Sentence]]) -> list[dict[str, Any]]:
+        def answer(name: str, pairs: Sequence[tuple[Sentence, Sentence]], _: Tokenizing) -> list[dict[str, Any]]:
             model = self.models[name]
-            checker, at = Checker(model, CheckSettings()), 0
+            checker, at = self._checker(name).again(), 0
             words = [[pair[side].words for pair in pairs] for side in (0, 1)]
             for block in qualities(model, *words, threads=1):
                 here = slice(at, at + len(block))
@@ -137,37 +165,51 @@ class Answers:
 
         return self._answered(body, answer)
 
+    def _finders_of(self, name: str, how: Tokenizing) -> list[Find]:
+        """Return what finds the words of both sides: a tokenizer as it is, else words as a model knows them."""
+        own = zip(tokenizers(how), finders(how, self.models[name]), strict=True)
+        return [tokenize or partial(_places_by, find) for tokenize, find in own]
+
+    def _checker_of(self, name: str) -> "Checker":
+        from aligntools.api.align.checking import Checker
+
+        return Checker(self.models[name], CheckSettings())
+
     def transfer_markup(self, body: Any) -> dict[str, Any]:
         """Return translations with the tags of their sources; see `MarkupTransfer`. Raises as `align` does."""
 
-        def answer(name: str, pairs: Sequence[tuple[Sentence, Sentence]]) -> list[dict[str, Any]]:
+        def answer(name: str, pairs: Sequence[tuple[Sentence, Sentence]], how: Tokenizing) -> list[dict[str, Any]]:
             found: list[dict[str, Any]] = []
+            good = []
             for source, target in pairs:
                 try:
-                    found.append({"target": self._transfer(name).transfer(source.text, target.text).text})
+                    good.append(checked_pair(source.text, target.text, ("source", "target"), 1))
+                    found.append({})
                 except AligntoolsError as error:
                     found.append({"error": str(error.message)})
-            return found
+            placed = self._transfer(name, how).transfer_pairs(good)
+            return [one or {"target": next(placed).text} for one in found]
 
         return self._answered(body, answer)
 
     def _answered(
         self,
         body: Any,
-        answer: Callable[[str, Sequence[tuple[Sentence, Sentence]]], list[dict[str, Any]]],
+        answer: Callable[[str, Sequence[tuple[Sentence, Sentence]], Tokenizing], list[dict[str, Any]]],
         more: frozenset[str] | set[str] = frozenset(),
     ) -> dict[str, Any]:
         """Answer those pairs of a request that can be; the others get an ``error``."""
         name, pairs, one = self._asked(body, more)
+        how = self._tokenizing(body, name)
         found: list[dict[str, Any] | None] = []
         good = []
         for pair in pairs:
             try:
-                good.append(self._pair(pair, name, bool(body.get("tokenized", False))))
+                good.append(self._pair(pair, None if body.get("tokenized", False) else self._finders(name, how)))
                 found.append(None)
             except _PairError as error:
                 found.append({"error": str(error)})
-        answers = iter(answer(name, good) if good else [])
+        answers = iter(answer(name, good, how) if good else [])
         all_found = [next(answers) if entry is None else entry for entry in found]
         if not one:
             return {"model": name, "pairs": all_found}
@@ -179,7 +221,7 @@ class Answers:
         """Return which model is asked for which pairs, and whether for one alone."""
         if not isinstance(body, dict):
             raise Refused(422, "a request is a JSON object with 'source' and 'target', or with 'pairs'")
-        unknown = body.keys() - {"model", "source", "target", "pairs", "tokenized"} - more
+        unknown = body.keys() - _FIELDS - more
         if unknown:
             raise Refused(422, f"there is no '{min(unknown)[:40]}' in a request of this kind")
         if not isinstance(body.get("tokenized", False), bool):
@@ -197,20 +239,35 @@ class Answers:
             raise Refused(413, f"{len(body['pairs'])} pairs, over {self.limits.max_pairs}; send fewer at a time")
         return name, body["pairs"], False
 
-    def _pair(self, pair: Any, name: str, tokenized: bool) -> tuple[Sentence, Sentence]:
+    def _tokenizing(self, body: dict[str, Any], name: str) -> Tokenizing:
+        """Return how a request wants words to be found."""
+        given = {field: body[field] for field in ("tokenize", "tokenizer") if body.get(field) is not None}
+        if given and body.get("tokenized", False):
+            raise Refused(422, f"'{min(given)}' is for raw text; leave it or 'tokenized' out")
+        for field, value in given.items():
+            if not isinstance(value, str):
+                raise Refused(422, f"'{field}' is a string")
+        try:
+            how = Tokenizing(**given).checked()
+            self._finders(name, how)
+        except UsageProblem as error:
+            raise Refused(422, str(error.message).replace("`", "'")) from None
+        return how
+
+    def _pair(self, pair: Any, find: Sequence[Find] | None) -> tuple[Sentence, Sentence]:
         if not isinstance(pair, dict) or "source" not in pair or "target" not in pair:
             raise _PairError("a pair is an object with 'source' and 'target'")
         source, target = (
-            self._sentence(pair[side], side, self._finders[name][k], tokenized)
+            self._sentence(pair[side], side, None if find is None else find[k])
             for k, side in enumerate(("source", "target"))
         )
         return source, target
 
-    def _sentence(self, given: Any, side: str, find: Any, tokenized: bool) -> Sentence:
+    def _sentence(self, given: Any, side: str, find: Find | None) -> Sentence:
         if isinstance(given, list) and all(isinstance(word, str) for word in given):
             if any(not word or not word.isprintable() or " " in word for word in given):
                 raise _PairError(f"a word of '{side}' is empty or has a space in it")
-            text, tokenized = " ".join(given), True
+            text, find = " ".join(given), None
         elif isinstance(given, str):
             text = given
         else:
@@ -219,7 +276,7 @@ class Answers:
             raise _PairError(f"'{side}' has half a surrogate pair, which is no character")
         if not text.strip():
             raise _PairError(f"'{side}' has no words")
-        spans = _between_spaces(text) if tokenized else _places(find(text))
+        spans = _between_spaces(text) if find is None else find(text)
         if len(spans) > self.limits.max_words:
             raise _PairError(f"'{side}' has {len(spans)} words, over {self.limits.max_words}")
         return Sentence(text, [text[begin:end] for begin, end in spans], spans)
@@ -234,8 +291,9 @@ def _between_spaces(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _places(raw: Any) -> list[tuple[int, int]]:
-    """Return where the words of a sentence begin and end."""
+def _places_by(find: Callable[[str], RawSentence], text: str) -> list[tuple[int, int]]:
+    """Return where the words of a sentence begin and end, whose pieces are found."""
+    raw = find(text)
     found: list[tuple[int, int]] = []
     for (begin, end), word in zip(raw.spans, raw.word_of, strict=True):
         if word == len(found):

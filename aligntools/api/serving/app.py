@@ -15,12 +15,17 @@ from aligntools.formats.opening.json_text import parse_json
 from aligntools.ground.errors import AligntoolsError, UsageProblem
 from aligntools.viewing.page import page
 
+#: Threads that read requests, wait, and write answers.
+_MOST_THREADS = 64
+
 
 class _Working:
     """Threads that answer, and how many requests are at work or wait."""
 
-    def __init__(self, threads: int, limits: ServiceLimits) -> None:
-        self._pool, self._limits, self._count = ThreadPoolExecutor(threads), limits, 0
+    def __init__(self, limits: ServiceLimits) -> None:
+        # most threads wait for a turn; while they do, requests can be worked at together
+        self._pool = ThreadPoolExecutor(min(limits.max_waiting, _MOST_THREADS))
+        self._limits, self._count = limits, 0
 
     async def answer(self, work: Callable[[], Any]) -> Any:
         """Return what a function returns, in a thread of its own, or refuse."""
@@ -73,8 +78,8 @@ def application(models: Mapping[str, Aligner], limits: ServiceLimits | None = No
     if not models:
         raise UsageProblem("serving needs a model")
     bounds = (limits or ServiceLimits()).checked()
-    answers = Answers(models, bounds)
-    working = _Working(threads or os.cpu_count() or 1, bounds)
+    answers = Answers(models, bounds, threads or os.cpu_count() or 1)
+    working = _Working(bounds)
     names = list(answers.models)
     description = openapi(names)
     shown = page("Links between two sentences", "serve", {"models": names}, connected=True, models=names)

@@ -1,8 +1,9 @@
 """What a service says of itself: its OpenAPI description, and the page that shows it."""
 
-from typing import Any
+from typing import Any, get_args
 
 from aligntools import __version__
+from aligntools.formats.text.reading import Tokenizer
 
 _SIDE = {
     "oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
@@ -41,6 +42,8 @@ def openapi(models: list[str]) -> dict[str, Any]:
         "properties": {
             "model": {"type": "string", "enum": models, "default": models[0]},
             "tokenized": {"type": "boolean", "default": False, "description": "Words stand between spaces."},
+            "tokenize": {"type": "string", "description": "Languages of raw text, such as de-en, or icu."},
+            "tokenizer": {"type": "string", "enum": list(get_args(Tokenizer)), "default": "moses"},
             **_PAIR["properties"],  # type: ignore[dict-item]
             "pairs": {"type": "array", "items": _PAIR},
         },

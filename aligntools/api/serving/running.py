@@ -5,11 +5,21 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from aligntools.api.align.aligner import Aligner
-from aligntools.api.serving.answers import ServiceLimits
+from aligntools.api.running.engines import temporary_folder
+from aligntools.api.serving.answers import Answers, ServiceLimits
 from aligntools.api.serving.app import application
+from aligntools.api.serving.http import answer_until_told, installed
+from aligntools.api.serving.supervising import Supervisor, Task
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.running import Run
+from aligntools.store.objects import write_object
+from aligntools.store.stores import Store
+
+#: Connections that wait to be taken.
+WAITING = 2048
 
 
 def named(paths: Sequence[str]) -> dict[str, str]:
@@ -34,7 +44,7 @@ def serve(
     host: str,
     port: int,
     limits: ServiceLimits,
-    threads: int | None,
+    run: Run,
     say: Callable[[str], None],
     verify: bool = True,
 ) -> None:
@@ -48,8 +58,9 @@ def serve(
     port : int
         0: a free one.
     limits : ServiceLimits
-    threads : int or None
-        How many requests are worked at together.
+    run : Run
+        Threads that look for links at a time, and processes; these read the models from a temporary folder, into
+        memory that they share.
     say : callable
         Is told the address, once requests are taken.
     verify : bool
@@ -61,34 +72,28 @@ def serve(
         When uvicorn or Starlette is not installed.
     DataError
         When a model cannot be read, or the port cannot be taken.
+    ResourceError
+        When worker processes cannot be started, or end again and again.
     """
-    try:
-        import uvicorn
-    except ImportError:
-        raise UsageProblem("serving needs Starlette and uvicorn: pip install 'aligntools[serve]'") from None
+    installed()
     paths = named(models)
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.create_server((host, port), family=family)
+        listening = socket.create_server((host, port), family=family, backlog=WAITING)
     except OSError as error:
         raise DataError(f"{host}:{port}", None, f"{os.strerror(error.errno or 0)}; choose another port") from None
     with closing(listening):
-        loaded = {name: Aligner.load(path, verify=verify) for name, path in paths.items()}
-        app = application(loaded, limits, threads)
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            lifespan="off",
-            server_header=False,
-            timeout_graceful_shutdown=int(limits.max_seconds) + 1,
-        )
         shown = f"[{host}]" if ":" in host else host
         said = f"serving {', '.join(paths)} on http://{shown}:{listening.getsockname()[1]}/"
-
-        class Server(uvicorn.Server):
-            async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-                await super().startup(sockets)
-                say(said)  # from here on a signal ends it in order
-
-        Server(config).run(sockets=[listening])
+        loaded = {name: Aligner.load(path, verify=verify) for name, path in paths.items()}
+        threads: Any = run.threads  # a number or None
+        if run.workers is None:
+            answer_until_told(application(loaded, limits, threads), listening, limits, lambda: say(said))
+            return
+        Answers(loaded, limits).warm()  # what has to be compiled is compiled once
+        with temporary_folder(run.tmpdir) as folder:
+            store, kept = Store(folder), {}
+            for number, name in enumerate(paths):
+                kept[name] = f"model.{number}"
+                write_object(store, kept[name], loaded.pop(name))
+            Supervisor(Task(store, kept, limits, threads), listening, run.workers).run(lambda: say(said))
