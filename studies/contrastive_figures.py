@@ -79,7 +79,7 @@ def draw(model, pool, bitext, lengths, count, seed):
     sides = np.stack([bitext.source.lengths(), bitext.target.lengths()])
     rng = np.random.default_rng(seed)
     order = rng.permutation(np.flatnonzero((sides.min(0) >= least) & (sides.max(0) <= most)))
-    finder = CandidateFinder(model, pool, least=-1.0, most=1 << 30)
+    finder = CandidateFinder(model, pool, candidates="all")
     observed, corrupted, used = [], [], np.zeros(0, np.int64)
     for number, kind in enumerate(NOISE):
         fit = np.setdiff1d(order, used, assume_unique=True)

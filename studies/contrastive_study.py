@@ -160,9 +160,9 @@ class Study(contrastive_base.Study):
     @cached_property
     def whole_finder(self):
         """Return what has every cell as a candidate."""
-        from aligntools.aligning.contrastive.candidates import EVERY_CELL, CandidateFinder
+        from aligntools.aligning.contrastive.candidates import CandidateFinder
 
-        return CandidateFinder(self.model, self.pool, **EVERY_CELL)
+        return CandidateFinder(self.model, self.pool, candidates="all")
 
     @cached_property
     def gold_cells(self):

@@ -154,8 +154,10 @@ def changed(name):
     return name
 
 
-def network_odds(pair, names, network):
+def network_odds(pair, names, network, exchanged=True):
     """Return the log-odds of a pair's candidates under a network, by its definition cell by cell.
+
+    Each network judges the pair and, if ``exchanged``, the pair with its sides exchanged; else one of both, in turns.
 
     ``network`` maps names of arrays to nested lists; see `aligntools.aligning.contrastive.kernels_linknetwork`.
     """
@@ -202,5 +204,6 @@ def network_odds(pair, names, network):
             found[cell] = last + network["last_bias"][m] + network["trust"][m] * pair.cells["posterior"][cell]
         return found
 
-    runs = [once(turned, m) for turned in (False, True) for m in range(len(network["trust"]))]
+    each = range(len(network["trust"]))
+    runs = [once(turned, m) for turned in (False, True) for m in each if exchanged or m % 2 == turned]
     return [sum(run[cell] for run in runs) / len(runs) for cell in pair.candidates]

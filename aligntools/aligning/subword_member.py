@@ -7,7 +7,7 @@ import numpy as np
 from aligntools.aligning.applying.model_text import ModelText
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.text.subwords import PieceSide, Subwords, cut_sides
-from aligntools.formats.text.corpus import Bitext, Side, Skipped
+from aligntools.formats.text.corpus import Bitext, Side, Skipped, compacted
 from aligntools.words.vocabulary import AnyVocabulary, ExtendedVocabulary, Vocabulary
 
 #: Weight of the pieces' posteriors; the views share the rest.
@@ -89,8 +89,8 @@ def numbered(
     list of str
         Pieces that were not known.
     """
-    used, tokens = np.unique(side.tokens, return_inverse=True)
+    used, tokens = compacted(side.tokens)
     sizes, ids, pieces = subwords.cut([vocabulary.word(word) for word in used.tolist()])
     new: dict[str, int] = {}
     numbers = [known[p] if p in known else new.setdefault(p, len(known) + len(new)) for p in pieces]
-    return (tokens.reshape(-1), side.offsets, sizes, np.array(numbers, np.int32)[ids]), list(new)
+    return (tokens, side.offsets, sizes, np.array(numbers, np.int32)[ids]), list(new)

@@ -1,7 +1,7 @@
 """Finding the candidate links of sentence pairs, and their local features: what each adds to a score by itself."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,12 +23,29 @@ from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import AnyVocabulary
 
-#: A cell is a candidate if the mean of both directions' posteriors is above this, ...
-LEAST_POSTERIOR = 0.02
-#: ... and it is among the best of its source word or of its target word, so many.
-MOST_LINKS = 5
-#: What makes every cell a candidate.
-EVERY_CELL: dict[str, Any] = {"least": -1.0, "most": 1 << 30}
+
+@dataclass(frozen=True)
+class Bounds:
+    """Which cells are candidates, and how thoroughly the network judges them.
+
+    Attributes
+    ----------
+    least : float
+        A cell is a candidate if the mean of both directions' posteriors is above this, ...
+    most : int
+        ... and it is among the best of its source word or of its target word, so many.
+    turned : bool
+        Each network judges a pair with its sides exchanged too; otherwise every second one does so alone.
+    """
+
+    least: float = 0.02
+    most: int = 5
+    turned: bool = True
+
+
+#: Those of `settings.Candidates`. With few the network takes less than half the time; links have 1 % more errors
+#: (`bench/SETTINGS.md`).
+BOUNDS = {"few": Bounds(0.05, 4, False), "base": Bounds(), "all": Bounds(-1.0, 1 << 30)}
 #: Link-matrix cells worked at a time.
 CELLS = 2_000_000
 
@@ -78,8 +95,8 @@ class CandidateFinder:
     pool : Pool
     network : LinkNetwork or None
         For the feature ``trees``, which is 0 without.
-    least, most
-        See LEAST_POSTERIOR and MOST_LINKS; with EVERY_CELL every cell is a candidate.
+    candidates : str
+        One of BOUNDS.
     applier : Applier or None
         Of the model, where there is one already.
     """
@@ -89,12 +106,11 @@ class CandidateFinder:
         model: AlignmentModel,
         pool: Pool,
         network: LinkNetwork | None = None,
-        least: float = LEAST_POSTERIOR,
-        most: int = MOST_LINKS,
+        candidates: str = "base",
         cells: int = CELLS,
         applier: Applier | None = None,
     ) -> None:
-        self.model, self.pool, self.network, self.least, self.most = model, pool, network, least, most
+        self.model, self.pool, self.network, self.bounds = model, pool, network, BOUNDS[candidates]
         self.applier = applier or Applier(model.views, model.settings, model.sizes, cells, model.subwords)
 
     def find(self, bitext: Bitext, evidence: Sequence[GivenLinks] = ()) -> Iterator[tuple[Posteriors, CandidateLinks]]:
@@ -146,7 +162,7 @@ class CandidateFinder:
             a, b = block
             kl.mean_cells(p.cell_offsets[a - p.k0], p.cell_offsets[b - p.k0], p.forward, p.reverse, cells)
             none = np.empty(0, np.int32)
-            given = (*block, pairs, cells, np.float32(self.least), self.most, counts)
+            given = (*block, pairs, cells, np.float32(self.bounds.least), self.bounds.most, counts)
             size = kl.find_candidates(*given, none, none)
             rows, columns = np.empty(size, np.int32), np.empty(size, np.int32)
             if size:
@@ -178,5 +194,5 @@ class CandidateFinder:
 
         self.pool.map(fill, p.sentence_blocks)
         if self.network is not None:
-            candidates.local[:, kf.TREES] = self.network.odds(candidates, self.pool)
+            candidates.local[:, kf.TREES] = self.network.odds(candidates, self.pool, self.bounds.turned)
         return candidates

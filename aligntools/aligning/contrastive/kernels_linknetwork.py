@@ -134,13 +134,15 @@ def highest(lines, size, h, matrix, most, products, places, sums):
 
 
 @kernel(owning=False)
-def network_odds(k0, k1, candidates, network, x, words, values, places, out):
-    """Average the networks' log-odds, each over the pair and over the pair with its sides changed.
+def network_odds(k0, k1, candidates, network, turned, x, words, values, places, out):
+    """Average the networks' log-odds, each over the pair and over the pair with its sides exchanged.
 
     Parameters
     ----------
     candidates : kernels_features.Candidates
     network : Network
+    turned : bool
+        Each judges both; otherwise every second one judges the pair with its sides exchanged, and the others the pair.
     x : float32 [2, inputs or TOGETHER * CHANNELS], scratch
     words : float32 [3, words of the longest side, CHANNELS], scratch
     values : float32 [2, candidates of the largest pair, CHANNELS], scratch
@@ -148,7 +150,7 @@ def network_odds(k0, k1, candidates, network, x, words, values, places, out):
     out : float32 [candidates], output
     """
     n_networks, n_layers = network.layers.shape[0], network.layers.shape[1]
-    share = np.float32(1.0 / (2 * n_networks))
+    share = np.float32(1.0 / (2 * n_networks if turned else n_networks))
     most, of_rows, of_columns, h, z = words[0], words[1], words[2], values[0], values[1]
     chosen, to, sums = places[0], places[1], x[1]
     for k in range(k0, k1):
@@ -161,6 +163,8 @@ def network_odds(k0, k1, candidates, network, x, words, values, places, out):
             if side == 1:
                 rows, columns, s_words, t_words = columns, rows, t_words, s_words
             for m in range(n_networks):
+                if not turned and m % 2 != side:
+                    continue
                 first_layer(
                     pair,
                     rows,

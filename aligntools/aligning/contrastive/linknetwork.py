@@ -56,8 +56,11 @@ class LinkNetwork:
         columns = [[NAMES.index(name) for name in names] for names in (self.names, map(turned, self.names))]
         return kn.Network(np.array(columns, np.int32), *(getattr(self, name) for name in _ARRAYS))
 
-    def odds(self, candidates: CandidateLinks, pool: Pool | None = None) -> np.ndarray:
-        """Return the natural log-odds that candidates are links, float32 [candidates]."""
+    def odds(self, candidates: CandidateLinks, pool: Pool | None = None, turned: bool = True) -> np.ndarray:
+        """Return the natural log-odds that candidates are links, float32 [candidates].
+
+        With ``turned`` each network judges both the pair and the pair with its sides exchanged, otherwise one of these.
+        """
         arrays, out = candidates.arrays(), np.empty(len(candidates.rows), np.float32)
 
         def judge(block: tuple[int, int]) -> None:
@@ -66,7 +69,7 @@ class LinkNetwork:
             shapes = (2, inputs), (3, max(longest), kn.CHANNELS), (2, most, kn.CHANNELS)
             scratch = [np.empty(shape, np.float32) for shape in shapes]
             places = np.empty((2, max(most, *longest)), np.int64)
-            kn.network_odds(*block, arrays, self._network, *scratch, places, out)
+            kn.network_odds(*block, arrays, self._network, turned, *scratch, places, out)
 
         over(pool, judge, candidates.blocks())
         return out

@@ -14,7 +14,7 @@ Density: TypeAlias = Literal["base", "expected", "learned"]
 Constraint: TypeAlias = Literal["none", "itg", "block-itg"]
 Method: TypeAlias = Literal["risk", "mert"]
 Optimizer: TypeAlias = Literal["sphere", "sgd"]
-Candidates: TypeAlias = Literal["base", "all"]
+Candidates: TypeAlias = Literal["few", "base", "all"]
 
 #: Ways to make a corrupted copy of a sentence pair: exchange all words, leave one out, add one, replace one.
 NOISE: tuple[str, ...] = ("shuffle", "delete", "insert", "replace")
@@ -147,11 +147,12 @@ class ContrastiveSettings(Settings):
     constraint: Constraint = option(
         "none", "Allow only alignments that an ITG of words or blocks can build.", group=_SEARCH
     )
-    candidates: Candidates = option(
-        "base",
-        "Links that are tried: those with some posterior under the base model (base), or all, as in the paper,"
-        " which is many times slower.",
+    candidates: Candidates | None = option(
+        None,
+        "Links that are tried: those with some posterior under the base model (base), fewer of these in less time"
+        " (few), or all, as in the paper, which is many times slower.",
         group=_SEARCH,
+        otherwise="base; few with more than 100,000 pairs",
     )
     seed: int = option(
         1, "Seed of everything random; the same seed gives the same bytes.", allowed=SEED, group="Text and resources"

@@ -20,6 +20,7 @@ from aligntools.aligning.contrastive.learning import LearningSettings, calibrate
 from aligntools.aligning.contrastive.link_probabilities import known, link_probabilities
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
+from aligntools.aligning.contrastive.rounds import LARGEST
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, ContrastiveSettings, Method
 from aligntools.aligning.contrastive.starts import ContrastiveStart, shipped
@@ -323,14 +324,16 @@ def plan_of(
         The start of a file.
     pairs : int or None
         Of the text that is learned from without gold links; the network that comes with the program holds back if they
-        are many.
+        are many, and judges few candidates if they are more than LARGEST.
     """
     start: str | ContrastiveStart = settings.begins
     if start == GIVEN:
         assert given is not None, "a file has the start"
         start = given
+    quick = start == USUAL and pairs is not None and pairs > LARGEST
     passes, rate, pull = settings.steps
-    search = SearchSettings(beam=settings.beam, constraint=settings.constraint).among(settings.candidates)
+    among = settings.candidates or ("few" if quick else "base")
+    search = SearchSettings(beam=settings.beam, constraint=settings.constraint).among(among)
     learning = LearningSettings(
         n_best=settings.n_best,
         beam=settings.learning_beam,

@@ -10,7 +10,6 @@ from aligntools.aligning.applying.decided import Decided, joined
 from aligntools.aligning.applying.decisions import decided
 from aligntools.aligning.contrastive import tasks
 from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
-from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
 from aligntools.aligning.contrastive.weights import Weights, weights_of
 from aligntools.aligning.model import AlignmentModel
@@ -47,12 +46,12 @@ def _views(work: Work, models: Models, part: int) -> list[LexicalModel]:
 
 
 def _finder(
-    work: Work, views: Sequence[LexicalModel], text: Bitext, network: LinkNetwork | None, pool: Pool
+    work: Work, views: Sequence[LexicalModel], text: Bitext, judged: Weights | tasks.LearningPlan, pool: Pool
 ) -> CandidateFinder:
     """Return what finds the links of a part that the network judges."""
     words = text.source_vocabulary, text.target_vocabulary
     model = AlignmentModel(work.settings, *words, list(views))  # type: ignore[arg-type]
-    return CandidateFinder(model, pool, network, cells=CELLS)
+    return CandidateFinder(model, pool, judged.network, judged.search.candidates, cells=CELLS)
 
 
 def decide(work: Work, models: Models, _job: int, pool: Pool) -> None:
@@ -70,7 +69,7 @@ def decide(work: Work, models: Models, _job: int, pool: Pool) -> None:
     for part in parts.tolist():
         text = work.text(part)
         (chosen,) = tasks.draw([text], math.ceil(plan.sentences / len(parts)), plan.learning.seed)
-        found.add(_finder(work, _views(work, models, part), text, plan.network, pool), text, chosen, 0, plan)
+        found.add(_finder(work, _views(work, models, part), text, plan, pool), text, chosen, 0, plan)
     work.store.write(DECISION, tasks.learned_from(found, plan, pool).text())
 
 
@@ -87,7 +86,7 @@ def link_part(work: Work, models: Models, decisions: Decisions, directions: bool
     text, views = work.text(part), _views(work, models, part)
     if work.best and decisions.by_network:
         weights = decision_of(work)
-        finder = _finder(work, views, text, weights.network, pool)
+        finder = _finder(work, views, text, weights, pool)
         runs = tasks.align(finder, text, weights, pool, (), directions, decisions)
     else:
         sizes = len(text.source_vocabulary), len(text.target_vocabulary)

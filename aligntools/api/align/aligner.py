@@ -369,7 +369,7 @@ def _align(
         from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
 
         applier = aligner.network_applier if cells is None else aligner.applier(min(cells, CELLS))
-        finder = CandidateFinder(aligner.model, pool, weights.network, applier=applier)
+        finder = CandidateFinder(aligner.model, pool, weights.network, weights.search.candidates, applier=applier)
         found = tasks.align(finder, text, weights, pool, given, directions, decisions)
     skipped = text.skipped
     for d in found:

@@ -296,10 +296,9 @@ def _candidate_finder(
     aligner: Aligner, chosen: Any, pool: "Pool", applier: "Applier | None" = None
 ) -> "CandidateFinder":
     """Return what finds the features' values; ``chosen`` says which are active."""
-    from aligntools.aligning.contrastive.candidates import EVERY_CELL, CandidateFinder
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
 
-    bounds: dict[str, Any] = EVERY_CELL if chosen.search.candidates == "all" else {}
-    return CandidateFinder(aligner.model, pool, network_of(chosen), applier=applier, **bounds)
+    return CandidateFinder(aligner.model, pool, network_of(chosen), chosen.search.candidates, applier=applier)
 
 
 @taking(ContrastiveSettings, Reading, Run, *SETTINGS)

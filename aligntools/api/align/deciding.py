@@ -31,6 +31,6 @@ def with_network(aligner: Aligner, bitext: "Bitext", known: "Known | None", read
 
     model = aligner.model
     plan = tasks.plan_of(ContrastiveSettings(seed=model.settings.seed), model.usual_threshold, pairs=len(bitext))
-    finder = CandidateFinder(model, pool, plan.network, applier=aligner.network_applier)
+    finder = CandidateFinder(model, pool, plan.network, plan.search.candidates, applier=aligner.network_applier)
     weights = tasks.learn_weights(finder, list(aligner.texts(bitext, None, reading, False)), plan)
     return aligner.deciding(weights if known is None else with_known(weights, known))

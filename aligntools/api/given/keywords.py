@@ -101,7 +101,7 @@ class ContrastiveKeywords(TypedDict, total=False):
     rounds: int | None
     beam: int
     constraint: Literal["none", "itg", "block-itg"]
-    candidates: Literal["base", "all"]
+    candidates: Literal["few", "base", "all"] | None
     seed: int
 
 

@@ -147,6 +147,16 @@ def parts_of(bitext: Bitext, sentences: int) -> Iterator[Bitext]:
         yield replace(bitext, **sides, skipped=Skipped())
 
 
+def compacted(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ids that occur, in order, and the place of each id among them.
+
+    That is what `numpy.unique` gives with ``return_inverse``, without sorting: ids are 0 and more, and not sparse.
+    """
+    occurs = np.zeros(int(ids.max(initial=-1)) + 1, bool)
+    occurs[ids] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[ids]
+
+
 def with_own_words(bitext: Bitext) -> Bitext:
     """Return a text whose vocabularies hold its own words alone, as if it had been read by itself.
 
@@ -155,8 +165,8 @@ def with_own_words(bitext: Bitext) -> Bitext:
     found: dict[str, Any] = {}
     for name in ("source", "target"):
         side, words = getattr(bitext, name), getattr(bitext, f"{name}_vocabulary")
-        used, tokens = np.unique(side.tokens, return_inverse=True)
-        found[name] = replace(side, tokens=(tokens.reshape(-1) + 1).astype(np.int32))
+        used, tokens = compacted(side.tokens)
+        found[name] = replace(side, tokens=(tokens + 1).astype(np.int32))
         found[f"{name}_vocabulary"] = Vocabulary.from_words(words.word(int(id)) for id in used)
     return replace(bitext, **found)
 

@@ -10,9 +10,12 @@ import pytest
 from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.candidate_links import concatenate
-from aligntools.aligning.contrastive.candidates import EVERY_CELL, CandidateFinder
+from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.noise import pick
+from aligntools.aligning.contrastive.rounds import LARGEST
 from aligntools.aligning.contrastive.search import SearchSettings, search
+from aligntools.aligning.contrastive.settings import ContrastiveSettings
+from aligntools.aligning.contrastive.tasks import plan_of
 from aligntools.aligning.contrastive.uses import FEWEST, MOST, text_columns, uses_of
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.fertility import Fertility
@@ -94,14 +97,14 @@ def expected_cell(mean, forward, reverse, i, j, s, t):
 def test_local_features_are_what_they_say(model, sample_bitext):
     text = pick(sample_bitext, np.arange(25))
     with Pool(2) as pool:
-        candidates = CandidateFinder(model, pool, least=0.05, most=3).find_all(text)
+        candidates = CandidateFinder(model, pool, candidates="few").find_all(text)
     for k, (forward, reverse) in enumerate(posteriors(model, text)):
         mean = (forward + reverse) / 2
         a, b = candidates.starts[k], candidates.starts[k + 1]
         s0, t0 = text.source.offsets[k], text.target.offsets[k]
         found = list(zip(candidates.rows[a:b].tolist(), candidates.columns[a:b].tolist(), strict=True))
         ranks = [np.argsort(np.argsort(-mean, axis=d, kind="stable"), axis=d, kind="stable") for d in (0, 1)]
-        assert found == [tuple(x) for x in np.argwhere((mean > 0.05) & (np.minimum(*ranks) < 3)).tolist()]
+        assert found == [tuple(x) for x in np.argwhere((mean > 0.05) & (np.minimum(*ranks) < 4)).tolist()]
         assert candidates.expected[k] == pytest.approx(mean.sum(), rel=1e-5)
         for i in range(mean.shape[0]):
             assert candidates.s_words[s0 + i, kf.LINKED_ODDS] == pytest.approx(log_odds(reverse[i].sum()), abs=1e-3)
@@ -203,12 +206,19 @@ def test_the_text_of_words_is_bounded_and_knows_unknown_ones():
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+def test_large_text_has_few_candidates():
+    for pairs, expected in ((LARGEST, "base"), (LARGEST + 1, "few"), (None, "base")):
+        assert plan_of(ContrastiveSettings(), pairs=pairs).search.candidates == expected
+        assert plan_of(ContrastiveSettings(candidates="all"), pairs=pairs).search.candidates == "all"
+        assert plan_of(ContrastiveSettings(start="paper"), pairs=pairs).search.candidates == "base"
+
+
 def test_the_full_space_is_every_alignment(model, sample_bitext):
     """Every cell may be linked; with all that is tried extended, the lists are those of enumeration."""
     text = first_words(pick(sample_bitext, np.arange(4)), 3)
     with Pool(1) as pool:
         some = CandidateFinder(model, pool).find_all(text)
-        candidates = CandidateFinder(model, pool, **EVERY_CELL).find_all(text)
+        candidates = CandidateFinder(model, pool, candidates="all").find_all(text)
     assert np.diff(candidates.starts).tolist() == [9] * 4
     assert len(some.rows) < len(candidates.rows)
     for c in range(len(some.rows)):  # what a cell is worth does not depend on which others may be linked

@@ -33,13 +33,14 @@ def pairs(seed=1):
     return [random_pair(rng, 4, 5, 0.7), random_pair(rng, 5, 3, 0.5), random_pair(rng, 1, 1)]
 
 
+@pytest.mark.parametrize("turned", [True, False])
 @pytest.mark.parametrize("layers", [0, 1, 2])
-def test_odds_are_those_of_the_definition(layers):
+def test_odds_are_those_of_the_definition(layers, turned):
     own, some = network(layers=layers), pairs()
     arrays = {name: a.tolist() for name, a in own.parts()[1].items()}
-    expected = [x for pair in some for x in naive.network_odds(pair, ASKED, arrays)]
+    expected = [x for pair in some for x in naive.network_odds(pair, ASKED, arrays, turned)]
     assert np.std(expected) > 0.1
-    np.testing.assert_allclose(own.odds(candidates_of(some)), expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(own.odds(candidates_of(some), turned=turned), expected, rtol=1e-4, atol=1e-4)
 
 
 def test_every_place_counts():
