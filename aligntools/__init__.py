@@ -73,6 +73,9 @@ if TYPE_CHECKING:
     from aligntools.api.score.scoring import compare_scores as compare_scores
     from aligntools.api.score.scoring import score_tags as score_tags
     from aligntools.api.score.scoring import score_trees as score_trees
+    from aligntools.api.tag.class_training import WordClasses as WordClasses
+    from aligntools.api.tag.class_training import train_bilingual_classes as train_bilingual_classes
+    from aligntools.api.tag.class_training import train_classes as train_classes
     from aligntools.api.tag.tagged_sentences import TaggedSentence as TaggedSentence
     from aligntools.api.tag.tagging import Tagger as Tagger
     from aligntools.api.tag.tagging import induce_tags as induce_tags
@@ -96,6 +99,7 @@ if TYPE_CHECKING:
     from aligntools.api.views.tree_views import view_trees as view_trees
     from aligntools.api.views.viewing import View as View
     from aligntools.api.views.viewing import view as view
+    from aligntools.clustering.settings import ClassSettings as ClassSettings
     from aligntools.encoding.settings import EncoderSettings as EncoderSettings
     from aligntools.formats.text.reading import ColumnReading as ColumnReading
     from aligntools.formats.text.reading import LinkReading as LinkReading
@@ -165,6 +169,7 @@ _MODULES = {
         "Tokenizing",
         "WordReading",
     ),
+    "clustering.settings": ("ClassSettings",),
     "encoding.settings": ("EncoderSettings",),
     "viewing.settings": ("ModelViewing",),
     "metrics.settings": ("AlignmentScoring", "GoldReading", "TagScoring", "TranslationScoring", "TreeScoring"),
@@ -230,6 +235,7 @@ _MODULES = {
     "api.views.tree_views": ("view_trees",),
     "api.translate.tuning": ("tune",),
     "api.views.viewing": ("View", "view"),
+    "api.tag.class_training": ("WordClasses", "train_bilingual_classes", "train_classes"),
     "api.tag.word_classes": ("ClassList", "read_classes", "word_classes"),
     "ground.errors": ("AligntoolsError", "ClusterError", "DataError", "ModelError", "ResourceError", "UsageProblem"),
 }

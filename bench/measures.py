@@ -18,6 +18,7 @@ GOLD_SETS = "only these gold sets, such as en-es.gold [all]"
 PROGRAMS = {
     "fast_align": "--fast-align F --atools A",
     "eflomal": "--eflomal E",
+    "mkcls": "--mkcls M",
     "hmmlearn": "--peer-python PYTHON",
     "NLTK": "--peer-python PYTHON",
     "an older checkout": "--checkout OLDER",
@@ -204,6 +205,10 @@ MEASURES = (
        "data, treebanks", "no classes",
        sets="en,sv", sizes=("100,500,2000", "sentences"), draws=("5,3,1", "of each size"),
        plain=(50_000, "sentences of text"), states=(64, "classes")),
+    _m("mkcls", "Word classes by exchange", "word classes of plain text: perplexity, time and memory beside mkcls",
+       "data", "mkcls",
+       texts=("es, Europarl;en, software;cs;fr, Hansards;fr, laws", "texts, between semicolons", {"metavar": "A;B"}),
+       classes=50, runs=("1,2", "of mkcls, and restarts")),
     _m("mre", "Maximum reconstruction", "AER of reconstruction beside the EM that it starts from", "data", "EM",
        sets=(str, GOLD_SETS), pairs=(20_000, "pairs trained on at most")),
     _m("contrastive", "Contrastive alignment",

@@ -14,7 +14,7 @@ from bench import report
 from bench.measures import BY_NAME, MEASURES
 
 #: The other aligners' programs.
-PROGRAMS = ("fast-align", "atools", "eflomal")
+PROGRAMS = ("fast-align", "atools", "eflomal", "mkcls")
 HELP = """
 DIR of --data holds gold links and text as ``<pair>/<set>.wa``, ``<set>.en``, ``<set>.<other>`` (or .gz);
 ALIGNTOOLS_REALDATA names it too. The other aligners are found where the options say; without them their columns stay

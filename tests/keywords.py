@@ -1,7 +1,8 @@
 """Writes the options of every class of settings as keywords that type checkers know.
 
-Those of kinds of evidence go into `aligntools.api.align.evidence_keywords`, all kinds together; the others into
-`aligntools.api.given.keywords`. Run ``python -m tests.keywords`` after a change of a class; a test compares.
+Those of kinds of evidence go into `aligntools.api.align.evidence_keywords`, all kinds together; those of translation
+into `aligntools.api.given.translation_keywords`, the others into `aligntools.api.given.keywords`. Run ``python -m
+tests.keywords`` after a change of a class; a test compares.
 """
 
 import importlib
@@ -16,6 +17,7 @@ from tests.places import ROOT
 
 API = ROOT / "aligntools" / "api"
 OF_SETTINGS, OF_EVIDENCE = API / "given" / "keywords.py", API / "align" / "evidence_keywords.py"
+OF_TRANSLATION = API / "given" / "translation_keywords.py"
 #: Kinds of evidence, of which tests register others.
 KINDS: tuple[AskedKind[Any], ...] = asked_kinds()
 
@@ -76,8 +78,11 @@ def _module(about: str, parts: list[str]) -> str:
     return "".join([*lines, "\n", body])
 
 
-def of_settings() -> str:
-    """Return the text of most classes' module; a class whose settings are also others' has its own keywords alone."""
+def of_settings(translation: bool = False) -> str:
+    """Return the text of most classes' module, or of translation's.
+
+    A class whose settings are also others' has its own keywords alone.
+    """
     known = {kind: name for name, kind in classes().items()}
     parts: dict[type[Settings], str] = {}
 
@@ -90,11 +95,15 @@ def of_settings() -> str:
         about = f"Those of `{kind.__name__}`."
         parts.setdefault(kind, _class(known[kind], [known[base] for base in bases], about, own))
 
-    sources = [path.read_text(encoding="utf-8") for path in API.rglob("*.py") if path != OF_SETTINGS]
+    sources = [
+        path.read_text(encoding="utf-8") for path in API.rglob("*.py") if path not in (OF_SETTINGS, OF_TRANSLATION)
+    ]
     for kind, name in known.items():
+        if kind.__module__.startswith("aligntools.translating.") != translation:
+            continue
         if any(f"{name}Keywords" in source for source in sources):  # else no function takes them by name
             write(kind)
-    return _module("the settings", [*parts.values()])
+    return _module("translation" if translation else "the settings", [*parts.values()])
 
 
 def of_evidence() -> str:
@@ -112,7 +121,7 @@ def of_evidence() -> str:
 
 
 #: The modules that are made, and what makes them.
-MADE = {OF_SETTINGS: of_settings, OF_EVIDENCE: of_evidence}
+MADE = {OF_SETTINGS: of_settings, OF_TRANSLATION: lambda: of_settings(True), OF_EVIDENCE: of_evidence}
 
 if __name__ == "__main__":
     for path, text in MADE.items():

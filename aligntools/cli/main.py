@@ -31,6 +31,7 @@ COMMANDS = {
     "eval-aer": "Score alignments against gold links: precision, recall, F1, AER.",
     "view": "Look at alignments: in the terminal, as a page, as a picture.",
     "train-hmm": "Train hidden Markov models: of alignments, of induced tags, of given tags.",
+    "train-classes": "Cluster words: classes by what stands next to them, as mkcls.",
     "train-tagger": "Train a tagger on text with tags, with some, or without.",
     "tag": "Tag text with a trained tagger.",
     "conll": "Take words, tags, columns or raw text out of CoNLL, or put columns in.",

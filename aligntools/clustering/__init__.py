@@ -42,5 +42,5 @@ def word_classes(
     from aligntools.clustering.exchange import cluster, count_text
     from aligntools.clustering.settings import ClassSettings
 
-    settings = ClassSettings(classes=classes, restarts=restarts, seed=seed)
+    settings = ClassSettings(number=classes, restarts=restarts, seed=seed)
     return cluster(count_text(tokens, offsets, size), settings, pool).classes

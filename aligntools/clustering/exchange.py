@@ -31,8 +31,9 @@ from aligntools.clustering.kernels_exchange import (
 from aligntools.clustering.settings import ClassSettings
 from aligntools.ground.parallel import Pool, over
 
-#: Temperature at first, in units of log-likelihood; it falls with the square of what is left of the passes.
-TEMPERATURE = 15.0
+#: Temperature at first, in units of log-likelihood, at least, and for each pair of words of the text; it falls with the
+#: square of what is left of the passes.
+TEMPERATURE, OF_PAIRS = 15.0, 5e-5
 #: Of more classes than these, each word has a list of those that gained most when all were looked at, which is in every
 #: ``EVERY``-th pass.
 MANY, LISTED, EVERY = 100, 24, 5
@@ -56,12 +57,16 @@ class Clustering:
         Of the text under the bigram model of classes, ends of sentences counted as words.
     information : float
         Mutual information of the classes of neighbouring words, in nats.
+    looked, moved : int
+        How often a word was looked at, and how often one went into another class, of all restarts.
     """
 
     classes: np.ndarray
     objective: float
     perplexity: float
     information: float
+    looked: int
+    moved: int
 
 
 class Moves(NamedTuple):
@@ -127,8 +132,8 @@ def free_moves(pairs: Neighbours, settings: ClassSettings) -> Moves:
     """Let words go into any class, but for rare ones, which share the one after the last."""
     uses, size = uses_of(pairs)[1], len(pairs.right_starts) - 1
     ranges = np.zeros((size, 2), np.int32)
-    ranges[:, 0], ranges[:, 1] = 1, settings.classes + 1
-    ranges[uses < settings.min_count] = settings.classes + 1, settings.classes + 2
+    ranges[:, 0], ranges[:, 1] = 1, settings.number + 1
+    ranges[uses < settings.min_count] = settings.number + 1, settings.number + 2
     ranges[uses == 0] = 0, 1
     ranges[0] = 0, 1
     order = np.argsort(-uses, kind="stable").astype(np.int32)
@@ -162,28 +167,34 @@ def objective_of(pairs: Neighbours, classes: np.ndarray) -> float:
     return float(tables.terms.sum() - tables.first_terms.sum() - tables.second_terms.sum())
 
 
-def _clustered(pairs: Neighbours, moves: Moves, settings: ClassSettings, start: int) -> tuple[np.ndarray, float]:
-    """Return the classes that one start leads to, and their objective."""
+def _clustered(
+    pairs: Neighbours, moves: Moves, settings: ClassSettings, start: int
+) -> tuple[np.ndarray, float, list[int]]:
+    """Return the classes that one start leads to, their objective, and how many words were moved in each pass."""
     size = int(moves.ranges.max()) if len(moves.ranges) else 1
     classes = _start(moves)
     tables = _tables(pairs, classes, size)
-    places = LISTED if settings.classes > MANY else 0
+    places = LISTED if settings.number > MANY else 0
     lists = np.zeros((len(classes) if places else 0, places), np.int32)
     sums, present, listed = np.zeros((2, size), np.int64), np.zeros((2, size), np.int64), np.zeros(places + 1, np.int64)
     scratch = Scratch(sums[0], sums[1], present[0], present[1], np.zeros(size), np.arange(size), listed)
     seeds = np.random.SeedSequence((settings.seed, start)).generate_state(1, np.uint64)
 
-    def moved(temperature: float, full: bool) -> int:
-        found: int = sweep(moves.order, moves.ranges, temperature, full, classes, pairs, tables, lists, seeds, scratch)
-        return found
+    hottest = max(TEMPERATURE, OF_PAIRS * float(tables.first.sum()))
+    moved: list[int] = []
+
+    def passed(temperature: float, full: bool) -> bool:
+        args = moves.order, moves.ranges, temperature, full, classes, pairs, tables, lists, seeds, scratch
+        moved.append(int(sweep(*args)))
+        return moved[-1] > 0
 
     for k in range(settings.iterations):
-        moved(TEMPERATURE * (1 - k / settings.iterations) ** 2, not places or k % EVERY == 0)
+        passed(hottest * (1 - k / settings.iterations) ** 2, not places or k % EVERY == 0)
     for k in range(_MOST):
         full = not places or k % EVERY == 0
-        if not moved(0.0, full) and (full or not moved(0.0, True)):
+        if not passed(0.0, full) and (full or not passed(0.0, True)):
             break
-    return classes, objective_of(pairs, classes)
+    return classes, objective_of(pairs, classes), moved
 
 
 def _renumbered(classes: np.ndarray, moves: Moves) -> np.ndarray:
@@ -219,7 +230,7 @@ def cluster(
     moves = moves or free_moves(pairs, settings)
     runs = over(pool, lambda start: _clustered(pairs, moves, settings, start), range(settings.restarts))
     best = max(range(len(runs)), key=lambda k: runs[k][1])
-    classes, objective = runs[best]
+    classes, objective, _ = runs[best]
     first, second = uses_of(pairs)
     total = max(int(first.sum()), 1)
     words = float(_n_log_n(first).sum() + _n_log_n(second).sum()) / 2
@@ -228,4 +239,6 @@ def cluster(
         objective,
         float(np.exp(-(objective + words) / total)),
         objective / total + float(np.log(total)),
+        sum(len(moved) for *_, moved in runs) * len(moves.order),
+        sum(sum(moved) for *_, moved in runs),
     )

@@ -11,7 +11,7 @@ from aligntools.ground.ranges import SEED, counts
 class ClassSettings(Settings):
     """How words are clustered."""
 
-    classes: int = option(50, "Number of classes.", allowed=counts(1, 10_000), group="Common options")
+    number: int = option(50, "Number of classes.", allowed=counts(1, 5_000), group="Common options")
     iterations: int = option(
         20,
         "Passes over the words in which they are drawn into classes, ever more surely, before those in which each word"

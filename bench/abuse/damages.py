@@ -165,7 +165,7 @@ _JSON = ("weights",)
 _CONLL = ("conll",)
 #: Kinds with numbers in them, and all that are text. A kind of input is in one of these, or binary (a test).
 _COUNTED = (
-    *("links", "gold", "conll", "arpa", "grammar", "moses", "ttable", "vcb", "giza", "bal", "weights", "priors"),
+    *("links", "gold", "conll", "arpa", "grammar", "moses", "ttable", "vcb", "snt", "giza", "bal", "weights", "priors"),
     *(
         "types",
         "vectors",

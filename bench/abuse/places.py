@@ -111,6 +111,11 @@ def _tables(folder, de, en):
         words = sorted({w for line in text for w in line.split()})
         numbers[side] = {w: k for k, w in enumerate(words, 2)}
         _write(folder / f"{side}.vcb", [f"{k} {w} 3" for w, k in numbers[side].items()])
+    given = [(numbers["de"], x.split(), numbers["en"], y.split()) for x, y in zip(de, en, strict=True)]
+    sides = [
+        [" ".join(str(of[w]) for w in some) for of, some in (row[:2], row[2:])] for row in given if row[1] and row[3]
+    ]
+    _write(folder / "de-en.snt", [line for pair in sides for line in ("1", *pair)])
     seen = sorted({(a, b) for x, y in zip(de, en, strict=True) for a in x.split() for b in y.split()})
     for name, (given, other) in {"f": ("de", "en"), "r": ("en", "de")}.items():
         pairs = seen if name == "f" else [(b, a) for a, b in seen]

@@ -77,7 +77,7 @@ def test_the_objective_changes_as_the_log_likelihood_does(sentences, classes):
 def test_a_word_goes_where_the_log_likelihood_gains_most(sentences, classes, data):
     counts = naive.pairs(sentences)
     word = data.draw(st.sampled_from(sorted({w for s in sentences for w in s})))
-    pairs, moves = counted(sentences), free_moves(counted(sentences), ClassSettings(classes=4))
+    pairs, moves = counted(sentences), free_moves(counted(sentences), ClassSettings(number=4))
     given_ = np.array([0, *classes[1:]], np.int32)
     gains = naive.gains(counts, given_.tolist(), word, range(1, 5))
     found, lists = given_.copy(), np.zeros((SIZE, 4), np.int32)
@@ -100,7 +100,7 @@ def test_a_word_goes_where_the_log_likelihood_gains_most(sentences, classes, dat
 def test_draws_are_as_probable_as_the_gains_say():
     sentences = [[1, 2, 3], [1, 3, 2], [4, 2, 1], [2, 2, 5], [5, 1, 3]]
     counts, pairs = naive.pairs(sentences), counted(sentences)
-    moves = free_moves(pairs, ClassSettings(classes=3))
+    moves = free_moves(pairs, ClassSettings(number=3))
     start = np.array([0, 1, 1, 2, 2, 3, 1, 1, 1], np.int32)
     gains = naive.gains(counts, start.tolist(), 2, range(1, 4))
     weights = np.exp(np.array([gains[g] for g in (1, 2, 3)]) / 2.0)
@@ -118,7 +118,7 @@ def test_draws_are_as_probable_as_the_gains_say():
 @given(SENTENCES.filter(any), st.integers(1, 4), st.integers(0, 3), st.integers(1, 3))
 def test_no_move_is_left_that_gains(sentences, classes, iterations, min_count):
     counts = naive.pairs(sentences)
-    chosen = ClassSettings(classes=classes, iterations=iterations, min_count=min_count)
+    chosen = ClassSettings(number=classes, iterations=iterations, min_count=min_count)
     found = cluster(counted(sentences), chosen)
     uses = np.bincount(arrays(sentences)[0], minlength=SIZE)
     assert (found.classes[uses == 0] == 0).all()
@@ -159,7 +159,7 @@ def test_planted_classes_are_found():
 
 def test_many_classes_have_lists_and_end_as_good(monkeypatch):
     lines = text(sentences=150)
-    chosen, pairs = ClassSettings(classes=30, iterations=10), count_text(*arrays(lines), 61)
+    chosen, pairs = ClassSettings(number=30, iterations=10), count_text(*arrays(lines), 61)
     whole = cluster(pairs, chosen)
     monkeypatch.setattr(exchange, "MANY", 29)
     monkeypatch.setattr(exchange, "LISTED", 4)
@@ -172,22 +172,22 @@ def test_many_classes_have_lists_and_end_as_good(monkeypatch):
 
 def test_threads_do_not_show_and_restarts_keep_the_best():
     pairs = count_text(*arrays(text()), 61)
-    chosen = ClassSettings(classes=7, restarts=4, iterations=3)
+    chosen = ClassSettings(number=7, restarts=4, iterations=3)
     here = cluster(pairs, chosen)
     with Pool(3) as pool:
         there = cluster(pairs, chosen, pool)
     assert np.array_equal(here.classes, there.classes)
-    once = cluster(pairs, ClassSettings(classes=7, iterations=3))
+    once = cluster(pairs, ClassSettings(number=7, iterations=3))
     assert here.objective >= once.objective
-    assert np.array_equal(cluster(pairs, ClassSettings(classes=7, iterations=3)).classes, once.classes)
+    assert np.array_equal(cluster(pairs, ClassSettings(number=7, iterations=3)).classes, once.classes)
 
 
 def test_words_that_may_not_share_classes_do_not():
     pairs = count_text(*arrays(text()), 61)
-    free = free_moves(pairs, ClassSettings(classes=6))
+    free = free_moves(pairs, ClassSettings(number=6))
     ranges = free.ranges.copy()
     ranges[1:31], ranges[31:] = (1, 4), (4, 7)
-    found = cluster(pairs, ClassSettings(classes=6), moves=Moves(free.order, ranges))
+    found = cluster(pairs, ClassSettings(number=6), moves=Moves(free.order, ranges))
     assert set(found.classes[1:31].tolist()) == {1, 2, 3}
     assert set(found.classes[31:].tolist()) == {4, 5, 6}
 

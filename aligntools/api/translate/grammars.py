@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack
 
 import numpy as np
 
-from aligntools.api.given.keywords import (
-    ExtractionKeywords,
-    GrammarFilterKeywords,
-    LoadingKeywords,
-    RunKeywords,
-    SplittingKeywords,
-)
+from aligntools.api.given.keywords import LoadingKeywords, RunKeywords, SplittingKeywords
 from aligntools.api.given.sentences import PathLike, Text, lines_of, side_of
+from aligntools.api.given.translation_keywords import ExtractionKeywords, GrammarFilterKeywords
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.translate.extracting import AlignmentsInput, extraction_of, parts_of, whole_of
 from aligntools.api.views.showing import ShownAsModel

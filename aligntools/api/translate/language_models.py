@@ -9,9 +9,10 @@ from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
 
-from aligntools.api.given.keywords import LanguageModelKeywords, RunKeywords, SplittingKeywords
+from aligntools.api.given.keywords import RunKeywords, SplittingKeywords
 from aligntools.api.given.sentences import PathLike, Sentence, Text, sources_of, words_of_model
 from aligntools.api.given.texts import Split
+from aligntools.api.given.translation_keywords import LanguageModelKeywords
 from aligntools.api.running.engines import opened, temporary_folder
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of

@@ -6,8 +6,9 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from aligntools.api.given.keywords import DecoderKeywords, LatticeKeywords, RunKeywords, SplittingKeywords
+from aligntools.api.given.keywords import RunKeywords, SplittingKeywords
 from aligntools.api.given.sentences import PathLike, Sentence
+from aligntools.api.given.translation_keywords import DecoderKeywords, LatticeKeywords
 from aligntools.api.running.engines import mapping
 from aligntools.api.running.threads import pool_of
 from aligntools.api.translate.grammars import Grammar as Grammar

@@ -6,17 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from aligntools.api.given.keywords import (
-    DecoderKeywords,
-    ImputationKeywords,
-    LoadingKeywords,
-    RunKeywords,
-    SplittingKeywords,
-    TuningKeywords,
-)
+from aligntools.api.given.keywords import LoadingKeywords, RunKeywords, SplittingKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.sentences import PathLike, Text, read_lines
 from aligntools.api.given.texts import Split
+from aligntools.api.given.translation_keywords import DecoderKeywords, ImputationKeywords, TuningKeywords
 from aligntools.api.running.engines import mapping_if_asked
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of

@@ -20,6 +20,9 @@ PROGRAMS = (
     "force_align.py",
     "symal",
     "extract_lex",
+    "mkcls",
+    "plain2snt",
+    "snt2cooc",
 )
 #: Python packages that have an adapter of the same name in ``aligntools.adapters``.
 PACKAGES = ("eflomal", "systran_align", "simalign")

@@ -1,0 +1,89 @@
+"""Stands in for mkcls: its flags, its files; classes are clustered by `aligntools train-classes`."""
+
+import sys
+from dataclasses import dataclass
+
+import click
+
+from aligntools.cli.placing import Named, placed
+from aligntools.cli.standins.arguments import UntouchedButDebug
+from aligntools.ground.errors import harmless
+
+USAGE = """mkcls - a program for making word classes: Usage:
+ mkcls [-nnum] [-ptrain] [-Vfile] opt
+-V output classes (Default: no file)
+-n number of optimization runs (Default: 1); larger number => better results
+-p filename of training corpus (Default: 'train')
+Example:
+ mkcls -c80 -n10 -pin -Vout opt
+ (generates 80 classes for the corpus 'in' and writes the classes in 'out')
+"""
+#: Flags with whole numbers, and the least of them.
+_NUMBERS = {"n": ("runs", 1), "c": ("classes", 2), "m": ("min_count", 0), "r": ("seed", 0)}
+#: Flags that say how mkcls searches and what it tells: they change nothing here.
+_IGNORED = "avwkMsN"
+
+
+@dataclass
+class Arguments:
+    """What the flags say."""
+
+    runs: int = 1
+    classes: int = 100
+    min_count: int = 0
+    seed: int = 1
+    corpus: str = "train"
+    output: str = ""
+
+
+def parse(args: list[str]) -> Arguments:
+    """Read mkcls' arguments.
+
+    Raises
+    ------
+    ValueError
+        When there is no such flag, or none that is meant here, or its value is wrong.
+    """
+    found, rest = Arguments(), list(args)
+    while rest and rest[0].startswith("-"):
+        argument = rest.pop(0)
+        flag, value = argument[1:2], argument[2:]
+        if flag in _NUMBERS:
+            name, least = _NUMBERS[flag]
+            if not value.isdecimal() or not value.isascii() or not least <= int(value) < 2**31:
+                raise ValueError(f"{argument}: a whole number from {least} on is expected behind -{flag}")
+            setattr(found, name, int(value))
+        elif flag in ("p", "V"):
+            setattr(found, "corpus" if flag == "p" else "output", value or next(iter(rest), ""))
+            del rest[: 0 if value else 1]
+        elif flag == "e":  # a parameter of the search, and its value
+            del rest[:1]
+        elif not flag or flag not in _IGNORED:
+            raise ValueError(f"Fehlerhafte Option: {argument}")
+    if rest not in ([], ["opt"]):
+        raise ValueError(f"{' '.join(rest)}: only 'opt' is done")
+    return found
+
+
+@click.command("mkcls", cls=UntouchedButDebug, add_help_option=False)
+def command(args: list[str]) -> int:
+    """Cluster words as mkcls does."""
+    try:
+        o = parse(args)
+    except ValueError as error:
+        sys.stderr.write(harmless(f"{error}\n{USAGE}"))
+        return 1
+    outputs = [Named("-V", o.output), Named("-V", f"{o.output}.cats")] if o.output else []
+    with placed([Named("-p", o.corpus)], outputs):
+        from aligntools import ClassSettings, train_classes
+
+        settings = ClassSettings(number=o.classes, restarts=o.runs, min_count=max(o.min_count, 1), seed=o.seed)
+        found = train_classes(o.corpus, settings.checked())
+        if o.output:
+            found.save(o.output)
+            found.save(f"{o.output}.cats", "cats")
+    sys.stdout.write(
+        f"\n***** {o.runs} runs. (algorithm:exchange)*****\n"
+        f";KategProblem:cats: {o.classes}   words: {len(found) + 1}\n\n     end-pp: MIN: {found.perplexity:g}\n"
+    )
+    return 0

@@ -1,0 +1,105 @@
+"""``aligntools train-classes``: word classes by the exchange algorithm."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from aligntools import ClassSettings, LinkReading, Run
+from aligntools.cli import declared, notices, options
+from aligntools.ground.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from aligntools.api.tag.class_training import WordClasses
+
+
+@click.command("train-classes", cls=options.Command)
+@click.argument("text", metavar="TEXT")
+@options.group(
+    "Common options",
+    declared.option(ClassSettings, "number", "-n"),
+    options.output(help="Write words and the numbers of their classes here, as mkcls does."),
+)
+@declared.group(ClassSettings, "iterations", "restarts", "min_count")
+@options.group("Training", options.split)
+@options.group(
+    "Other files",
+    click.option(
+        "--save-cats",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Write the words of each class, as mkcls does to .cats.",
+    ),
+    click.option(
+        "--save-paths",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Write classes as paths in a tree, strings of bits whose beginnings are larger classes, as programs of"
+        " Brown clustering do: path, word and count between tabs.",
+    ),
+    click.option(
+        "--save-counts", metavar="FILE", type=options.WRITTEN, help="Write word, class and count between tabs."
+    ),
+)
+@options.group(
+    "Classes of two languages",
+    click.option(
+        "-t",
+        "--target",
+        metavar="FILE",
+        help="The text's translation: classes of both languages, by neighbours and by links.",
+    ),
+    click.option("-a", "--alignments", metavar="FILE", help="Links i-j, source-target, one line per sentence pair."),
+    click.option(
+        "--target-output", metavar="FILE", type=options.WRITTEN, help="Write the classes of the translation's words."
+    ),
+    declared.option(LinkReading, "index_base"),
+)
+@options.group("Resources and messages", options.threads, options.seed, options.verbosity)
+def command(**o: Any) -> None:
+    """Learn classes of words from plain text, one sentence per line; '-' is standard input.
+
+    Words move between classes so that a word's class says most of the class of the next word (Kneser & Ney 1993;
+    Martin, Liermann & Ney 1998), as in mkcls. Its files are written: words and numbers, sorted by word; numbers begin
+    with 2, and 1 is the class of words rarer than --min-count. Taggers and parsers read them with --classes.
+
+    \b
+    Example:
+      aligntools train-classes -n 10 data/samples/de-en.de -o /tmp/de.classes
+    """
+    bilingual = [name for name in ("target", "alignments", "target_output") if o[name] is not None]
+    if len(bilingual) not in (0, 3):
+        raise UsageProblem("classes of two languages take `target`, `alignments` and `target_output`")
+    if not bilingual and "index_base" in declared.given():
+        raise UsageProblem("`index_base` goes with `alignments`")
+    if [o["text"], o["target"], o["alignments"]].count("-") > 1:
+        raise UsageProblem("standard input ('-') can be only one of the files")
+    from aligntools.api.tag.class_training import train_bilingual_classes, train_classes
+
+    how: dict[str, Any] = {"split": o["split"], "run": declared.settings(Run, o)}
+    settings = declared.settings(ClassSettings, o)
+    with notices.shown(o["quiet"]):
+        if bilingual:
+            texts = Path(o["text"]), Path(o["target"])
+            found, other = train_bilingual_classes(
+                *texts, Path(o["alignments"]), settings, index_base=o["index_base"], **how
+            )
+            other.save(o["target_output"])
+        else:
+            found = train_classes(o["text"], settings, **how)
+        if o["save_cats"]:
+            found.save(o["save_cats"], "cats")
+        if o["save_paths"]:
+            found.save(o["save_paths"], "paths")
+        if o["save_counts"]:
+            found.save(o["save_counts"], "counts")
+        found.save(o["output"])
+    if not o["quiet"]:
+        _tell(found, bool(bilingual))
+
+
+def _tell(found: "WordClasses", bilingual: bool) -> None:
+    words = f"{len(found)} words in {len(set(found.classes.tolist()))} classes"
+    perplexity = "" if bilingual else f"perplexity {found.perplexity:.3f}, "
+    sys.stderr.write(f"{words}; {perplexity}mutual information {found.information:.4f}\n")
