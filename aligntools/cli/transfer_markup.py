@@ -15,7 +15,18 @@ from aligntools.ground.running import Run
     "Common options",
     click.argument("document", metavar="[FILE]", required=False),
     click.option("--source", metavar="FILE", help="Segments with tags, one per line."),
-    click.option("--target", metavar="FILE", help="Their translations without tags, the same number of lines."),
+    click.option(
+        "--target",
+        metavar="FILE",
+        help="Their translations without tags, the same number of lines. Of a document: its translation, a line for"
+        " each segment (--segments), or an HTML or DOCX document like it.",
+    ),
+    click.option(
+        "--segments",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Write the text of the segments of an HTML or DOCX document, one a line, to be translated; nothing else.",
+    ),
     options.output(help="Write the translations with tags here instead of standard output."),
     click.option("-m", "--model", metavar="FILE", help="A saved model of the languages (align --save-model)."),
     click.option("--train", is_flag=True, help="Without a model: train one on these segments and on more text."),
@@ -60,6 +71,9 @@ def command(**o: Any) -> None:
     the source stands in it once, and tags nest. A tag's words are found by the links of a model; capitals, punctuation
     and lengths decide where links leave a choice. Placeholders such as {0} or %s are text, and are linked to the same
     ones.
+
+    A document (FILE) of XLIFF has the translations in it. Of HTML and DOCX, --segments writes the text to translate,
+    and --target is its translation; everything else in the document stays as it is.
 
     \b
     Example:

@@ -180,12 +180,14 @@ _COUNTED = (
         "tmx",
         "markup",
         "xliff",
+        "html",
         "glossary",
     ),
 )
 TEXT = ("text", "joint", "tagged", "columns", *_COUNTED)
-#: Kinds that are the same packed or without a last newline: readers of JSON lines show the file's name, which differs.
-_SAME = tuple(kind for kind in TEXT if kind != "jsonl")
+#: Kinds that are the same packed or without a last newline: readers of JSON lines show the file's name, which differs,
+#: and of web pages everything else stays as it is.
+_SAME = tuple(kind for kind in TEXT if kind not in ("jsonl", "html"))
 #: Kinds whose lines mean the same with other line ends.
 _ENDS = tuple(kind for kind in _SAME if kind != "weights")
 

@@ -11,7 +11,7 @@ from aligntools.cli import standins
 #: Kinds of files without a text's lines.
 BINARY = ("model",)
 #: Kinds of which a complaint need not name a line: not read line by line.
-LINELESS = ("model", "weights", "log", "dix")
+LINELESS = ("model", "weights", "log", "dix", "html")
 
 
 #: What --moses-dir leaves in the folder that it names.

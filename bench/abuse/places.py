@@ -53,7 +53,8 @@ def make(folder: Path) -> None:
     for side in ("de", "en"):
         _write(folder / f"tagged.{side}", _head(f"tagged.{side}", -1))
     _write(folder / "known.tsv", [f"{a.split()[0]}\t{b.split()[0]}" for a, b in zip(de, en, strict=True)])
-    _write(folder / "tagged.xlf", _head("tagged.xlf", -1))
+    for name in ("tagged.xlf", "page.de.html", "page.en.txt"):
+        _write(folder / name, _head(name, -1))
     _write(folder / "manual.tmx", _head("manual.tmx", -1))
     links = _head("de-en.wa", PAIRS)
     _write(folder / "wa", links)

@@ -1,7 +1,7 @@
-"""Tags carried over in files: segments one a line."""
+"""Tags carried over in files: segments one a line, or documents."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import count
@@ -14,12 +14,14 @@ from aligntools.api.align.markup import MarkedText, MarkupTransfer, checked_pair
 from aligntools.api.align.markup import MarkupSettings as MarkupSettings
 from aligntools.api.running.threads import pool_of
 from aligntools.api.running.watching import Watch
-from aligntools.formats.markup.segments import Segment
-from aligntools.formats.markup.xliff import Xliff, read_xliff
+from aligntools.formats.markup.documents import Document, read_document, read_translation
+from aligntools.formats.markup.segments import Segment, decoded
+from aligntools.formats.markup.xliff import Xliff
 from aligntools.formats.opening.files import Output, lines, writing
 from aligntools.formats.text.reading import Reading, Tokenizing
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.running import Run
+from aligntools.projecting.markup.words import missing_placeholders
 from aligntools.words.malformed import SEPARATOR
 
 #: Less sure than this, a tag counts as unsure.
@@ -37,8 +39,12 @@ class MarkupFiles:
     source, target : str
         Segments with tags and their translations without, one a line.
     document : str
-        In the place of these a file of XLIFF 1.2 or 2: targets without tags get those of their sources, and all else
-        is written as it is.
+        In the place of ``source`` a document. XLIFF 1.2 or 2 has the translations in it: targets without tags get those
+        of their sources. Of HTML and DOCX ``target`` is the translation: lines of text, one for each segment, or a
+        document with the same blocks. All else is written as it is.
+    segments : str
+        The text of the segments of an HTML or DOCX document, one a line without tags, to be translated; nothing else
+        is done.
     output : str
         The translations with tags.
     report : str
@@ -57,6 +63,7 @@ class MarkupFiles:
     target: str | None = None
     output: str = "-"
     document: str | None = None
+    segments: str | None = None
     report: str | None = None
     model: str | None = None
     train: bool = False
@@ -67,11 +74,14 @@ class MarkupFiles:
 
     def check(self, training: AlignerSettings) -> None:
         """Refuse what does not go together."""
-        if (self.source is None) != (self.target is None) or (self.source is None) == (self.document is None):
-            ways = "the segments with tags as `source` and their translations as `target`, or a file of XLIFF"
+        if (self.source is None) == (self.document is None) or (self.source is not None and self.target is None):
+            ways = "the segments with tags as `source` and their translations as `target`, or a document"
             raise UsageProblem(f"give {ways}")
-        if [self.source, self.target].count("-") > 1:
+        if [self.source, self.target, self.document].count("-") > 1:
             raise UsageProblem("standard input ('-') can be only one of the files")
+        if self.segments is not None:
+            self._check_segments()
+            return
         if (self.model is None) != self.train:
             raise UsageProblem("give a saved model as `model`, or `train` one on these segments")
         more = {"train_source": self.train_source, "train_target": self.train_target, "train_input": self.train_input}
@@ -85,6 +95,14 @@ class MarkupFiles:
                 raise UsageProblem(f"`{name}` is for a new model; `model` applies a saved one")
         if (self.train_source is None) != (self.train_target is None):
             raise UsageProblem("give both `train_source` and `train_target`")
+
+    def _check_segments(self) -> None:
+        """Refuse what says how tags are carried over, where none are."""
+        if self.document is None:
+            raise UsageProblem("`segments` writes the text of a document; give one")
+        for name in ("target", "model", "train", "train_source", "train_target", "train_input", "save_model", "report"):
+            if getattr(self, name):
+                raise UsageProblem(f"`segments` writes the text to translate alone; `{name}` goes with its translation")
 
     def pairs(self, markup: str) -> Iterator[tuple[Segment, str]]:
         """Yield the segments and their translations."""
@@ -132,10 +150,11 @@ class Report:
 
     def __init__(self) -> None:
         self.tags, self.unsure, self.segments, self.left = 0, 0, 0, 0
+        self.missing, self.added = 0, 0
         self.how: Counter[str] = Counter()
 
-    def rows(self, found: MarkedText, target: str) -> Iterator[str]:
-        """Count the tags of the next segment, and yield a line for each."""
+    def rows(self, found: MarkedText, target: str, number: int) -> Iterator[str]:
+        """Count the tags of a segment and the placeholders that differ, and yield a line for each."""
         self.segments += 1
         for tag in found.tags:
             self.tags += 1
@@ -143,13 +162,23 @@ class Report:
             self.unsure += tag.confidence < UNSURE
             text = target[tag.begin : tag.end].translate(_PLAIN)
             shown = tag.tag.translate(_PLAIN)
-            yield f"{self.segments}\t{shown}\t{tag.confidence:.3f}\t{tag.linked:.3f}\t{tag.how}\t{text}\n"
+            yield f"{number}\t{shown}\t{tag.confidence:.3f}\t{tag.linked:.3f}\t{tag.how}\t{text}\n"
+        yield from self.placeholders(found.missing, found.added, number)
+
+    def placeholders(self, missing: Sequence[str], added: Sequence[str], number: int) -> Iterator[str]:
+        """Count placeholders that a translation lacks, or has beyond those of its source; yield a line for each."""
+        self.missing, self.added = self.missing + len(missing), self.added + len(added)
+        for how, these in (("missing", missing), ("added", added)):
+            for one in these:
+                yield f"{number}\t{one.translate(_PLAIN)}\t0.000\t0.000\t{how}\t\n"
 
     def summary(self) -> str:
         """Return how many tags were placed how."""
         how = ", ".join(f"{count} by {name}" for name, count in sorted(self.how.items()))
         placed = f"{self.segments} segments, {self.tags} tags" + (f": {how}; {self.unsure} unsure" if how else "")
-        return placed + (f"; {self.left} segments have tags already, and are as they were" if self.left else "")
+        placed += f"; {self.left} segments have tags already, and are as they were" if self.left else ""
+        differ = f"; placeholders: {self.missing} missing, {self.added} added"
+        return placed + (differ if self.missing or self.added else "")
 
 
 @dataclass
@@ -176,12 +205,15 @@ class MarkedFiles:
         """
         self.files.check(self.training)
         if self.files.document is not None and self.settings.markup != "xml":
-            raise UsageProblem(f"XLIFF has tags of XML; `markup={self.settings.markup}` does not go with it")
+            raise UsageProblem(f"documents have tags of XML; `markup={self.settings.markup}` does not go with them")
         self.tokenizing.checked()
+        if self.files.segments is not None:
+            self._write_segments(self.files.segments)
+            return
         report = Report()
         with pool_of(self.run.threads) as pool, ExitStack() as stack:
             run = replace(self.run, threads=pool)
-            document = read_xliff(self.files.document) if self.files.document is not None else None
+            document = self._translated()
             pairs = (
                 self.files.pairs(self.settings.markup)
                 if document is None
@@ -199,14 +231,37 @@ class MarkedFiles:
             transfer = MarkupTransfer(model, self.settings, tokenizing=self.tokenizing)
             with self.watch.stage("placing tags"):
                 if document is None:
-                    for found, target in self._found(transfer, pairs, pool):
-                        self._report(report.rows(found, target), rows)
+                    for number, (found, target) in enumerate(self._found(transfer, pairs, pool), 1):
+                        self._report(report.rows(found, target, number), rows)
                         out.write(found.text.encode() + b"\n")
                         self.watch.tell(f"placing tags: {report.segments} segments")
                 else:
                     out.write(self._document(document, transfer, pool, report, rows))
         self.watch.close()
         self.watch.say(report.summary())
+
+    def _write_segments(self, path: str) -> None:
+        """Write the text of a document's segments."""
+        document = read_document(self.files.document)
+        if isinstance(document, Xliff):
+            raise UsageProblem("XLIFF has its translations in it; `segments` is for HTML and DOCX")
+        with writing(path) as out:
+            for line in document.plain():
+                out.write(line.encode("utf-8", "xmlcharrefreplace") + b"\n")
+        self.watch.close()
+
+    def _translated(self) -> Document[Any] | None:
+        """Return the document with its translations, where there is one."""
+        if self.files.document is None:
+            return None
+        document = read_document(self.files.document)
+        if isinstance(document, Xliff):
+            if self.files.target is not None:
+                raise UsageProblem("XLIFF has its translations in it; `target` does not go with it")
+            return document
+        if self.files.target is None:
+            raise UsageProblem("give the translation as `target`: a line for each segment, or a document like this one")
+        return read_translation(document, self.files.target)
 
     def _found(
         self, transfer: MarkupTransfer, pairs: Iterable[tuple[Segment, str]], pool: Any
@@ -217,17 +272,23 @@ class MarkedFiles:
             yield found, kept.pop(0)
 
     def _document(
-        self, document: Xliff, transfer: MarkupTransfer, pool: Any, report: "Report", rows: Output | None
+        self, document: Document[Any], transfer: MarkupTransfer, pool: Any, report: "Report", rows: Output | None
     ) -> bytes:
         """Return a document whose targets have tags."""
-        wanted = [one for one in document.segments if one.source.marks and not one.target.marks]
-        report.left = sum(bool(one.target.marks) for one in document.segments)
-        found = []
-        pairs = [(one.source, one.target.text) for one in wanted]
-        for one, (text, target) in zip(wanted, self._found(transfer, pairs, pool), strict=True):
-            self._report(report.rows(text, target), rows)
-            found.append((one, text.text))
-        return document.with_targets(found)
+        each = list(zip(document.segments, document.wanted, strict=True))
+        found = self._found(transfer, [(one.source, one.target.text) for one, wanted in each if wanted], pool)
+        written = []
+        for number, (one, wanted) in enumerate(each, 1):
+            if wanted:
+                text, target = next(found)
+                self._report(report.rows(text, target, number), rows)
+                written.append((one, text.text))
+            else:
+                report.left += bool(one.source.marks)
+                texts = decoded(one.source.text)[0], decoded(one.target.text)[0]
+                missing, added = missing_placeholders(*texts), missing_placeholders(*texts[::-1])
+                self._report(report.placeholders(missing, added, number), rows)
+        return document.with_targets(written)
 
     @staticmethod
     def _report(lines_of: Iterator[str], rows: Output | None) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from aligntools.formats.markup.segments import BrokenSegment, Segment, parse_segment
-from aligntools.formats.opening import files
 from aligntools.formats.opening.streamed_xml import XmlReader
 from aligntools.ground.errors import DataError
 
@@ -50,6 +49,11 @@ class Xliff:
     encoding: str
     segments: list[XliffSegment]
 
+    @property
+    def wanted(self) -> list[bool]:
+        """Which of them get tags: those whose source has some, and whose translation has none."""
+        return [bool(one.source.marks and not one.target.marks) for one in self.segments]
+
     def with_targets(self, targets: Iterable[tuple[XliffSegment, str]]) -> bytes:
         """Return the file with what is between the tags of some targets replaced; all other bytes are as they were."""
         out, at = [], 0
@@ -59,16 +63,14 @@ class Xliff:
         return b"".join([*out, self.data[at:]])
 
 
-def read_xliff(path: object) -> Xliff:
-    """Read an XLIFF file of any compression.
+def read_xliff(data: bytes, path: object) -> Xliff:
+    """Read an XLIFF file's bytes.
 
     Raises
     ------
     DataError
         When it is not well-formed XML, declares entities, or is no XLIFF.
     """
-    with files.reading_bytes(path) as file:
-        data = b"".join(iter(lambda: file.read(1 << 20), b""))
     view, at = memoryview(data), 0
 
     def read(size: int) -> bytes:

@@ -30,12 +30,12 @@ def _standard_input() -> Raw:
         return io.BytesIO(sys.stdin.buffer.read())
 
 
-def open_input(path: object, mark: bool = False, wide: bool = False) -> io.RawIOBase:
+def open_input(path: object, mark: bool = False, wide: bool = False, archive: bool = False) -> io.RawIOBase:
     """Open a text for reading bytes: a file, or ``-`` for standard input; see `recognizing.Recognized`.
 
     What is open already (`io.RawIOBase`, such as `memory_text.TextLines`) is returned as it is. With ``mark`` a byte
-    order mark stays; with ``wide`` UTF-16 is read as it is. The name may say what puts lines in the place of what the
-    file has (`translated`, such as of `formats.text.exchange.PairsFile`).
+    order mark stays; with ``wide`` UTF-16 is read as it is, with ``archive`` a ZIP archive. The name may say what puts
+    lines in the place of what the file has (`translated`, such as of `formats.text.exchange.PairsFile`).
 
     Raises
     ------
@@ -50,7 +50,7 @@ def open_input(path: object, mark: bool = False, wide: bool = False) -> io.RawIO
         if os.path.isdir(path):
             raise DataError(path, None, "is a directory; a text file was expected")
         raw: Raw = live_inputs.held(path) or (_standard_input() if path == "-" else io.FileIO(path))
-        return Recognized(raw, path, mark, wide, None if wide else translate)
+        return Recognized(raw, path, mark, wide, None if wide else translate, archive)
     except OSError as error:
         raise DataError(path, None, f"cannot be opened: {error.strerror or error}") from None
 
@@ -70,9 +70,9 @@ def reading(path: object, share: float = 1.0, begin: int = 0, mark: bool = False
 
 
 @contextlib.contextmanager
-def reading_bytes(path: object) -> Iterator[io.RawIOBase]:
+def reading_bytes(path: object, archive: bool = False) -> Iterator[io.RawIOBase]:
     """Open a file that need not have lines, such as XML, with `open_input`: unpacked, in the encoding that it has."""
-    with open_input(path, mark=True, wide=True) as file, _explained(path):
+    with open_input(path, mark=True, wide=True, archive=archive) as file, _explained(path):
         yield file
 
 

@@ -39,9 +39,11 @@ _WIDE = {
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
+#: What ZIP archives begin with.
+ARCHIVE = b"PK\x03\x04"
 #: What files begin with that are no text, and are not unpacked here.
 _OTHERS = {
-    b"PK\x03\x04": "a ZIP archive",
+    ARCHIVE: "a ZIP archive",
     b"PK\x05\x06": "a ZIP archive",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
     b"Rar!\x1a\x07": "a RAR archive",
@@ -203,18 +205,27 @@ class Recognized(io.RawIOBase):
         Keep a byte order mark, and whatever ends lines, for text that is given back to the byte.
     wide : bool
         Read UTF-16 as it is, for XML.
+    archive : bool
+        Read a ZIP archive as it is, for documents that are one.
     translate : callable or None
         Puts lines in the place of a file that has its text in another form; see `Translate`.
     """
 
     def __init__(
-        self, raw: Raw, path: object, mark: bool = False, wide: bool = False, translate: Translate | None = None
+        self,
+        raw: Raw,
+        path: object,
+        mark: bool = False,
+        wide: bool = False,
+        translate: Translate | None = None,
+        archive: bool = False,
     ) -> None:
         super().__init__()
         self._translate = translate
         live = isinstance(raw, io.FileIO) and not stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
         self._raw: Raw = LiveInput(raw) if isinstance(raw, io.FileIO) and live else raw
         self._path, self._keeps_mark, self._wide = path, mark, wide
+        self._archive = archive
         self._source: Raw | None = None
         self._unpacked: Raw | None = None
         self._first = b""
@@ -287,7 +298,7 @@ class Recognized(io.RawIOBase):
         if self._translate is not None:
             source, data = self._translate(source, data)
             self._source = source
-        if kind := _other(data):
+        if (kind := _other(data)) and not (self._archive and data.startswith(ARCHIVE)):
             raise DataError(self._path, None, f"{kind}, where text is expected")
         if not self._wide and (encoding := _wide(data)):
             advice = f"{encoding[:6]}? convert it, for instance with iconv -f {encoding} -t UTF-8"

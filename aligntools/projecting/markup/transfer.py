@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from aligntools.formats.models.modelfile import hold, read_model
 from aligntools.projecting.markup.features import SIZE, Evidence, Floats, Side
 from aligntools.projecting.markup.placing import BY_EDGE, Placed, Placement
 from aligntools.projecting.markup.settings import MarkupSettings
-from aligntools.projecting.markup.words import RawSentence, WordFinder, between_pieces
+from aligntools.projecting.markup.words import RawSentence, WordFinder, between_pieces, missing_placeholders
 
 #: What the file of weights is, and where it is.
 KIND = "markup-spans"
@@ -68,10 +68,14 @@ class MarkedText:
     text : str
     tags : list of PlacedTag
         In the order of the source.
+    missing, added : list of str
+        Placeholders (``{0}``, ``%s``, addresses) that the source has more often than the translation, and the reverse.
     """
 
     text: str
     tags: list[PlacedTag]
+    missing: list[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -128,8 +132,10 @@ def transferred(prepared: Prepared, links: Floats, settings: MarkupSettings) -> 
         Probabilities.
     settings : MarkupSettings
     """
+    texts = prepared.sides[0].text, prepared.sides[1].text
+    lacking = missing_placeholders(*texts), missing_placeholders(*texts[::-1])
     if not prepared.marks:
-        return MarkedText(prepared.target, [])
+        return MarkedText(prepared.target, [], *lacking)
     source, target = (Side(side.text, side.spans) for side in prepared.sides)
     evidence = Evidence(source, target, between_pieces(*prepared.sides, links))
     placement = Placement(prepared.marks, evidence, span_weights())
@@ -147,7 +153,7 @@ def transferred(prepared: Prepared, links: Floats, settings: MarkupSettings) -> 
         rows = evidence.links[span.begin : span.end]
         linked = float(np.minimum(rows[:, one.begin : one.end].sum(1), 1).mean()) if len(rows) else 0.0
         tags.append(PlacedTag(mark.opening, *parts[0], one.confidence, linked, one.how))
-    return MarkedText(render(prepared.target, prepared.segment.marks, raw), tags)
+    return MarkedText(render(prepared.target, prepared.segment.marks, raw), tags, *lacking)
 
 
 def transferred_segment(

@@ -1,0 +1,104 @@
+"""Documents whose segments are translated: XLIFF, HTML, DOCX; which one a file is."""
+
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol, TypeVar
+
+from aligntools.formats.markup import webpages
+from aligntools.formats.markup.docx import Docx, read_docx
+from aligntools.formats.markup.segments import Segment
+from aligntools.formats.markup.webpages import Page, read_page
+from aligntools.formats.markup.xliff import Xliff, read_xliff
+from aligntools.formats.opening import files
+from aligntools.formats.opening.recognizing import ARCHIVE
+from aligntools.formats.opening.streamed_xml import xml_root
+from aligntools.ground.errors import DataError
+
+
+class DocumentSegment(Protocol):
+    """A segment and its translation."""
+
+    @property
+    def source(self) -> Segment:
+        """What it has."""
+
+    @property
+    def target(self) -> Segment:
+        """Its translation."""
+
+
+T = TypeVar("T", bound=DocumentSegment)
+
+
+class Document(Protocol[T]):
+    """A document whose segments have translations."""
+
+    @property
+    def segments(self) -> list[T]:
+        """All that have text, in order."""
+
+    @property
+    def wanted(self) -> list[bool]:
+        """Which of them are written again."""
+
+    def with_targets(self, targets: Iterable[tuple[T, str]]) -> bytes:
+        """Return the document with some segments replaced, and everything else as it is."""
+
+
+def read_document(path: Any) -> Xliff | Page | Docx:
+    """Read a document of any compression: DOCX if it is a ZIP archive, XLIFF if its first tag says so, else HTML.
+
+    Raises
+    ------
+    DataError
+        When it cannot be read, or has no tags.
+    """
+    data = _data(path)
+    if data.startswith(ARCHIVE):
+        return read_docx(data, path)
+    root = xml_root(data) or ""
+    if root and root.lower() not in webpages.ELEMENTS:
+        return read_xliff(data, path)
+    page = read_page(data, path)
+    if not page.tagged:
+        raise DataError(path, None, "is no document of XLIFF, HTML or DOCX: it has no tags")
+    return page
+
+
+def read_translation(document: Page | Docx, path: Any) -> "Document[Any]":
+    """Return a document with the translations of another file: a document of its kind, or lines of text.
+
+    Text that begins with a tag and has tags of blocks is an HTML document.
+
+    Raises
+    ------
+    DataError
+        When it cannot be read, or does not have the same segments.
+    """
+    data = _data(path)
+    if isinstance(document, Docx):
+        zipped = data.startswith(ARCHIVE)
+        return document.with_page(read_docx(data, path)) if zipped else document.with_lines(_lines(data, path), path)
+    if data.startswith(ARCHIVE):
+        raise DataError(path, None, "is a ZIP archive; give an HTML document, or lines of text")
+    if data.removeprefix(BOM_UTF8).lstrip().startswith((b"<", BOM_UTF16_LE, BOM_UTF16_BE)):
+        page = read_page(data, path)
+        if any(one.block for one in page.segments):
+            return document.with_page(page)
+    return document.with_lines(_lines(data, path), path)
+
+
+def _data(path: Any) -> bytes:
+    with files.reading_bytes(path, archive=True) as file:
+        return b"".join(iter(lambda: file.read(1 << 20), b""))
+
+
+def _lines(data: bytes, path: Any) -> Iterator[str]:
+    """Yield lines of text."""
+    lines = data.removeprefix(BOM_UTF8).split(b"\n")
+    for number, line in enumerate(lines if lines[-1] else lines[:-1], 1):
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as error:
+            problem = f"byte {error.start + 1} is not UTF-8; convert the file to UTF-8"
+            raise DataError(path, number, problem) from None

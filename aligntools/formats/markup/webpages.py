@@ -1,0 +1,371 @@
+"""Segments of HTML documents: what stands in their blocks, with the characters that it stands in.
+
+A segment is what lies between two tags of blocks (paragraphs, headings, items, cells), where it has text: words, and
+the inline tags among them. Everything else stays as it is written: tags of blocks, comments, scripts, styles, what is
+kept with its line breaks. Tags that are not closed, or cross, are marks by themselves.
+"""
+
+import codecs
+import html
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
+from typing import NamedTuple
+
+from aligntools.formats.markup.segments import VOID, Mark, Segment
+from aligntools.ground.errors import DataError
+
+#: Elements that begin and end a segment; so does the end of what is `_KEPT`, where that is not within a segment.
+_BLOCKS = frozenset(
+    (
+        *("address", "article", "aside", "blockquote", "body", "caption", "center", "colgroup", "datalist", "dd"),
+        *("details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form"),
+        *("frameset", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hgroup", "hr", "html", "legend", "li"),
+        *("main", "menu", "nav", "noframes", "ol", "optgroup", "option", "p", "pre", "search", "section", "select"),
+        *("summary", "table", "tbody", "td", "textarea", "tfoot", "th", "thead", "title", "tr", "ul"),
+    )
+)
+#: Other elements that a document may begin with.
+_INLINE = frozenset(
+    (
+        *("a", "abbr", "b", "button", "cite", "code", "del", "em", "font", "head", "i", "ins", "kbd", "label", "mark"),
+        *("q", "s", "script", "small", "span", "strong", "style", "sub", "sup", "u"),
+    )
+)
+#: Elements of HTML.
+ELEMENTS = _BLOCKS | _INLINE | VOID
+#: Elements whose text is none that is translated; those that are no block go with the segment they stand in, whole.
+_KEPT = frozenset(
+    (
+        *("audio", "canvas", "iframe", "map", "math", "noscript", "object", "pre", "script", "style", "svg"),
+        *("template", "textarea", "video"),
+    )
+)
+#: Space that browsers show as one; a no-break space is none of it.
+_SPACE = " \t\n\r\f"
+_SPACES = re.compile(f"[{_SPACE}]+")
+_ANY_TAG = re.compile(r"<[A-Za-z!/]")
+_NOT_TRANSLATED = re.compile(r"""\stranslate\s*=\s*["']?no\b""", re.IGNORECASE)
+_CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]+)""", re.IGNORECASE)
+#: Bytes in which a document says its encoding.
+_LOOK = 4096
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+class _Event(NamedTuple):
+    """What the parser found: ``start``, ``end``, ``text`` or ``other``, an element's name, and the first character."""
+
+    kind: str
+    name: str
+    begin: int
+
+
+@dataclass(frozen=True)
+class PageSegment:
+    """A segment of a document.
+
+    Attributes
+    ----------
+    source, target : Segment
+        What it has and its translation. Both as they are written, with entities.
+    begin, end : int
+        The characters that are replaced.
+    line : int
+        From 1.
+    block : str
+        The element it stands in.
+    """
+
+    source: Segment
+    target: Segment
+    begin: int
+    end: int
+    line: int
+    block: str
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A document and its segments.
+
+    Attributes
+    ----------
+    text : str
+        The whole document.
+    encoding : str
+    path : object
+    segments : list of PageSegment
+        In order; of a document as it is read, source and target are the same.
+    wanted : list of bool
+        Which of them get something; others stay as they are.
+    """
+
+    text: str
+    encoding: str
+    path: object
+    segments: list[PageSegment]
+    wanted: list[bool]
+
+    @property
+    def tagged(self) -> bool:
+        """Whether it has any tag."""
+        return bool(_ANY_TAG.search(self.text))
+
+    def plain(self) -> list[str]:
+        """Return the text of each segment without tags, on one line, as a translator reads it."""
+        return [_plain(one.source) for one in self.segments]
+
+    def with_lines(self, lines: Iterable[str], name: object) -> "Page":
+        """Return the document with lines of text as the translations of its segments.
+
+        Raises
+        ------
+        DataError
+            When there are not as many lines as segments.
+        """
+        targets = [Segment(html.escape(line.strip(), quote=False)) for line in lines]
+        if len(targets) != len(self.segments):
+            counted = f"{len(targets)} lines where {self.path} has {len(self.segments)} segments"
+            raise DataError(name, None, f"{counted}; give a line for each (`segments` writes them)")
+        pairs = zip(self.segments, targets, strict=True)
+        segments = [replace(one, target=target) for one, target in pairs]
+        return replace(self, segments=segments, wanted=[True] * len(segments))
+
+    def with_page(self, translated: "Page") -> "Page":
+        """Return a translated document as one whose segments get the tags of this one's.
+
+        Raises
+        ------
+        DataError
+            When its segments do not stand in the same blocks.
+        """
+        ours, theirs = self.segments, translated.segments
+        for first, second in zip(ours, theirs, strict=False):
+            if first.block != second.block:
+                where = f"text in <{second.block}> where {self.path}:{first.line} has some in <{first.block}>"
+                raise DataError(translated.path, second.line, f"{where}; both must have the same blocks")
+        if len(ours) != len(theirs):
+            counted = f"{len(theirs)} segments where {self.path} has {len(ours)}"
+            raise DataError(translated.path, None, f"{counted}; both must have the same blocks")
+        segments = [replace(b, source=a.source) for a, b in zip(ours, theirs, strict=True)]
+        wanted = [bool(one.source.marks and not one.target.marks) for one in segments]
+        return replace(translated, segments=segments, wanted=wanted)
+
+    def with_targets(self, targets: Iterable[tuple[PageSegment, str]]) -> bytes:
+        """Return the document with some segments replaced; everything else is as it was."""
+        out, at = [], 0
+        for segment, text in targets:
+            out += [self.text[at : segment.begin], text]
+            at = segment.end
+        return "".join([*out, self.text[at:]]).encode(self.encoding, "xmlcharrefreplace")
+
+
+def read_page(data: bytes, path: object) -> Page:
+    """Read an HTML document's bytes.
+
+    Its encoding is what its first bytes, or the first ``<meta>`` with a charset, say; else UTF-8.
+
+    Raises
+    ------
+    DataError
+        When it is not in that encoding.
+    """
+    encoding = next((name for bom, name in _BOMS if data.startswith(bom)), "")
+    if not encoding:
+        said = _CHARSET.search(data[:_LOOK])
+        encoding = said[1].decode("ascii").lower() if said else "utf-8"
+        encoding = "utf-8" if encoding.startswith("utf-16") else encoding  # as browsers do: it cannot be
+    try:
+        text = data.decode(encoding)
+    except LookupError:
+        raise DataError(path, None, f"unknown encoding '{encoding}'; convert the document to UTF-8") from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        problem = f"byte {error.start + 1} is not {encoding}; convert the document to UTF-8, and say so in a <meta>"
+        raise DataError(path, line, problem) from None
+    segments = list(_segments(text))
+    return Page(text, encoding, path, segments, [bool(one.source.marks) for one in segments])
+
+
+class _Parser(HTMLParser):
+    """Notes what begins where."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=False)
+        self.found: list[_Event] = []
+        self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
+        self.feed(text)
+        self.close()
+
+    def _note(self, kind: str, name: str = "") -> None:
+        line, column = self.getpos()
+        self.found.append(_Event(kind, name, self._lines[line - 1] + column))
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self._note("start", tag)
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:
+        self._note("start" if tag in _BLOCKS else "other", tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._note("end", tag)
+
+    def handle_data(self, data: str) -> None:
+        self._note("text")
+
+    def handle_entityref(self, name: str) -> None:
+        self._note("text")
+
+    def handle_charref(self, name: str) -> None:
+        self._note("text")
+
+    def handle_comment(self, data: str) -> None:
+        self._note("other")
+
+    def handle_decl(self, decl: str) -> None:
+        self._note("other")
+
+    def handle_pi(self, data: str) -> None:
+        self._note("other")
+
+    def unknown_decl(self, data: str) -> None:
+        self._note("other")
+
+
+class _Piece(NamedTuple):
+    """Part of a segment: an event and its last character."""
+
+    kind: str
+    name: str
+    begin: int
+    end: int
+
+
+def _segments(text: str) -> Iterator[PageSegment]:
+    """Yield the segments of a document."""
+    pieces: list[_Piece] = []
+    blocks: list[str] = []
+    line, counted = 1, 0
+    for piece in _pieces(text):
+        if piece.kind != "block":
+            pieces.append(piece)
+            continue
+        found = _segment(text, pieces)
+        if found is not None:
+            segment, begin, end = found
+            line, counted = line + text.count("\n", counted, begin), begin
+            yield PageSegment(segment, segment, begin, end, line, blocks[-1] if blocks else "")
+        pieces = []
+        _enter(blocks, text, piece)
+
+
+def _enter(blocks: list[str], text: str, piece: _Piece) -> None:
+    """Note which block begins or ends; an end closes what was left open in it."""
+    if text.startswith("</", piece.begin):
+        if piece.name in blocks:
+            while blocks.pop() != piece.name:
+                pass
+    elif piece.name and piece.name not in VOID and piece.name not in _KEPT:
+        if blocks and blocks[-1] == piece.name and piece.name in ("p", "li", "option", "td", "th", "tr", "dt", "dd"):
+            blocks.pop()
+        blocks.append(piece.name)
+
+
+def _pieces(text: str) -> Iterator[_Piece]:
+    """Yield what a document consists of: ``text``, ``start`` and ``end`` of inline tags, ``other``, and ``block``."""
+    events = _Parser(text).found
+    kept, kept_from, depth, in_block = "", 0, 0, True
+    for k, (kind, name, begin) in enumerate(events):
+        end = events[k + 1].begin if k + 1 < len(events) else len(text)
+        if kept == "p" and kind == "start" and name in _BLOCKS:  # its end tag may be left out
+            yield _Piece("block", "", kept_from, begin)
+            kept = ""
+        if kept:
+            depth += (kind == "start" and name == kept) - (kind == "end" and name == kept)
+            if not depth:
+                yield _Piece("block", "", kept_from, end) if in_block else _Piece("other", kept, kept_from, end)
+                kept = ""
+        elif kind == "start" and name not in VOID and (name in _KEPT or _is_kept(name, text[begin:end])):
+            kept, kept_from, depth, in_block = name, begin, 1, name in _BLOCKS
+        elif name in _BLOCKS:
+            yield _Piece("block", name, begin, end)
+        else:
+            yield _Piece("other" if kind == "start" and name in VOID else kind, name, begin, end)
+    yield _Piece("block", "", kept_from if kept else len(text), len(text))
+
+
+def _is_kept(name: str, tag: str) -> bool:
+    """Whether a block says that it is not translated."""
+    return name in _BLOCKS and bool(_NOT_TRANSLATED.search(tag))
+
+
+def _segment(text: str, pieces: list[_Piece]) -> tuple[Segment, int, int] | None:
+    """Return a segment and where it begins and ends; nothing where there is no text."""
+    worded = [k for k, piece in enumerate(pieces) if piece.kind == "text" and _has_words(text[piece.begin : piece.end])]
+    if not worded:
+        return None
+    first, last = _reach(pieces, worded[0], worded[-1])
+    begin, end = pieces[first].begin, pieces[last].end
+    begin += len(text[begin : pieces[first].end]) - len(text[begin : pieces[first].end].lstrip(_SPACE))
+    end -= len(text[pieces[last].begin : end]) - len(text[pieces[last].begin : end].rstrip(_SPACE))
+    plain: list[str] = []
+    marks: list[Mark] = []
+    open_: list[tuple[str, int]] = []
+    length = 0
+    for kind, name, start, stop in pieces[first : last + 1]:
+        written = text[max(start, begin) : min(stop, end)]
+        if kind == "text":
+            plain.append(written)
+            length += len(written)
+        elif kind == "end" and any(one == name for one, _ in open_):
+            while True:
+                other, number = open_.pop()
+                if other == name:
+                    marks[number] = replace(marks[number], closing=written, end=length)
+                    break
+        else:
+            parent = open_[-1][1] if open_ else -1
+            attributes = written[len(name) + 1 : -1] if kind == "start" or name else ""
+            marks.append(Mark(written, "", length, length, parent, name or "!", attributes))
+            if kind == "start":
+                open_.append((name, len(marks) - 1))
+    return Segment("".join(plain), [_within(mark, marks) for mark in marks]), begin, end
+
+
+def _has_words(text: str) -> bool:
+    return bool(html.unescape(text).strip("\ufeff").strip())
+
+
+def _reach(pieces: list[_Piece], first: int, last: int) -> tuple[int, int]:
+    """Return the first and last piece of a segment: tags around its words that are closed in it belong to it."""
+    open_: list[tuple[str, int]] = []
+    pairs: list[tuple[int, int]] = []
+    for k, piece in enumerate(pieces):
+        if piece.kind == "start":
+            open_.append((piece.name, k))
+        elif piece.kind == "end":
+            at = next((n for n in range(len(open_) - 1, -1, -1) if open_[n][0] == piece.name), -1)
+            if at >= 0:
+                pairs.append((open_[at][1], k))
+                del open_[at]
+    before, after = first, last
+    for start, stop in pairs:
+        if start <= last and stop >= first:
+            before, after = min(before, start), max(after, stop)
+    return before, after
+
+
+def _within(mark: Mark, marks: list[Mark]) -> Mark:
+    """Return a mark whose parent has an end."""
+    parent = mark.parent
+    while parent >= 0 and not marks[parent].closing:
+        parent = marks[parent].parent
+    return mark if parent == mark.parent else replace(mark, parent=parent)
+
+
+def _plain(segment: Segment) -> str:
+    """Return a segment's text on one line; a tag that breaks the line is a space."""
+    cuts = sorted({mark.begin for mark in segment.marks if mark.name in ("br", "wbr", "hr")})
+    parts = [segment.text[a:b] for a, b in zip([0, *cuts], [*cuts, len(segment.text)], strict=True)]
+    return _SPACES.sub(" ", html.unescape(" ".join(parts))).strip(_SPACE)

@@ -1,0 +1,177 @@
+"""DOCX documents: paragraphs as text and marks, and what is written again."""
+
+import zipfile
+
+import pytest
+
+from aligntools.formats.markup.documents import read_document, read_translation
+from aligntools.formats.markup.segments import render
+from aligntools.formats.opening.streamed_xml import XmlReader
+from aligntools.ground.errors import DataError
+from tests.docx_files import body, paragraph, parts_of, text, write_docx
+
+BOLD, LANGUAGE = "<w:b/>", '<w:lang w:val="de-DE"/>'
+LINK = '<w:hyperlink r:id="rId1" w:history="1">{}</w:hyperlink>'
+FIELD = (
+    '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> PAGE </w:instrText></w:r>'
+    '<w:r><w:fldChar w:fldCharType="separate"/></w:r>{}<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+)
+NOTE = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+SDT = "<w:sdt><w:sdtPr><w:id w:val='1'/></w:sdtPr><w:sdtContent>{}</w:sdtContent></w:sdt>"
+BOX = "<w:r><w:pict><w:txbxContent><w:p><w:r><w:t>Kasten</w:t></w:r></w:p></w:txbxContent></w:pict></w:r>"
+
+
+def one(tmp_path, *runs):
+    """The only paragraph of a document."""
+    (found,) = read_document(write_docx(tmp_path / "a.docx", body(paragraph(*runs)))).segments
+    return found
+
+
+def shape(found):
+    return found.source.text, [(m.opening, m.begin, m.end, m.parent) for m in found.source.marks]
+
+
+@pytest.mark.parametrize(
+    ("runs", "plain", "marks"),
+    [
+        ([text("Der "), text("Zug", BOLD), text(" da")], "Der Zug da", [("<bold 0>", 4, 7, -1)]),
+        ([text("Der ", LANGUAGE), "<w:proofErr/>", text("Zug")], "Der Zug", []),
+        ([text("Ganz", BOLD), text(" fett", BOLD + LANGUAGE)], "Ganz fett", []),
+        ([text("A &amp; "), LINK.format(text("b", "<w:u/>"))], "A &amp; b", [("<a 0>", 8, 9, -1)]),
+        (
+            [LINK.format(text("lang ") + text("b", BOLD))],
+            "lang b",
+            [("<a 0>", 0, 6, -1), ("<bold 1>", 5, 6, 0)],
+        ),
+        (
+            [text("S. "), FIELD.format(text("3")), NOTE],
+            "S. 3",
+            [("<field 0>", 3, 4, -1), ("<footnoteReference 1>", 4, 4, -1)],
+        ),
+        (
+            [text("a"), text("b", BOLD), "<w:bookmarkStart w:id='1'/>", text("c", BOLD), text(" und so fort")],
+            "abc und so fort",
+            [("<bold 0>", 1, 3, -1), ("<bookmarkStart 1>", 2, 2, 0)],
+        ),
+        ([text("x"), SDT.format(text("y"))], "xy", [("<sdt 0>", 1, 2, -1)]),
+        ([text("x"), "<w:del><w:r><w:delText>y</w:delText></w:r></w:del>"], "x", [("<del 0>", 1, 1, -1)]),
+        (["<w:r><w:t>a</w:t><w:tab/><w:noBreakHyphen/><w:t>b</w:t></w:r>"], "a‑b", [("<tab 0>", 1, 1, -1)]),
+    ],
+)
+def test_what_a_paragraph_is(runs, plain, marks, tmp_path):
+    found = one(tmp_path, *runs)
+    assert shape(found) == (plain, marks)
+    tagged = render(plain, found.source.marks, [[(m.begin, m.end)] for m in found.source.marks])
+    again = one(tmp_path, found.xml(tagged))
+    assert shape(again) == (plain, marks)
+    assert again.xml(tagged) == found.xml(tagged)
+
+
+def test_runs_are_written_with_the_look_of_what_they_are_in(tmp_path):
+    found = one(tmp_path, text("Der "), text("Zug", BOLD), LINK.format(text(" da", "<w:u/>")))
+    assert found.xml("<a 1>A</a 1> &amp; <bold 0>B</bold 0>") == (
+        '<w:hyperlink r:id="rId1" w:history="1"><w:r><w:rPr><w:u/></w:rPr><w:t xml:space="preserve">A</w:t></w:r>'
+        '</w:hyperlink><w:r><w:t xml:space="preserve"> &amp; </w:t></w:r>'
+        '<w:r><w:rPr><w:b/></w:rPr><w:t xml:space="preserve">B</w:t></w:r>'
+    )
+
+
+def test_all_else_stays_byte_for_byte(tmp_path):
+    header = body(paragraph(text("Kopf")))
+    first = paragraph(text("Eins ") + text("zwei", BOLD), properties="<w:pPr><w:b/></w:pPr>")
+    cell = f"<w:tbl><w:tr><w:tc>{paragraph(text('drei'))}</w:tc></w:tr></w:tbl>"
+    main = body(first, "<w:p/>", cell, paragraph(text("vier"), BOX))
+    path = write_docx(tmp_path / "a.docx", main, word_header1=header)
+    document = read_document(path)
+    assert document.plain() == ["Eins zwei", "drei", "vier", "Kopf"]
+    (tmp_path / "lines").write_text("One two\nthree\nfour\n<Head>\n")
+    document = read_translation(document, tmp_path / "lines")
+    assert document.wanted == [True, True, False, True]
+    given = [(s, s.target.text) for s, wanted in zip(document.segments, document.wanted, strict=True) if wanted]
+    (tmp_path / "b.docx").write_bytes(document.with_targets(given))
+    before, after = parts_of(path), parts_of(tmp_path / "b.docx")
+    assert list(before) == list(after)
+    for name in before:
+        assert (before[name] == after[name]) == (name not in ("word/document.xml", "word/header1.xml"))
+    run = '<w:r><w:t xml:space="preserve">{}</w:t></w:r>'
+    expected = main.replace(text("Eins ") + text("zwei", BOLD), run.format("One two"))
+    expected = expected.replace(text("drei"), run.format("three"))
+    assert after["word/document.xml"].decode() == expected
+    assert after["word/header1.xml"].decode() == header.replace(text("Kopf"), run.format("&lt;Head&gt;"))
+
+
+def test_a_translated_copy_gets_looks_and_links(tmp_path):
+    source = write_docx(tmp_path / "a", body(paragraph(text("Der "), LINK.format(text("Zug"))), paragraph(text("x"))))
+    target = write_docx(tmp_path / "b", body(paragraph(text("The train")), paragraph(text("y"))))
+    document = read_translation(read_document(source), target)
+    assert document.wanted == [True, False]
+    written = document.with_targets([(document.segments[0], "The <a 0>train</a 0>")])
+    (tmp_path / "c").write_bytes(written)
+    main = parts_of(tmp_path / "c")["word/document.xml"]
+    assert (
+        b'<w:hyperlink r:id="rId1" w:history="1"><w:r><w:t xml:space="preserve">train</w:t></w:r></w:hyperlink>' in main
+    )
+    assert main.endswith(parts_of(target)["word/document.xml"][-60:])
+    read = iter([main, b""])
+    assert sum(event.kind == "start" for event in XmlReader(lambda _: next(read), "x"))
+
+
+def test_a_paragraph_that_has_looks_already_stays(tmp_path):
+    source = write_docx(tmp_path / "a", body(paragraph(text("Der "), text("Zug", BOLD))))
+    target = write_docx(tmp_path / "b", body(paragraph(text("The train "), text("x", BOLD))))
+    assert read_translation(read_document(source), target).wanted == [False]
+
+
+@pytest.mark.parametrize(
+    ("main", "link", "message"),
+    [
+        (
+            body(paragraph(text("a")), paragraph(text("b"))),
+            "http://a.org/",
+            "2 paragraphs with text in word/document.xml",
+        ),
+        (body(paragraph(text("a"))), "http://b.org/", "has no relation rId1 as "),
+    ],
+)
+def test_a_document_that_is_no_translation_is_refused(main, link, message, tmp_path):
+    source = write_docx(tmp_path / "a", body(paragraph(text("Der "), LINK.format(text("Zug")))))
+    target = write_docx(tmp_path / "b", main, link)
+    with pytest.raises(DataError, match=message):
+        read_translation(read_document(source), target)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [("a\nb\n", "2 lines where .* has 1 paragraphs"), ("a\x01\n", ":1: column 2: a character that XML cannot have")],
+)
+def test_lines_that_do_not_fit_are_refused(lines, message, tmp_path):
+    source = write_docx(tmp_path / "a", body(paragraph(text("Der Zug"))))
+    (tmp_path / "b").write_text(lines)
+    with pytest.raises(DataError, match=message):
+        read_translation(read_document(source), tmp_path / "b")
+
+
+def test_damaged_documents_are_refused(tmp_path):
+    path = write_docx(tmp_path / "a", body(paragraph(text("Der Zug"))))
+    data = path.read_bytes()
+    (tmp_path / "b").write_bytes(data[: len(data) // 2])
+    with pytest.raises(DataError, match="is no DOCX that can be read"):
+        read_document(tmp_path / "b")
+    with zipfile.ZipFile(tmp_path / "c", "w") as archive:
+        archive.writestr("x", "y")
+    with pytest.raises(DataError, match=r"has no part word/document\.xml"):
+        read_document(tmp_path / "c")
+    write_docx(tmp_path / "d", "<w:document><w:p></w:document>")
+    with pytest.raises(DataError, match=r"d \(word/document.xml\):1: column .*mismatched tag"):
+        read_document(tmp_path / "d")
+
+
+def test_damage_never_shows_as_anything_else(tmp_path):
+    """Bytes that are wrong are a message, or are read; never another error."""
+    data = write_docx(tmp_path / "a", body(paragraph(text("Der "), LINK.format(text("Zug"))))).read_bytes()
+    for place in range(0, len(data), 7):
+        (tmp_path / "b").write_bytes(data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :])
+        try:
+            read_document(tmp_path / "b")
+        except DataError:
+            continue
