@@ -84,9 +84,9 @@ class AlignerSettings(Settings):
     ibm1_iterations: int = option(5, "Iterations of IBM 1, before the model.", allowed=counts(), group=_TRAINING)
     iterations: int | None = option(
         None,
-        "Iterations of the HMM or of IBM 2.",
+        "Iterations of each model after IBM 1.",
         allowed=counts(),
-        otherwise="2 before the sampler, hmm 4, ibm2 5",
+        otherwise="2 before the sampler, hmm 4, others 5",
         group=_TRAINING,
     )
     sweeps: int | None = option(
@@ -110,6 +110,14 @@ class AlignerSettings(Settings):
         "diagonal",
         "IBM 2's prior over positions: the diagonal, or a table of p(m|n,M,N) (Brown et al. 1993).",
         group=_TRAINING,
+    )
+    pegging: bool = option(
+        False,
+        "Climb in IBM 3 and IBM 4 with each word pegged to each likely position, too: slower, nearer to the best.",
+        group=_TRAINING,
+    )
+    word_classes: int = option(
+        50, "Classes of words a side, by which IBM 4 tells distances apart.", allowed=counts(1, 100), group=_TRAINING
     )
     subwords: int | None = option(
         None,

@@ -108,6 +108,9 @@ def test_a_new_model_aligns_by_what_it_is():
 FORMS = {
     "ibm2": ({}, {"positions": "table"}, {"positions": "table", "agreement": False}),
     "fertility": ({"sweeps": 4}, {"sweeps": 4, "agreement": False, "views": (4,)}),
+    # expectations over neighbourhoods may fall in EM
+    "ibm3": ({}, {"agreement": False}),
+    "ibm4": ({"pegging": True}, {"direction": "forward", "word_classes": 5}),
     "hmm": ({"views": (5,)}, {"direction": "reverse", "views": (0,)}),
 }
 CASES = [

@@ -189,7 +189,7 @@ def test_the_best_links_are_those_of_contrastive_align(inside, trained, tmp_path
         fails(inside(*TEXT, "--best", model, trained / "model"), "--best is for a new model", status=2)
 
 
-@pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility"])
+@pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility", "ibm3", "ibm4"])
 def test_extreme_settings_have_no_nan(inside, tmp_path, model):
     for options in (
         ("--p-null", "0", "--alpha", "1e-6"),
@@ -429,3 +429,20 @@ def test_words_of_links_in_other_ways_of_working(inside, tmp_path):
         lines = (tmp_path / "pairs").read_text(encoding="utf-8").splitlines()
         assert lines.count("") == out.count(b"\n")
         assert len(lines) - lines.count("") == out.count(b"-")
+
+
+def test_ibm4_takes_pegs_and_classes(inside, tmp_path):
+    """Both change links; other models say that they are not theirs; and text in parts is refused by name."""
+    links = []
+    for options in ((), ("--word-classes", "2"), ("--pegging",)):
+        done(inside(*TEXT, "-q", "--model-type", "ibm4", *options, "-o", tmp_path / "links"))
+        links.append((tmp_path / "links").read_bytes())
+    assert len(set(links)) == 3
+    told = inside(*TEXT, "--model-type", "hmm", "--pegging", "--word-classes", "5", "-o", tmp_path / "links")
+    assert b"--pegging changes nothing: it is of IBM 3 and IBM 4" in told.stderr
+    assert b"--word-classes changes nothing: distances by classes are IBM 4's" in told.stderr
+    fails(
+        inside(*TEXT, "--model-type", "ibm4", "--workers", "2"),
+        "in parts hmm and fertility are trained, not ibm4",
+        status=2,
+    )

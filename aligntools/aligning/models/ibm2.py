@@ -47,7 +47,7 @@ class Ibm2(Ibm1):
         """Make a model of what was in a file."""
         if settings.positions != "table":
             return Ibm2(**fields, tension=arrays["tension"])
-        positions = [_positions_of(arrays, d) for d in (0, 1)]
+        positions = [positions_of(arrays, d) for d in (0, 1)]
         return TableIbm2(**fields, tension=arrays["tension"], positions=positions)
 
     @classmethod
@@ -246,7 +246,8 @@ def expect_tables(
     return steps.over(lexicon, all_counts, steps.by_blocks(block), then, apart=True, first=first), counts
 
 
-def _positions_of(arrays: dict[str, np.ndarray], d: int) -> PositionTable:
+def positions_of(arrays: dict[str, np.ndarray], d: int) -> PositionTable:
+    """Return a direction's table of a file; ValueError where it is none."""
     shapes, values = arrays[f"positions.{d}.shapes"], arrays[f"positions.{d}.values"]
     right = shapes.ndim == 2 and shapes.shape[1] == 2 and shapes.dtype == np.int32 and values.dtype == np.float32
     if not right or (len(shapes) and (shapes.min() < 1 or shapes.max() > LONGEST)):

@@ -14,6 +14,7 @@ _STEPS = {"ibm1": 2_000_000, "hmm": 4_000_000}
 #: Which model has a setting, in the words of the warning that it changes nothing for others.
 _ITERATIONS = {"iterations": "IBM 1 has `ibm1_iterations` alone"}
 _DIAGONAL = {"tension": "it is of IBM 2's diagonal", "positions": "a table of positions is IBM 2's"}
+_CEPTS = {"pegging": "it is of IBM 3 and IBM 4"}
 
 
 @dataclass(frozen=True)
@@ -156,5 +157,14 @@ register(
         steps=_STEPS,
         last_pass=True,
         reconstructs="hmm",
+    )
+)
+register(ModelKind("ibm3", f"{_MODELS}.ibm3:Ibm3", "hmm", own=_ITERATIONS | _CEPTS))
+register(
+    ModelKind(
+        "ibm4",
+        f"{_MODELS}.ibm4:Ibm4",
+        "hmm",
+        own=_ITERATIONS | _CEPTS | {"word_classes": "distances by classes are IBM 4's"},
     )
 )

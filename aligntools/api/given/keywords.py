@@ -10,7 +10,7 @@ from aligntools.ground.parallel import Pool
 class AlignerKeywords(TypedDict, total=False):
     """Those of `AlignerSettings`."""
 
-    model_type: Literal["ibm1", "ibm2", "hmm", "fertility"]
+    model_type: Literal["ibm1", "ibm2", "hmm", "fertility", "ibm3", "ibm4"]
     fast: bool
     best: bool
     estimator: Literal["vb", "em"]
@@ -25,6 +25,8 @@ class AlignerKeywords(TypedDict, total=False):
     p_null: float
     tension: float
     positions: Literal["diagonal", "table"]
+    pegging: bool
+    word_classes: int
     subwords: int | None
     view_agreement: bool | None
     seed: int

@@ -1,0 +1,88 @@
+"""IBM 3 (Brown et al. 1993): fertilities, and positions ``d(j | i, l, m)`` of the words that each word generates."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aligntools.aligning.models.base import Stage, Task
+from aligntools.aligning.models.cepts import CeptModel, CeptStage, Counted
+from aligntools.aligning.models.ibm2 import positions_of
+from aligntools.aligning.models.lexical import LexicalFields
+from aligntools.aligning.models.position_tables import PositionTable
+from aligntools.aligning.settings import ResolvedSettings
+from aligntools.aligning.text.link_matrices import Chunk
+from aligntools.aligning.training.expectation import Expectations
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ibm3(CeptModel):
+    """IBM 3.
+
+    Attributes
+    ----------
+    positions : list of PositionTable
+        Forward, then reverse: for each given position a distribution over the observed ones.
+    """
+
+    positions: list[PositionTable]
+
+    def position_table(self, d: int) -> PositionTable:
+        """Return one direction's table of positions."""
+        return self.positions[d]
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return its own arrays, as a file names them."""
+        out = super().arrays()
+        for d, positions in enumerate(self.positions):
+            out[f"positions.{d}.shapes"], out[f"positions.{d}.values"] = positions.shapes, positions.values
+        return out
+
+    @classmethod
+    def from_arrays(
+        cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
+    ) -> "Ibm3":
+        """Make a model of what was in a file."""
+        positions = [positions_of(arrays, d) for d in (0, 1)]
+        return cls(**fields, **cls.own_fields(fields, arrays), positions=positions, pegs=settings.pegging)
+
+    @classmethod
+    def stage(cls, task: Task, before: Stage | None) -> Stage:
+        """Begin to train it."""
+        return Ibm3Stage(cls, task, before)
+
+
+class Ibm3Stage(CeptStage):
+    """IBM 3 in training."""
+
+    def first(self) -> dict[str, Any]:
+        """Return parameters for the first iteration."""
+        source, target = self.task.lengths()
+        tension = self.task.settings.tension
+        tables = [PositionTable.of_lengths(*lengths, tension) for lengths in ((target, source), (source, target))]
+        return super().first() | {"positions": tables}
+
+    def begin_counts(self) -> Counted:
+        """Return what counts begin as."""
+        counted = super().begin_counts()
+        counted.positions = [np.zeros_like(table.values) for table in self.parameters()["positions"]]
+        return counted
+
+    def count_positions(
+        self, steps: Expectations, chunk: Chunk, cells: tuple[np.ndarray, np.ndarray], counted: Counted
+    ) -> None:
+        """Count positions of a chunk's posteriors."""
+        sides = (steps.source, steps.target), (steps.target, steps.source)
+        for d, table in enumerate(self.parameters()["positions"]):
+            if steps.directions & (d + 1):
+                given, observed = sides[d]  # rows are given positions, so that the table's given side is the observed
+                table.collect(chunk, observed, given, d == 1, cells[d], counted.positions[d], steps.pool)
+
+    def maximize(self, counted: Counted, steps: Expectations | None = None) -> None:
+        """Estimate positions too."""
+        tension, pool = self.task.settings.tension, steps.pool if steps else None
+        self.own["positions"] = [
+            PositionTable(old.shapes, old.estimate(c, tension, self.task.position_smoothing, pool))
+            for old, c in zip(self.own["positions"], counted.positions, strict=True)
+        ]
+        super().maximize(counted, steps)
