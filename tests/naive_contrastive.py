@@ -207,3 +207,27 @@ def network_odds(pair, names, network, exchanged=True):
     each = range(len(network["trust"]))
     runs = [once(turned, m) for turned in (False, True) for m in each if exchanged or m % 2 == turned]
     return [sum(run[cell] for run in runs) / len(runs) for cell in pair.candidates]
+
+
+def phrases(linked, odds, bonus, longest):
+    """Return a pair's links with those of phrases, by trying all blocks of candidates.
+
+    ``odds`` maps all candidates, pairs ``(i, j)``, to their log-odds; ``linked`` is a set of some of them.
+    """
+    found, used = set(linked), (set(), set())
+    sizes = [max((cell[d] for cell in odds), default=-1) + 1 for d in (0, 1)]
+    spans = [[range(a, b) for a in range(n) for b in range(a + 1, min(n, a + longest) + 1)] for n in sizes]
+    worth = []
+    for rows in spans[0]:
+        for columns in spans[1]:
+            block = {(i, j) for i in rows for j in columns}
+            touching = {(i, j) for i, j in linked if i in rows or j in columns}
+            gain = sum(odds.get(cell, 0.0) + bonus for cell in block - set(linked))
+            if block <= set(odds) and touching and touching <= block and gain > 0:
+                worth.append((gain, rows, columns, block))
+    for _, rows, columns, block in sorted(worth, key=lambda x: -x[0]):
+        if not used[0] & set(rows) and not used[1] & set(columns):
+            found |= block
+            used[0].update(rows)
+            used[1].update(columns)
+    return found

@@ -403,6 +403,12 @@ class Decisions(Settings):
         metavar="P",
         otherwise=THRESHOLDS,
     )
+    phrases: bool = option(
+        False,
+        "Link phrases as wholes, each word with each (with `best`): idioms, verb groups, compounds. For term lists and"
+        " phrase tables, and for gold standards that do so; others lose precision.",
+        group=_LINKS,
+    )
 
     @property
     def jointly(self) -> bool:
@@ -414,8 +420,8 @@ class Decisions(Settings):
         """Whether the network of a model of ``best`` decides on links; single directions have none."""
         return self.symmetrize == Decisions.symmetrize
 
-    def suiting(self, direction: str) -> Self:
-        """Return these decisions, checked for a model of both directions or of one.
+    def suiting(self, direction: str, network: bool = False) -> Self:
+        """Return these decisions, checked for a model of both directions or of one, that has a network or not.
 
         Raises
         ------
@@ -438,6 +444,9 @@ class Decisions(Settings):
                 f"`threshold` changes nothing with {what} and `decode={self.decode}`, which uses none; take"
                 f" `decode=posterior`{others}"
             )
+        if self.phrases and not (network and self.by_network):
+            way = "" if self.by_network else f", and `symmetrize={self.symmetrize}` goes without it"
+            raise UsageProblem(f"`phrases` is about links that the network decides on, with `best`{way}")
         return self
 
 

@@ -59,7 +59,7 @@ def deciding(note: str = "") -> Callable[[FC], FC]:
         "Links",
         declared.group(Decisions, "threshold"),
         declared.option(Decisions, "symmetrize", **how),
-        declared.group(Decisions, "flavor", "decode"),
+        declared.group(Decisions, "flavor", "decode", "phrases"),
     )
 
 

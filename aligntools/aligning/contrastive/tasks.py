@@ -20,6 +20,7 @@ from aligntools.aligning.contrastive.learning import LearningSettings, calibrate
 from aligntools.aligning.contrastive.link_probabilities import known, link_probabilities
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
+from aligntools.aligning.contrastive.phrases import with_phrases
 from aligntools.aligning.contrastive.rounds import LARGEST
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, ContrastiveSettings, Method
@@ -385,8 +386,8 @@ def align(
     directions : bool
         Find the base model's links of single directions too.
     decisions : Decisions
-        The threshold moves the odds that a link must have as far as it is from the usual one; how single directions are
-        decoded.
+        The threshold moves the odds that a link must have as far as it is from the usual one; whether phrases are
+        linked as wholes; how single directions are decoded.
     """
     model, trained = finder.model, DIRECTIONS[finder.model.settings.direction]
     chain = finder.applier.models[0].HAS_PATHS
@@ -403,6 +404,8 @@ def align(
         if evidence:
             candidates = with_readings(candidates, tables)
         links = search(candidates, values, active, weights.search, pool).links()
+        if decisions.phrases:
+            links = with_phrases(candidates, links, values, pool)
         if known(values):
             probabilities = link_probabilities(candidates, links, values)
         else:

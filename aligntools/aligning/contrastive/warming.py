@@ -7,7 +7,7 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.learning import LearningSettings
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
-from aligntools.aligning.settings import ResolvedSettings
+from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Bitext
@@ -31,5 +31,5 @@ def warm(bitext: Bitext, settings: ResolvedSettings, members: list[LexicalModel]
     tasks.learn_from_gold(finder, bitext, Gold(links, links, "pharaoh", 0), plan, folds=0)
     for constraint in ("none", "block-itg"):
         chosen = replace(weights, search=replace(weights.search, constraint=constraint))
-        for _ in tasks.align(finder, bitext, chosen, pool):
+        for _ in tasks.align(finder, bitext, chosen, pool, decisions=Decisions(phrases=True)):
             pass

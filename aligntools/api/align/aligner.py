@@ -270,7 +270,7 @@ class Aligner(ShownAsModel):
         from aligntools.formats.links.pharaoh import concatenate
 
         given = Given("align_blocks", options)
-        decisions = given.take(Decisions, "decisions").suiting(self.settings.direction)
+        decisions = given.take(Decisions, "decisions").suiting(self.settings.direction, self.weights is not None)
         reading, run = given.take(Reading, "reading"), given.take(Run, "run")
         given.end()
         weights = self.weights if decisions.by_network else None

@@ -379,7 +379,8 @@ def align(
         bitext, _ = _text(sources, targets, reading, whole)
     blocks: list[Alignments] = []
     direction = settings.direction if init_model is None else init_model.settings.direction
-    links = TrainingLinks(blocks.append, decisions.suiting(direction))
+    network = settings.decides if init_model is None else init_model.weights is not None
+    links = TrainingLinks(blocks.append, decisions.suiting(direction, network))
     _check_chosen(settings, init_model)
     aligner = train_with(
         bitext,

@@ -40,6 +40,8 @@ class Trainer(Protocol):
     model_type: str
     #: The direction that is trained, or ``both``.
     direction: str
+    #: Whether the network decides on links.
+    network: bool
     evidence: Asked
     #: Whether it takes `TrainingLinks`.
     finds_links: bool
@@ -71,6 +73,7 @@ class Training:
     def __post_init__(self) -> None:
         self.model_type = self.settings.trained
         self.direction: str = self.settings.direction
+        self.network = self.settings.decides
         chosen = [name for name in PriorWeights.names() if getattr(self.weights, name) != getattr(PriorWeights, name)]
         if chosen and not self.priors:
             raise UsageProblem(f"`{chosen[0]}` weighs what `priors` gives; add it")
@@ -116,6 +119,7 @@ class MreTraining:
     direction: str
     symmetrize: bool
     finds_links: bool = False
+    network: bool = False
     counts: None = None
 
     def __post_init__(self) -> None:
@@ -206,7 +210,7 @@ class AlignedText:
         self.check()
         if not self.model and not self.init_model:
             self.decisions = trainer.decided(self.decisions, None)
-            self.outputs.check_direction(trainer.direction, self.decisions)
+            self.outputs.check_direction(trainer.direction, trainer.network, self.decisions)
         with ExitStack() as stack:
             out = Outputs(stack, self.outputs, self.decisions, self.text.text)
             pool = stack.enter_context(pool_of(self.run.threads))
@@ -230,7 +234,7 @@ class AlignedText:
 
     def _apply(self, aligner: Aligner, sides: TextSides, out: Outputs, pool: "Pool") -> None:
         direction = aligner.settings.direction
-        self.outputs.check_direction(direction, self.decisions, str(self.model))
+        self.outputs.check_direction(direction, aligner.weights is not None, self.decisions, str(self.model))
         if self.outputs.ttable:
             check_whole_words(aligner.settings.views[0])
             write_ttable(aligner, self.outputs.ttable)
@@ -261,7 +265,7 @@ class AlignedText:
         direction = start.settings.direction if start else trainer.direction
         if start:
             self.decisions = trainer.decided(self.decisions, start)
-            outputs.check_direction(direction, self.decisions, str(self.init_model))
+            outputs.check_direction(direction, start.weights is not None, self.decisions, str(self.init_model))
         bitext, more = self._read(trainer.evidence, sides, start, run)
         if not len(bitext.source.tokens):
             watch.say("warning: every line has a blank side; nothing to learn from")

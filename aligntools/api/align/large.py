@@ -139,7 +139,7 @@ class PartsRun:
                 for one in self.inputs
             ]
         self.sizes: TextSizes | None = None
-        self._settings, self._decisions = settings, task.decisions.suiting(settings.direction)
+        self._settings, self._decisions = settings, task.decisions.suiting(settings.direction, settings.decides)
         self._run, self._reading, self._directions = run.checked(), reading.arguments(), task.directions
         self._chose = task.parts.checked().part_size is None
         self._part_size = task.parts.part_size or self._chosen()

@@ -107,13 +107,15 @@ class AlignmentFiles:
         if self.writing.output_format == "tsv" and self.writing.link_probabilities:
             raise UsageProblem("readers of `output_format=tsv` take links alone; leave out `link_probabilities`")
 
-    def check_direction(self, direction: str, decisions: Decisions, who: str = "") -> None:
+    def check_direction(self, direction: str, network: bool, decisions: Decisions, who: str = "") -> None:
         """Refuse files of a direction that was not trained, and decisions that change nothing in what is written.
 
         Parameters
         ----------
         direction : str
             The direction that is trained, or ``both``.
+        network : bool
+            Whether the network decides on links.
         decisions : Decisions
         who : str
             A saved model that has it.
@@ -125,7 +127,7 @@ class AlignmentFiles:
                     if who
                     else f"`{name}_output` needs that direction trained; leave out `direction={direction}`"
                 )
-        decisions.suiting(direction)
+        decisions.suiting(direction, network)
         single = direction != "both" or not decisions.jointly or self.forward_output or self.reverse_output
         if decisions.decode != Decisions.decode and not single:
             raise UsageProblem(

@@ -113,7 +113,7 @@ class InParts:
         """
         self._check(work, training)
         watch, outputs = work.watch, work.outputs
-        outputs.check_direction(training.direction, work.decisions)
+        outputs.check_direction(training.direction, training.network, work.decisions)
         with ExitStack() as stack:
             shape, sides = work.text.opened(outputs, work.reading, applied=False, service=False)
             if shape:

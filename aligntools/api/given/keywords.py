@@ -126,6 +126,7 @@ class DecisionsKeywords(TypedDict, total=False):
     flavor: Literal["atools", "symal"]
     decode: Literal["best", "posterior", "viterbi"]
     threshold: float | None
+    phrases: bool
 
 
 class FilterKeywords(TypedDict, total=False):
