@@ -64,6 +64,12 @@ own_options = options.group(
         "--target-tags", metavar="FILE", help="A tag for each target word. With tags, the page counts errors by tag."
     ),
     click.option(
+        "--check",
+        "checked",
+        metavar="FILE",
+        help="What check wrote of this text, rows or JSON: words that are left out, added or repeated are marked.",
+    ),
+    click.option(
         "--form",
         type=click.Choice(["matrix", "ribbon"]),
         help="How --svg and the terminal draw a pair.  [default: matrix if it fits]",
@@ -91,11 +97,11 @@ def view_of(given: dict[str, Any], number: int | None, title: str | None) -> "tu
     if bool(source) != bool(target) or not (source or joint):
         raise UsageProblem("give the text with -i, or with both -s and -t")
     systems = [*given["alignments"], *(_SystemPlace().convert(path, None, None) for path in given["files"])]
-    if [source, target, joint, given["gold"], *systems].count("-") > 1:
+    if [source, target, joint, given["gold"], given["checked"], *systems].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
     if not given["gold"] and (others := sorted(declared.given() & {"gold_format", "gold_base", "first_sentence"})):
         raise UsageProblem(f"`{others[0]}` goes with `gold`")
-    names = ("gold", "source_tags", "target_tags", "input_format", *GoldReading.names())
+    names = ("gold", "source_tags", "target_tags", "checked", "input_format", *GoldReading.names())
     how = {name: given[name] for name in names}
     text = (source, target) if source else joint
     shown = view(text, *systems, names=[s.label for s in systems], title=title or "Alignments", **how)

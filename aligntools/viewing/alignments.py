@@ -1,13 +1,14 @@
 """Alignments to look at: sentence pairs, the links of one or several systems, gold links."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from aligntools.formats.links.findings import Finding
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import UsageProblem
@@ -15,8 +16,9 @@ from aligntools.viewing.base import View
 from aligntools.viewing.errors import tables_of
 from aligntools.viewing.page import framed, page
 from aligntools.viewing.pairs import Pair, System
-from aligntools.viewing.pairs_text import LEGEND, pair_text
+from aligntools.viewing.pairs_text import LEGEND, found_text, pair_text
 from aligntools.viewing.pictures import picture
+from aligntools.viewing.shown import visible
 
 #: A notebook shows so many pairs.
 NOTEBOOK_PAIRS = 500
@@ -35,6 +37,8 @@ class AlignmentsView(View):
         Of some of the pairs.
     source_tags, target_tags : sequence of list of str or None
         A tag for each word.
+    found : mapping of int to Finding or None
+        What `check` found, by the pairs' numbers.
     """
 
     source: Sequence[list[str]]
@@ -44,6 +48,7 @@ class AlignmentsView(View):
     title: str = field(default="Alignments")
     source_tags: Sequence[list[str]] | None = None
     target_tags: Sequence[list[str]] | None = None
+    found: Mapping[int, Finding] | None = None
 
     def __len__(self) -> int:
         return len(self.source)
@@ -105,6 +110,8 @@ class AlignmentsView(View):
             yield LEGEND
         for n in numbers:
             yield ("\n" if n != numbers[0] else "") + pair_text(self.pair(n), names, form, width, color)
+            if self.found and n in self.found:
+                yield found_text(self.found[n], color)
 
     def data(self, most: int) -> dict[str, Any]:
         """Return what the page's script draws of the first pairs, ``most`` of them.
@@ -126,6 +133,7 @@ class AlignmentsView(View):
                 }
                 for system in self.systems
             ],
+            "found": None if self.found is None else [self._found(n) for n in sorted(self.found) if n <= most],
             "gold": None
             if gold is None
             else {
@@ -134,6 +142,20 @@ class AlignmentsView(View):
                 "possible": _flat(gold.possible[:known]),
             },
         }
+
+    def _found(self, number: int) -> dict[str, Any]:
+        """Return what was found in a pair: words are places in its sentences."""
+        one, sides = (self.found or {})[number], (self.source[number - 1], self.target[number - 1])
+        words: list[list[tuple[int, int, str]]] = [[], []]
+        told = list(one.differences)
+        for found in one.words:
+            place = found.within(sides[found.side])
+            if place is None:
+                told.append(f"{found.kind} {found.text}")
+            else:
+                words[found.side].append((*place, found.kind))
+        about = {"pair": number - 1, "score": round(one.score, 2), "flagged": one.flagged}
+        return about | {"source": words[0], "target": words[1], "told": [visible(text) for text in told]}
 
 
 def _key(texts: list[list[str]]) -> str:

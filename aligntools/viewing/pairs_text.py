@@ -7,7 +7,9 @@ not made. With several systems each has a column of signs in the list; the matri
 import math
 from collections.abc import Iterator, Sequence
 
+from aligntools.formats.links.findings import Finding, as_text
 from aligntools.viewing.pairs import Pair
+from aligntools.viewing.shown import visible
 from aligntools.viewing.terminal import cells, fitted, padded, rendered
 
 _SIGNS = {"right": "■", "plain": "■", "wrong": "×", "missed": "○", "": "·"}
@@ -43,6 +45,15 @@ def pair_text(pair: Pair, names: Sequence[str], form: str | None, width: int, co
         if drawn:
             parts += _list(pair, names, width)
     return rendered(parts, color)
+
+
+def found_text(found: Finding, color: bool) -> str:
+    """Return a line about what `check` found in a pair; nothing where it found nothing."""
+    told = visible(as_text(found.words, found.differences))
+    if not told and not found.flagged:
+        return ""
+    state = ("flagged", "wrong") if found.flagged else ("passed", "soft")
+    return rendered([state, (f" {found.score:.2f}", ""), (f"  {told}" if told else "", ""), ("\n", "")], color)
 
 
 def _scores(pair: Pair, names: Sequence[str]) -> Iterator[_Part]:

@@ -7,7 +7,7 @@ import pytest
 
 import aligntools as at
 from aligntools.metrics.aer import figures
-from tests.cli.running import run
+from tests.cli.running import fails, run
 from tests.places import SAMPLES
 from tests.viewing.browsing import page_of, shot
 
@@ -278,3 +278,57 @@ def test_ten_thousand_pairs_are_there_within_a_second(browser, tmp_path):
     browser.js("window.began = performance.now(); const s = document.querySelector('#sort'); s.value = 'error';"
                "s.dispatchEvent(new Event('change')); window.took = performance.now() - window.began")  # fmt: skip
     assert browser.js("return window.took") < 2000
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory):
+    """The page of a text with what `check` found in some of its pairs."""
+    folder = tmp_path_factory.mktemp("checked")
+    source, target = DE.read_text().splitlines(), EN.read_text().splitlines()
+    target[4] = "<b>x</b> " + target[4]
+    (folder / "en").write_text("\n".join(target) + "\n")
+    rows = [
+        f"5\t12.50\t0.9\tflagged\t0.1\t0.1\tadded[0:1] <b>x</b>; numbers -8 +9\t{source[4]}\t{target[4]}",
+        f"3\t9.00\t0.8\tflagged\t0.1\t0.1\tleft-out[1:3] {' '.join(source[2].split()[1:3])}; "
+        f"repeated[2:3] {target[2].split()[2]}\t{source[2]}\t{target[2]}",
+        f"1\t0.20\t0.1\tpassed\t0.1\t0.1\t\t{source[0]}\t{target[0]}",
+    ]
+    (folder / "found.tsv").write_text("\n".join(rows) + "\n")
+    return page_of(folder, "-s", DE, "-t", folder / "en", "--check", folder / "found.tsv")
+
+
+def test_what_was_found_is_marked_and_flagged_pairs_are_listed(browser, checked):
+    browser.open(checked)
+    assert browser.texts("#found .soft") == ["passed score 0.20"]
+    assert not browser.all("#found mark")
+    browser.keys("f")
+    assert listed(browser) == [3, 5]
+    source, target = DE.read_text().splitlines()[2].split(), EN.read_text().splitlines()[2].split()
+    assert browser.texts("#found .marked .f-left-out") == [" ".join(source[1:3])]
+    assert browser.texts("#found .marked .f-repeated") == [target[2]]
+    assert browser.texts("#found .marked") == [" ".join(source), " ".join(target)]
+    assert browser.texts(".list-row .f-added") == ["<b>x</b>"]
+    browser.keys("j")
+    assert browser.texts("#found .soft") == ["⚑ flagged score 12.50"]
+    assert browser.texts("#found li") == ["numbers -8 +9"]
+    browser.js("const s = document.querySelector('#sort'); s.value = 'score'; s.dispatchEvent(new Event('change'))")
+    assert listed(browser) == [5, 3]
+    browser.resize(400, 800)
+    with shot(browser, "checked"):
+        assert not browser.overflows()
+    browser.keys("f")
+    assert browser.one("#count").text == "240 pairs"
+    assert listed(browser)[:3] == [5, 3, 1]
+
+
+def test_what_was_found_is_told_in_the_terminal_and_from_python(checked):
+    folder = checked.parent
+    done = run("view", "-s", DE, "-t", folder / "en", "--check", folder / "found.tsv", "--number", "5")
+    assert done.stdout.decode().endswith("flagged 12.50  added[0:1] <b>x</b>; numbers -8 +9\n")
+    found = at.check(["a b"], ["c d d"], model=at.train_aligner([("a b", "c d")] * 3, fast=True))
+    assert at.view((["a b"], ["c d d"]), checked=found).data(1)["found"][0]["target"] == [(2, 3, "repeated")]
+    long = tmp = folder / "long"
+    tmp.write_text((folder / "found.tsv").read_text().replace("5\t", "500\t", 1))
+    fails(
+        run("view", "-s", DE, "-t", folder / "en", "--check", long), "is about pair 500, but", "has 240 sentence pairs"
+    )

@@ -17,6 +17,7 @@ from aligntools.api.align.filtering import qualities
 from aligntools.api.align.text_files import TextFiles, raw_text
 from aligntools.api.running.threads import pool_of
 from aligntools.api.running.watching import Watch
+from aligntools.formats.links.findings import as_text
 from aligntools.formats.opening.files import writing
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
@@ -82,27 +83,20 @@ def _split(line: bytes) -> list[str]:
     return [word for word in words if word]
 
 
-def _about(pair: PairCheck) -> str:
-    """Return what was found in a pair, in a field of a row."""
-    spans = {"left-out": pair.left_out, "added": pair.added, "repeated": pair.repeated}
-    found = [f"{name}[{s.start}:{s.end}] {s.text}" for name, own in spans.items() for s in own]
-    differences = {
-        "numbers": (pair.missing_numbers, pair.added_numbers),
-        "placeholders": (pair.missing_placeholders, pair.added_placeholders),
-    }
-    for name, (missing, added) in differences.items():
-        if missing or added:
-            found.append(" ".join([name, *(f"-{one}" for one in missing), *(f"+{one}" for one in added)]))
-    return "; ".join(found)
-
-
 def row(pair: PairCheck, source: str, target: str, form: CheckFormat) -> str:
     """Return the line of a pair."""
+    found = pair.finding
     if form == "json":
         return json.dumps(pair.as_dict() | {"source": source, "target": target}, ensure_ascii=False)
     shares = (f"{pair.source_unlinked:.3f}", f"{pair.target_unlinked:.3f}")
     figures = (str(pair.line), f"{pair.score:.2f}", f"{pair.below:.4f}", "flagged" if pair.flagged else "passed")
-    return "\t".join([*figures, *shares, *(text.translate(_PLAIN) for text in (_about(pair), source, target))])
+    return "\t".join(
+        [
+            *figures,
+            *shares,
+            *(text.translate(_PLAIN) for text in (as_text(found.words, found.differences), source, target)),
+        ]
+    )
 
 
 @dataclass

@@ -18,6 +18,7 @@ from aligntools.api.align.filtering import qualities
 from aligntools.api.given.keywords import CheckKeywords
 from aligntools.api.given.sentences import words_of
 from aligntools.api.given.texts import Sentence
+from aligntools.formats.links.findings import DIFFERENCES, SPANS, Finding, of_fields
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.running import Run
@@ -27,13 +28,7 @@ if TYPE_CHECKING:
     from aligntools.aligning.checking.usual import Floats
 
 #: What speaks against a pair, in the order in which it is told, and the fields of `PairCheck` that have it.
-_PROBLEMS = {
-    "left-out": ("left_out",),
-    "added": ("added",),
-    "repeated": ("repeated",),
-    "numbers": ("missing_numbers", "added_numbers"),
-    "placeholders": ("missing_placeholders", "added_placeholders"),
-}
+_PROBLEMS = {name: (field,) for name, (field, _) in SPANS.items()} | DIFFERENCES
 
 
 class FoundSpan(NamedTuple):
@@ -91,6 +86,11 @@ class PairCheck:
     added_numbers: list[str]
     missing_placeholders: list[str]
     added_placeholders: list[str]
+
+    @property
+    def finding(self) -> Finding:
+        """What was found, as it is written and shown."""
+        return Finding(self.line, self.score, self.flagged, *of_fields(self.as_dict()))
 
     @property
     def problems(self) -> list[str]:

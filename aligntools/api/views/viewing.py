@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from aligntools.api.views.tree_views import view_trees
 from aligntools.formats.annotation import tagged
 from aligntools.formats.annotation.conll import Conll
 from aligntools.formats.links import pharaoh
+from aligntools.formats.links.findings import Finding, read_findings
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.link_probabilities import read_with_probabilities
 from aligntools.formats.links.pharaoh import Links
@@ -40,6 +41,9 @@ from aligntools.viewing.pairs import System
 from aligntools.viewing.shown import visible
 from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary, split_words
 from aligntools.words.white_space import WhiteSpace, split_as
+
+if TYPE_CHECKING:
+    from aligntools.api.align.checking import Checked
 
 #: Parallel text to look at: what `read_bitext` returns, a file with both sides, or two texts of any kind.
 SomePairs: TypeAlias = "Bitext | str | os.PathLike[str] | tuple[Sentences, Sentences]"
@@ -58,6 +62,7 @@ def view(
     title: str | None = None,
     source_tags: str | os.PathLike[str] | None = None,
     target_tags: str | os.PathLike[str] | None = None,
+    checked: "str | os.PathLike[str] | Checked | None" = None,
     input_format: InputFormat = "auto",
     **options: Unpack[GoldReadingKeywords],
 ) -> View:
@@ -82,6 +87,8 @@ def view(
         Of the page.
     source_tags, target_tags : str or path, optional
         Files with a tag for each word, as `score_tags` takes them: errors are counted by tag.
+    checked : str, path or `Checked`, optional
+        What `check` found, or a file that it wrote: words of these pairs are marked.
     input_format : str
         Of one file with both sides, see `read_bitext`.
     **options
@@ -118,10 +125,11 @@ def view(
     read = None
     if gold is not None:
         read = _gold(gold, lengths, how.of_gold(len(source)), name)
-    tags = [
+    tags = tuple(
         None if path is None else _tags(path, words) for path, words in ((source_tags, source), (target_tags, target))
-    ]
-    return AlignmentsView(source, target, systems, read, visible(title or "Alignments"), *tags)
+    )
+    found = None if checked is None else _findings(checked, len(source), name)
+    return AlignmentsView(source, target, systems, read, visible(title or "Alignments"), tags[0], tags[1], found)
 
 
 def _view_of(thing: Any, gold: Any, title: str | None) -> View | None:
@@ -206,6 +214,18 @@ def _system(name: str, given: Any, lengths: Sequence[np.ndarray], base: int, tex
     _check_count(links, lengths, path, text)
     pharaoh.check_range(links, *lengths, path=path, index_base=base)
     return System(name, links, probabilities)
+
+
+def _findings(given: Any, pairs: int, text: str) -> dict[int, Finding]:
+    """Return what was found, by the pairs' numbers."""
+    if isinstance(given, str | os.PathLike):
+        path, found = os.fspath(given), read_findings(given)
+    else:
+        path, found = "checked", [one.finding for one in given]
+    last = max((one.line for one in found), default=0)
+    if last > pairs:
+        raise DataError(path, None, f"is about pair {last}, but {text} has {pairs} sentence pairs")
+    return {one.line: one for one in found}
 
 
 def _tags(path: Any, words: _Words) -> _Words:

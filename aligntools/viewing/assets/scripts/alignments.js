@@ -2,6 +2,7 @@
 import { startChoosing } from "./choosing.js";
 import { openCorrections } from "./corrections.js";
 import { data } from "./data.js";
+import { checks, drawFound, foundIn, markedText } from "./found.js";
 import { byId, element, say } from "./dom.js";
 import { download, upload } from "./download.js";
 import { startKeys } from "./keys.js";
@@ -48,19 +49,21 @@ function drawRow(n) {
   const gold = goldOf(n);
   const scores = gold ? systems.map((_, k) => (100 * aer(linksOf(k, n), gold)).toFixed(0)) : [];
   const own = corrections.get(n);
-  const [source, target] = linesOf(n);
+  const found = foundIn(n);
   return [
     element("div", { class: "row-head" },
       element("span", {}, n + 1),
       scores.length ? element("span", { title: "AER of each system in percent" }, `AER ${scores.join(" · ")}`) : null,
+      found ? element("span", { class: found.flagged ? "flagged" : "" }, `${found.flagged ? "⚑ flagged" : "passed"} ${found.score.toFixed(1)}`) : null,
       own ? element("span", { class: own.checked ? "done" : "" }, own.checked ? "✓ checked" : "changed") : null),
-    element("div", { class: "row-text", dir: "auto" }, source.slice(0, 300)),
-    element("div", { class: "row-text", dir: "auto" }, target.slice(0, 300)),
+    element("div", { class: "row-text", dir: "auto" }, ...markedText(n, "source", 300)),
+    element("div", { class: "row-text", dir: "auto" }, ...markedText(n, "target", 300)),
   ];
 }
 
 function choose(n) {
   view.choose(n);
+  drawFound(n);
   try {
     history.replaceState(null, "", `#${n + 1}`);
   } catch {
@@ -118,9 +121,12 @@ upload(byId("load"), (text, name) => {
   }
 });
 
-const { refresh } = startChoosing({ goldOf, hasGold: data.gold !== null || corrections.size > 0, corrections, show: (numbers) => {
+const { refresh, flip: flipShown } = startChoosing({ goldOf, hasGold: data.gold !== null || corrections.size > 0, corrections, show: (numbers) => {
   list.show(numbers);
-  if (!numbers.length) view.choose(null);
+  if (!numbers.length) {
+    view.choose(null);
+    drawFound(null);
+  }
   else if (!numbers.includes(view.n)) list.select(0);
 } });
 
@@ -139,6 +145,7 @@ startKeys([
   { keys: ["m"], shown: "m", does: "matrix or ribbon", run: view.flipForm },
   ...(systems.length > 1 ? [{ keys: ["1", "2", "3", "4", "5", "6", "7", "8", "9"], shown: "1 … 9", does: "show or hide a system", run: (event) => view.flip(Number(event.key) - 1) }] : []),
   { keys: ["g"], shown: "g", does: "show or hide gold links", run: view.flipGold },
+  ...(checks ? [{ keys: ["f"], shown: "f", does: "flagged pairs alone, or all", run: () => flipShown("flagged") }] : []),
   { keys: ["e"], shown: "e", does: "correct links, or stop correcting", run: view.flipEditing },
   { keys: [" ", "Enter"], shown: "space, Enter", does: "while correcting: none, sure, possible", run: (event) => !event.target.closest("button, a, summary") && view.press() },
   { keys: ["x"], shown: "x", does: "while correcting: remove all links of the pair", run: () => view.editing && corrections.clear(view.n) },

@@ -1,6 +1,7 @@
 // Which pairs the list shows, and in which order.
 import { byId, element } from "./dom.js";
 import { matcher } from "./filter.js";
+import { checks, foundIn } from "./found.js";
 import { linksOf, systems, textOf, total, wordsOf } from "./pairs.js";
 import { aer, confidence, disagreement } from "./scores.js";
 
@@ -30,6 +31,7 @@ export function startChoosing({ goldOf, hasGold, corrections, show }) {
   const orders = [
     ["text", "order of the text", null],
     hasGold && systems.length && ["error", "error, most first", (n) => -errorOf(n, goldOf)],
+    checks && ["score", "score of the check, highest first", (n) => -(foundIn(n)?.score ?? -1)],
     several && ["disagreement", "disagreement, most first", (n) => -disagreement(allLinks(n))],
     systems.some((system) => system.scored) && ["confidence", "confidence, least first", lowestConfidence],
     ["long", "length, longest first", (n) => -lengthOf(n)],
@@ -40,6 +42,7 @@ export function startChoosing({ goldOf, hasGold, corrections, show }) {
     hasGold && systems.length && ["errors", "with errors", (n) => errorOf(n, goldOf) > 0],
     hasGold && ["gold", "with gold", (n) => goldOf(n) !== null],
     several && ["differ", "where systems differ", (n) => disagreement(allLinks(n)) > 0],
+    checks && ["flagged", "flagged", (n) => Boolean(foundIn(n)?.flagged)],
     ["checked", "checked", (n) => Boolean(corrections.get(n)?.checked)],
     ["unchecked", "not checked", (n) => !corrections.get(n)?.checked],
   ].filter((kind) => kind);
@@ -72,5 +75,10 @@ export function startChoosing({ goldOf, hasGold, corrections, show }) {
   query.addEventListener("keydown", (event) => {
     if (event.key === "Escape") byId("pairs").focus();
   });
-  return { refresh };
+  // Show pairs of one kind alone, or all again.
+  function flip(name) {
+    kind.value = kind.value === name ? "all" : name;
+    refresh();
+  }
+  return { refresh, flip };
 }

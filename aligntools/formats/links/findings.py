@@ -1,0 +1,165 @@
+"""What `check` found in sentence pairs, as its rows and its JSON have it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aligntools.formats.opening import files
+from aligntools.formats.opening.json_text import parse_json
+from aligntools.ground.errors import DataError
+
+#: Kinds of spans, by the names that rows have, with their fields in JSON and the side that they are on.
+SPANS = {"left-out": ("left_out", 0), "added": ("added", 1), "repeated": ("repeated", 1)}
+#: What differs between the sides, with the field of what the source alone has and that of the target.
+DIFFERENCES = {
+    "numbers": ("missing_numbers", "added_numbers"),
+    "placeholders": ("missing_placeholders", "added_placeholders"),
+}
+_PART = re.compile(rf"(?:^|; )({'|'.join(SPANS)}|{'|'.join(DIFFERENCES)})(?:\[([0-9]{{1,9}}):([0-9]{{1,9}})\])? ")
+_ADVICE = "give what `check` writes: rows with tabs, or `output_format=json`"
+
+
+@dataclass(frozen=True)
+class FoundWords:
+    """Words of one side that were found.
+
+    Attributes
+    ----------
+    kind : str
+        Of `SPANS`.
+    start, end : int
+        The first word and the one after the last, from 0, of the words that were checked.
+    text : str
+        These words, with spaces between.
+    """
+
+    kind: str
+    start: int
+    end: int
+    text: str
+
+    @property
+    def side(self) -> int:
+        """0 for the source, 1 for the target."""
+        return SPANS[self.kind][1]
+
+    def within(self, words: Sequence[str]) -> tuple[int, int] | None:
+        """Return which words of a sentence have it, the first and the one after the last; None where it is not there.
+
+        The sentence may be cut otherwise than the one that was checked: raw text has fewer words than tokens.
+        """
+        wanted = "".join(self.text.split(" "))
+        if words and "".join(words[self.start : self.end]) == wanted:
+            return self.start, self.end
+        whole, begins = "".join(words), [0]
+        for word in words:
+            begins.append(begins[-1] + len(word))
+        found, at = None, whole.find(wanted) if wanted else -1
+        while at >= 0:
+            first = next(k for k in range(len(words)) if begins[k + 1] > at)
+            if found is not None and first > self.start:  # a sentence has no more words than tokens before it
+                break
+            last = next(k for k in range(first, len(words)) if begins[k + 1] >= at + len(wanted))
+            found = first, last + 1
+            at = whole.find(wanted, at + 1)
+        return found
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found in a pair.
+
+    Attributes
+    ----------
+    line : int
+        Which pair of the text it is, from 1.
+    score : float
+    flagged : bool
+    words : tuple of FoundWords
+    differences : tuple of str
+        Such as ``numbers -10 +12``: what the source alone has and what the target alone has.
+    """
+
+    line: int
+    score: float
+    flagged: bool
+    words: tuple[FoundWords, ...] = ()
+    differences: tuple[str, ...] = ()
+
+
+def difference(name: str, missing: Sequence[str], added: Sequence[str]) -> str:
+    """Return in words what the sides have alone: nothing where that is nothing."""
+    return " ".join([name, *(f"-{one}" for one in missing), *(f"+{one}" for one in added)]) if missing or added else ""
+
+
+def as_text(words: Sequence[FoundWords], differences: Sequence[str]) -> str:
+    """Return what was found, in a field of a row."""
+    return "; ".join([*(f"{one.kind}[{one.start}:{one.end}] {one.text}" for one in words), *filter(None, differences)])
+
+
+def of_fields(about: dict[str, Any]) -> tuple[tuple[FoundWords, ...], tuple[str, ...]]:
+    """Return the words and the differences of an object such as JSON has."""
+    words = [
+        FoundWords(kind, int(one["start"]), int(one["end"]), str(one["text"]))
+        for kind, (field, _) in SPANS.items()
+        for one in about[field]
+    ]
+    told = [difference(name, *(list(map(str, about[field])) for field in both)) for name, both in DIFFERENCES.items()]
+    return tuple(words), tuple(filter(None, told))
+
+
+def read_findings(path: object) -> list[Finding]:
+    """Read what `check` wrote, in any order of the pairs; pairs may be left out.
+
+    Raises
+    ------
+    DataError
+        When a line is neither a row nor an object of its kind, or a pair is there twice.
+    """
+    found: dict[int, Finding] = {}
+    with files.reading(path) as file:
+        for number, line in enumerate(file.read().decode("utf-8", "replace").splitlines(), 1):
+            try:
+                one = _of_object(line) if line.startswith("{") else _of_row(line)
+            except (ValueError, KeyError, TypeError, AttributeError):
+                raise DataError(path, number, f"is no line of `check`; {_ADVICE}") from None
+            if one.line in found:
+                raise DataError(path, number, f"pair {one.line} is there twice")
+            found[one.line] = one
+    return list(found.values())
+
+
+def _of_object(line: str) -> Finding:
+    about = parse_json(line)
+    return _held(int(about["line"]), float(about["score"]), bool(about["flagged"]), *of_fields(about))
+
+
+def _of_row(line: str) -> Finding:
+    number, score, _, flagged, _, _, told, *_ = line.split("\t")
+    if flagged not in ("flagged", "passed"):
+        raise ValueError(flagged)
+    parts = list(_parts(told))
+    words = tuple(FoundWords(name, *place, text) for name, place, text in parts if place is not None)
+    differences = tuple(f"{name} {text}" for name, place, text in parts if place is None)
+    return _held(int(number), float(score), flagged == "flagged", words, differences)
+
+
+def _parts(told: str) -> Iterator[tuple[str, tuple[int, int] | None, str]]:
+    """Yield the names of what was found, where it is, and the words."""
+    begins = list(_PART.finditer(told))
+    if told and not (begins and begins[0].start() == 0):
+        raise ValueError(told)
+    ends = [*(one.start() for one in begins), len(told)][1:]
+    for one, end in zip(begins, ends, strict=True):
+        if (one[1] in SPANS) != (one[2] is not None):
+            raise ValueError(told)
+        yield one[1], (int(one[2]), int(one[3])) if one[2] else None, told[one.end() : end]
+
+
+def _held(
+    line: int, score: float, flagged: bool, words: tuple[FoundWords, ...], differences: tuple[str, ...]
+) -> Finding:
+    if line < 1 or not 0 <= score < 1e9 or any(not 0 <= one.start < one.end for one in words):
+        raise ValueError
+    return Finding(line, score, flagged, words, differences)
