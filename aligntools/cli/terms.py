@@ -35,6 +35,15 @@ from aligntools.ground.running import Run
 )
 @declared.group(TermSettings)
 @options.group(
+    "Terms",
+    click.option(
+        "--source-tags",
+        metavar="FILE",
+        help="A tag for each source word, as eval-tags reads them: tagged text or CoNLL. Goes with --patterns.",
+    ),
+    click.option("--target-tags", metavar="FILE", help="A tag for each target word."),
+)
+@options.group(
     "Known terms",
     click.option(
         "--known",

@@ -182,6 +182,7 @@ _COUNTED = (
         "xliff",
         "html",
         "glossary",
+        "found",
     ),
 )
 TEXT = ("text", "joint", "tagged", "columns", *_COUNTED)

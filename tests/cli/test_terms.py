@@ -2,6 +2,8 @@
 
 import csv
 import io
+import re
+from xml.etree import ElementTree
 
 import pytest
 
@@ -28,7 +30,10 @@ def test_tmx_becomes_a_glossary(table):
     pairs = {row[0]: row for row in found}
     assert pairs["Dampfdüse"][1:4] == ["steam nozzle", "4", "1.0000"]
     assert pairs["Kaffeebohnen"][1] == "coffee beans"
-    assert "Kaffeebohnen" in pairs["Kaffeebohnen"][7]
+    text = MANUAL.read_text(encoding="utf-8")
+    raw = [row for row in found if f"<seg>{row[7]}</seg>" in text]
+    assert len(raw) > 20, "examples are as they were written; inline codes are passed over"
+    assert not any(row[7].endswith(" .") for row in found)
     scores = [float(row[5]) for row in found]
     assert scores == sorted(scores, reverse=True)
     assert f"{len(found)} terms of 48 sentence pairs\n".encode() in table.stderr
@@ -95,3 +100,72 @@ def test_what_is_refused(tmp_path):
     (tmp_path / "known").write_text("Haus\n", encoding="utf-8")
     fails(run("terms", *sides, "--fast", "--known", tmp_path / "known", "-q"), "known:1: 'Haus' has no translation")
     assert not (tmp_path / "x.tbx").exists()
+
+
+def test_terms_have_tags_of_a_pattern(tmp_path):
+    sides = ("-s", SAMPLES / "de-en.de", "-t", SAMPLES / "de-en.en", "-a", tmp_path / "a", "--no-stop-words")
+    done(run("align", "-q", *sides[:4], "--fast", "-o", tmp_path / "a"))
+    lines = (SAMPLES / "de-en.en").read_text("utf-8").splitlines()
+
+    def tag(word):
+        return "X" if word in ("the", "The", "a") else "Y"
+
+    (tmp_path / "tags").write_text("\n".join(" ".join(f"{w}_{tag(w)}" for w in line.split()) for line in lines) + "\n")
+    (tmp_path / "words").write_text("".join("".join(f"{w}\tZ\n" for w in s.split()) + "\n" for s in
+                                            (SAMPLES / "de-en.de").read_text("utf-8").splitlines()))  # fmt: skip
+    pattern = ("--patterns", "X Y | Z+")
+    both = ("--target-tags", tmp_path / "tags", "--source-tags", tmp_path / "words")
+    found = rows(done(run("terms", "-q", *sides, *both[:2], *pattern)).stdout)[1:]
+    assert len(found) > 10
+    assert {tuple(map(tag, row[1].split())) for row in found} == {("X", "Y")}
+    free = rows(done(run("terms", "-q", *sides)).stdout)[1:]
+    assert ("Y",) in {tuple(map(tag, row[1].split())) for row in free}
+    assert rows(done(run("terms", "-q", *sides, *both, *pattern)).stdout)[1:] == found
+    fails(run("terms", *sides, *pattern), "--patterns are of tags", status=2)
+    fails(run("terms", *sides, *both), "--patterns are of tags", status=2)
+    fails(run("terms", *sides, *both, "--patterns", "(X"), "'(X' is no pattern of tags", status=2)
+    fails(run("terms", *sides, *both, "--patterns", "NOUN"), "words: has none of the tags", "it has Z")
+    fails(run("terms", *RAW, *both, *pattern), "--tokenize finds other words", status=2)
+    (tmp_path / "tags").write_text("a_X\n" * len(lines))
+    fails(run("terms", *sides, *both[:2], *pattern), "tags:1: 1 tags, but the sentence, line 1 of the text, has")
+
+
+#: What TBX-Basic in DCA style allows of what is written here: children of each element in their order, with how many
+#: there may be, attributes with their values (ISO 30042:2019; core structure TBXcoreStructV03 and TBX-Basic 1.2.1).
+STRUCTURE = {
+    "tbx": ("tbxHeader text", {"type": "TBX-Basic", "style": "dca", "xml:lang": r"[a-z]{2,3}"}),
+    "tbxHeader": ("fileDesc", {}),
+    "fileDesc": ("sourceDesc", {}),
+    "sourceDesc": ("p+", {}),
+    "p": ("", {}),
+    "text": ("body", {}),
+    "body": ("conceptEntry+", {}),
+    "conceptEntry": ("note* langSec+", {"id": r"[A-Za-z_][\w.-]*"}),
+    "note": ("", {}),
+    "langSec": ("termSec+", {"xml:lang": r"[a-z]{2,3}"}),
+    "termSec": ("term descrip*", {}),
+    "term": ("", {}),
+    "descrip": ("", {"type": "context"}),
+}
+
+
+def test_tbx_has_the_structure_of_the_basic_dialect(tmp_path):
+    out = tmp_path / "terms.tbx"
+    done(run("terms", *RAW, "-o", out))
+    root = ElementTree.parse(out).getroot()
+    seen = set()
+    for element in root.iter():
+        space, _, name = element.tag[1:].partition("}")
+        seen.add(name)
+        assert space == "urn:iso:std:iso:30042:ed-2"
+        children, attributes = STRUCTURE[name]
+        own = "".join(child.tag.partition("}")[2] + " " for child in element)
+        assert re.fullmatch("".join(rf"(?:{re.split('[*+]', c)[0]} ){c[-1] if c[-1] in '*+' else ''}"
+                                    for c in children.split()), own)  # fmt: skip
+        assert bool((element.text or "").strip()) == (not children)
+        found = {key.replace("{http://www.w3.org/XML/1998/namespace}", "xml:"): value for key, value in element.items()}
+        assert found.keys() == attributes.keys()
+        assert all(re.fullmatch(pattern, found[key]) for key, pattern in attributes.items())
+    assert seen == STRUCTURE.keys()
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
+    assert len(set(ids)) == len(ids) > 5

@@ -6,13 +6,14 @@ with the best of its translations; others are its variants.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from aligntools.aligning.terms import counting, nesting
 from aligntools.aligning.terms.occurrences import ANYWHERE, WITHIN, PhrasePairs, phrase_pairs
+from aligntools.aligning.terms.patterns import TagPattern
 from aligntools.aligning.terms.settings import TermSettings
 from aligntools.aligning.terms.stop_words import best_shares, kind_of, stop_words
 from aligntools.formats.links.pharaoh import Links
@@ -103,7 +104,12 @@ def kinds_of(text: Bitext, links: Links, learned: bool) -> tuple[np.ndarray, np.
     return found[0], found[1]
 
 
-def find_terms(cased: Bitext, links: Links, settings: TermSettings) -> list[Term]:
+def find_terms(
+    cased: Bitext,
+    links: Links,
+    settings: TermSettings,
+    tags: Sequence[list[str] | None] = (None, None),
+) -> list[Term]:
     """Return the term pairs of an aligned text, the best first; upper and lower case are the same.
 
     Parameters
@@ -113,13 +119,17 @@ def find_terms(cased: Bitext, links: Links, settings: TermSettings) -> list[Term
     links : Links
         Of as many pairs, all within them.
     settings : TermSettings
+    tags : (list of str or None, list of str or None)
+        A tag for each word of either side, where the settings have a pattern of tags.
     """
     text = in_lower_case(cased)
     kinds = kinds_of(text, links, settings.stop_words)
     longest = settings.max_words
+    pattern = None if settings.patterns is None else TagPattern(settings.patterns)
+    source, target = (None if own is None or pattern is None else pattern.stretches(own, longest) for own in tags)
 
     def parts() -> Iterator[PhrasePairs]:
-        return phrase_pairs(text.source, text.target, links, longest, *kinds)
+        return phrase_pairs(text.source, text.target, links, longest, *kinds, (source, target))
 
     words = len(text.source.tokens) + len(text.target.tokens)
     every = counting.frequent(parts, words, settings.min_count)

@@ -88,6 +88,7 @@ def phrase_pairs(
     longest: int,
     source_kinds: np.ndarray,
     target_kinds: np.ndarray,
+    matching: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
 ) -> Iterator[PhrasePairs]:
     """Yield the tight phrase pairs of a text, block by block.
 
@@ -99,6 +100,8 @@ def phrase_pairs(
         Words of a side, at most.
     source_kinds, target_kinds : np.ndarray [shape=(words of the vocabulary,), dtype=int8]
         Where words may stand in a stretch: `ANYWHERE`, `WITHIN` (not first and not last), `NOWHERE`.
+    matching : (np.ndarray [shape=(longest, words), dtype=bool] or None, the same of the target)
+        Stretches that may be taken, by their lengths less 1 and first words; None: all.
 
     Yields
     ------
@@ -107,7 +110,13 @@ def phrase_pairs(
     """
     for begin in range(0, len(source), BLOCK):
         end = min(begin + BLOCK, len(source))
-        yield _block(source, target, links, longest, source_kinds, target_kinds, begin, end)
+        part = _block(source, target, links, longest, source_kinds, target_kinds, begin, end)
+        good = np.ones(len(part), bool)
+        sides = (part.source, part.source_length), (part.target, part.target_length)
+        for taken, (first, length) in zip(matching, sides, strict=True):
+            if taken is not None:
+                good &= taken[length.astype(np.int64) - 1, first]
+        yield part if good.all() else part[good]
 
 
 def _ranges(words: np.ndarray, mates: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -34,9 +34,23 @@ class TermSettings(Settings):
         " spread, short, and have many translations.",
         group=_TERMS,
     )
+    patterns: str | None = option(
+        None,
+        "Terms have tags like this, on the sides that have tags: a regular expression over tags, such as"
+        " '(ADJ|NOUN)* NOUN'; . is any tag. Needs `source_tags` or `target_tags`.",
+        group=_TERMS,
+        metavar="PATTERN",
+    )
     top: int | None = option(
         None, "Keep so many terms, those of the highest scores.", allowed=counts(1), group=_TERMS, otherwise="all"
     )
+
+    def rules(self) -> None:
+        """Refuse a pattern that is none."""
+        if self.patterns is not None:
+            from aligntools.aligning.terms.patterns import TagPattern
+
+            TagPattern(self.patterns)
 
 
 @documented

@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.terms.settings import TermSettings
@@ -15,6 +16,12 @@ from aligntools.formats.opening.files import Output, writing
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
+
+if TYPE_CHECKING:
+    from aligntools.formats.text.raw_pairs import RawPairs
+
+#: Lines of the text that are read at a time for examples.
+_LINES = 10_000
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,8 @@ class TermFiles:
         A saved model that aligns the text.
     known : str
         A glossary whose terms are left out.
+    source_tags, target_tags : str
+        A tag for each word of the sides.
     inconsistent : str
         Where the text translates these terms otherwise: line, term, its translations, what it is linked to.
     """
@@ -40,6 +49,8 @@ class TermFiles:
     model: str | None = None
     known: str | None = None
     inconsistent: str | None = None
+    source_tags: str | None = None
+    target_tags: str | None = None
 
     def check(self, text: TextFiles, training: AlignerSettings) -> None:
         """Refuse what does not go together."""
@@ -51,8 +62,24 @@ class TermFiles:
             raise UsageProblem("options of training are for a text that is aligned here, without links or a model")
         if self.inconsistent and not self.known:
             raise UsageProblem("`inconsistent` holds the text against `known`; give that too")
-        if [*text.text, self.alignments, self.known].count("-") > 1:
+        if (self.source_tags or self.target_tags) and text.tokenizing.tokenize:
+            raise UsageProblem("`tokenize` finds other words than those that have tags; give the words themselves")
+        if [*text.text, self.alignments, self.known, self.source_tags, self.target_tags].count("-") > 1:
             raise UsageProblem("only one file can be standard input")
+
+
+def _lines_of(raw: "RawPairs", wanted: set[int]) -> dict[int, tuple[str, str]]:
+    """Return pairs of a text as they are written, by their numbers from 0."""
+    found: dict[int, tuple[str, str]] = {}
+    at, last = 0, max(wanted, default=-1)
+    while at <= last:
+        sides = raw.read(min(_LINES, last + 1 - at))
+        for number, pair in enumerate(zip(*sides, strict=True), at):
+            if number in wanted:
+                source, target = (side.decode("utf-8", "surrogateescape") for side in pair)
+                found[number] = source, target
+        at += len(sides[0])
+    return found
 
 
 @dataclass
@@ -136,17 +163,20 @@ class TextTerms:
             if tokens is not None:
                 stack.enter_context(closing(tokens))
             source, target = (tokens or raw).inputs
-            return terms(
+            found = terms(
                 source,
                 target,
                 self.files.alignments,
                 self.settings,
+                source_tags=self.files.source_tags,
+                target_tags=self.files.target_tags,
                 model=model,
                 training=self.training if model is None and self.files.alignments is None else None,
                 reading=reading,
                 run=replace(self.run, threads=pool),
                 progress=self.watch,
             )
+            return found if tokens is None else found.showing(_lines_of(raw, {term.pair for term in found}))
 
     def _known(self, path: str) -> list[tuple[str, str]]:
         """Return the terms of a glossary, in words as the text's are."""

@@ -1,7 +1,7 @@
 """Term pairs of parallel text, as a glossary has them."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, get_args
@@ -14,6 +14,7 @@ from aligntools.api.convert.links import links_of
 from aligntools.api.given.keywords import AlignerKeywords, ReadingKeywords, RunKeywords, TermKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import Sentences
+from aligntools.api.given.word_tags import word_tags
 from aligntools.api.running.progress import Progress
 from aligntools.formats.links import glossaries
 from aligntools.formats.opening import files
@@ -21,6 +22,7 @@ from aligntools.formats.text.reading import Reading
 from aligntools.formats.text.units import languages_given
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.ranges import shown
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ class TermList(Sequence["Term"]):
     links: "Links"
     languages: tuple[str, str] | None = None
     _found: "list[Term]" = field(default_factory=list)
+    _raw: Mapping[int, tuple[str, str]] | None = None
 
     def __len__(self) -> int:
         return len(self._found)
@@ -67,7 +70,9 @@ class TermList(Sequence["Term"]):
         return f"<TermList: {len(self)} terms of {len(self.bitext)} sentence pairs>"
 
     def example(self, term: "Term") -> tuple[str, str]:
-        """Return a sentence pair that has a term, its words between spaces."""
+        """Return a sentence pair that has a term: as it was written, where raw text was read, else its words."""
+        if self._raw is not None and term.pair in self._raw:
+            return self._raw[term.pair]
         sides = []
         for side, words in (
             (self.bitext.source, self.bitext.source_vocabulary),
@@ -76,6 +81,10 @@ class TermList(Sequence["Term"]):
             begin, end = side.offsets[term.pair], side.offsets[term.pair + 1]
             sides.append(" ".join(words.word(int(k)) for k in side.tokens[begin:end]))
         return sides[0], sides[1]
+
+    def showing(self, lines: Mapping[int, tuple[str, str]]) -> "TermList":
+        """Return the list with examples as they were written, by the numbers of their pairs, from 0."""
+        return replace(self, _raw=lines)
 
     def without(self, known: Known) -> "TermList":
         """Return the list without the terms whose source side is known, in upper or lower case."""
@@ -160,6 +169,8 @@ def terms(
     settings: TermSettings | None = None,
     *,
     known: Known | None = None,
+    source_tags: str | os.PathLike[str] | None = None,
+    target_tags: str | os.PathLike[str] | None = None,
     model: Aligner | None = None,
     training: AlignerSettings | None = None,
     reading: Reading | None = None,
@@ -184,6 +195,8 @@ def terms(
         The options below, whole. Where there are two texts, ``languages`` only names them, for TBX.
     known : str, path, iterable of (str, str), or None
         A glossary (tab-separated, CSV or TBX), or its pairs: terms that it has are left out.
+    source_tags, target_tags : str, path or None
+        Tagged text or CoNLL with a tag for each word, as `score_tags` takes it: terms are what matches ``patterns``.
     model : Aligner or None
         Aligns the text, where there are no ``alignments``; None trains one on it.
     progress : callable, True or None
@@ -217,6 +230,8 @@ def terms(
     training = given.take(AlignerSettings, training)
     reading, run = given.take(Reading, reading), given.take(Run, run)
     given.end()
+    if (settings.patterns is None) != (source_tags is None and target_tags is None):
+        raise UsageProblem("`patterns` are of tags; give them together with `source_tags` or `target_tags`")
     if (alignments is not None or model is not None) and training != AlignerSettings():
         raise UsageProblem("the text is aligned already, or by `model`; options of training do not go with that")
     languages = None if reading.languages is None else languages_given(reading.languages)
@@ -234,8 +249,25 @@ def terms(
         check_range(links, written.source.lengths(), written.target.lengths(), path=name, index_base=0)
     else:
         links = _aligned(written, model, training, reading, run, progress)
-    found = TermList(written, links, languages, find_terms(written, links, settings))
+    lengths = [side.lengths().tolist() for side in (written.source, written.target)]
+    tags = [
+        None if path is None else _tags(path, own, settings)
+        for path, own in zip((source_tags, target_tags), lengths, strict=True)
+    ]
+    found = TermList(written, links, languages, find_terms(written, links, settings, tags))
     return found if known is None else found.without(known)
+
+
+def _tags(path: str | os.PathLike[str], lengths: Sequence[int], settings: TermSettings) -> list[str]:
+    """Return a tag for each word of a side, some of which the pattern names."""
+    from aligntools.aligning.terms.patterns import TagPattern
+
+    found = [tag for row in word_tags(path, lengths, left_out=True) for tag in row]
+    named = TagPattern(settings.patterns or "").tags
+    if named and found and named.isdisjoint(found):
+        seen = ", ".join(shown(tag) for tag in sorted(set(found))[:8])
+        raise DataError(os.fspath(path), None, f"has none of the tags that `patterns` names; it has {seen}")
+    return found
 
 
 def _aligned(

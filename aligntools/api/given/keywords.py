@@ -372,6 +372,7 @@ class TermKeywords(TypedDict, total=False):
     max_words: int
     min_probability: float
     stop_words: bool
+    patterns: str | None
     top: int | None
 
 

@@ -15,13 +15,13 @@ from aligntools.api.convert.links import links_of
 from aligntools.api.given.keywords import GoldReadingKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import InputFormat, Sentences, Split, paths_of
+from aligntools.api.given.word_tags import word_tags
 from aligntools.api.running.progress import Step
 from aligntools.api.score.scorers import gold_of
 from aligntools.api.views.derivation_views import view_derivations
 from aligntools.api.views.showing import Shown, weight_view
 from aligntools.api.views.training_views import view_training
 from aligntools.api.views.tree_views import view_trees
-from aligntools.formats.annotation import tagged
 from aligntools.formats.annotation.conll import Conll
 from aligntools.formats.links import pharaoh
 from aligntools.formats.links.findings import Finding, read_findings
@@ -229,22 +229,8 @@ def _findings(given: Any, pairs: int, text: str) -> dict[int, Finding]:
 
 
 def _tags(path: Any, words: _Words) -> _Words:
-    """Return a tag for each word of a side; blank sentences need not be in the file."""
-    path = os.fspath(path)
-    tokens = tagged.read_tags(path)
-    tags = [visible(tag.decode("utf-8", "replace")) for tag in tokens.tags or ()]
-    rows = [tags[a:b] for a, b in pairwise(tokens.offsets.tolist())]
-    filled = [n for n, row in enumerate(words) if row]
-    places = range(len(words)) if len(rows) == len(words) else filled
-    if len(rows) != len(places):
-        raise DataError(path, None, f"{len(rows)} sentences, but the text has {len(words)}")
-    found: _Words = [[] for _ in words]
-    for place, row, line in zip(places, rows, tokens.lines.tolist(), strict=True):
-        if len(row) != len(words[place]):
-            problem = f"{len(row)} tags, but the sentence, line {place + 1} of the text, has {len(words[place])} words"
-            raise DataError(path, line, problem)
-        found[place] = row
-    return found
+    """Return a tag for each word of a side, as it can be shown."""
+    return [[visible(tag) for tag in row] for row in word_tags(path, list(map(len, words)))]
 
 
 def _check_count(links: Links, lengths: Sequence[np.ndarray], path: str, text: str) -> None:

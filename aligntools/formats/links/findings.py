@@ -119,7 +119,8 @@ def read_findings(path: object) -> list[Finding]:
     """
     found: dict[int, Finding] = {}
     with files.reading(path) as file:
-        for number, line in enumerate(file.read().decode("utf-8", "replace").splitlines(), 1):
+        lines = file.read().decode("utf-8", "replace").removesuffix("\n").split("\n")
+        for number, line in enumerate(lines if lines != [""] else [], 1):
             try:
                 one = _of_object(line) if line.startswith("{") else _of_row(line)
             except (ValueError, KeyError, TypeError, AttributeError):
