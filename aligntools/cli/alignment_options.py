@@ -21,6 +21,7 @@ from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
     from aligntools.api.align.files import AlignedText
+    from aligntools.api.align.text_work import TextWork
 
 #: Options of the kinds of evidence that are asked.
 evidence = options.group("", *map(declared.group, SETTINGS))
@@ -29,24 +30,27 @@ sides = (
     click.option("-s", "--source", metavar="FILE", help="Source side, one sentence per line."),
     click.option("-t", "--target", metavar="FILE", help="Target side, the same number of lines."),
 )
+#: Both of them in one file, passed as ``joint_file``.
+joint_file = click.option(
+    "-i",
+    "--input",
+    "joint_file",
+    metavar="FILE",
+    help="Both sides in one file: ' ||| ' or a tab between them, or TMX or XLIFF (- is standard input).",
+)
 #: What is read, and where the alignment goes.
 text = options.group(
     "Common options",
     *sides,
-    click.option(
-        "-i",
-        "--input",
-        "joint_file",
-        metavar="FILE",
-        help="Both sides in one file, ' ||| ' between them, or TMX or XLIFF (- is standard input).",
-    ),
+    joint_file,
     options.output(help="Write the alignment here instead of standard output; appears whole or not at all."),
 )
+save_model = click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the trained model.")
 #: Models on disk.
 models = options.group(
     "Models",
     click.option("-m", "--model", metavar="FILE", help="Apply a saved model; reads and writes line by line."),
-    click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the trained model."),
+    save_model,
     click.option("--init-model", metavar="FILE", help="Continue training from a saved model, on this text."),
     options.verify,
 )
@@ -140,6 +144,32 @@ limits = options.group(
     options.verbosity,
 )
 
+
+def whole_text(*more: Any, without: Collection[str] = ()) -> Callable[[FC], FC]:
+    """Return how a text is read that one model aligns, and how the work is done: what `text_work` takes.
+
+    Parameters
+    ----------
+    *more : options
+        Of the model that is trained.
+    without : collection of str
+        Options of `Reading` that the command does not have.
+    """
+    return options.group(
+        "Text and resources",
+        declared.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
+        *more,
+        options.tokenize,
+        options.tokenizer,
+        declared.group(Reading, without=without),
+        options.max_memory(),
+        options.verify,
+        options.threads,
+        options.seed,
+        options.verbosity,
+    )
+
+
 #: Options that a saved model has settled.
 OF_THE_MODEL = {*AlignerSettings.names(), "case_sensitive"}
 #: How reconstruction continues from a model, and so what may be given with --init-model.
@@ -167,6 +197,22 @@ def text_files(o: Mapping[str, Any]) -> TextFiles:
     """Return the files of the text that the options name."""
     pieces, tokenizing = declared.settings(PiecedText, o), declared.settings(Tokenizing, o)
     return declared.made_of(TextFiles, o, pieces=pieces, tokenizing=tokenizing)
+
+
+def text_work(o: Mapping[str, Any], watch: Watch) -> "TextWork":
+    """Return the text that the options name, what aligns it, and how the work is done."""
+    from aligntools.api.align.text_work import TextWork
+
+    return TextWork(
+        text_files(o),
+        declared.settings(AlignerSettings, o),
+        declared.settings(Reading, o),
+        declared.settings(Run, o),
+        watch,
+        o["model"],
+        o.get("save_model"),
+        o["verify"],
+    )
 
 
 def check_fixed(o: Mapping[str, Any], chosen: set[str], reconstructs: bool = False) -> None:

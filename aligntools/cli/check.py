@@ -5,12 +5,11 @@ from typing import Any
 
 import click
 
-from aligntools import AlignerSettings, CheckSettings, Reading
+from aligntools import CheckSettings
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, options
 from aligntools.cli.reporting import reporting
 from aligntools.ground.ranges import amounts
-from aligntools.ground.running import Run
 
 #: Exit status where more pairs are flagged than ``--fail-above`` allows.
 FAILED = 3
@@ -20,13 +19,7 @@ FAILED = 3
 @options.group(
     "Common options",
     *aligning.sides,
-    click.option(
-        "-i",
-        "--input",
-        "joint_file",
-        metavar="FILE",
-        help="Both sides in one file: ' ||| ' or a tab between them, or TMX or XLIFF (- is standard input).",
-    ),
+    aligning.joint_file,
     options.output(help="Write the rows to this file instead of standard output."),
     click.option("-m", "--model", metavar="FILE", help="Judge by a saved model; else by one trained on this text."),
 )
@@ -52,20 +45,9 @@ FAILED = 3
     click.option("--summary", is_flag=True, help="Write one line about the text and no rows."),
     click.option("--flagged", is_flag=True, help="Leave out pairs that are not flagged."),
     click.option("--in-order", is_flag=True, help="Write the pairs in the order of the text."),
-    click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the model that was trained."),
+    aligning.save_model,
 )
-@options.group(
-    "Text and resources",
-    declared.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
-    options.tokenize,
-    options.tokenizer,
-    declared.group(Reading, without=["strict"]),
-    options.max_memory(),
-    options.verify,
-    options.threads,
-    options.seed,
-    options.verbosity,
-)
+@aligning.whole_text(without=["strict"])
 def command(**o: Any) -> None:
     """Check what translations leave out, add or repeat.
 
@@ -86,14 +68,9 @@ def command(**o: Any) -> None:
 
     with reporting(o) as reporter:
         found = CheckedText(
-            aligning.text_files(o),
+            aligning.text_work(o, reporter),
             declared.made_of(CheckFiles, o, output=o["output"] or "-"),
             declared.settings(CheckSettings, o),
-            declared.settings(AlignerSettings, o),
-            declared.settings(Reading, o),
-            declared.settings(Run, o),
-            reporter,
-            verify=o["verify"],
         ).check()
     if o["fail_above"] is not None and found.flagged_share > o["fail_above"]:
         sys.exit(FAILED)

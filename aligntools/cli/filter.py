@@ -4,11 +4,10 @@ from typing import Any
 
 import click
 
-from aligntools import AlignerSettings, FilterSettings, Reading
+from aligntools import FilterSettings
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, options
 from aligntools.cli.reporting import reporting
-from aligntools.ground.running import Run
 
 #: Rows of text are put in this order and form.
 _ROW = "line TAB reason TAB score TAB source TAB target"
@@ -18,13 +17,7 @@ _ROW = "line TAB reason TAB score TAB source TAB target"
 @options.group(
     "Common options",
     *aligning.sides,
-    click.option(
-        "-i",
-        "--input",
-        "joint_file",
-        metavar="FILE",
-        help="Both sides in one file: ' ||| ' or a tab between them, or TMX or XLIFF (- is standard input).",
-    ),
+    aligning.joint_file,
     options.output(help="Write the pairs that are kept to this file instead of standard output, both sides on a line."),
     click.option("-m", "--model", metavar="FILE", help="Judge by a saved model; else by one trained on this text."),
 )
@@ -52,20 +45,9 @@ _ROW = "line TAB reason TAB score TAB source TAB target"
         help="Write a line for every line of input: score, coverage of source and target, ln p per word,"
         " copied part, reason.",
     ),
-    click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the model that was trained."),
+    aligning.save_model,
 )
-@options.group(
-    "Text and resources",
-    declared.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
-    options.tokenize,
-    options.tokenizer,
-    declared.group(Reading, without=["strict"]),
-    options.max_memory(),
-    options.verify,
-    options.threads,
-    options.seed,
-    options.verbosity,
-)
+@aligning.whole_text(without=["strict"])
 def command(**o: Any) -> None:
     """Keep the sentence pairs that are translations of each other, and say what was left out and why.
 
@@ -83,12 +65,7 @@ def command(**o: Any) -> None:
     output = o["output"] if "output" in declared.given() else None
     with reporting(o) as reporter:
         FilteredText(
-            aligning.text_files(o),
+            aligning.text_work(o, reporter),
             declared.made_of(FilterFiles, o, output=output),
             declared.settings(FilterSettings, o),
-            declared.settings(AlignerSettings, o),
-            declared.settings(Reading, o),
-            declared.settings(Run, o),
-            reporter,
-            verify=o["verify"],
         ).filter()

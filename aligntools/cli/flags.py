@@ -35,6 +35,7 @@ COMMANDS = {
     "Translator.hypergraphs()": "translate --hypergraphs",
     "View.save()": "view -o",
     "align()": "align",
+    "check()": "check",
     "teach()": "teach -o",
     "train_contrastive_aligner()": "contrastive-align",
 }

@@ -4,25 +4,18 @@ from typing import Any
 
 import click
 
-from aligntools import AlignerSettings, Reading, TermSettings
+from aligntools import AlignerSettings, TermSettings
 from aligntools.api.align.term_files import TermFiles, TermWriting, TextTerms
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, options
 from aligntools.cli.reporting import reporting
-from aligntools.ground.running import Run
 
 
 @click.command("terms", cls=options.Command)
 @options.group(
     "Common options",
     *aligning.sides,
-    click.option(
-        "-i",
-        "--input",
-        "joint_file",
-        metavar="FILE",
-        help="Both sides in one file: ' ||| ' or a tab between them, or TMX or XLIFF (- is standard input).",
-    ),
+    aligning.joint_file,
     click.option(
         "-a",
         "--alignments",
@@ -58,19 +51,7 @@ from aligntools.ground.running import Run
         " line TAB term TAB its translations TAB words it is linked to.",
     ),
 )
-@options.group(
-    "Text and resources",
-    declared.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
-    declared.option(AlignerSettings, "best"),
-    options.tokenize,
-    options.tokenizer,
-    declared.group(Reading),
-    options.max_memory(),
-    options.verify,
-    options.threads,
-    options.seed,
-    options.verbosity,
-)
+@aligning.whole_text(declared.option(AlignerSettings, "best"))
 def command(**o: Any) -> None:
     """Find the terms of parallel text and their translations, of one word and of several.
 
@@ -87,13 +68,8 @@ def command(**o: Any) -> None:
     """
     with reporting(o) as reporter:
         TextTerms(
-            aligning.text_files(o),
+            aligning.text_work(o, reporter),
             declared.made_of(TermFiles, o),
             declared.settings(TermWriting, o),
             declared.settings(TermSettings, o),
-            declared.settings(AlignerSettings, o),
-            declared.settings(Reading, o),
-            declared.settings(Run, o),
-            reporter,
-            verify=o["verify"],
         ).find()

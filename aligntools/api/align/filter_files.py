@@ -1,24 +1,17 @@
 """Parallel text in files filtered: every pair judged by its alignment, and written to where it belongs."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from aligntools.aligning.settings import AlignerSettings, FilterSettings
-from aligntools.api.align.aligner import Aligner
-from aligntools.api.align.alignment import read_bitext, train_aligner
-from aligntools.api.align.alignments import Alignments, Tally
-from aligntools.api.align.files import loaded
-from aligntools.api.align.filtering import Filter, PairQuality, qualities
-from aligntools.api.align.text_files import TextFiles, raw_text
-from aligntools.api.running.threads import pool_of
-from aligntools.api.running.watching import Watch
+from aligntools.aligning.settings import FilterSettings
+from aligntools.api.align.alignments import Tally
+from aligntools.api.align.filtering import Filter, PairQuality
+from aligntools.api.align.text_work import TextWork
 from aligntools.formats.opening.files import Output, writing
-from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
     from aligntools.formats.text.raw_pairs import RawPairs
@@ -46,10 +39,6 @@ class FilterFiles:
         The sides of the pairs that pass.
     scores : str
         A line for every line of the text: score, coverage of source and target, ln p per word, copied part, reason.
-    model : str
-        A saved model that judges.
-    save_model : str
-        Where the model is saved that is trained in the place of one.
     """
 
     output: str | None = None
@@ -58,20 +47,9 @@ class FilterFiles:
     source_output: str | None = None
     target_output: str | None = None
     scores: str | None = None
-    model: str | None = None
-    save_model: str | None = None
 
-    def check(self, training: AlignerSettings, reading: Reading) -> None:
+    def check(self) -> None:
         """Refuse what does not go together."""
-        of_training = {
-            "case_sensitive": reading.case_sensitive,
-            "fast": training.fast,
-            "save_model": self.save_model is not None,
-            "seed": training.seed != AlignerSettings.seed,
-        }
-        if self.model and any(of_training.values()):
-            name = next(name for name, given in of_training.items() if given)
-            raise UsageProblem(f"`{name}` is for a new model; `model` applies a saved one")
         sides = [self.source_output is not None, self.target_output is not None]
         if any(sides) and not all(sides):
             raise UsageProblem("give both `source_output` and `target_output`")
@@ -155,25 +133,14 @@ class FilteredText:
 
     Attributes
     ----------
-    text : TextFiles
+    work : TextWork
     files : FilterFiles
     limits : FilterSettings
-    training : AlignerSettings
-    reading : Reading
-    run : Run
-    watch : Watch
-    verify : bool
-        Check a saved model's checksum.
     """
 
-    text: TextFiles
+    work: TextWork
     files: FilterFiles
     limits: FilterSettings
-    training: AlignerSettings
-    reading: Reading
-    run: Run
-    watch: Watch
-    verify: bool = True
 
     def filter(self) -> None:
         """Judge all pairs and write them.
@@ -185,38 +152,20 @@ class FilteredText:
         DataError
             When a file cannot be read or written.
         """
-        self.text.check()
-        self.files.check(self.training, self.reading)
-        judge, tally = Filter(self.limits), Tally()
-        with pool_of(self.run.threads) as pool, ExitStack() as stack:
-            model, reading = None, self.reading
-            if self.files.model is not None:
-                model, reading = loaded(self.files.model, pool, self.watch, self.verify, reading)
-            raw, tokens = raw_text(self.text, reading, applied=model is not None, copies=True)
+        self.work.check()
+        self.files.check()
+        judge, tally, watch = Filter(self.limits), Tally(), self.work.watch
+        with self.work.opened(copies=True) as text, ExitStack() as stack:
             out = _Outputs(stack, self.files)
-            with closing(raw), closing(tokens or raw), self.watch.stage("filtering"):
-                inputs = (tokens or raw).inputs
-                for block in self._blocks(model, inputs, reading, replace(self.run, threads=pool)):
-                    sides = raw.read(len(block))
+            with watch.stage("filtering"):
+                for block in text.aligned()[1]:
+                    sides = text.raw.read(len(block))
                     source, target = ([line.decode("utf-8", "replace") for line in side] for side in sides)
-                    out.add(judge.judged(block, source, target), sides, raw)
+                    out.add(judge.judged(block, source, target), sides, text.raw)
                     tally.add(block)
-                    self.watch.tell(f"filtering: {tally.pairs} pairs")
-                out.end(raw)
-        self.watch.close()
+                    watch.tell(f"filtering: {tally.pairs} pairs")
+                out.end(text.raw)
+        watch.close()
         if unread := tally.skipped.summary():
-            self.watch.say(f"rejected unaligned: {unread}")
-        self.watch.say(out.summary())
-
-    def _blocks(self, model: Aligner | None, inputs: Sequence[Any], reading: Reading, run: Run) -> Iterator[Alignments]:
-        """Yield the text aligned, by a model that is trained on it where there is none."""
-        if model is not None:
-            return qualities(model, *inputs, reading=reading, run=run)
-        with self.watch.stage("reading"):
-            bitext = read_bitext(*inputs, reading=reading)
-        how: Any = {"reading": reading, "run": run, "keep_text": False, "progress": self.watch}
-        aligner = train_aligner(bitext, None, self.training, **how)
-        if self.files.save_model:
-            with self.watch.stage("saving"):
-                aligner.save(self.files.save_model)
-        return qualities(aligner, bitext, run=run)
+            watch.say(f"rejected unaligned: {unread}")
+        watch.say(out.summary())

@@ -1,21 +1,16 @@
 """Terms of a text in files: aligned where there are no links, written as a glossary, held against a known one."""
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.terms.settings import TermSettings
 from aligntools.aligning.terms.settings import TermWriting as TermWriting
-from aligntools.api.align.files import loaded
 from aligntools.api.align.terms import TermList, format_of, known_terms, terms
-from aligntools.api.align.text_files import TextFiles, raw_text
-from aligntools.api.running.threads import pool_of
-from aligntools.api.running.watching import Watch
+from aligntools.api.align.text_work import TextWork
 from aligntools.formats.opening.files import Output, writing
-from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
     from aligntools.formats.text.raw_pairs import RawPairs
@@ -34,8 +29,6 @@ class TermFiles:
         The terms.
     alignments : str
         Links of the text, one line for each sentence pair.
-    model : str
-        A saved model that aligns the text.
     known : str
         A glossary whose terms are left out.
     source_tags, target_tags : str
@@ -46,20 +39,20 @@ class TermFiles:
 
     output: str = "-"
     alignments: str | None = None
-    model: str | None = None
     known: str | None = None
     inconsistent: str | None = None
     source_tags: str | None = None
     target_tags: str | None = None
 
-    def check(self, text: TextFiles, training: AlignerSettings) -> None:
-        """Refuse what does not go together."""
-        if self.alignments is not None and self.model is not None:
+    def check(self, work: TextWork) -> None:
+        """Refuse what does not go together, or not with the text."""
+        text = work.text
+        if self.alignments is not None and work.model is not None:
             raise UsageProblem("`alignments` are links of the text, and `model` aligns it; give one of them")
         if self.alignments is not None and text.tokenizing.tokenize:
             raise UsageProblem("`tokenize` finds other words than the links of `alignments` are between")
-        if (self.alignments or self.model) and training != AlignerSettings():
-            raise UsageProblem("options of training are for a text that is aligned here, without links or a model")
+        if self.alignments and work.training != AlignerSettings():
+            raise UsageProblem("options of training are for a text that is aligned here; `alignments` are its links")
         if self.inconsistent and not self.known:
             raise UsageProblem("`inconsistent` holds the text against `known`; give that too")
         if (self.source_tags or self.target_tags) and text.tokenizing.tokenize:
@@ -88,27 +81,16 @@ class TextTerms:
 
     Attributes
     ----------
-    text : TextFiles
+    work : TextWork
     files : TermFiles
     writing : TermWriting
     settings : TermSettings
-    training : AlignerSettings
-    reading : Reading
-    run : Run
-    watch : Watch
-    verify : bool
-        Check a saved model's checksum.
     """
 
-    text: TextFiles
+    work: TextWork
     files: TermFiles
     writing: TermWriting
     settings: TermSettings
-    training: AlignerSettings
-    reading: Reading
-    run: Run
-    watch: Watch
-    verify: bool = True
 
     def find(self) -> None:
         """Find the terms and write them.
@@ -120,8 +102,8 @@ class TextTerms:
         DataError
             When a file cannot be read or written.
         """
-        self.text.check()
-        self.files.check(self.text, self.training)
+        self.work.check()
+        self.files.check(self.work)
         form = self.writing.output_format
         form = format_of(self.files.output) if form == "auto" else form
         if form == "tbx" and self._languages() is None:
@@ -136,33 +118,26 @@ class TextTerms:
                     self._tell_inconsistent(found, known, places)
                 found = found.without(known)
             out.write(found.format(form).encode("utf-8", "surrogateescape"))
-            self.watch.close()
-            self.watch.say(f"{len(found)} terms of {len(found.bitext)} sentence pairs")
+            self.work.watch.close()
+            self.work.watch.say(f"{len(found)} terms of {len(found.bitext)} sentence pairs")
 
     def _languages(self) -> tuple[str, str] | None:
         """Return the languages of both sides, where an option names them."""
         from aligntools.formats.text.units import languages_given
         from aligntools.words.tokenizing import languages_of
 
-        if self.reading.languages is not None:
-            return languages_given(self.reading.languages)
-        asked = self.text.tokenizing.tokenize
+        if self.work.reading.languages is not None:
+            return languages_given(self.work.reading.languages)
+        asked = self.work.text.tokenizing.tokenize
         return languages_of(asked) if asked and asked != "icu" else None
 
     def _found(self) -> TermList:
         """Return the terms of the text."""
-        reading = self.reading
-        with pool_of(self.run.threads) as pool, ExitStack() as stack:
-            model = None
-            if self.files.model is not None:
-                model, reading = loaded(self.files.model, pool, self.watch, self.verify, reading)
-            if self.text.joint_file is None:  # its languages are known, whatever their names
-                reading = replace(reading, languages=None)
-            raw, tokens = raw_text(self.text, reading, applied=False)
-            stack.enter_context(closing(raw))
-            if tokens is not None:
-                stack.enter_context(closing(tokens))
-            source, target = (tokens or raw).inputs
+        work = self.work
+        if work.text.joint_file is None:  # its languages are known, whatever their names
+            work = replace(work, reading=replace(work.reading, languages=None))
+        with work.opened(live=False) as text:
+            source, target = text.inputs
             found = terms(
                 source,
                 target,
@@ -170,19 +145,20 @@ class TextTerms:
                 self.settings,
                 source_tags=self.files.source_tags,
                 target_tags=self.files.target_tags,
-                model=model,
-                training=self.training if model is None and self.files.alignments is None else None,
-                reading=reading,
-                run=replace(self.run, threads=pool),
-                progress=self.watch,
+                model=text.model,
+                training=work.training if text.model is None and self.files.alignments is None else None,
+                reading=text.reading,
+                run=text.run,
+                progress=work.watch,
             )
-            return found if tokens is None else found.showing(_lines_of(raw, {term.pair for term in found}))
+            return found if text.tokens is None else found.showing(_lines_of(text.raw, {one.pair for one in found}))
 
     def _known(self, path: str) -> list[tuple[str, str]]:
         """Return the terms of a glossary, in words as the text's are."""
         from aligntools.words.tokenizing import languages_of, tokenizer
 
-        asked, name = self.text.tokenizing.tokenize, self.text.tokenizing.tokenizer or "moses"
+        how = self.work.text.tokenizing
+        asked, name = how.tokenize, how.tokenizer or "moses"
         if asked is None:
             return known_terms(path, self._languages())
         finders = [tokenizer("", "icu")] * 2
@@ -198,4 +174,4 @@ class TextTerms:
             row = [str(one.pair + 1), one.source, "; ".join(one.expected), one.found]
             out.write("\t".join(row).encode("utf-8", "surrogateescape") + b"\n")
         lines = len({one.pair for one in places})
-        self.watch.say(f"known terms translated otherwise: {len(places)} times, in {lines} sentence pairs")
+        self.work.watch.say(f"known terms translated otherwise: {len(places)} times, in {lines} sentence pairs")

@@ -2,11 +2,11 @@
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -42,9 +42,6 @@ from aligntools.viewing.shown import visible
 from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary, split_words
 from aligntools.words.white_space import WhiteSpace, split_as
 
-if TYPE_CHECKING:
-    from aligntools.api.align.checking import Checked
-
 #: Parallel text to look at: what `read_bitext` returns, a file with both sides, or two texts of any kind.
 SomePairs: TypeAlias = "Bitext | str | os.PathLike[str] | tuple[Sentences, Sentences]"
 _Words: TypeAlias = list[list[str]]
@@ -62,7 +59,7 @@ def view(
     title: str | None = None,
     source_tags: str | os.PathLike[str] | None = None,
     target_tags: str | os.PathLike[str] | None = None,
-    checked: "str | os.PathLike[str] | Checked | None" = None,
+    checked: "str | os.PathLike[str] | Iterable[Any] | None" = None,
     input_format: InputFormat = "auto",
     **options: Unpack[GoldReadingKeywords],
 ) -> View:

@@ -17,7 +17,7 @@ DIFFERENCES = {
     "placeholders": ("missing_placeholders", "added_placeholders"),
 }
 _PART = re.compile(rf"(?:^|; )({'|'.join(SPANS)}|{'|'.join(DIFFERENCES)})(?:\[([0-9]{{1,9}}):([0-9]{{1,9}})\])? ")
-_ADVICE = "give what `check` writes: rows with tabs, or `output_format=json`"
+_ADVICE = "give what it writes: rows with tabs, or `output_format=json`"
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def read_findings(path: object) -> list[Finding]:
             try:
                 one = _of_object(line) if line.startswith("{") else _of_row(line)
             except (ValueError, KeyError, TypeError, AttributeError):
-                raise DataError(path, number, f"is no line of `check`; {_ADVICE}") from None
+                raise DataError(path, number, f"is no line of `check()`; {_ADVICE}") from None
             if one.line in found:
                 raise DataError(path, number, f"pair {one.line} is there twice")
             found[one.line] = one
