@@ -104,6 +104,7 @@ if TYPE_CHECKING:
     from aligntools.formats.text.reading import ColumnReading as ColumnReading
     from aligntools.formats.text.reading import LinkReading as LinkReading
     from aligntools.formats.text.reading import Loading as Loading
+    from aligntools.formats.text.reading import PairReading as PairReading
     from aligntools.formats.text.reading import PieceReading as PieceReading
     from aligntools.formats.text.reading import Reading as Reading
     from aligntools.formats.text.reading import Splitting as Splitting
@@ -164,6 +165,7 @@ _MODULES = {
         "Loading",
         "PieceReading",
         "Reading",
+        "PairReading",
         "Splitting",
         "TagReading",
         "Tokenizing",

@@ -127,7 +127,7 @@ def test_the_commands_of_links_have_the_options_that_are_declared(name, kinds):
 TRANSLATION = {
     "train-lm": (at.LanguageModelSettings, at.Splitting, at.Run),
     "eval-lm": (at.Splitting, at.Loading),
-    "extract-grammar": (at.ExtractionSettings, at.Splitting, at.Run),
+    "extract-grammar": (at.ExtractionSettings, at.PairReading, at.Run),
     "translate": (at.DecoderSettings, at.LatticeSettings, at.TranslationLists, at.Run),
     "imputed-risk": (at.DecoderSettings, at.TuningSettings, at.ImputationSettings, at.Splitting, at.Loading),
     "filter-grammar": (at.GrammarFilter, at.Splitting, at.Loading),

@@ -2,17 +2,14 @@
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
-from aligntools import ExtractionSettings, LinkReading, Run
+from aligntools import ExtractionSettings, LinkReading, PairReading, Run
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, engine_options, notices, options
 from aligntools.ground.errors import UsageProblem
-
-if TYPE_CHECKING:
-    from aligntools.api.given.texts import InputFormat, Split
 
 
 @click.command("extract-grammar", cls=options.Command, renamed={"--align": "--alignments"})
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
 @options.group(
     "Input and output",
     click.option(
-        "-i", "--input", "joint", metavar="FILE", help="Both texts in one file, with ' ||| ' between the sides."
+        "-i", "--input", "joint", metavar="FILE", help="Both texts in one file: ' ||| ' between them, or TMX or XLIFF."
     ),
     click.option(
         "--format",
@@ -36,8 +33,7 @@ if TYPE_CHECKING:
         help="Text for cdec and Joshua, text for Moses, or a binary file, which loads faster.",
     ),
     click.option("--text", metavar="FILE", help="Write only rules that this text can use; all rules enter the scores."),
-    options.split,
-    options.input_format,
+    declared.group(PairReading),
     declared.option(LinkReading, "index_base"),
 )
 @declared.group(ExtractionSettings)
@@ -51,8 +47,6 @@ def command(
     output: str,
     format: Literal["hiero", "moses", "binary"],
     text: str | None,
-    split: "Split | None",
-    input_format: "InputFormat",
     index_base: int,
     quiet: bool,
     verbose: bool,
@@ -90,8 +84,7 @@ def command(
             format=format,
             text=text,
             index_base=index_base,
-            input_format=input_format,
-            split=split,
+            **vars(declared.settings(PairReading, o)),
             run=declared.settings(Run, o),
         )
     if quiet:

@@ -75,6 +75,7 @@ own_options = options.group(
         help="How --svg and the terminal draw a pair.  [default: matrix if it fits]",
     ),
     options.input_format,
+    options.languages,
     options.split,
     declared.option(
         GoldReading,
@@ -101,7 +102,7 @@ def view_of(given: dict[str, Any], number: int | None, title: str | None) -> "tu
         raise UsageProblem("standard input ('-') can be only one of the files")
     if not given["gold"] and (others := sorted(declared.given() & {"gold_format", "gold_base", "first_sentence"})):
         raise UsageProblem(f"`{others[0]}` goes with `gold`")
-    names = ("gold", "source_tags", "target_tags", "checked", "input_format", *GoldReading.names())
+    names = ("gold", "source_tags", "target_tags", "checked", "input_format", "languages", *GoldReading.names())
     how = {name: given[name] for name in names}
     text = (source, target) if source else joint
     shown = view(text, *systems, names=[s.label for s in systems], title=title or "Alignments", **how)

@@ -85,3 +85,16 @@ def test_one_line_says_what_is_wrong(tmp_path):
         "--languages is two, source and target, such as de,en",
         status=2,
     )
+
+
+def test_other_commands_read_two_of_several_languages(tmp_path):
+    how = ("-i", MANUAL, "--languages", "de,fr")
+    done(run("align", "-q", "--fast", *how, "-o", tmp_path / "a", "--output-format", "tsv"))
+    rows = [line.split("\t") for line in (tmp_path / "a").read_text("utf-8").splitlines()]
+    for name, column in (("de", 0), ("fr", 1), ("links", 2)):
+        (tmp_path / name).write_text("".join(row[column] + "\n" for row in rows), "utf-8")
+    sides, links = ("-s", tmp_path / "de", "-t", tmp_path / "fr"), ("-a", tmp_path / "links")
+    for command in (("extract-grammar", "-q"), ("view", "--number", "3"), ("lexicon", "-q", "-o", tmp_path / "lex")):
+        assert done(run(*command, *how, *links)).stdout == done(run(*command, *sides, *links)).stdout, command
+        fails(run(*command, "-i", MANUAL, *links), "say which two with --languages")
+    fails(run("teach", "-q", "-i", MANUAL, "-o", tmp_path / "start"), "say which two with --languages")

@@ -211,6 +211,13 @@ class ModelViewingKeywords(TypedDict, total=False):
     best: int
 
 
+class PairReadingKeywords(SplittingKeywords, total=False):
+    """Those of `PairReading`."""
+
+    input_format: Literal["auto", "joint", "tsv"]
+    languages: str | None
+
+
 class ParserKeywords(LearningKeywords, total=False):
     """Those of `ParserSettings`."""
 
@@ -278,12 +285,10 @@ class ProjectionKeywords(TypedDict, total=False):
     links: Literal["best", "one-to-one", "vote"]
 
 
-class ReadingKeywords(SplittingKeywords, total=False):
+class ReadingKeywords(PairReadingKeywords, total=False):
     """Those of `Reading`."""
 
     case_sensitive: bool
-    input_format: Literal["auto", "joint", "tsv"]
-    languages: str | None
     max_length: int
     strict: bool
 

@@ -9,7 +9,7 @@ import numpy as np
 from aligntools.api.given.sentences import PathLike, Text, read_lines, side_of
 from aligntools.api.running.engines import mapping
 from aligntools.api.running.threads import pool_of, threads_in
-from aligntools.formats.text.reading import InputFormat, Split
+from aligntools.formats.text.reading import PairReading, Split
 from aligntools.ground import memory
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.running import Run
@@ -36,8 +36,7 @@ def extraction_of(
     settings: ExtractionSettings,
     text: Text | None,
     index_base: int,
-    input_format: InputFormat,
-    split: Split | None,
+    reading: PairReading,
     run: Run,
 ) -> "Extraction":
     """Read what is given and prepare the extraction."""
@@ -46,7 +45,8 @@ def extraction_of(
     from aligntools.formats.links import pharaoh
     from aligntools.translating.grammar.extraction import Extraction
 
-    bitext = _bitext(_split_as(source, split), _split_as(target, split), input_format)
+    split = reading.split
+    bitext = _bitext(_split_as(source, split), _split_as(target, split), reading)
     links, name = _links(alignments, index_base)
     if len(links) != len(bitext):
         found = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs; they must have the same number"
@@ -64,7 +64,7 @@ def extraction_of(
     )
 
 
-def _bitext(source: "Text | Bitext", target: Text | None, input_format: InputFormat) -> "Bitext":
+def _bitext(source: "Text | Bitext", target: Text | None, reading: PairReading) -> "Bitext":
     """Return both texts as a bitext, in the case that they have."""
     from aligntools.formats.text.bitext import read_bitext
     from aligntools.formats.text.corpus import Bitext, Skipped
@@ -72,13 +72,14 @@ def _bitext(source: "Text | Bitext", target: Text | None, input_format: InputFor
     if isinstance(source, Bitext):
         return source
     paths = [os.fspath(one) if isinstance(one, str | os.PathLike) else None for one in (source, target)]
-    how: dict[str, Any] = {"lowercase": False, "max_length": _ANY_LENGTH}
+    how: dict[str, Any] = {"lowercase": False, "max_length": _ANY_LENGTH, "input_format": reading.input_format}
+    how["languages"] = reading.languages
     if target is None:
         if paths[0] is None:
             raise UsageProblem("a grammar needs two texts: source and target, one file of both, or a Bitext")
-        return read_bitext(joint=paths[0], input_format=input_format, **how)
+        return read_bitext(joint=paths[0], **how)
     if None not in paths:
-        return read_bitext(*paths, input_format=input_format, **how)
+        return read_bitext(*paths, **how)
     sides = read_lines(source), read_lines(target)
     if len(sides[0]) != len(sides[1]):
         found = f"{len(sides[1])} sentences, but the source text has {len(sides[0])}; they must have the same number"

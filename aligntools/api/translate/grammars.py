@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack
 
 import numpy as np
 
-from aligntools.api.given.keywords import LoadingKeywords, RunKeywords, SplittingKeywords
+from aligntools.api.given.keywords import LoadingKeywords, PairReadingKeywords, RunKeywords, SplittingKeywords
 from aligntools.api.given.sentences import PathLike, Text, lines_of, side_of
 from aligntools.api.given.translation_keywords import ExtractionKeywords, GrammarFilterKeywords
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.translate.extracting import AlignmentsInput, extraction_of, parts_of, whole_of
 from aligntools.api.views.showing import ShownAsModel
-from aligntools.formats.text.reading import InputFormat, Loading, Splitting
+from aligntools.formats.text.reading import Loading, PairReading, Splitting
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
@@ -32,7 +32,7 @@ GrammarFormat: TypeAlias = Literal["hiero", "moses", "binary"]
 _log = logging.getLogger("aligntools")
 
 
-class ExtractingKeywords(ExtractionKeywords, SplittingKeywords, RunKeywords, total=False):
+class ExtractingKeywords(ExtractionKeywords, PairReadingKeywords, RunKeywords, total=False):
     """Keywords of `extract_grammar`, besides its own parameters."""
 
 
@@ -192,7 +192,7 @@ class Grammar(ShownAsModel):
         write_grammar(os.fspath(path), self.rules, format)
 
 
-@taking(ExtractionSettings, Splitting, Run)
+@taking(ExtractionSettings, PairReading, Run)
 def extract_grammar(
     source: "Text | Bitext",
     target: Text | None = None,
@@ -201,7 +201,6 @@ def extract_grammar(
     *,
     text: Text | None = None,
     index_base: int = 0,
-    input_format: InputFormat = "auto",
     run: Run | None = None,
     progress: Progress = None,
     **options: Unpack[ExtractingKeywords],
@@ -226,8 +225,6 @@ def extract_grammar(
         Keep only the rules that this text can use; all rules enter the scores.
     index_base : int
         Number of the first word in ``alignments``, 0 or 1.
-    input_format : str
-        What is between the sides of one file, as for `read_bitext`.
     progress : callable or bool, optional
         Called with a `Step` at the end, with what the extraction found.
     **options
@@ -251,15 +248,15 @@ def extract_grammar(
     """
     given = Given("extract_grammar", options)
     settings, run = given.take(ExtractionSettings, settings), given.take(Run, run)
-    split = given.take(Splitting).split
+    reading = given.take(PairReading)
     given.end()
-    extraction = extraction_of(source, target, alignments, settings, text, index_base, input_format, split, run)
+    extraction = extraction_of(source, target, alignments, settings, text, index_base, reading, run)
     rules = whole_of(extraction, run)
     _report(extraction, progress)
     return Grammar(rules)
 
 
-@taking(ExtractionSettings, Splitting, Run)
+@taking(ExtractionSettings, PairReading, Run)
 def extract_grammar_file(
     path: PathLike,
     source: "Text | Bitext",
@@ -270,7 +267,6 @@ def extract_grammar_file(
     format: GrammarFormat = "hiero",
     text: Text | None = None,
     index_base: int = 0,
-    input_format: InputFormat = "auto",
     run: Run | None = None,
     progress: Progress = None,
     **options: Unpack[ExtractingKeywords],
@@ -283,7 +279,7 @@ def extract_grammar_file(
         The file, which appears whole or not at all; ``-`` is standard output.
     format : str
         ``hiero``, ``moses`` or ``binary``; the last one is made in memory.
-    source, target, alignments, settings, text, index_base, input_format, run, progress
+    source, target, alignments, settings, text, index_base, run, progress
         See `extract_grammar`.
     **options
 
@@ -300,9 +296,9 @@ def extract_grammar_file(
         raise UsageProblem("`format=binary` is written to a file, not to standard output")
     given = Given("extract_grammar_file", options)
     settings, run = given.take(ExtractionSettings, settings), given.take(Run, run)
-    split = given.take(Splitting).split
+    reading = given.take(PairReading)
     given.end()
-    extraction = extraction_of(source, target, alignments, settings, text, index_base, input_format, split, run)
+    extraction = extraction_of(source, target, alignments, settings, text, index_base, reading, run)
     if format == "binary":
         write_grammar(os.fspath(path), whole_of(extraction, run), "binary")
     elif run.asked:

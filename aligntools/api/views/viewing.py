@@ -61,6 +61,7 @@ def view(
     target_tags: str | os.PathLike[str] | None = None,
     checked: "str | os.PathLike[str] | Iterable[Any] | None" = None,
     input_format: InputFormat = "auto",
+    languages: str | None = None,
     **options: Unpack[GoldReadingKeywords],
 ) -> View:
     """Look at results: in a notebook, as a page, as a picture, in the terminal.
@@ -86,7 +87,7 @@ def view(
         Files with a tag for each word, as `score_tags` takes them: errors are counted by tag.
     checked : str, path or `Checked`, optional
         What `check` found, or a file that it wrote: words of these pairs are marked.
-    input_format : str
+    input_format, languages : str, optional
         Of one file with both sides, see `read_bitext`.
     **options
 
@@ -111,7 +112,7 @@ def view(
     asked.end()
     if not alignments and (other := _view_of(text, gold, title)) is not None:
         return other
-    source, target, name = _sides(text, input_format, how.split or "spaces")
+    source, target, name = _sides(text, input_format, languages, how.split or "spaces")
     lengths = [np.array([len(words) for words in side], np.int64) for side in (source, target)]
     if names is not None and len(names) != len(alignments):
         raise UsageProblem(f"{len(names)} names for {len(alignments)} alignments")
@@ -151,7 +152,7 @@ def _name_of(given: Any, otherwise: str) -> str:
     return Path(given).name if isinstance(given, str | os.PathLike) else otherwise
 
 
-def _sides(text: Any, input_format: str, split: Split) -> tuple[_Words, _Words, str]:
+def _sides(text: Any, input_format: str, languages: str | None, split: Split) -> tuple[_Words, _Words, str]:
     """Return the words of both sides, and what messages call the text."""
     if isinstance(text, Bitext):
         source, target = (
@@ -161,7 +162,7 @@ def _sides(text: Any, input_format: str, split: Split) -> tuple[_Words, _Words, 
         return source, target, "the text"
     if isinstance(text, str | os.PathLike):
         path = os.fspath(split_as(text, split))
-        lines = _lines(path, input_format)
+        lines = _lines(path, input_format, languages)
         filled = next((n for n, line in enumerate(lines[0], 1) if line), None)
         if filled and not any(lines[1]):
             raise DataError(path, filled, "no ' ||| ' or tab between two sides (give two files as source and target)")
@@ -180,9 +181,9 @@ def _sides(text: Any, input_format: str, split: Split) -> tuple[_Words, _Words, 
     return source, target, first
 
 
-def _lines(path: Any, format: str | None) -> list[list[bytes]]:
+def _lines(path: Any, format: str | None, languages: str | None = None) -> list[list[bytes]]:
     sides: Any = Sides
-    with closing(sides(paired(path, None, format), None, format)) as text:
+    with closing(sides(paired(path, languages, format), None, format)) as text:
         return list(text.read(_ALL))
 
 

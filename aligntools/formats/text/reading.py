@@ -53,10 +53,9 @@ class Loading(Settings):
 
 @documented
 @dataclass(frozen=True)
-class Reading(Splitting):
-    """How parallel text is read."""
+class PairReading(Splitting):
+    """How both sides of parallel text are told apart."""
 
-    case_sensitive: bool = option(False, "Keep upper and lower case apart.", group=_TEXT)
     input_format: InputFormat = option(
         "auto",
         "What separates the sides in one file with both: ' ||| ' (joint) or a tab (tsv); auto looks at the first line,"
@@ -70,6 +69,14 @@ class Reading(Splitting):
         group=_TEXT,
         metavar="SRC,TGT",
     )
+
+
+@documented
+@dataclass(frozen=True)
+class Reading(PairReading):
+    """How parallel text is read."""
+
+    case_sensitive: bool = option(False, "Keep upper and lower case apart.", group=_TEXT)
     max_length: int = option(2000, "A pair with a longer side gets a blank line.", allowed=LONGEST_RANGE, group=_TEXT)
     strict: bool = option(False, "Stop at the first pair that would get a blank line.", group=_TEXT)
 
