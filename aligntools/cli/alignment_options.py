@@ -45,7 +45,7 @@ text = options.group(
     joint_file,
     options.output(help="Write the alignment here instead of standard output; appears whole or not at all."),
 )
-save_model = click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the trained model.")
+save_model = click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the model that was trained.")
 #: Models on disk.
 models = options.group(
     "Models",

@@ -121,8 +121,8 @@ def test_terms_have_tags_of_a_pattern(tmp_path):
     free = rows(done(run("terms", "-q", *sides)).stdout)[1:]
     assert ("Y",) in {tuple(map(tag, row[1].split())) for row in free}
     assert rows(done(run("terms", "-q", *sides, *both, *pattern)).stdout)[1:] == found
-    fails(run("terms", *sides, *pattern), "--patterns are of tags", status=2)
-    fails(run("terms", *sides, *both), "--patterns are of tags", status=2)
+    fails(run("terms", *sides, *pattern), "--patterns goes with the words' tags", status=2)
+    fails(run("terms", *sides, *both), "--patterns goes with the words' tags", status=2)
     fails(run("terms", *sides, *both, "--patterns", "(X"), "'(X' is no pattern of tags", status=2)
     fails(run("terms", *sides, *both, "--patterns", "NOUN"), "words: has none of the tags", "it has Z")
     fails(run("terms", *RAW, *both, *pattern), "--tokenize finds other words", status=2)

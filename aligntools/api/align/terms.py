@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Terms that are known: a glossary in a file, or pairs of source and target terms.
 Known: TypeAlias = str | os.PathLike[str] | Iterable[tuple[str, str]]
+#: A file with a tag for each word of a side, where there is one.
+TagFile: TypeAlias = str | os.PathLike[str] | None
 
 
 class TermsKeywords(TermKeywords, AlignerKeywords, ReadingKeywords, RunKeywords, total=False):
@@ -169,8 +171,7 @@ def terms(
     settings: TermSettings | None = None,
     *,
     known: Known | None = None,
-    source_tags: str | os.PathLike[str] | None = None,
-    target_tags: str | os.PathLike[str] | None = None,
+    tags: "tuple[TagFile, TagFile]" = (None, None),
     model: Aligner | None = None,
     training: AlignerSettings | None = None,
     reading: Reading | None = None,
@@ -195,8 +196,9 @@ def terms(
         The options below, whole. Where there are two texts, ``languages`` only names them, for TBX.
     known : str, path, iterable of (str, str), or None
         A glossary (tab-separated, CSV or TBX), or its pairs: terms that it has are left out.
-    source_tags, target_tags : str, path or None
-        Tagged text or CoNLL with a tag for each word, as `score_tags` takes it: terms are what matches ``patterns``.
+    tags : (str, path or None; str, path or None)
+        Tagged text or CoNLL with a tag for each word of the source and of the target, as `score_tags` takes it: terms
+        are what matches ``patterns``.
     model : Aligner or None
         Aligns the text, where there are no ``alignments``; None trains one on it.
     progress : callable, True or None
@@ -230,8 +232,8 @@ def terms(
     training = given.take(AlignerSettings, training)
     reading, run = given.take(Reading, reading), given.take(Run, run)
     given.end()
-    if (settings.patterns is None) != (source_tags is None and target_tags is None):
-        raise UsageProblem("`patterns` are of tags; give them together with `source_tags` or `target_tags`")
+    if (settings.patterns is None) != (tags == (None, None)):
+        raise UsageProblem("`patterns` goes with the words' tags (`source_tags`, `target_tags`); give both or neither")
     if (alignments is not None or model is not None) and training != AlignerSettings():
         raise UsageProblem("the text is aligned already, or by `model`; options of training do not go with that")
     languages = None if reading.languages is None else languages_given(reading.languages)
@@ -250,11 +252,8 @@ def terms(
     else:
         links = _aligned(written, model, training, reading, run, progress)
     lengths = [side.lengths().tolist() for side in (written.source, written.target)]
-    tags = [
-        None if path is None else _tags(path, own, settings)
-        for path, own in zip((source_tags, target_tags), lengths, strict=True)
-    ]
-    found = TermList(written, links, languages, find_terms(written, links, settings, tags))
+    tagged = [None if path is None else _tags(path, own, settings) for path, own in zip(tags, lengths, strict=True)]
+    found = TermList(written, links, languages, find_terms(written, links, settings, tagged))
     return found if known is None else found.without(known)
 
 
