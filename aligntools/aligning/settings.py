@@ -86,7 +86,7 @@ class AlignerSettings(Settings):
         None,
         "Iterations of each model after IBM 1.",
         allowed=counts(),
-        otherwise="2 before the sampler, hmm 4, others 5",
+        otherwise="2 before the sampler and with `fast` in large text, hmm 4, others 5",
         group=_TRAINING,
     )
     sweeps: int | None = option(
@@ -235,7 +235,8 @@ class AlignerSettings(Settings):
         if self.view_agreement is None:
             chosen["view_agreement"] = can_agree and several
         if self.iterations is None:
-            chosen["iterations"] = kind.iterations
+            own = registry.kind_of(self.model_type)
+            chosen["iterations"] = (own if self.fast and not several else kind).iterations
         if self.sweeps is None:
             chosen["sweeps"] = _sweeps(n_tokens)
         whole = n_tokens <= SMALL or self.estimator == "em"

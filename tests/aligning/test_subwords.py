@@ -190,6 +190,9 @@ def test_settings(sample_bitext):
         settings = AlignerSettings().resolved(n_tokens)
         assert (len(settings.views), settings.subwords) == (members, merges)
         assert settings.resolved(1) == settings
+    for n_tokens, fast, hmm in ((SEVERAL, 4, 4), (SEVERAL + 1, 2, 4)):
+        assert AlignerSettings(fast=True).resolved(n_tokens).iterations == fast
+        assert AlignerSettings("hmm", fast=True).resolved(n_tokens).iterations == hmm
     for words in ({"views": (0, 5)}, {"model_type": "hmm"}, {"subwords": 0}, {"agreement": False}):
         assert AlignerSettings(**words).resolved(FEW + 1).subwords == 0
     assert AlignerSettings(subwords=0).resolved(FEW + 1).views == (0, 5, 4, 3)
