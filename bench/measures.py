@@ -180,7 +180,7 @@ MEASURES = (
     _m("settings", "Settings tried", "AER with one setting changed at a time", "data", "the defaults",
        sets="en-ru.wiki,en-sl.wiki,en-da.wiki,en-ro.gold,en-es.gold,en-grc.gold,en-sv.gold,en-zh.gold"),
     _m("markup", "Tags carried over to translations", "tags of help texts, beside a script over others' links",
-       "data, markup", "eflomal", languages="de,fr,ja", pairs=(60_000, "to learn links from besides the segments")),
+       "data, markup", ALIGNERS, languages="de,fr,ja", pairs=(60_000, "to learn links from besides the segments")),
     _m("filtering", "Filtering", "real pairs told from noise by alignment scores, beside the other aligners'",
        "data", ALIGNERS, sets=(str, "only these texts, such as en-de.train [all]")),
     _m("terms", "Terms", "term lists judged by a dictionary, beside filtered phrase tables", "data, dictionaries",

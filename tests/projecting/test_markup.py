@@ -89,6 +89,17 @@ def carried(source, target, pairs):
         ("Click <b>Save</b> now", "<b>[保存]</b> 今", "1-1 1-2 2-4", None),
         ("Click [<b>Save</b>] now", "[<b>保存</b>] 今", "1-0 2-1 2-2 3-3 4-4", None),
         ("Nichts <b>davon</b> da", "None there", "0-0 2-1", None),
+        # the stop behind a block's last word is the block's own; that of an inline tag is not
+        ("Da: <li>eins</li><li>zwei</li>", "There: <li>one.</li><li>two.</li>", "0-0 1-1 2-2 3-4", None),
+        ("Da: <i>eins</i>, <i>zwei</i>", "There: <i>one</i>, <i>two</i>.", "0-0 1-1 2-2 3-3 4-4", None),
+        ("Da: <li>eins</li>.", "There: <li>one</li>.", "0-0 1-1 2-2 3-3", None),
+        # where sentences touch in the source, they do so in the translation
+        (
+            "Alles gut.<i>Die Züge kommen.</i>",
+            "All is good.<i>The trains come.</i>",
+            "0-0 0-4 1-2 2-3 4-5 5-6 6-7",
+            None,
+        ),
     ],
 )
 def test_what_links_decide(source, target, links, expected):
@@ -131,6 +142,25 @@ def test_words_are_joined_as_a_model_knows_them():
     finder = WordFinder(lambda words: [word.lower() in known for word in words])
     assert finder("E-Mail at 8 o'clock, 日本語").words == ["E-Mail", "at", "8", "o'clock", ",", "日本", "語"]
     assert finder("日本語", cuts=[1]).words == ["日", "本", "語"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("l'eau d’or", "l' eau d’ or"),
+        ("qu'il jusqu'à dell'acqua", "qu' il jusqu' à dell' acqua"),
+        ("user's don't they're", "user 's don 't they 're"),
+        ("users' 'x' 5'6 rock'n'roll", "users ' ' x ' 5 ' 6 rock 'n ' roll"),
+    ],
+)
+def test_without_a_model_an_apostrophe_goes_with_what_is_shorter(text, words):
+    assert " ".join(WordFinder()(text).words) == words
+    places = {text.index("'") + 1} if text.startswith("l'") else set()
+    assert " ".join(WordFinder()(text, places).words) == words
+
+
+def test_no_word_goes_across_a_tag_beside_an_apostrophe():
+    assert WordFinder()("l'eau", {1}).words == ["l", "'", "eau"]
 
 
 def test_placeholders_that_are_missing_are_named():

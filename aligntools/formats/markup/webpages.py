@@ -17,7 +17,7 @@ from aligntools.formats.markup.segments import VOID, Mark, Segment
 from aligntools.ground.errors import DataError
 
 #: Elements that begin and end a segment; so does the end of what is `_KEPT`, where that is not within a segment.
-_BLOCKS = frozenset(
+BLOCKS = frozenset(
     (
         *("address", "article", "aside", "blockquote", "body", "caption", "center", "colgroup", "datalist", "dd"),
         *("details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form"),
@@ -34,7 +34,7 @@ _INLINE = frozenset(
     )
 )
 #: Elements of HTML.
-ELEMENTS = _BLOCKS | _INLINE | VOID
+ELEMENTS = BLOCKS | _INLINE | VOID
 #: Elements whose text is none that is translated; those that are no block go with the segment they stand in, whole.
 _KEPT = frozenset(
     (
@@ -206,7 +206,7 @@ class _Parser(HTMLParser):
         self._note("start", tag)
 
     def handle_startendtag(self, tag: str, attrs: object) -> None:
-        self._note("start" if tag in _BLOCKS else "other", tag)
+        self._note("start" if tag in BLOCKS else "other", tag)
 
     def handle_endtag(self, tag: str) -> None:
         self._note("end", tag)
@@ -278,7 +278,7 @@ def _pieces(text: str) -> Iterator[_Piece]:
     kept, kept_from, depth, in_block = "", 0, 0, True
     for k, (kind, name, begin) in enumerate(events):
         end = events[k + 1].begin if k + 1 < len(events) else len(text)
-        if kept == "p" and kind == "start" and name in _BLOCKS:  # its end tag may be left out
+        if kept == "p" and kind == "start" and name in BLOCKS:  # its end tag may be left out
             yield _Piece("block", "", kept_from, begin)
             kept = ""
         if kept:
@@ -287,8 +287,8 @@ def _pieces(text: str) -> Iterator[_Piece]:
                 yield _Piece("block", "", kept_from, end) if in_block else _Piece("other", kept, kept_from, end)
                 kept = ""
         elif kind == "start" and name not in VOID and (name in _KEPT or _is_kept(name, text[begin:end])):
-            kept, kept_from, depth, in_block = name, begin, 1, name in _BLOCKS
-        elif name in _BLOCKS:
+            kept, kept_from, depth, in_block = name, begin, 1, name in BLOCKS
+        elif name in BLOCKS:
             yield _Piece("block", name, begin, end)
         else:
             yield _Piece("other" if kind == "start" and name in VOID else kind, name, begin, end)
@@ -297,7 +297,7 @@ def _pieces(text: str) -> Iterator[_Piece]:
 
 def _is_kept(name: str, tag: str) -> bool:
     """Whether a block says that it is not translated."""
-    return name in _BLOCKS and bool(_NOT_TRANSLATED.search(tag))
+    return name in BLOCKS and bool(_NOT_TRANSLATED.search(tag))
 
 
 def _segment(text: str, pieces: list[_Piece]) -> tuple[Segment, int, int] | None:

@@ -116,12 +116,16 @@ class Side:
     @cached_property
     def depth(self) -> npt.NDArray[np.int64]:
         """How many brackets are open before each word, and at the end."""
+        if _DEPTH.keys().isdisjoint(self.text):
+            return np.zeros(len(self.spans) + 1, np.int64)
         own = [sum(_DEPTH.get(c, 0) for c in self.text[a:b]) for a, b in self.spans]
         return np.cumsum([0, *own])
 
     @cached_property
     def quotes(self) -> npt.NDArray[np.int64]:
         """How many straight quotation marks stand before each word, and before the end."""
+        if '"' not in self.text:
+            return np.zeros(len(self.spans) + 1, np.int64)
         return np.cumsum([0, *(self.text[a:b].count('"') for a, b in self.spans)])
 
 

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.formats.markup.segments import Mark
-from aligntools.projecting.markup.features import Evidence, Floats
+from aligntools.formats.markup.webpages import BLOCKS
+from aligntools.projecting.markup.features import INSIDE, Evidence, Floats, Side
 
 #: How a mark was placed: by links; by what stands beside it; around all or at an end, as in the source; without text,
 #: since others have it.
@@ -21,6 +22,8 @@ BY_LINKS, BY_NEIGHBOURS, BY_EDGE, SQUEEZED = "links", "neighbours", "edge", "squ
 _UNLINKED = 0.05
 #: Brackets that Japanese and others put around names of buttons and titles, which the source marks by the tag alone.
 _ADDED = {"[": "]", "「": "」", "『": "』", "【": "】", "［": "］", "《": "》", "〈": "〉", "〔": "〕"}
+#: The class of stops, the last one of letters, and how many words away a place is looked for where sentences touch.
+_STOP, _LETTER, _NEAR = INSIDE.index("P"), INSIDE.index("C"), 4
 #: How much a link of the word right beside a tag counts, against one of any other word on that side.
 _BESIDE = 3.0
 
@@ -48,6 +51,13 @@ def word_span(begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], mark: 
     middles = (begins + ends) / 2
     first, last = np.searchsorted(middles, [mark.begin, mark.end])
     return int(first), max(int(first), int(last))
+
+
+def _is_joint(side: Side, word: int) -> bool:
+    """Whether a sentence ends and another begins before a word, without a space between them."""
+    if not 0 < word < len(side.spans) or side.gap_before[word] or side.first[word] > _LETTER:
+        return False
+    return bool(side.last[word - 1] == _STOP or (side.last[word - 1] == 1 and side.first[word] == 0))
 
 
 class Placement:
@@ -104,13 +114,40 @@ class Placement:
             score, begin, end = best.pop(chosen)
             scores, norm = waiting.pop(chosen)
             if end > begin:
-                begin, end = self._with_brackets(chosen, begin, end)
+                begin, end = self._adjusted(chosen, begin, end)
                 linked = self.evidence.mass(self.source[chosen].begin, self.source[chosen].end)[0].sum()
                 how = BY_LINKS if linked > _UNLINKED else BY_NEIGHBOURS
                 self._fix(chosen, Placed(begin, end, float(np.exp(score - norm)), how))
             for k in best:
                 if end > begin and not self._allowed(k, best[k][1], best[k][2]):
                     best[k] = self._best(k, waiting[k][0])
+
+    def _adjusted(self, k: int, begin: int, end: int) -> tuple[int, int]:
+        """Return a span as what stands at its ends wants it."""
+        for rule in (self._at_joints, self._with_stops):
+            found = rule(k, begin, end)
+            if found[0] < found[1] and self._allowed(k, *found):
+                begin, end = found
+        return self._with_brackets(k, begin, end)
+
+    def _at_joints(self, k: int, begin: int, end: int) -> tuple[int, int]:
+        """Return a span that begins and ends where sentences touch without a space, if it does so in the source."""
+        source, target, own = self.evidence.source, self.evidence.target, self.source[k]
+        places = []
+        for theirs, ours in ((begin, own.begin), (end, own.end)):
+            near = range(theirs - _NEAR, theirs + _NEAR + 1) if _is_joint(source, ours) else ()
+            joints = [j for j in near if _is_joint(target, j)]
+            places.append(joints[0] if len(joints) == 1 else theirs)
+        return places[0], places[1]
+
+    def _with_stops(self, k: int, begin: int, end: int) -> tuple[int, int]:
+        """Return the span of a block with the stop behind it, which is no other block's, where the source has none."""
+        source, target, own = self.evidence.source, self.evidence.target, self.source[k]
+        if self.marks[k].name.lower() not in BLOCKS or (own.end < len(source.spans) and source.first[own.end] == _STOP):
+            return begin, end
+        while end < self.words and target.first[end] == _STOP and not target.gap_before[end]:
+            end += 1
+        return begin, end
 
     def _with_brackets(self, k: int, begin: int, end: int) -> tuple[int, int]:
         """Return a span with the brackets that the translation puts around it, where the source has none there."""

@@ -14,6 +14,8 @@ from aligntools.words.raw_words import raw_words
 _PARTS = re.compile(r"\w[-‐‑–—/_.:@\\]\w|(?<=[^\W\d_])\d|\d(?=[^\W\d_])|[a-zß-ÿ][A-ZÀ-Þ]")
 #: Pieces of a word that are looked up together at most.
 _LONGEST = 8
+#: Letters of what is behind an apostrophe and belongs to it: ``'s``, ``'t``, ``'re``.
+_APOSTROPHES, _SUFFIX = "'’ʼ", 2
 #: Placeholders of messages and file formats, and addresses: the same in every language.
 _PLACEHOLDER = re.compile(
     r"\{\{[^{}]*\}\}|\$?\{[^{}\s]*\}|%(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?[@a-zA-Z](?![\w])|%%|#\w+#"
@@ -53,7 +55,8 @@ class WordFinder:
     Parameters
     ----------
     known : callable or None
-        Which words a model knows. Pieces that it knows joined are one word; so text is cut as its text was.
+        Which words a model knows. Pieces that it knows joined are one word; so text is cut as its text was. Without
+        one, an apostrophe within a word goes with what is shorter: ``l'``, ``'s``.
     tokenizer : callable or None
         Finds words; without one pieces are joined as far as the model knows them.
     """
@@ -88,7 +91,8 @@ class WordFinder:
 
     def _joined(self, text: str, pieces: Sequence[tuple[int, int]], cuts: frozenset[int]) -> list[tuple[int, int]]:
         """Return pieces joined to the longest words that are known."""
-        longest = self._longest(text, pieces, cuts) if self._known is not None else {}
+        joined = self._longest if self._known is not None else _around_apostrophes
+        longest = joined(text, pieces, cuts)
         groups, k = [], 0
         while k < len(pieces):
             end = longest.get(k, k + 1)
@@ -125,6 +129,22 @@ class WordFinder:
             groups += [(k, end)] if there else [(one, one + 1) for one in range(k, end)]
         done = groups[-1][1] if groups else 0
         return groups + [(k, k + 1) for k in range(done, len(pieces))]
+
+
+def _around_apostrophes(text: str, pieces: Sequence[tuple[int, int]], cuts: frozenset[int]) -> dict[int, int]:
+    """Return where what an apostrophe belongs to ends: ``l'``, ``dell'`` before a word, ``'s``, ``'t`` behind one."""
+    found = {}
+    for k in range(1, len(pieces) - 1):
+        (begin, before), (middle, end), (after, last) = pieces[k - 1 : k + 2]
+        if end - middle > 1 or text[middle] not in _APOSTROPHES or before != middle or end != after:
+            continue
+        if not (text[before - 1].isalpha() and text[after].isalpha()):
+            continue
+        ending = last - after <= _SUFFIX < before - begin and not text[begin:before].lower().endswith("qu")
+        start = k if ending else k - 1
+        if pieces[start + 1][0] not in cuts and start - 1 not in found:
+            found[start] = start + 2
+    return found
 
 
 def _cut(words: list[tuple[int, int]], cuts: Collection[int]) -> tuple[list[tuple[int, int]], list[int]]:
