@@ -134,6 +134,10 @@ MEASURES = (
        "AER of align --best by size of the text, languages held out", "data", "the default",
        languages=(str, "pairs of languages [all with training text]"), sizes=(str, "pairs of a text [300 to all]"),
        pairs=MOST_PAIRS),
+    _m("giza", "IBM 4 and MGIZA", "AER and time of IBM 3 and 4, beside MGIZA as Moses has it", "data", "MGIZA",
+       mgiza=(Path, "folder of mgiza, mkcls, plain2snt and snt2cooc", {"metavar": "DIR"}),
+       sets=("en-ro.gold,en-es.gold,en-grc.gold,en-fr.dev:2400,en-sv.gold:10000,en-zh.gold:10000,en-cs.gold:10000,"
+             "en-ja.gold:10000", "gold sets, or set:n for the first n pairs")),
     _m("eflomal_form", "eflomal's form", "eflomal-align and its stand-in on every gold set: AER and time",
        "data", ALIGNERS, sets=(str, GOLD_SETS)),
     _m("fast_align_form", "fast_align's form", "fast_align and its stand-in: links, tension, time and memory",

@@ -104,6 +104,12 @@ outputs = options.group(
         " aligned.grow-diag-final-and (or .METHOD, with --symmetrize), lex.f2e and lex.e2f.",
     ),
     click.option(
+        "--giza-dir",
+        metavar="DIR",
+        help="Also write what GIZA++ leaves: forward.A3.final, and t3, n3, a3, d3, d4, D4 and p0_3.final as far as the"
+        " model has them; the same of reverse; vocabularies, classes and coded text.",
+    ),
+    click.option(
         "--log-json",
         metavar="FILE",
         type=options.WRITTEN,

@@ -16,6 +16,19 @@ LINELESS = ("model", "weights", "log", "dix", "html")
 
 #: What --moses-dir leaves in the folder that it names.
 MOSES = ("aligned.grow-diag-final-and", "lex.e2f", "lex.f2e")
+#: What --giza-dir leaves there, and the programs in GIZA++'s place beside each other.
+GIZA = (
+    *(f"{side}.{end}" for side in ("source", "target") for end in ("vcb", "vcb.classes")),
+    *("source_target.snt", "target_source.snt"),
+    *(
+        f"{name}.{end}"
+        for name in ("forward", "reverse", "giza")
+        for end in (
+            *(f"{table}.final" for table in ("A3", "t3", "n3", "a3", "d3", "d4", "D4", "p0_3")),
+            *("A3.final.part000", "gizacfg", "source.classes", "target.classes"),
+        )
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -81,8 +94,10 @@ class Line:
 
     @property
     def unnamed(self) -> tuple[str, ...]:
-        """Files that it may write without naming them: what --moses-dir leaves in its folder."""
-        return MOSES if any(word.text == "--moses-dir" for word in self.words) else ()
+        """Files that it may write without naming them: what --moses-dir or --giza-dir leaves in its folder."""
+        texts = {self.command, *(word.text for word in self.words)}
+        of_moses, of_giza = "--moses-dir" in texts, not texts.isdisjoint(("--giza-dir", "mgiza", "GIZA++"))
+        return MOSES * of_moses + GIZA * of_giza
 
     def arguments(self, place: Path, replaced: Mapping[int, str] | None = None) -> list[str]:
         """Return the arguments: inputs in the place, some (by their number) replaced; outputs by name alone."""

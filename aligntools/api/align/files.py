@@ -269,9 +269,9 @@ class AlignedText:
         bitext, more = self._read(trainer.evidence, sides, start, run)
         if not len(bitext.source.tokens):
             watch.say("warning: every line has a blank side; nothing to learn from")
-        if outputs.ttable:
+        if outputs.ttable or outputs.giza_dir:
             first = start.settings.views[0] if start else trainer.first_view(len(bitext.source.tokens))
-            check_whole_words(first)
+            check_whole_words(first, "ttable" if outputs.ttable else "giza_dir")
         counter = self._counter(direction)
         if out or counter:
             watch.go_over(len(bitext), PART)
@@ -281,7 +281,7 @@ class AlignedText:
             start,
             reading=self.reading,
             run=run,
-            keep_text=counter is not None or outputs.costs,
+            keep_text=counter is not None or outputs.costs or outputs.giza_dir is not None,
             progress=watch,
             **({"links": found.links} if found else {}),
             **more,
@@ -308,6 +308,8 @@ class AlignedText:
                 out.write_costs(bitext, pool, self.reading.case_sensitive, trainer.counts)
             if out.shape:
                 out.shape.end()
+            if out.giza:
+                out.giza.finish(aligner, bitext)
         self._finish(out, counter, len(bitext), bitext.skipped)
 
     def _read(self, asked: Asked, sides: TextSides, start: Aligner | None, run: Run) -> "tuple[Bitext, dict[str, Any]]":

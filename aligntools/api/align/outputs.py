@@ -47,6 +47,8 @@ class AlignmentFiles:
         ``ln p(target | source)``.
     moses_dir : str
         A folder with what Moses' training goes on from.
+    giza_dir : str
+        A folder with what GIZA++ leaves.
     save_priors, save_model : str
         Counts of this text's links, and the model.
     writing : LinkWriting
@@ -60,6 +62,7 @@ class AlignmentFiles:
     word_pairs: str | None = None
     ttable: str | None = None
     moses_dir: str | None = None
+    giza_dir: str | None = None
     save_priors: str | None = None
     save_model: str | None = None
     writing: LinkWriting = LinkWriting()  # noqa: RUF009
@@ -72,7 +75,7 @@ class AlignmentFiles:
     @property
     def directions(self) -> bool:
         """Whether a single direction is written."""
-        return self.forward_output is not None or self.reverse_output is not None or self.costs
+        return bool(self.forward_output or self.reverse_output or self.giza_dir) or self.costs
 
     @property
     def starred(self) -> list[str]:
@@ -104,6 +107,8 @@ class AlignmentFiles:
                 )
             if decisions.decode == "posterior":
                 raise UsageProblem("`score_form=eflomal` scores each word's best link; leave out `decode=posterior`")
+        if self.giza_dir and applied:
+            raise UsageProblem("`giza_dir` has the tables of the text that is trained on; leave out `model`")
         if self.writing.output_format == "tsv" and self.writing.link_probabilities:
             raise UsageProblem("readers of `output_format=tsv` take links alone; leave out `link_probabilities`")
 
@@ -128,7 +133,7 @@ class AlignmentFiles:
                     else f"`{name}_output` needs that direction trained; leave out `direction={direction}`"
                 )
         decisions.suiting(direction, network)
-        single = direction != "both" or not decisions.jointly or self.forward_output or self.reverse_output
+        single = direction != "both" or not decisions.jointly or self.directions
         if decisions.decode != Decisions.decode and not single:
             raise UsageProblem(
                 f"`decode` chooses links of single directions, and `symmetrize={decisions.symmetrize}` writes none;"
@@ -171,6 +176,11 @@ class Outputs:
             from aligntools.api.align.moses import MosesModel
 
             self.moses = MosesModel(stack, files.moses_dir, decisions, text)
+        self.giza = None
+        if files.giza_dir:
+            from aligntools.api.align.giza import GizaFolder
+
+            self.giza = GizaFolder(files.giza_dir, decisions)
         self.shape: Reshaping | None = None
 
     @property
@@ -179,7 +189,7 @@ class Outputs:
         return [file for file in files if file is not None]
 
     def __bool__(self) -> bool:
-        return bool(self._files) or self.moses is not None
+        return bool(self._files) or self.moses is not None or self.giza is not None
 
     def write(self, block: Alignments, flush: bool = False) -> None:
         """Write the lines of a block."""
@@ -188,6 +198,8 @@ class Outputs:
         if self.about.costs:
             for tables, table in zip(self._single, (block.forward_table, block.reverse_table), strict=True):
                 tables.append(table)
+        if self.giza:
+            self.giza.take(block)
         block, sides = self.shape.next(block) if self.shape else (block, None)
         compiled = True if self.links >= MANY_LINKS else None
         self.links += len(block.table.pairs)
@@ -253,10 +265,10 @@ def score_lines(scores: npt.NDArray[np.float64]) -> bytes:
     return "".join("\t".join(f"{x:.6g}" for x in row) + "\n" for row in scores).encode()
 
 
-def check_whole_words(view: Any) -> None:
+def check_whole_words(view: Any, file: str = "ttable") -> None:
     """Refuse to write a table of words that a view cuts."""
     if view != 0:
-        raise UsageProblem("`ttable` writes whole words, and the model's first view cuts them; use `views=0`")
+        raise UsageProblem(f"`{file}` writes whole words, and the model's first view cuts them; use `views=0`")
 
 
 def write_ttable(aligner: Aligner, path: str, beam: float | None = None) -> None:

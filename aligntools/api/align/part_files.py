@@ -64,7 +64,7 @@ class InParts:
 
     def _whole(self, work: AlignedText, training: Training) -> dict[str, object]:
         """Return what needs the whole text, or a model of it, in memory."""
-        files = {name: getattr(work.outputs, name) for name in ("save_priors", "ttable", "moses_dir")}
+        files = {name: getattr(work.outputs, name) for name in ("save_priors", "ttable", "moses_dir", "giza_dir")}
         about: dict[str, object] = {"init_model": work.init_model}
         about |= {name: getattr(training.weights, name) for name in ("prior_fertility", "prior_jumps")}
         return {"model": work.model} | about | files

@@ -23,14 +23,18 @@ PROGRAMS = (
     "mkcls",
     "plain2snt",
     "snt2cooc",
+    "mgiza",
+    "GIZA++",
 )
+#: Programs that are another's module.
+_SAME = {"GIZA++": "mgiza"}
 #: Python packages that have an adapter of the same name in ``aligntools.adapters``.
 PACKAGES = ("eflomal", "systran_align", "simalign")
 
 
 def command(name: str) -> click.Command:
     """Return the click command of a program."""
-    return programs.command(name, __name__)
+    return programs.command(_SAME.get(name, name), __name__)
 
 
 def main(name: str, args: Sequence[str] | None = None) -> int:

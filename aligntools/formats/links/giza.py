@@ -1,6 +1,7 @@
 """Alignments as GIZA++ and MGIZA write them: ``*.A3.final`` files, three lines a sentence pair."""
 
 import re
+from collections.abc import Sequence
 
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
@@ -72,7 +73,15 @@ def read_giza_a3(path: str, *, sentences: int | None = None) -> tuple[Links, int
     return Links.from_lists(found.get(number, ()) for number in range(1, total + 1)), total - len(found)
 
 
-def format_giza_a3(links: Links, sources: bytes, targets: bytes, *, path: object = "-", line: int = 1) -> bytes:
+def format_giza_a3(
+    links: Links,
+    sources: bytes,
+    targets: bytes,
+    *,
+    path: object = "-",
+    line: int = 1,
+    scores: Sequence[float] | None = None,
+) -> bytes:
     """Write links as ``*.A3.final``, three lines for each sentence pair.
 
     Parameters
@@ -83,6 +92,8 @@ def format_giza_a3(links: Links, sources: bytes, targets: bytes, *, path: object
         As many lines of text: what generates, and what is generated.
     path, line
         For errors: the file that the links are of, and the number of the first line.
+    scores : sequence of float, or None
+        What is written as each alignment's probability; None writes 1.
 
     Raises
     ------
@@ -105,7 +116,8 @@ def format_giza_a3(links: Links, sources: bytes, targets: bytes, *, path: object
         lists = [b"({ %s})" % b"".join(b"%d " % j for j in sorted(js)) for js in places]
         lengths = len(source_words), len(target_words)
         written += [
-            b"# Sentence pair (%d) source length %d target length %d alignment score : 1" % (number, *lengths),
+            b"# Sentence pair (%d) source length %d target length %d alignment score : %s"
+            % (number, *lengths, b"1" if scores is None else b"%.6g" % scores[number - line]),
             b" ".join([*target_words, b""]),
             b" ".join(b"%s %s" % pair for pair in zip([b"NULL", *source_words], lists, strict=True)) + b" ",
         ]

@@ -11,12 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from aligntools.formats.links.giza_tables import FIRST as FIRST
 from aligntools.formats.opening import files
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.errors import DataError
 
-#: Number of the first word.
-FIRST = 2
 _LINES = 10_000  # formatted at a time
 
 
@@ -24,6 +23,27 @@ def format_vcb(words: Iterable[bytes], counts: Iterable[int]) -> bytes:
     """Return a vocabulary file of words in the order of their numbers."""
     rows = zip(words, counts, strict=True)
     return b"".join(b"%d %s %d\n" % (number, word, count) for number, (word, count) in enumerate(rows, FIRST))
+
+
+def read_vcb(path: object) -> dict[int, bytes]:
+    """Read a vocabulary file: words by their numbers.
+
+    Raises
+    ------
+    DataError
+        When it cannot be read, or for the first line that is no number from 1 on, word and count, or whose number has
+        come before.
+    """
+    found: dict[int, bytes] = {}
+    for number, line in enumerate(files.lines(path), 1):
+        fields = line.split()
+        if len(fields) != 3 or not fields[0].isdigit() or len(fields[0]) > 9 or int(fields[0]) < 1:
+            shown = line[:40].decode("utf-8", "replace")
+            raise DataError(path, number, f"'{shown}' is not the number of a word, from 1 on, the word and its count")
+        if int(fields[0]) in found:
+            raise DataError(path, number, f"word {int(fields[0])} comes twice")
+        found[int(fields[0])] = fields[1]
+    return found
 
 
 def format_snt(source: Side, target: Side, weights: Sequence[float]) -> Iterator[bytes]:
