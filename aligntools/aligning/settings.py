@@ -117,7 +117,10 @@ class AlignerSettings(Settings):
         group=_TRAINING,
     )
     word_classes: int = option(
-        50, "Classes of words a side, by which IBM 4 tells distances apart.", allowed=counts(1, 100), group=_TRAINING
+        50,
+        "Classes of words a side, by which IBM 4 tells distances apart, and hmm-classes jumps.",
+        allowed=counts(1, 100),
+        group=_TRAINING,
     )
     subwords: int | None = option(
         None,

@@ -15,6 +15,7 @@ _STEPS = {"ibm1": 2_000_000, "hmm": 4_000_000}
 _ITERATIONS = {"iterations": "IBM 1 has `ibm1_iterations` alone"}
 _DIAGONAL = {"tension": "it is of IBM 2's diagonal", "positions": "a table of positions is IBM 2's"}
 _CEPTS = {"pegging": "it is of IBM 3 and IBM 4"}
+_CLASSES = {"word_classes": "classes of words are for IBM 4 and hmm-classes"}
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,15 @@ register(
 )
 register(
     ModelKind(
+        "hmm-classes",
+        f"{_MODELS}.class_hmm:ClassHmm",
+        iterations=4,
+        own=_ITERATIONS | _CLASSES,
+        views=True,
+    )
+)
+register(
+    ModelKind(
         # the sampler does better from an HMM that is not yet sure of itself: two iterations
         "fertility",
         f"{_MODELS}.fertility:Fertility",
@@ -165,6 +175,6 @@ register(
         "ibm4",
         f"{_MODELS}.ibm4:Ibm4",
         "hmm",
-        own=_ITERATIONS | _CEPTS | {"word_classes": "distances by classes are IBM 4's"},
+        own=_ITERATIONS | _CEPTS | _CLASSES,
     )
 )

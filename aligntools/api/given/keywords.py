@@ -10,7 +10,7 @@ from aligntools.ground.parallel import Pool
 class AlignerKeywords(TypedDict, total=False):
     """Those of `AlignerSettings`."""
 
-    model_type: Literal["ibm1", "ibm2", "hmm", "fertility", "ibm3", "ibm4"]
+    model_type: Literal["ibm1", "ibm2", "hmm", "hmm-classes", "fertility", "ibm3", "ibm4"]
     fast: bool
     best: bool
     estimator: Literal["vb", "em"]

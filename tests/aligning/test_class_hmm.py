@@ -1,0 +1,124 @@
+"""Jumps by class: posteriors, likelihoods and counts as enumerated; models in files; with one jump table, the HMM."""
+
+import numpy as np
+import pytest
+
+import aligntools as at
+from aligntools.aligning.models import hmm
+from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models.base import Task
+from aligntools.aligning.models.class_hmm import ClassHmm, ClassHmmStage
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.text.link_matrices import plan_chunks
+from aligntools.ground.parallel import Pool
+from tests.aligning.building import close, jump_row, naive_jumps, random_jumps, world
+from tests.cli.running import run
+from tests.naive_class_hmm import class_hmm as naive
+from tests.places import SAMPLES
+
+TINY = [(1, 1), (2, 3), (3, 2), (3, 3), (1, 3), (4, 2), (0, 2)]
+
+
+def stage_of(w, jumps, classes):
+    task = Task(AlignerSettings("hmm-classes", word_classes=jumps.shape[1] - 1).resolved(10), w.source, w.target)
+    return ClassHmmStage(ClassHmm, task).restore({"jumps": jumps, "s_classes": classes[0], "t_classes": classes[1]})
+
+
+def given(w, seed, rows=3):
+    rng = np.random.default_rng(seed)
+    jumps = np.stack([random_jumps(rng) for _ in range(rows)], 1)
+    sizes = w.table.n_source, w.table.n_target
+    return jumps, [np.append(rng.integers(0, rows, n), 0).astype(np.int16) for n in sizes]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_as_enumerated(seed):
+    w = world(seed, TINY)
+    jumps, classes = given(w, seed)
+    (chunk,) = plan_chunks(w.source.lengths(), w.target.lengths(), 1 << 40)
+    matrices = w.chunks()
+    matrices.index(chunk)
+    cells = [np.zeros(chunk.n_cells, np.float32) for _ in range(2)]
+    for values, into in zip((w.lexicon.forward, w.lexicon.reverse), cells, strict=True):
+        matrices.fill(chunk, values, w.lexicon.default, into)
+    logs = np.zeros((2, len(w.corpus)))
+    model = ClassHmm(**w.fields(), jumps=jumps, s_classes=classes[0], t_classes=classes[1])
+    with Pool(1) as pool:
+        model.posteriors(w, chunk, *cells, 3, pool, logs)
+    expected = np.zeros((2, 3, 2, kh.JUMP_SIZE))
+    for k, (source, target) in enumerate(w.corpus):
+        for d, words in enumerate((source, target)):
+            if not source or not target:
+                continue
+            emissions, null, _, p_null = w.direction(k, d)
+            tables = [naive_jumps(row) for row in jumps[d]]
+            likelihood, links, *counted = naive(emissions, null, tables, classes[d][words].tolist(), p_null)
+            close(logs[d, k], np.log(likelihood))
+            found = w.matrices(cells[d])[k]
+            for (j, i), p in links.items():
+                close(found[j, i] if d else found[i, j], p)
+            for kind, by_jump in enumerate(counted):
+                for c in range(3):
+                    expected[d, c, kind] += jump_row({jump: n for (of, jump), n in by_jump.items() if of == c})
+    counts = [np.zeros(len(w.table.ids), np.float32) for _ in range(2)]
+    loglik, found = stage_of(w, jumps, classes).expect(w.state(), w.lexicon, counts)
+    close(loglik, logs.sum(1))
+    close(found, expected, absolute=1e-4)
+
+
+def test_classes_with_the_same_jumps_are_the_hmm():
+    w = world(7, [(30, 25), (12, 40), (5, 5)], words=(40, 30))
+    jumps = np.repeat(w.jumps[:, None], 4, 1)
+    _, classes = given(w, 7, rows=4)
+    counts = [[np.zeros(len(w.table.ids), np.float32) for _ in range(2)] for _ in range(2)]
+    loglik, found = stage_of(w, jumps, classes).expect(w.state(), w.lexicon, counts[0])
+    plain, jump_counts = hmm.expect(w.state(), w.lexicon, w.jumps, counts[1], 1)
+    close(loglik, plain)
+    close(found.sum(1), jump_counts, absolute=1e-3)
+    for a, b in zip(*counts, strict=True):
+        close(a, b, absolute=1e-4)
+
+
+def test_rows_of_few_jumps_are_near_those_of_all_words():
+    w = world(3, TINY)
+    jumps, classes = given(w, 3)
+    stage = stage_of(w, jumps, classes)
+    counted = np.zeros((2, 3, 2, kh.JUMP_SIZE))
+    counted[:, 1, 0, kh.WINDOW + 1], counted[:, 1, 0, kh.WINDOW - 1] = 3000.0, 1000.0
+    counted[:, 2, 0, kh.WINDOW - 1] = 20.0
+    counted[:, :, 1] = counted[:, :, 0].sum(-1, keepdims=True)
+    counted[:, 0, :, kh.FIRST :] = 5.0
+    stage.maximize(counted)
+    rows = stage.parameters()["jumps"]
+    ratio = rows[:, :, kh.WINDOW + 1] / rows[:, :, kh.WINDOW - 1]
+    assert np.allclose(ratio[:, 1], 3.0, rtol=0.02)
+    assert (ratio[:, 2] < 0.7).all()  # 20 of its own, and 20 as all words have them
+    assert (ratio[:, 2] > 0.4).all()
+    assert np.allclose(rows[:, :, kh.FIRST :], rows[:, :1, kh.FIRST :])
+
+
+def test_models_are_kept_with_their_classes_and_go_on_with_new_text(tmp_path):
+    model = at.train_aligner(str(SAMPLES / "de-en.txt"), model_type="hmm-classes", word_classes=4, views=(0,))
+    model.save(tmp_path / "m")
+    loaded = at.load(tmp_path / "m")
+    own, other = model.model.views[0], loaded.model.views[0]
+    assert own.jumps.shape == (2, 5, kh.JUMP_SIZE)
+    assert not np.allclose(own.jumps[:, 1], own.jumps[:, 2])
+    assert own.s_classes[-1] == own.s_classes[0] == 0
+    assert set(own.s_classes.tolist()) == {0, 1, 2, 3, 4}
+    for name in ("jumps", "s_classes", "t_classes"):
+        assert np.array_equal(getattr(own, name), getattr(other, name))
+    line = "das ist ein unbekanntesWort .", "this is an unknownWord ."
+    assert str(loaded.align(*line)) == str(model.align(*line))
+    with pytest.raises(at.UsageProblem, match="in parts"):
+        next(iter(at.align_in_parts(str(SAMPLES / "de-en.txt"), part_size=100, model_type="hmm-classes")))
+
+
+def test_the_command_line_has_it(tmp_path):
+    given = "align", "-q", "-i", SAMPLES / "de-en.txt", "--views", "0", "--word-classes"
+    done = run(*given, "3", "--model-type", "hmm-classes", "--save-model", tmp_path / "m", "-o", tmp_path / "a")
+    assert done.returncode == 0, done.stderr
+    assert run("align", "-q", "-m", tmp_path / "m", "-i", SAMPLES / "de-en.txt").stdout == (tmp_path / "a").read_bytes()
+    assert b"classes of words with jumps of their own" in run("view", "-m", tmp_path / "m").stdout
+    told = run("align", *given[2:], "3", "--model-type", "hmm", "-o", tmp_path / "b")
+    assert b"--word-classes changes nothing: classes of words are for IBM 4 and hmm-classes" in told.stderr
