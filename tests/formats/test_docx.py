@@ -1,13 +1,20 @@
 """DOCX documents: paragraphs as text and marks, and what is written again."""
 
 import zipfile
+from collections import Counter
 
+import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from aligntools.formats.markup.documents import read_document, read_translation
 from aligntools.formats.markup.segments import render
 from aligntools.formats.opening.streamed_xml import XmlReader
 from aligntools.ground.errors import DataError
+from aligntools.projecting.markup.settings import MarkupSettings
+from aligntools.projecting.markup.transfer import prepare, transferred
+from aligntools.projecting.markup.words import WordFinder
 from tests.docx_files import body, paragraph, parts_of, text, write_docx
 
 BOLD, LANGUAGE = "<w:b/>", '<w:lang w:val="de-DE"/>'
@@ -175,3 +182,28 @@ def test_damage_never_shows_as_anything_else(tmp_path):
             read_document(tmp_path / "b")
         except DataError:
             continue
+
+
+PIECES = (
+    *(text("Der "), text("Zug", BOLD), text("x", "<w:u/>"), text(" da"), NOTE, "<w:bookmarkStart w:id='1'/>"),
+    *(LINK.format(text("a") + text("b", BOLD)), FIELD.format(text("3")), SDT.format(text("y", BOLD)), LINK.format("")),
+    *("<w:r><w:tab/></w:r>", '<w:r><w:fldChar w:fldCharType="end"/></w:r>', "<w:proofErr/>"),
+    f"<w:ins w:id='2'>{text('neu', BOLD)}</w:ins>",
+    '<w:r><w:fldChar w:fldCharType="begin"/></w:r>',
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=8), st.integers(0, 2**32 - 1))
+def test_whatever_stands_in_a_paragraph_stays_well_formed(tmp_path, runs, seed):
+    found = read_document(write_docx(tmp_path / "p", body(paragraph(*runs)))).segments
+    for one_found in found:
+        finders = WordFinder(), WordFinder()
+        prepared = prepare(one_found.source, "One two &amp; three.", finders)
+        links = np.random.default_rng(seed).random([len(words) for words in prepared.words]) ** 4
+        tagged = transferred(prepared, links, MarkupSettings(split_spans="repeat")).text
+        again = read_document(write_docx(tmp_path / "q", body(paragraph(one_found.xml(tagged))))).segments
+        assert again[0].source.text == "One two &amp; three."
+        names = Counter(m.name for m in again[0].source.marks if m.name in ("a", "sdt", "ins", "bookmarkStart", "tab"))
+        before = Counter(m.name for m in one_found.source.marks if m.name in names)
+        assert names == before

@@ -1,6 +1,8 @@
 """HTML documents: which segments they have, and that all else stays as it is written."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from aligntools.formats.markup.documents import read_document, read_translation
 from aligntools.formats.markup.segments import render
@@ -134,3 +136,39 @@ def test_what_is_no_document_is_refused(data, message, tmp_path):
     (tmp_path / "a").write_bytes(data)
     with pytest.raises(DataError, match=message):
         read_document(tmp_path / "a")
+
+
+SOUP = st.lists(
+    st.sampled_from(
+        (
+            *(
+                "<p>",
+                "</p>",
+                "<b>",
+                "</b>",
+                "<i class='x>y'>",
+                "</i>",
+                "<li>",
+                "<ul>",
+                "</ul>",
+                "text ",
+                "wort",
+                "&amp;",
+            ),
+            *("&nbsp;", "&", "<", ">", "<!-- c -->", "<!--", "-->", "<script>", "</script>", "<br>", "<br/>", "</a>"),
+            *("<a href=x>", "<![CDATA[x]]>", "<?pi?>", "<pre>", "</pre>", "<svg>", "</svg>", "<div translate=no>"),
+            *("</div>", "\n", " ", "<textarea>", "</textarea>", "<title>", "</title>", "<!DOCTYPE html>", '"', "'"),
+            *("</", "</ >", "<p translate=no>", "<a", "ä", "<td>"),
+        )
+    ),
+    max_size=25,
+).map("".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(SOUP)
+def test_any_soup_of_tags_stays_as_it_is(soup):
+    page = segments(soup)
+    again = [render(s.source.text, s.source.marks, [[(m.begin, m.end)] for m in s.source.marks]) for s in page.segments]
+    assert page.with_targets(zip(page.segments, again, strict=True)) == soup.encode("utf-8")
+    assert all(line.strip() and "\n" not in line for line in page.plain())
