@@ -272,8 +272,8 @@ def test_pruning_and_the_shape_of_the_text(sample_bitext):
 
 def test_settings_that_exclude_each_other():
     assert AlignerSettings(direction="forward").resolved(10).model_type == "hmm"  # the sampler starts from both
-    with pytest.raises(UsageProblem, match="model_type is one of ibm1, ibm2, hmm, fertility, not ibm4"):
-        AlignerSettings(model_type="ibm4").resolved(10)
+    with pytest.raises(UsageProblem, match=r"model_type is one of ibm1, ibm2, hmm, .*, not ibm6"):
+        AlignerSettings(model_type="ibm6").resolved(10)
     with pytest.raises(UsageProblem, match="fast and best exclude each other"):
         AlignerSettings(fast=True, best=True).resolved(10)
     assert not AlignerSettings(model_type="hmm", direction="reverse").resolved(10).agreement

@@ -278,7 +278,7 @@ def test_wrong_command_lines(trained, inside, tmp_path):
         ((*TEXT, "--tmpdir", tmp_path, "--threshold", "0.9", "--symmetrize", "grow"), "--threshold changes nothing"),
         ((*TEXT, "--alpha", "0"), "--alpha"),
         ((*TEXT, "--threads", "0"), "--threads"),
-        ((*TEXT, "--model-type", "ibm4"), "--model-type"),
+        ((*TEXT, "--model-type", "ibm6"), "--model-type"),
         ((*TEXT, "-o", tmp_path / "x", "--scores", tmp_path / "x"), "two outputs have the same name"),
     ):
         fails(inside(*args), fragment, status=2)
@@ -446,7 +446,7 @@ def test_ibm4_takes_pegs_and_classes(inside, tmp_path):
     assert len(set(links)) == 3
     told = inside(*TEXT, "--model-type", "hmm", "--pegging", "--word-classes", "5", "-o", tmp_path / "links")
     assert b"--pegging changes nothing: it is of IBM 3 and IBM 4" in told.stderr
-    assert b"--word-classes changes nothing: distances by classes are IBM 4's" in told.stderr
+    assert b"--word-classes changes nothing: classes of words are for IBM 4 and hmm-classes" in told.stderr
     fails(
         inside(*TEXT, "--model-type", "ibm4", "--workers", "2"),
         "in parts hmm and fertility are trained, not ibm4",

@@ -75,7 +75,12 @@ class AlignmentFiles:
     @property
     def directions(self) -> bool:
         """Whether a single direction is written."""
-        return bool(self.forward_output or self.reverse_output or self.giza_dir) or self.costs
+        return self.single_links or self.costs
+
+    @property
+    def single_links(self) -> bool:
+        """Whether links of a single direction are written."""
+        return bool(self.forward_output or self.reverse_output or self.giza_dir)
 
     @property
     def starred(self) -> list[str]:
@@ -133,7 +138,7 @@ class AlignmentFiles:
                     else f"`{name}_output` needs that direction trained; leave out `direction={direction}`"
                 )
         decisions.suiting(direction, network)
-        single = direction != "both" or not decisions.jointly or self.directions
+        single = direction != "both" or not decisions.jointly or self.single_links
         if decisions.decode != Decisions.decode and not single:
             raise UsageProblem(
                 f"`decode` chooses links of single directions, and `symmetrize={decisions.symmetrize}` writes none;"
