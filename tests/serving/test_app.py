@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -27,6 +28,7 @@ client_of = pytest.importorskip("starlette.testclient", exc_type=Exception).Test
 
 from aligntools.api.serving.answers import Answers, ServiceLimits  # noqa: E402
 from aligntools.api.serving.app import application  # noqa: E402
+from aligntools.api.serving.running import listening_at  # noqa: E402
 
 PAIR = {"source": "Der Zug fährt um acht Uhr ab.", "target": "The train leaves at eight o'clock."}
 
@@ -204,6 +206,13 @@ def test_a_service_ends_with_its_answers(model, tmp_path):
         assert asked(address, PAIR)[0] == 200
         assert asked(address, {"pairs": [PAIR] * 3}) == (413, 2)
         assert asked(address, PAIR | {"source": "Zug " * 600}) == (413, 2000)
+
+
+def test_connections_send_at_once():
+    with listening_at("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        taken, _ = listening.accept()
+        with taken:
+            assert taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def children(process):

@@ -39,6 +39,25 @@ def named(paths: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def listening_at(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; its connections send what they have at once.
+
+    Otherwise the body of an answer waits for the client's word that it has the head: 40 ms.
+
+    Raises
+    ------
+    DataError
+        When the port cannot be taken.
+    """
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listening = socket.create_server((host, port), family=family, backlog=WAITING)
+    except OSError as error:
+        raise DataError(f"{host}:{port}", None, f"{os.strerror(error.errno or 0)}; choose another port") from None
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
+
+
 def serve(
     models: Sequence[str],
     host: str,
@@ -77,12 +96,7 @@ def serve(
     """
     installed()
     paths = named(models)
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.create_server((host, port), family=family, backlog=WAITING)
-    except OSError as error:
-        raise DataError(f"{host}:{port}", None, f"{os.strerror(error.errno or 0)}; choose another port") from None
-    with closing(listening):
+    with closing(listening_at(host, port)) as listening:
         shown = f"[{host}]" if ":" in host else host
         said = f"serving {', '.join(paths)} on http://{shown}:{listening.getsockname()[1]}/"
         loaded = {name: Aligner.load(path, verify=verify) for name, path in paths.items()}
