@@ -207,7 +207,7 @@ def run(o):
             report.table(["text, segments", *COLUMNS, "well-formed"], rows),
             "Of the elements that are wrong, some have in the original the text of another tag of the segment, mostly"
             " since the original has two tags in each other's place; some begin or end within a word, such as in"
-            " <ph>Transaktionssicherheit</ph>srichtlinien, where no tag is put:",
+            " `<ph>Transaktionssicherheit</ph>srichtlinien`, where no tag is put:",
             report.table(["text", "elements", "wrong", "another tag's text", "within a word"], wrong),
             "Nothing was learned from these texts: the weights that choose spans were learned from the messages of a"
             f" website ({markup_weights.SOURCE}) in {', '.join(markup_weights.LANGUAGES)}, by `python -m"
