@@ -104,7 +104,8 @@ def bodies(data, every, one, several):
     every.write_text("\n".join(map(json.dumps, asked)) + "\n", "utf-8")
     asked.sort(key=lambda pair: len(pair["source"]) + len(pair["target"]))
     one.write_text(json.dumps(asked[len(asked) // 2]), "utf-8")
-    lists = [{"pairs": asked[k::LIST][:LIST]} for k in range(min(10, len(asked) // LIST))]
+    count = len(asked) // LIST
+    lists = [{"pairs": asked[k::count][:LIST]} for k in range(count)]  # of all lengths each
     several.write_text("\n".join(map(json.dumps, lists)) + "\n", "utf-8")
     return len(asked)
 
