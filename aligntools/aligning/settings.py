@@ -449,8 +449,11 @@ class Decisions(Settings):
                 f" `decode=posterior`{others}"
             )
         if self.phrases and not (network and self.by_network):
-            way = "" if self.by_network else f", and `symmetrize={self.symmetrize}` goes without it"
-            raise UsageProblem(f"`phrases` is about links that the network decides on, with `best`{way}")
+            if network:
+                raise UsageProblem(
+                    f"`symmetrize={self.symmetrize}` does without the network, whose links `phrases` is about"
+                )
+            raise UsageProblem("`phrases` is about links that the network decides on, with `best`")
         return self
 
 

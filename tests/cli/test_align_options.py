@@ -189,7 +189,11 @@ def test_the_best_links_are_those_of_contrastive_align(inside, trained, tmp_path
     assert all(a <= b for a, b in zip(one, other, strict=True))
     assert one != other
     fails(inside(*TEXT, "--phrases"), "--phrases is about links that the network decides on, with --best", status=2)
-    fails(inside(*TEXT, "--best", "--phrases", "--symmetrize", "union"), "--symmetrize union goes without it", status=2)
+    fails(
+        inside(*TEXT, "--best", "--phrases", "--symmetrize", "union"),
+        "--symmetrize union does without the network",
+        status=2,
+    )
     fails(inside(*TEXT, "--best", "--fast"), "--fast and --best exclude each other", status=2)
     for model in ("-m", "--init-model"):
         fails(inside(*TEXT, "--best", model, trained / "model"), "--best is for a new model", status=2)
