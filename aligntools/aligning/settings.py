@@ -449,11 +449,7 @@ class Decisions(Settings):
                 f" `decode=posterior`{others}"
             )
         if self.phrases and not (network and self.by_network):
-            if network:
-                raise UsageProblem(
-                    f"`symmetrize={self.symmetrize}` does without the network, whose links `phrases` is about"
-                )
-            raise UsageProblem("`phrases` is about links that the network decides on, with `best`")
+            raise UsageProblem("`phrases` is for links that the network decides on, by `best` and `symmetrize=joint`")
         return self
 
 

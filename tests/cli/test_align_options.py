@@ -188,10 +188,10 @@ def test_the_best_links_are_those_of_contrastive_align(inside, trained, tmp_path
     one, other = ([set(line.split()) for line in found.splitlines()] for found in (links, phrases))
     assert all(a <= b for a, b in zip(one, other, strict=True))
     assert one != other
-    fails(inside(*TEXT, "--phrases"), "--phrases is about links that the network decides on, with --best", status=2)
+    fails(inside(*TEXT, "--phrases"), "--phrases is for links that the network decides on", status=2)
     fails(
         inside(*TEXT, "--best", "--phrases", "--symmetrize", "union"),
-        "--symmetrize union does without the network",
+        "by --best and --symmetrize joint",
         status=2,
     )
     fails(inside(*TEXT, "--best", "--fast"), "--fast and --best exclude each other", status=2)
