@@ -24,7 +24,7 @@ align -i S/de-en.txt --model-type ibm2 --no-agreement --save-model two.atm > two
 align -i S/de-en.txt --model-type ibm2 --positions table --no-agreement --estimator em --save-model table.atm > table
 align -i S/de-en.txt --model-type ibm2 --decode viterbi --symmetrize union --views 0 > two.v
 align -i S/de-en.txt --model-type ibm3 --pegging > three
-align -i S/de-en.txt --model-type ibm4 --word-classes 5 --no-agreement --decode viterbi > four
+align -i S/de-en.txt --model-type ibm4 --word-classes 5 --no-agreement --decode viterbi --symmetrize union > four
 align -m table.atm -i S/de-en.txt > table.2
 align -i S/de-en.txt --model-type hmm --direction forward --views 0 --no-look-alike --scores hmm.s > hmm
 align -i S/de-en.txt --model-type hmm --estimator em --no-agreement --decode viterbi --symmetrize grow-diag > hmm.v
