@@ -74,7 +74,7 @@ class Part(Lesson):
             self.inputs[:, order],
             self.columns,
             self.rows,
-            self.neighbours[:, kn.TURNED],
+            np.ascontiguousarray(self.neighbours[:, kn.TURNED]),
             self.links,
             self.shares,
             self.starts,

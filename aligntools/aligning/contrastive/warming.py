@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from aligntools.aligning.contrastive import tasks
+from aligntools.aligning.contrastive import tasks, teaching
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.learning import LearningSettings
+from aligntools.aligning.contrastive.taught import TeachingSettings
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.settings import Decisions, ResolvedSettings
@@ -16,7 +17,7 @@ from aligntools.words.vocabulary import Vocabulary
 
 
 def warm(bitext: Bitext, settings: ResolvedSettings, members: list[LexicalModel], pool: Pool) -> None:
-    """Compile what learning weights, with gold and without, and aligning by them use.
+    """Compile what learning weights, with gold and without, aligning by them, and teaching the network use.
 
     ``settings`` and ``members`` are those of a base model of the text, which must be small.
     """
@@ -33,3 +34,5 @@ def warm(bitext: Bitext, settings: ResolvedSettings, members: list[LexicalModel]
         chosen = replace(weights, search=replace(weights.search, constraint=constraint))
         for _ in tasks.align(finder, bitext, chosen, pool, decisions=Decisions(phrases=True)):
             pass
+    short = TeachingSettings(students=(50,), lessons=10, networks=1, passes=1)
+    teaching.learn_start([teaching.lessons_of(bitext, model, short, pool)], short, pool)
