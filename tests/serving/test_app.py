@@ -224,7 +224,8 @@ def children(process):
 def test_a_worker_that_dies_is_replaced_and_all_end_together(model, tmp_path):
     folder = tmp_path / "shared"
     folder.mkdir()
-    options = ["--workers", "2", "--threads", "1", "--tmpdir", folder]
+    options = ["--workers", "2", "--threads", "1", "--tmpdir", folder, "--max-seconds", "50"]
+    long = {name: " ".join([words] * 12) for name, words in PAIR.items()}
     with served(model, tmp_path, *options) as (process, address):
         before = children(process)
         assert len(before) == 2
@@ -237,8 +238,9 @@ def test_a_worker_that_dies_is_replaced_and_all_end_together(model, tmp_path):
         assert len(after) == 2
         assert before[1] in after
         with ThreadPoolExecutor(2) as pool:  # worked at when the end comes
-            late = [pool.submit(asked, address, {"pairs": [PAIR] * 900}) for _ in range(2)]
-            time.sleep(0.1)
+            late = [pool.submit(asked, address, {"pairs": [long] * 900}) for _ in range(2)]
+            time.sleep(1)
+            assert not any(one.done() for one in late)
             process.send_signal(signal.SIGTERM)
             assert [one.result()[0] for one in late] == [200, 200]
     assert not list(folder.iterdir())
