@@ -35,10 +35,9 @@ def run(o):
         f" {LIST} pairs, sent one after the other.",
     ]
     rows, lists, memory = [], [], []
-    for workers in (None, 2):
+    services = {"1 process": None, "`--workers 2`": 2}
+    for name, workers in services.items():
         with served(model, workers) as service:
-            name = "1 process" if workers is None else f"`--workers {workers}`"
-            first = service.memory()
             for generator in GENERATORS:
                 if generator is by_ab and shutil.which("ab") is None:
                     continue
@@ -50,7 +49,9 @@ def run(o):
             for connections in (1, 2):
                 found = by_own(service.address, folder / "list.json", max(o.requests // LIST, 10), connections)
                 lists.append([name, connections, f"{found['rate'] * LIST:,.0f}", f"{found['middle']:.0f}", _load()])
-            seen, done = [], 0
+    for name, workers in services.items() if o.soaked else ():
+        with served(model, workers) as service:
+            first, seen, done = service.memory(), [], 0
             while done < o.soaked:
                 done += by_own(service.address, client, min(o.soaked // LOOKS, o.soaked - done) or 1, 8)["answers"]
                 seen.append(service.memory())
@@ -72,7 +73,7 @@ def _figures(found):
 
 
 def _soaked(seen, done):
-    return (f"{seen[0] / 1e6:,.0f}", f"{seen[-1] / 1e6:,.0f}", f"{done:,}") if seen else ("", "", "0")
+    return f"{seen[0] / 1e6:,.0f}", f"{seen[-1] / 1e6:,.0f}", f"{done:,}"
 
 
 def _load():
