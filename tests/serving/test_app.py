@@ -85,6 +85,13 @@ def test_checks_have_places_in_the_text(client):
 def test_tags_are_carried_over(client):
     found = client.post("/transfer-markup", json=PAIR | {"source": "Der <b>Zug</b> fährt um acht Uhr ab."}).json()
     assert found["target"] == "The <b>train</b> leaves at eight o'clock."
+    (tag,) = found["tags"]
+    assert (tag["tag"], PAIR["target"][tag["begin"] : tag["end"]]) == ("<b>", "train")
+    assert 0 < tag["confidence"] <= 1
+    lost = client.post(
+        "/transfer-markup", json={"source": "Der {0} fährt <b>ab</b>.", "target": "It leaves {1}."}
+    ).json()
+    assert (lost["missing"], lost["added"]) == (["{0}"], ["{1}"])
     broken = client.post("/transfer-markup", json=PAIR | {"source": "Der <b>Zug"})
     assert broken.status_code == 422
     assert "not closed" in broken.json()["error"]

@@ -1,7 +1,7 @@
 """What a service answers to one request: links, checks, tags carried over. Of HTTP it knows status codes alone."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache, lru_cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from aligntools.aligning.checking.settings import CheckSettings
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignments import Alignment
-from aligntools.api.align.markup import MarkupTransfer, checked_pair, finders, tokenizers
+from aligntools.api.align.markup import MarkedText, MarkupTransfer, checked_pair, finders, tokenizers
 from aligntools.api.serving.gathering import Gathering
 from aligntools.formats.text.reading import Tokenizing
 from aligntools.ground.declaring import Settings, documented, option
@@ -188,7 +188,7 @@ class Answers:
                 except AligntoolsError as error:
                     found.append({"error": str(error.message)})
             placed = self._transfer(name, how).transfer_pairs(good)
-            return [one or {"target": next(placed).text} for one in found]
+            return [one or _marked(next(placed)) for one in found]
 
         return self._answered(body, answer)
 
@@ -301,3 +301,11 @@ def _places_by(find: Callable[[str], RawSentence], text: str) -> list[tuple[int,
         else:
             found[word] = (found[word][0], end)
     return found
+
+
+def _marked(found: MarkedText) -> dict[str, Any]:
+    """Return a translation with tags for JSON."""
+    tags = [
+        asdict(tag) | {"confidence": round(tag.confidence, 4), "linked": round(tag.linked, 4)} for tag in found.tags
+    ]
+    return {"target": found.text, "tags": tags, "missing": found.missing, "added": found.added}
