@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from aligntools.aligning.models import kernels_cepts as kc
+from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.cepts import CeptModel
 from aligntools.aligning.models.ibm4 import Ibm4
-from aligntools.formats.links.giza_tables import LEAST, LONGEST, GizaTables
+from aligntools.formats.links.giza_tables import FARTHEST_JUMP, LEAST, LONGEST, GizaTables
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Side
 from aligntools.formats.text.giza_numbers import FIRST
@@ -37,9 +38,10 @@ def giza_tables(
     numbers : tuple of int64, or None
         GIZA++'s number of each class of the given words, and of the observed ones.
     """
-    fertilities = p0 = heads = others = None
+    fertilities = p0 = heads = others = jumps = first = None
     if isinstance(model, CeptModel):
         fertilities, p0 = model.fertility[d][1:-1], 1.0 - float(model.p1[d])
+        jumps, first = _all_jumps(model.jumps[d])
     if isinstance(model, Ibm4) and numbers is not None:
         of_given, of_observed = numbers
         heads = np.zeros((int(of_given.max()) + 1, int(of_observed.max()) + 1, 2 * LONGEST + 1))
@@ -49,7 +51,17 @@ def giza_tables(
             if e == 0 or of_given[e]:
                 heads[of_given[e], of_observed[known]] = _all_distances(model.heads[d][e, known])
         others[of_observed[known]] = _all_distances(model.others[d][known])
-    return GizaTables(*_translations(model, d), fertilities, _positions(given, observed, links, d), p0, heads, others)
+    positions = _positions(given, observed, links, d)
+    return GizaTables(*_translations(model, d), fertilities, positions, p0, heads, others, jumps, first)
+
+
+def _all_jumps(row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the HMM's jumps from -FARTHEST_JUMP to FARTHEST_JUMP, and first positions, tails written out."""
+    w, n = kh.WINDOW, FARTHEST_JUMP
+    jumps, first = np.full(2 * n + 1, row[kh.TAIL]), np.full(n, row[kh.FIRST_TAIL])
+    jumps[n - w : n + w + 1] = row[: 2 * w + 1]
+    first[: w + 1] = row[kh.FIRST : kh.FIRST_TAIL]
+    return jumps, first
 
 
 def _all_distances(known: np.ndarray) -> np.ndarray:

@@ -49,7 +49,12 @@ save_model = click.option("--save-model", metavar="FILE", type=options.WRITTEN, 
 #: Models on disk.
 models = options.group(
     "Models",
-    click.option("-m", "--model", metavar="FILE", help="Apply a saved model; reads and writes line by line."),
+    click.option(
+        "-m",
+        "--model",
+        metavar="FILE",
+        help="Apply a saved model, or a folder with GIZA++'s tables; reads and writes line by line.",
+    ),
     save_model,
     click.option("--init-model", metavar="FILE", help="Continue training from a saved model, on this text."),
     options.verify,

@@ -8,7 +8,7 @@ from tests.cli.aligning import SAMPLES, done
 from tests.cli.running import fails, run
 
 PAIRS = 60
-TABLES = ("t3", "n3", "a3", "d3", "d4", "D4", "p0_3")
+TABLES = ("t3", "n3", "a3", "d3", "d4", "D4", "p0_3", "hhmm")
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,8 @@ def test_programs_in_the_place_of_gizas(text):
     """The same tables; MGIZA's alignments are in parts, of which there is one. Settings may stand in a file."""
     assert run(*FILES, *MOSES, "-ncpus", 4, "-o", "m", cwd=text, script="mgiza").returncode == 0
     own = {p.name for p in text.glob("m.*")}
-    assert own == {"m.A3.final.part000", "m.gizacfg", *(f"m.{t}.final" for t in ("t3", "n3", "a3", "d3", "p0_3"))}
+    tables = {f"m.{table}.final" for table in ("t3", "n3", "a3", "d3", "p0_3", "hhmm")}
+    assert own == {"m.A3.final.part000", "m.gizacfg", "m.hhmm.final.alpha", *tables}
     (text / "config").write_text("s de.vcb\nt en.vcb\nc de_en.snt\nm3 3\nm4 0\nmh 2\n")
     assert run("config", "-o", "g", cwd=text, script="GIZA++").returncode == 0
     assert (text / "g.A3.final").read_bytes() == (text / "m.A3.final.part000").read_bytes()

@@ -128,11 +128,13 @@ class Aligner(ShownAsModel):
         verify: bool = True,
         **options: Unpack[AppliedEvidenceKeywords],
     ) -> "Aligner":
-        """Read a model file, as ``align --save-model`` or `save` wrote it.
+        """Read a model file, as ``align --save-model`` or `save` wrote it, or tables of GIZA++ or MGIZA.
 
         Parameters
         ----------
         path : str or path
+            A model file, or a folder with GIZA++'s files of a training of IBM 3 or IBM 4 (``PREFIX.t3.final`` and the
+            like), or of two, whose names begin with ``forward`` and ``reverse``, as ``align --giza-dir`` writes them.
         threads : int or None
         verify : bool
             Check the checksum, which says whether the file is what was written.
@@ -146,6 +148,8 @@ class Aligner(ShownAsModel):
         ------
         ModelError
             When it is damaged or holds a model of another kind.
+        DataError
+            When one of GIZA++'s files is not there or is not as it should be.
         """
         from aligntools.aligning.model import AlignmentModel
 
@@ -153,7 +157,13 @@ class Aligner(ShownAsModel):
         asked = Asked.given(given, applying=True)
         given.end()
         with pool_of(threads) as pool:
-            model = AlignmentModel.load(os.fspath(path), pool, verify)
+            if os.path.isdir(path):
+                from aligntools.aligning.giza_import import model_of_giza
+                from aligntools.formats.text.giza_trainings import read_trainings
+
+                model = model_of_giza(*read_trainings(path), pool=pool)
+            else:
+                model = AlignmentModel.load(os.fspath(path), pool, verify)
         return cls(model, None, asked)
 
     def save(self, path: str | os.PathLike[str]) -> None:

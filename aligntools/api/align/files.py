@@ -1,6 +1,7 @@
 """A text in files aligned: read, an aligner trained or loaded, links and what else is wanted written."""
 
 import contextlib
+import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
@@ -190,6 +191,8 @@ class AlignedText:
         outputs, applied = self.outputs, self.model is not None
         if applied and (outputs.save_model or self.init_model):
             raise UsageProblem("`model` is applied as it is; to continue training from one use `init_model`")
+        if self.init_model and os.path.isdir(self.init_model):
+            raise UsageProblem("`init_model` goes on from a model file; GIZA++'s tables have no counts to go on from")
         outputs.check(self.decisions, applied)
         if outputs.moses_dir and self.unbuffered:
             raise UsageProblem("`moses_dir` counts the links of a whole text; leave out `unbuffered`")

@@ -154,7 +154,14 @@ def settings_of(aligner: Aligner) -> dict[str, object]:
     for kind in kind_of(s.model_type).chain()[1:]:
         if kind.name in _STAGES and "iterations" in kind.own:
             ran[_STAGES[kind.name]] = s.iterations
-    return {**ran, "p0": f"{1 - s.p_null:g}", "maxfertility": 10, "compactadtable": 1, "depm4": 76}
+    return {
+        **ran,
+        "p0": f"{1 - s.p_null:g}",
+        "emprobforempty": s.p_null,
+        "maxfertility": 10,
+        "compactadtable": 1,
+        "depm4": 76,
+    }
 
 
 def _words(words: list[str]) -> list[bytes]:

@@ -23,6 +23,7 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Model:
     Parameters
     ----------
     path : str or path
+        Also a folder with GIZA++'s tables; see `Aligner.load`.
     verify : bool
         Check the checksum, which says whether the file is what was written.
 
@@ -45,7 +46,7 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Model:
     """
     from aligntools.formats.models.modelfile import model_kind
 
-    kind = model_kind(path)
+    kind = "alignment" if os.path.isdir(path) else model_kind(path)
     if kind not in KINDS:
         raise ModelError(path, None, f"holds '{kind}', which is not a model to load")
     return _class_of(kind).load(path, verify=verify)

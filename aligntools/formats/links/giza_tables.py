@@ -18,6 +18,10 @@ FIRST = 2
 LONGEST = 101
 #: Smaller probabilities are left out.
 LEAST = 1e-7
+#: How the name of the HMM's jumps ends, and before ``.alpha`` that of its first positions.
+JUMPS = "hhmm.final"
+#: Jumps and first positions are told apart up to this distance.
+FARTHEST_JUMP = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +40,9 @@ class GizaTables:
     heads : float [n_given_classes, n_observed_classes, 2 LONGEST + 1] or None
     others : float [n_observed_classes, 2 LONGEST + 1] or None
         ``d1`` and ``d>1``, by the classes' numbers; a row of zeros is left out.
+    jumps : float [2 FARTHEST_JUMP + 1] or None
+    first : float [FARTHEST_JUMP] or None
+        Of the HMM, which alignments of IBM 3 and 4 begin with.
     """
 
     given: np.ndarray
@@ -46,6 +53,8 @@ class GizaTables:
     p0: float | None
     heads: np.ndarray | None = None
     others: np.ndarray | None = None
+    jumps: np.ndarray | None = None
+    first: np.ndarray | None = None
 
 
 def write_classes(path: str, words: Sequence[bytes], classes: np.ndarray) -> np.ndarray:
@@ -80,6 +89,8 @@ def write_tables(prefix: str, tables: GizaTables) -> list[str]:
         files["p0_3.final"] = [b"%.6g\n" % tables.p0]
     if tables.heads is not None and tables.others is not None:
         files["d4.final"], files["D4.final"] = _heads(tables.heads), _others(tables.others)
+    if tables.jumps is not None and tables.first is not None:
+        files[JUMPS], files[f"{JUMPS}.alpha"] = _jumps(tables.jumps), _first(tables.first)
     for name, lines in files.items():
         _write(f"{prefix}.{name}", lines)
     return list(files)
@@ -99,6 +110,17 @@ def _others(others: np.ndarray) -> Iterator[bytes]:
     for f in np.flatnonzero(others.any(-1)).tolist():
         values = b"".join(b"%.6g " % p for p in others[f].tolist())
         yield b"%d 0 0 %d 0 0 -1 -1 %d\n%s\n" % (_DEPENDENCIES, f, others.shape[-1], values)
+
+
+def _jumps(jumps: np.ndarray) -> Iterator[bytes]:
+    """Yield MGIZA's line: no conditions, the first place and the last, and each place, which is less a jump."""
+    n = FARTHEST_JUMP
+    places = b"".join(b"%d %.9g " % (place, p) for place, p in zip(range(-n, n + 1), jumps[::-1].tolist(), strict=True))
+    yield b"%d 0 0 0 0 %d %d %s\n" % (n, -n, n, places)
+
+
+def _first(first: np.ndarray) -> Iterator[bytes]:
+    yield b"%d %d %s\n" % (len(first), len(first), b"".join(b"%.9g " % p for p in first.tolist()))
 
 
 def write_settings(path: str, settings: dict[str, object]) -> None:

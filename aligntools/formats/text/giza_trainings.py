@@ -1,0 +1,192 @@
+"""What a training by GIZA++, MGIZA or ``align --giza-dir`` left in a folder: finding its files, reading them all."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from aligntools.formats.links import giza_reading as reading
+from aligntools.formats.links.giza_tables import JUMPS
+from aligntools.formats.text.giza_numbers import read_vcb
+from aligntools.ground.errors import DataError
+
+#: How names of files of tables end, one of each training.
+_TRANSLATIONS = ".t3.final"
+#: Which settings name the vocabularies of the words that generate, and of those that are generated; and how MGIZA's
+#: copies of them are called.
+_VOCABULARIES = (("s", "sourcevocabularyfile", "trn.src.vcb"), ("t", "targetvocabularyfile", "trn.trg.vcb"))
+
+
+@dataclass(frozen=True, eq=False)
+class GizaTraining:
+    """One direction's files.
+
+    Attributes
+    ----------
+    prefix : str
+        How their names begin.
+    words : tuple of dict of int to bytes
+        Words by their numbers: those that generate, and those that are generated.
+    classes : tuple of dict of bytes to int, or None
+        Classes of the same words, numbered as the tables have them.
+    translations : Entries
+    fertilities : Fertilities
+    p0 : float
+    heads, others : Distances or None
+        Of IBM 4.
+    distortions : Entries or None
+        Of IBM 3, where there is no IBM 4.
+    jumps, first : float64, or None
+        Of the HMM, where `giza_tables` wrote it.
+    settings : dict of str to str
+    """
+
+    prefix: str
+    words: tuple[dict[int, bytes], dict[int, bytes]]
+    classes: tuple[dict[bytes, int], dict[bytes, int]] | None
+    translations: reading.Entries
+    fertilities: reading.Fertilities
+    p0: float
+    heads: reading.Distances | None
+    others: reading.Distances | None
+    distortions: reading.Entries | None
+    jumps: np.ndarray | None
+    first: np.ndarray | None
+    settings: dict[str, str]
+
+    def number(self, name: str, otherwise: float) -> float:
+        """Return a setting from 0 to 1."""
+        try:
+            found = float(self.settings.get(name, otherwise))
+        except ValueError:
+            found = -1.0
+        if not 0 <= found <= 1:
+            path = f"{self.prefix}.gizacfg"
+            raise DataError(path, None, f"{name} is '{self.settings[name]}'; expected a number from 0 to 1")
+        return found
+
+
+def read_trainings(folder: str | os.PathLike[str]) -> tuple[GizaTraining | None, GizaTraining | None]:
+    """Read the training of each direction in a folder, forward and reverse; None where there is none.
+
+    One training alone is the forward one, in which source words generate target words, unless its files' names begin
+    with ``reverse``. Of two, names begin with ``forward`` and ``reverse``.
+
+    Raises
+    ------
+    DataError
+        When there is none or it cannot be told which is which, when a file cannot be read or is not as GIZA++ writes
+        it, or when the two have different vocabularies.
+    """
+    place = Path(folder)
+    names = sorted(path.name.removesuffix(_TRANSLATIONS) for path in place.glob(f"*{_TRANSLATIONS}"))
+    if not names:
+        raise DataError(
+            folder, None, "is a directory without GIZA++'s tables; expected a model file, or PREFIX.t3.final"
+        )
+    if len(names) == 1:
+        both: tuple[str | None, str | None] = (None, names[0]) if names[0] == "reverse" else (names[0], None)
+    elif names == ["forward", "reverse"]:
+        both = "forward", "reverse"
+    else:
+        found = ", ".join(names[:3])
+        raise DataError(folder, None, f"has tables of {found}; expected one training, or 'forward' and 'reverse'")
+    forward, reverse = (read_training(os.fspath(place / name)) if name else None for name in both)
+    if forward and reverse:
+        for a, b in ((0, 1), (1, 0)):
+            if forward.words[a] != reverse.words[b]:
+                raise DataError(folder, None, "the trainings have different vocabularies; expected two of one text")
+            if forward.classes and reverse.classes and forward.classes[a] != reverse.classes[b]:
+                raise DataError(folder, None, "the trainings have different classes; expected two of one text")
+        if (forward.heads is None) != (reverse.heads is None):
+            raise DataError(folder, None, "one training is of IBM 4 and the other of IBM 3; expected the same model")
+    return forward, reverse
+
+
+def read_training(prefix: str) -> GizaTraining:
+    """Read one direction's files, whose names begin with ``prefix`` and a dot; see `read_trainings`."""
+    path = f"{prefix}.gizacfg"
+    settings = reading.read_settings(path) if os.path.exists(path) else {}
+    vocabularies = [_vocabulary(prefix, settings, *names) for names in _VOCABULARIES]
+    source, target = (read_vcb(file) for file in vocabularies)
+    for file in (f"{prefix}{_TRANSLATIONS}", f"{prefix}.n3.final"):
+        if not os.path.exists(file):
+            raise DataError(file, None, "is not there; a model of IBM 3 or IBM 4 has it")
+    translations = reading.read_translations(f"{prefix}{_TRANSLATIONS}")
+    fertilities = reading.read_fertilities(f"{prefix}.n3.final")
+    _check_words(prefix, translations, fertilities, source, target)
+    p0 = reading.read_p0(f"{prefix}.p0_3.final")
+    heads = others = distortions = classes = None
+    if os.path.exists(f"{prefix}.d4.final"):
+        heads = reading.read_distances(f"{prefix}.d4.final", heads=True)
+        others = reading.read_distances(f"{prefix}.D4.final", heads=False)
+        given, observed = (reading.read_word_classes(f"{file}.classes") for file in vocabularies)
+        classes = given, observed
+        of_tables = ((heads.observed, observed), (others.observed, observed), (heads.given, given))
+        for numbers, known in of_tables:
+            if numbers.max(initial=0) > max(known.values(), default=0):
+                file = vocabularies[known is observed]
+                found = f"has {max(known.values(), default=0)} classes, and {prefix}.d4.final or D4.final more"
+                raise DataError(f"{file}.classes", None, f"{found}; expected the classes that it was trained with")
+    else:
+        distortions = reading.read_distortions(f"{prefix}.d3.final")
+    jumps = first = None
+    if os.path.exists(f"{prefix}.{JUMPS}"):
+        jumps = reading.read_jumps(f"{prefix}.{JUMPS}")
+        first = reading.read_first_positions(f"{prefix}.{JUMPS}.alpha")
+    return GizaTraining(
+        prefix,
+        (source, target),
+        classes,
+        translations,
+        fertilities,
+        p0,
+        heads,
+        others,
+        distortions,
+        jumps,
+        first,
+        settings,
+    )
+
+
+def _vocabulary(prefix: str, settings: dict[str, str], short: str, long: str, copy: str) -> str:
+    """Return a side's file of words: as the settings name it, in the folder or from here, or MGIZA's copy."""
+    named = settings.get(long) or settings.get(short)
+    tried = [f"{prefix}.{copy}"]
+    if named:
+        tried = [os.path.join(os.path.dirname(prefix), os.path.basename(named)), named, *tried]
+    for path in tried:
+        if os.path.exists(path):
+            return path
+    where = f"as {prefix}.gizacfg names it" if named else f"as {prefix}.gizacfg would name it (-{short})"
+    raise DataError(tried[0], None, f"is not there; expected the vocabulary here, {where}, or {prefix}.{copy}")
+
+
+def _check_words(
+    prefix: str,
+    translations: reading.Entries,
+    fertilities: reading.Fertilities,
+    source: dict[int, bytes],
+    target: dict[int, bytes],
+) -> None:
+    """Refuse numbers that no word has, and a file of fertilities that ends too early."""
+    tables = (
+        (f"{prefix}{_TRANSLATIONS}", translations.keys[:, 0], source | {0: b""}),
+        (f"{prefix}{_TRANSLATIONS}", translations.keys[:, 1], target),
+        (f"{prefix}.n3.final", fertilities.words, source),
+    )
+    for path, numbers, words in tables:
+        known = np.fromiter(words, np.int64, len(words))
+        missing = np.flatnonzero(~np.isin(numbers, known))
+        if len(missing):
+            line = int(missing[0]) + 1
+            raise DataError(path, line, f"no word has the number {numbers[missing[0]]} in the vocabulary")
+    last = int(translations.keys[:, 0].max(initial=0))
+    if last > fertilities.words.max():
+        found = f"ends before word {last}, whose translations {prefix}{_TRANSLATIONS} has"
+        raise DataError(f"{prefix}.n3.final", len(fertilities.words), f"{found}; it was cut off, write it again")
+    for words in (source, target):
+        if len(set(words.values())) < len(words):
+            raise DataError(prefix, None, "a word is twice in a vocabulary, under different numbers")
