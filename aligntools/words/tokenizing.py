@@ -51,6 +51,19 @@ def tokenizer(language: str, name: str = "moses") -> Words:
     return IcuTokenizer(language) if name == "icu" else Tokenizer(language)
 
 
+def tokenizers(pair: str, name: str | None = None) -> list[Words]:
+    """Return what finds the words of both sides: ``pair`` is two languages, such as ``de-en``, or ``icu``.
+
+    Raises
+    ------
+    UsageProblem
+        When it is neither, or a package is not installed.
+    """
+    if pair == "icu":
+        return [tokenizer("", "icu")] * 2
+    return [tokenizer(language, name or "moses") for language in languages_of(pair)]
+
+
 def sentence_splitter(language: str) -> Callable[[str], list[str]]:
     """Return what cuts a text into sentences, each with the spaces behind it; joined they are the text."""
     try:

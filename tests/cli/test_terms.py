@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -49,6 +50,11 @@ def test_known_terms_are_left_out_and_checked(table, tmp_path):
         *([str(line), "dampfdüse", "steam wand", "steam nozzle"] for line in range(23, 27)),
     ]
     assert b"known terms translated otherwise: 4 times, in 4 sentence pairs\n" in found.stderr
+
+
+def test_a_glossary_needs_the_tokenizer_that_is_asked_for_alone(monkeypatch):
+    monkeypatch.setitem(sys.modules, "icu4py.breakers", None)
+    done(run("terms", *RAW, "--known", GLOSSARY))
 
 
 def test_links_that_are_there(table, tmp_path):

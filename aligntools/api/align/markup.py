@@ -20,7 +20,7 @@ from aligntools.projecting.markup.transfer import MarkedText as MarkedText
 from aligntools.projecting.markup.transfer import PlacedTag as PlacedTag
 from aligntools.projecting.markup.transfer import Prepared, prepare, transferred
 from aligntools.projecting.markup.words import Finder, Known, WordFinder
-from aligntools.words.tokenizing import languages_of, tokenizer
+from aligntools.words.tokenizing import tokenizers
 
 #: Segments that are aligned together.
 _BLOCK = 500
@@ -142,7 +142,7 @@ class MarkupTransfer:
 
 def finders(how: Tokenizing, model: Aligner | None = None) -> tuple[WordFinder, WordFinder]:
     """Return what finds the words of both sides, as a model knows them or as one will be trained."""
-    found = tokenizers(how)
+    found = tokenizing_finders(how)
     if model is None:
         first, second = (WordFinder(None, tokenize) for tokenize in found)
         return first, second
@@ -151,13 +151,9 @@ def finders(how: Tokenizing, model: Aligner | None = None) -> tuple[WordFinder, 
     return first, second
 
 
-def tokenizers(how: Tokenizing) -> Sequence[Finder | None]:
+def tokenizing_finders(how: Tokenizing) -> Sequence[Finder | None]:
     """Return the tokenizers of both sides, where some are asked for."""
-    if how.tokenize == "icu":
-        return [tokenizer("", "icu").spans] * 2
-    if how.tokenize:
-        return [tokenizer(one, how.tokenizer or "moses").spans for one in languages_of(how.tokenize)]
-    return [None, None]
+    return [one.spans for one in tokenizers(how.tokenize, how.tokenizer)] if how.tokenize else [None, None]
 
 
 def _known(vocabulary: Any, model: Aligner) -> Known:

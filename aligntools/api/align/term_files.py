@@ -154,15 +154,10 @@ class TextTerms:
 
     def _known(self, path: str) -> list[tuple[str, str]]:
         """Return the terms of a glossary, in words as the text's are."""
-        from aligntools.words.tokenizing import languages_of, tokenizer
+        from aligntools.words.tokenizing import tokenizers
 
         how = self.work.text.tokenizing
-        asked, name = how.tokenize, how.tokenizer or "moses"
-        if asked is None:
-            return known_terms(path, self._languages())
-        finders = [tokenizer("", "icu")] * 2
-        if asked != "icu":
-            finders = [tokenizer(language, name) for language in languages_of(asked)]
+        finders = None if how.tokenize is None else tokenizers(how.tokenize, how.tokenizer)
         return known_terms(path, self._languages(), finders)
 
     def _tell_inconsistent(self, found: TermList, known: list[tuple[str, str]], out: Output) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from aligntools.aligning.checking.settings import CheckSettings
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignments import Alignment
-from aligntools.api.align.markup import MarkedText, MarkupTransfer, checked_pair, finders, tokenizers
+from aligntools.api.align.markup import MarkedText, MarkupTransfer, checked_pair, finders, tokenizing_finders
 from aligntools.api.serving.gathering import Gathering
 from aligntools.formats.text.reading import Tokenizing
 from aligntools.ground.declaring import Settings, documented, option
@@ -167,7 +167,7 @@ class Answers:
 
     def _finders_of(self, name: str, how: Tokenizing) -> list[Find]:
         """Return what finds the words of both sides: a tokenizer as it is, else words as a model knows them."""
-        own = zip(tokenizers(how), finders(how, self.models[name]), strict=True)
+        own = zip(tokenizing_finders(how), finders(how, self.models[name]), strict=True)
         return [tokenize or partial(_places_by, find) for tokenize, find in own]
 
     def _checker_of(self, name: str) -> "Checker":

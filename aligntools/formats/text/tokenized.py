@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from aligntools.formats.text.exchange import format_of
 from aligntools.formats.text.raw_pairs import Queue, RawPairs, Sides, Spool, Through
 from aligntools.words import malformed
-from aligntools.words.tokenizing import languages_of, tokenizer
+from aligntools.words.tokenizing import tokenizers
 from aligntools.words.white_space import as_spaces, split_of
 
 
@@ -80,10 +80,7 @@ class TokenizedPairs(RawPairs):
 
     def __init__(self, raw: RawPairs, languages: str, keep: str, name: str = "moses") -> None:
         self.joint, self.line, self.paths, self.copy = raw.joint, 0, raw.paths, None
-        if languages == "icu":
-            finders = [tokenizer("", "icu")] * 2
-        else:
-            finders = [tokenizer(language, name) for language in languages_of(languages)]
+        finders = tokenizers(languages, name)
         format = raw.format
         self._texts, inputs = [], []
         for number, text in enumerate(raw.inputs[: 1 if raw.joint else 2]):
