@@ -136,7 +136,7 @@ def _body(small, wrong, large, pairs):
         " Dutch as by the others; that those whose words begin as none of the text are left out was chosen on all four"
         " (it gains nothing on Bulgarian and Dutch);"
         " from which agreement on a dictionary is believed, on these dictionaries and nine texts. The network"
-        " of `contrastive-align` was taught by gold links of these languages, in both columns.\n\n"
+        " of `contrastive-align` was taught by gold links of other languages, in both columns.\n\n"
     )
     middle = (
         "\n\nWrong dictionaries, `align`, seed 1; how far each was believed is in brackets. Of another language: that"
