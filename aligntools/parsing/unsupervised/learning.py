@@ -7,16 +7,11 @@ from itertools import pairwise
 import numpy as np
 
 from aligntools.formats.models.modelfile import hold, write_model
+from aligntools.ground.dirichlet import expected, normalized
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.learning.checkpoints import KIND, Checkpoint, damaged, fingerprint
 from aligntools.parsing.unsupervised.settings import InducedParserSettings
 from aligntools.parsing.unsupervised.valence import Valence, ValenceCounts, expected_counts, harmonic
-
-
-def normalized(values: np.ndarray) -> np.ndarray:
-    """Return rows that sum to 1; uniform where a row is 0."""
-    totals = values.sum(1, keepdims=True)
-    return np.where(totals > 0, values / np.where(totals > 0, totals, 1.0), 1 / values.shape[1])
 
 
 class Maximization:
@@ -47,16 +42,8 @@ class Variational:
 
     def update(self, counts: ValenceCounts) -> None:
         """Take expected counts."""
-        from scipy.special import digamma, gammaln
-
-        rows, weights, self.divergence = [c + self.prior for c in counts.events().rows()], [], 0.0
-        for row in rows:
-            n, totals = row.shape[1], row.sum(1, keepdims=True)
-            logs = digamma(row) - digamma(totals)
-            own = gammaln(n * self.prior) - n * gammaln(self.prior)
-            self.divergence += float(gammaln(totals).sum() - gammaln(row).sum() - len(row) * own)
-            self.divergence += float(((row - self.prior) * logs).sum())
-            weights.append(np.exp(logs))
+        rows = [c + self.prior for c in counts.events().rows()]
+        weights, self.divergence = expected(rows, [self.prior] * len(rows))
         self.weights = Valence.of_rows(*weights)
         self.model = Valence.of_rows(*map(normalized, rows))
 

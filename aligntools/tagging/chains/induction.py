@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aligntools.ground.dirichlet import expected, normalized
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.chains.chain import (
@@ -81,12 +82,6 @@ def random_chain(
     return from_distributions([normalized(p) for p in (start, onward, emissions)], stop)
 
 
-def normalized(counts: np.ndarray) -> np.ndarray:
-    """Divide rows by their sums; a row of zeros becomes uniform."""
-    totals = counts.sum(1, keepdims=True)
-    return np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), 1.0 / max(1, counts.shape[1]))
-
-
 class _Maximization:
     """Expectation maximization; a prior Dirichlet(1 + alpha) on every distribution adds alpha to its counts."""
 
@@ -132,19 +127,10 @@ class _Variational:
         return None if self.posteriors is None else loglik - self.divergence
 
     def update(self, counts: "ChainCounts") -> None:
-        from scipy.special import digamma, gammaln
-
         rows = as_distributions(counts, self.stop)
         self.posteriors = [c + alpha for c, alpha in zip(rows, self.alphas, strict=True)]
-        expected, self.divergence = [], 0.0
-        for posterior, alpha in zip(self.posteriors, self.alphas, strict=True):
-            n, totals = posterior.shape[1], posterior.sum(1, keepdims=True)
-            logs = digamma(posterior) - digamma(totals)
-            prior = gammaln(n * alpha) - n * gammaln(alpha)
-            self.divergence += float(gammaln(totals).sum() - gammaln(posterior).sum() - len(posterior) * prior)
-            self.divergence += float(((posterior - alpha) * logs).sum())
-            expected.append(np.exp(logs))
-        self.weights = from_distributions(expected, self.stop)
+        weights, self.divergence = expected(self.posteriors, self.alphas)
+        self.weights = from_distributions(weights, self.stop)
 
     def result(self) -> Chain:
         if self.posteriors is None:
