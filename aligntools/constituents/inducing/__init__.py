@@ -1,0 +1,1 @@
+"""Grammars of constituents learned from tags alone."""

@@ -1,0 +1,55 @@
+"""What can be chosen about a grammar of constituents that is learned without trees."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import PROBABILITY, amounts, counts
+
+#: Expectation maximization, or variational Bayes.
+Estimator: TypeAlias = Literal["em", "vb"]
+#: What to do with punctuation: leave it out of the model and put it where it crosses nothing, or take it for words.
+Punctuation: TypeAlias = Literal["drop", "keep"]
+_GROUP = "Without trees"
+
+
+@documented
+@dataclass(frozen=True)
+class InducedGrammarSettings(Settings):
+    """How a grammar is learned from tags."""
+
+    symbols: int = option(15, "Symbols above spans of two words and more.", allowed=counts(1, 200), group=_GROUP)
+    estimator: Estimator = option("em", "Expectation maximization, or variational Bayes.", group=_GROUP)
+    prior: float = option(
+        0.01,
+        "em: added to the expected counts; vb: parameter of the symmetric Dirichlet priors.",
+        allowed=amounts(),
+        group=_GROUP,
+        metavar="A",
+    )
+    punct: Punctuation = option(
+        "drop",
+        "Punctuation, by its tags: leave it out and put it back afterwards, or take it for words.",
+        group=_GROUP,
+    )
+    max_length: int = option(
+        20,
+        "Leave out longer sentences; punctuation does not count where it is dropped.",
+        allowed=counts(2),
+        group=_GROUP,
+    )
+    restarts: int = option(1, "Learn from as many random starts, and keep the best.", allowed=counts(1), group=_GROUP)
+    iterations: int = option(100, "Largest number of iterations.", allowed=counts(1), group=_GROUP)
+    tolerance: float = option(
+        1e-5,
+        "When to stop: as soon as two iterations in a row have improved the objective by less than this share.",
+        allowed=PROBABILITY,
+        group=_GROUP,
+    )
+    seed: int = option(1, "Of the random starts.", allowed=counts(0), group=_GROUP)
+
+    def rules(self) -> None:
+        """Refuse variational Bayes without a prior."""
+        if self.estimator == "vb" and not self.prior:
+            raise UsageProblem("`estimator=vb` needs a `prior` above 0")

@@ -1,0 +1,127 @@
+"""A grammar learned from tags alone, against all trees."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aligntools.constituents.inducing.learning import learn
+from aligntools.constituents.inducing.rules import DenseRules, best_spans, expected_counts
+from aligntools.constituents.inducing.settings import InducedGrammarSettings
+from aligntools.ground.dirichlet import normalized
+from aligntools.ground.parallel import Pool
+from tests import naive_constituents_dense as naive
+
+
+def random_rules(rng, symbols, tags):
+    size = symbols + tags
+    rows = rng.random((1, symbols)), rng.random((symbols, size * size)) ** 3
+    return DenseRules.of_rows(*map(normalized, rows))
+
+
+def text(sentences):
+    return np.concatenate(sentences).astype(np.int32), np.append(0, np.cumsum([len(s) for s in sentences]))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(1, 3), st.lists(st.integers(2, 5), min_size=1, max_size=3)
+)
+def test_expectations_are_those_of_all_trees(seed, symbols, n_tags, lengths):
+    rng = np.random.default_rng(seed)
+    model = random_rules(rng, symbols, n_tags)
+    sentences = [rng.integers(n_tags, size=n) for n in lengths]
+    counts, log_likelihood, without = expected_counts(model, *text(sentences))
+    found = [naive.expectations(model.roots, model.rules, s.tolist()) for s in sentences]
+    assert without == 0
+    assert log_likelihood == pytest.approx(sum(math.log(total) for total, *_ in found))
+    roots, rules = np.zeros_like(model.roots), np.zeros_like(model.rules)
+    for _, by_root, uses, _ in found:
+        for key, value in by_root.items():
+            roots[key] += value
+        for key, value in uses.items():
+            rules[key] += value
+    np.testing.assert_allclose(counts.roots, roots, atol=1e-12)
+    np.testing.assert_allclose(counts.rules, rules, atol=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6))
+def test_decoding_expects_most_spans(seed, n):
+    rng = np.random.default_rng(seed)
+    model = random_rules(rng, 2, 3)
+    tags = rng.integers(3, size=n)
+    *_, spans = naive.expectations(model.roots, model.rules, tags.tolist())
+    nodes = best_spans(model, *text([tags]))
+    assert len(nodes) == 2 * n - 1
+    assert sorted((i, j) for i, j, symbol in nodes.tolist() if symbol == -1) == [(i, i + 1) for i in range(n)]
+    own = sum(spans[i, j] for i, j, symbol in nodes.tolist() if symbol >= 0)
+    assert own == pytest.approx(naive.best_value(tags.tolist(), spans))
+
+
+def test_counts_are_the_derivative():
+    rng = np.random.default_rng(5)
+    model = random_rules(rng, 2, 3)
+    words = text([rng.integers(3, size=7), rng.integers(3, size=4)])
+    counts, *_ = expected_counts(model, *words)
+    for place in ((0, 0, 1), (1, 3, 0), (0, 1, 4), (1, 2, 3)):
+        values = []
+        for step in (-1e-5, 1e-5):
+            rules = model.rules.copy()
+            rules[place] *= math.exp(step)
+            values.append(expected_counts(DenseRules(model.roots, rules), *words)[1])
+        assert (values[1] - values[0]) / 2e-5 == pytest.approx(counts.rules[place], rel=1e-5, abs=1e-7)
+
+
+def test_long_sentences_neither_under_nor_overflow():
+    rng = np.random.default_rng(1)
+    model = random_rules(rng, 3, 30)
+    words = text([rng.integers(30, size=200)])
+    counts, log_likelihood, without = expected_counts(model, *words)
+    assert without == 0
+    assert -2000 < log_likelihood < -745, "its probability is no float64"
+    assert counts.rules.sum() == pytest.approx(199)
+    assert counts.roots.sum() == pytest.approx(1)
+
+
+def test_a_sentence_without_a_tree_branches_to_the_right():
+    model = random_rules(np.random.default_rng(2), 2, 3)
+    rules = model.rules.copy()
+    rules[:, 2 + 2, :] = rules[:, :, 2 + 2] = 0  # nothing has the last tag
+    words = text([[0, 1, 2], [0, 1]])
+    counts, log_likelihood, without = expected_counts(DenseRules(model.roots, rules), *words)
+    assert without == 1
+    assert counts.rules.sum() == pytest.approx(1)
+    assert math.isfinite(log_likelihood)
+    nodes = best_spans(DenseRules(model.roots, rules), *words)
+    assert nodes[:5].tolist() == [[0, 3, -2], [0, 1, -1], [1, 3, -2], [1, 2, -1], [2, 3, -1]]
+    assert (nodes[5:, 2] >= -1).all()
+
+
+@pytest.mark.parametrize("estimator", ["em", "vb"])
+def test_the_objective_rises_whatever_the_threads(estimator):
+    rng = np.random.default_rng(3)
+    words = text([rng.integers(4, size=n) for n in rng.integers(2, 9, size=60)])
+    chosen = InducedGrammarSettings(symbols=3, estimator=estimator, prior=0.1, iterations=12, restarts=2)
+    alone = learn(*words, 4, chosen)
+    values = alone.values[1 if estimator == "vb" else 0 :]
+    assert all(b >= a - 1e-9 * abs(a) for a, b in pairwise(values))
+    assert len(values) > 5
+    with Pool(3) as pool:
+        assert learn(*words, 4, chosen, pool).model.rules.tobytes() == alone.model.rules.tobytes()
+    first = learn(*words, 4, InducedGrammarSettings(**{**chosen.header(), "restarts": 1}))
+    assert alone.values[-1] >= first.values[-1]
+
+
+def test_what_a_grammar_made_is_found():
+    """Sentences a^n b^n, n from 1: the spans are those of the pairs, from the inside."""
+    rng = np.random.default_rng(0)
+    words = text([[0] * n + [1] * n for n in rng.geometric(0.5, size=200)])
+    fit = learn(*words, 2, InducedGrammarSettings(symbols=2, prior=0.001, restarts=3, iterations=200))
+    nodes = best_spans(fit.model, *text([[0, 0, 0, 1, 1, 1]]))
+    spans = {(i, j) for i, j, symbol in nodes.tolist() if symbol >= 0}
+    assert {(0, 6), (2, 4)} <= spans
+    assert (1, 5) in spans
