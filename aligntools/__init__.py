@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from aligntools.api.score.scoring import aer as aer
     from aligntools.api.score.scoring import bleu as bleu
     from aligntools.api.score.scoring import compare_scores as compare_scores
+    from aligntools.api.score.scoring import score_brackets as score_brackets
     from aligntools.api.score.scoring import score_tags as score_tags
     from aligntools.api.score.scoring import score_trees as score_trees
     from aligntools.api.tag.class_training import WordClasses as WordClasses
@@ -101,6 +102,7 @@ if TYPE_CHECKING:
     from aligntools.api.views.viewing import view as view
     from aligntools.clustering.settings import ClassSettings as ClassSettings
     from aligntools.encoding.settings import EncoderSettings as EncoderSettings
+    from aligntools.formats.annotation.brackets import Tree as Tree
     from aligntools.formats.text.reading import ColumnReading as ColumnReading
     from aligntools.formats.text.reading import LinkReading as LinkReading
     from aligntools.formats.text.reading import Loading as Loading
@@ -119,6 +121,7 @@ if TYPE_CHECKING:
     from aligntools.ground.errors import UsageProblem as UsageProblem
     from aligntools.ground.running import Run as Run
     from aligntools.metrics.settings import AlignmentScoring as AlignmentScoring
+    from aligntools.metrics.settings import BracketScoring as BracketScoring
     from aligntools.metrics.settings import GoldReading as GoldReading
     from aligntools.metrics.settings import TagScoring as TagScoring
     from aligntools.metrics.settings import TranslationScoring as TranslationScoring
@@ -174,7 +177,15 @@ _MODULES = {
     "clustering.settings": ("ClassSettings",),
     "encoding.settings": ("EncoderSettings",),
     "viewing.settings": ("ModelViewing",),
-    "metrics.settings": ("AlignmentScoring", "GoldReading", "TagScoring", "TranslationScoring", "TreeScoring"),
+    "metrics.settings": (
+        "AlignmentScoring",
+        "BracketScoring",
+        "GoldReading",
+        "TagScoring",
+        "TranslationScoring",
+        "TreeScoring",
+    ),
+    "formats.annotation.brackets": ("Tree",),
     "projecting.markup.settings": ("MarkupSettings",),
     "projecting.settings": ("ProjectionSettings",),
     "parsing.settings": ("ParserDecisions", "ParserReading", "ParserSettings", "TransferSettings"),
@@ -225,7 +236,7 @@ _MODULES = {
     "api.convert.pieces": ("links_to_pieces", "links_to_words"),
     "api.running.progress": ("Step",),
     "api.convert.projecting": ("Projection", "project"),
-    "api.score.scoring": ("aer", "bleu", "compare_scores", "score_tags", "score_trees"),
+    "api.score.scoring": ("aer", "bleu", "compare_scores", "score_brackets", "score_tags", "score_trees"),
     "api.views.tag_views": ("view_tags",),
     "api.tag.tagged_sentences": ("TaggedSentence",),
     "api.tag.tagging": ("Tagger", "induce_tags", "train_tagger"),

@@ -167,6 +167,7 @@ ANNOTATION = {
     "project": ((at.ProjectionSettings, at.LinkReading, at.Splitting), {"columns"}),
     "eval-tags": ((at.TagScoring,), set()),
     "eval-uas": ((at.TreeScoring,), set()),
+    "eval-brackets": ((at.BracketScoring,), set()),
 }
 
 

@@ -41,6 +41,7 @@ COMMANDS = {
     "transfer-parse": "Train a parser for a language without a treebank, through parallel text.",
     "parse": "Parse text with tags.",
     "eval-uas": "Score dependency trees: UAS, LAS, whole trees, roots.",
+    "eval-brackets": "Score trees of constituents: labelled F1, as EVALB counts.",
     "train-lm": "Estimate an n-gram language model.",
     "eval-lm": "Measure how well a language model predicts text: perplexity.",
     "eval-bleu": "Score translations: BLEU.",

@@ -14,6 +14,8 @@ TagFormat: TypeAlias = Literal["auto", "conll", "tagged", "columns"]
 Punctuation: TypeAlias = Literal["all", "conll", "ud"]
 PUNCTUATION: tuple[Punctuation, ...] = get_args(Punctuation)
 _COMMON, _FILES, _DECISIONS = "Common options", "Input and output", "Decisions"
+#: Tags of words that EVALB leaves out (COLLINS.prm).
+NOT_COUNTED = (",", ":", "``", "''", ".")
 _COLUMNS = "upos|xpos|N"
 _FORMS = "Do not compare the words, only how many there are."
 _PREDICTED = "In CoNLL-2009, score the columns PPOS, PFEAT, PHEAD and PDEPREL against the gold file's gold columns."
@@ -144,6 +146,41 @@ class TreeScoring(Settings):
         group=_DECISIONS,
     )
     subtypes: bool = option(True, "Whether labels must agree behind a colon too (nsubj:pass).", group=_DECISIONS)
+
+
+@documented
+@dataclass(frozen=True)
+class BracketScoring(Settings):
+    """How trees of constituents are scored."""
+
+    leave_out: str = option(
+        "evalb",
+        "Words that do not count, by their gold tags: evalb: those of punctuation that EVALB leaves out (, : `` '' .);"
+        " none; or tags, with spaces between.",
+        group=_COMMON,
+        metavar="TAGS",
+    )
+    unlabelled: bool = option(False, "Leave labels out.", group=_COMMON)
+    whole: bool = option(True, "Whether brackets around whole sentences and single words count.", group=_DECISIONS)
+    functions: bool = option(False, "Labels must agree in their functions, too (NP-SBJ).", group=_DECISIONS)
+    max_length: int | None = option(
+        None,
+        "Only sentences of at most N words, punctuation counted.",
+        allowed=counts(1),
+        otherwise="all",
+        group=_DECISIONS,
+    )
+    ignore_forms: bool = option(False, _FORMS, group=_FILES)
+
+    def tags_left_out(self) -> frozenset[str]:
+        """Return the tags of words that do not count."""
+        known = {"evalb": NOT_COUNTED, "none": ()}
+        return frozenset(known.get(self.leave_out, self.leave_out.split()))
+
+    def rules(self) -> None:
+        """Refuse that labels are left out and compared."""
+        if self.unlabelled and self.functions:
+            raise UsageProblem("`functions` are of labels, which `unlabelled` leaves out")
 
 
 @documented

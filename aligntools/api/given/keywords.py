@@ -60,6 +60,17 @@ class AlignmentScoringKeywords(GoldReadingKeywords, total=False):
     ignore_possible: bool
 
 
+class BracketScoringKeywords(TypedDict, total=False):
+    """Those of `BracketScoring`."""
+
+    leave_out: str
+    unlabelled: bool
+    whole: bool
+    functions: bool
+    max_length: int | None
+    ignore_forms: bool
+
+
 class CheckKeywords(TypedDict, total=False):
     """Those of `CheckSettings`."""
 

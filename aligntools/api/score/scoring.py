@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 from aligntools.api.convert.links import ManyAlignments
 from aligntools.api.given.keywords import (
     AlignmentScoringKeywords,
+    BracketScoringKeywords,
     TagScoringKeywords,
     TranslationScoringKeywords,
     TreeScoringKeywords,
 )
 from aligntools.api.given.texts import Sentences
+from aligntools.api.score.bracket_scorer import BracketScorer
 from aligntools.api.score.scorers import (
     AlignmentScorer,
     TagScorer,
@@ -24,15 +26,23 @@ from aligntools.metrics.base import Score
 from aligntools.metrics.base import aligned as aligned
 from aligntools.metrics.report import Report
 from aligntools.metrics.report import compare_scores as report
-from aligntools.metrics.settings import AlignmentScoring, TagScoring, TranslationScoring, TreeScoring
+from aligntools.metrics.settings import (
+    AlignmentScoring,
+    BracketScoring,
+    TagScoring,
+    TranslationScoring,
+    TreeScoring,
+)
 
 if TYPE_CHECKING:
+    from aligntools.formats.annotation.brackets import Tree
     from aligntools.formats.annotation.conll import Conll
     from aligntools.formats.annotation.tagged import Tokens
     from aligntools.formats.links.goldlinks import Gold
     from aligntools.metrics.aer import AerScore
     from aligntools.metrics.attachment import Trees, TreeScore
     from aligntools.metrics.bleu import BleuScore
+    from aligntools.metrics.brackets import BracketScore
     from aligntools.metrics.tags import TagScore
 
 #: A file.
@@ -203,6 +213,53 @@ def score_trees(
     settings = given.take(TreeScoring, settings)
     given.end()
     return TreeScorer(gold, settings).score(predicted)
+
+
+@taking(BracketScoring)
+def score_brackets(
+    gold: "AnyPath | Iterable[Tree | str]",
+    parsed: "AnyPath | Iterable[Tree | str]",
+    settings: BracketScoring | None = None,
+    **options: Unpack[BracketScoringKeywords],
+) -> "BracketScore":
+    """Score trees of constituents against gold trees: labelled F1, precision and recall, as EVALB counts them.
+
+    Parameters
+    ----------
+    gold, parsed : str, Path, or iterable of trees
+        A file of trees in brackets; or trees, as `Tree` or as text.
+    settings : BracketScoring or None
+        The options below, whole.
+    **options
+
+    Returns
+    -------
+    BracketScore
+        ``f1``, ``precision``, ``recall``, ``exact``, ``tags`` as fractions, ``crossing``, and ``signature``;
+        ``groups("label")`` scores the brackets of each label apart.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read, brackets are not balanced, or the words are not the gold's.
+    UsageProblem
+        When options exclude each other.
+
+    Notes
+    -----
+    Black et al. (1991), "A procedure for quantitatively comparing the syntactic coverage of English grammars".
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> gold = ["(S (NP (PRP I)) (VP (VBP like) (NP (DT this) (NN song))) (. .))"]
+    >>> print(at.score_brackets(gold, ["(S (NP (PRP I)) (VP (VBP like) (DT this) (NN song)) (. .))"]))
+    F1% 85.71, precision 100.00, recall 75.00, exact% 0.00, tags% 100.00, crossing 0.00
+    """
+    given = Given("score_brackets", options)
+    settings = given.take(BracketScoring, settings)
+    given.end()
+    return BracketScorer(gold, settings).score(parsed)
 
 
 @taking(TranslationScoring)

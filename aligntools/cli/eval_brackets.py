@@ -1,0 +1,49 @@
+"""``aligntools eval-brackets``: trees of constituents scored against gold trees."""
+
+from typing import Any
+
+import click
+
+from aligntools import BracketScoring
+from aligntools.api.score.bracket_scorer import BracketScorer
+from aligntools.cli import declared, options, scoring
+
+
+@click.command("eval-brackets", cls=options.Command)
+@click.argument("gold", metavar="GOLD")
+@click.argument("hypotheses", metavar="PARSED...", nargs=-1, required=True)
+@options.group(
+    "Common options",
+    declared.group(BracketScoring, "leave_out", "unlabelled"),
+    click.option(
+        "--by",
+        type=click.Choice(["label", "length"]),
+        multiple=True,
+        help="Add brackets by label, or by length of the sentence.",
+    ),
+    scoring.paired("F1", "PARSED"),
+)
+@options.group(
+    "Input and output",
+    declared.group(BracketScoring, "ignore_forms"),
+    scoring.json,
+    options.output,
+)
+@declared.group(BracketScoring, "whole", "functions", "max_length")
+@scoring.tests("F1")
+@options.group("Messages", options.verbosity)
+def command(**o: Any) -> None:
+    """Score trees of constituents against gold trees: labelled F1, precision, recall, as EVALB counts them.
+
+    Files have trees in brackets, one on a line or over several, with the same words in the same order. Functions
+    (NP-SBJ), traces and labels above the sentence (TOP) are left out, and so is punctuation; PRT counts as ADVP. A line
+    (()) is a sentence without a tree: its gold brackets are missing. exact: sentences with all brackets and no other;
+    crossing: brackets of a sentence that cross a gold one, in the mean.
+
+    \b
+    Example:
+      aligntools eval-brackets --by label data/samples/en.mrg data/samples/en.mrg
+    """
+    scoring.check_files([o["gold"]], o["hypotheses"], o["paired"])
+    scorer = BracketScorer(o["gold"], declared.settings(BracketScoring, o))
+    scoring.report(scorer, o, by=o["by"])

@@ -1,0 +1,249 @@
+"""Brackets of constituents against gold ones, as EVALB counts them (Sekine & Collins; Black et al. 1991).
+
+A bracket is a label and the words that it spans. One is right if the gold tree has it; a bracket that stands twice has
+to stand twice there. Words that do not count, such as punctuation, are taken out first, and so are labels above whole
+sentences. What they leave without words is no bracket.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from aligntools.formats.annotation.brackets import Tree
+from aligntools.metrics.base import Metric, Score, aligned, divide, percent
+from aligntools.metrics.settings import NOT_COUNTED
+from aligntools.metrics.tree_groups import LENGTHS
+
+#: Labels above whole sentences.
+_TOPS = frozenset({"", "TOP", "ROOT", "S1", "VROOT"})
+#: Labels that count as the other one (EVALB's COLLINS.prm).
+_SAME = {"PRT": "ADVP"}
+
+
+@dataclass(frozen=True)
+class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
+    """Labelled brackets; or unlabelled ones.
+
+    Attributes
+    ----------
+    not_counted : frozenset of str
+        Tags of words that do not count, by the gold tree.
+    unlabelled : bool
+        Leave labels out.
+    whole : bool
+        Count brackets around whole sentences, too.
+    max_length : int or None
+        Only sentences of at most so many words, punctuation counted.
+    """
+
+    name = "brackets"
+    labels = (
+        *("right", "gold", "parsed", "sentences", "exact", "crossing", "without_crossing", "up_to_two"),
+        *("tags", "words", "failed"),
+    )
+    headline = "f1"
+    title = "F1"
+    system = "parsed"
+    legend = (
+        "exact: sentences with all brackets and no other; crossing: mean number of brackets that cross a gold one;"
+        " none, up to 2: sentences with so many"
+    )
+
+    not_counted: frozenset[str] = frozenset(NOT_COUNTED)
+    unlabelled: bool = False
+    whole: bool = True
+    max_length: int | None = None
+
+    def brackets(self, tree: Tree, gold: Tree) -> Counter[tuple[str, int, int]]:
+        """Return the brackets that count of a tree whose words are those of a gold one."""
+        tags = gold.tags()
+        before, n = [0], 0
+        for tag in tags:
+            n += tag not in self.not_counted
+            before.append(n)
+        found = Counter[tuple[str, int, int]]()
+        for label, begin, end in tree.spans():
+            first, last = before[begin], before[end]
+            if label in _TOPS or first == last or (not self.whole and (last - first == n or last - first == 1)):
+                continue
+            found["" if self.unlabelled else _SAME.get(label, label), first, last] += 1
+        if self.unlabelled and not self.whole:
+            found = Counter(dict.fromkeys(found, 1))
+        return found
+
+    def count(self, gold: Sequence[Tree], hypothesis: Sequence[Tree]) -> np.ndarray:
+        """Return the counts of each sentence."""
+        if len(gold) != len(hypothesis):
+            raise ValueError(f"{len(hypothesis)} trees for {len(gold)} gold trees")
+        rows = [self._count(*pair) for pair in zip(gold, hypothesis, strict=True)]
+        return np.array(rows, np.int64).reshape(len(rows), len(self.labels))
+
+    def _count(self, gold: Tree, tree: Tree) -> list[int]:
+        tags = gold.tags()
+        if self.max_length is not None and len(tags) > self.max_length:
+            return [0] * len(self.labels)
+        known, found = self.brackets(gold, gold), self.brackets(tree, gold)
+        right = sum((known & found).values())
+        spans = {(begin, end) for _, begin, end in known}
+        crossing = sum(n for (_, a, b), n in found.items() if any(_cross(a, b, *span) for span in spans))
+        failed = not tree.children and tree.word is None
+        counted = [tag not in self.not_counted for tag in tags]
+        own = tree.tags() if not failed else [""] * len(tags)
+        equal = sum(a == b for a, b, counts in zip(tags, own, counted, strict=True) if counts)
+        n, m = sum(known.values()), sum(found.values())
+        return [
+            *(right, n, m, 1, int(right == n == m and not failed)),
+            *(crossing, int(crossing == 0), int(crossing <= 2), equal, sum(counted), int(failed)),
+        ]
+
+    def figures(self, totals: np.ndarray) -> np.ndarray:
+        """Return F1, precision, recall, and of sentences: exact, crossing, none, up to two; and tags."""
+        right, gold, parsed, sentences, exact, crossing, none, two, tags, words, _ = np.moveaxis(
+            np.asarray(totals), -1, 0
+        )
+        of_sentences = [divide(part, sentences) for part in (exact, crossing, none, two)]
+        return np.stack(
+            [
+                divide(2 * right, gold + parsed),
+                divide(right, parsed),
+                divide(right, gold),
+                *of_sentences,
+                divide(tags, words),
+            ],
+            axis=-1,
+        )
+
+    def settings(self, gold: Sequence[Tree], hypothesis: Sequence[Tree], counts: np.ndarray) -> dict[str, Any]:
+        """Return what was counted."""
+        return {
+            "labels": "no" if self.unlabelled else "yes",
+            "left_out": "+".join(sorted(self.not_counted)) or "none",
+            **({} if self.whole else {"whole": "no"}),
+            **({"maxlen": self.max_length} if self.max_length else {}),
+            "nsent": int(counts[:, 3].sum()),
+        }
+
+    def score(self, gold: Sequence[Tree], hypothesis: Sequence[Tree]) -> "BracketScore":
+        """Return the score; see `Metric.score`. Trees of a pair have the same words, or the other one is empty."""
+        counts = self.count(gold, hypothesis)
+        totals = counts.sum(axis=0)
+        f1, precision, recall, exact, crossing, none, two, tags = self.figures(totals).tolist()
+        return BracketScore(
+            metric=self,
+            counts=counts,
+            signature=self.signature(gold, hypothesis, counts),
+            gold=gold,
+            hypothesis=hypothesis,
+            sentences=int(totals[3]),
+            failed=int(totals[10]),
+            f1=f1,
+            precision=precision,
+            recall=recall,
+            exact=exact,
+            crossing=crossing,
+            without_crossing=none,
+            up_to_two=two,
+            tags=tags,
+        )
+
+
+def _cross(a: int, b: int, c: int, d: int) -> bool:
+    """Tell whether two spans overlap and neither holds the other."""
+    return a < c < b < d or c < a < d < b
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BracketScore(Score):
+    """Figures of brackets, as fractions of 1 (0 where nothing was counted).
+
+    Attributes
+    ----------
+    sentences, failed : int
+        Sentences that count, and those of them that have no tree: all their gold brackets are missing.
+    f1, precision, recall : float
+        Of brackets.
+    exact : float
+        Share of the sentences that have all gold brackets and no other.
+    crossing : float
+        Brackets of a sentence that cross a gold one, in the mean.
+    without_crossing, up_to_two : float
+        Shares of the sentences that have none, or two at most.
+    tags : float
+        Share of the words that count whose tag is the gold's.
+    gold, hypothesis : sequence of Tree
+    """
+
+    sentences: int
+    failed: int
+    f1: float
+    precision: float
+    recall: float
+    exact: float
+    crossing: float
+    without_crossing: float
+    up_to_two: float
+    tags: float
+    gold: Sequence[Tree] = field(repr=False)
+    hypothesis: Sequence[Tree] = field(repr=False)
+
+    def groups(self, kind: str) -> list[tuple[str, int, int, int]]:
+        """Return name, gold brackets, parsed ones and right ones of each ``label``, or of sentences by ``length``."""
+        if kind == "length":
+            lengths = np.array([len(tree.words()) for tree in self.gold])
+            sums = []
+            for (name, least), (_, above) in zip(LENGTHS, (*LENGTHS[1:], ("", 1 << 60)), strict=True):
+                right, gold, parsed = self.counts[(lengths >= least) & (lengths < above), :3].sum(axis=0).tolist()
+                sums.append((name, gold, parsed, right))
+            return [one for one in sums if one[1] or one[2]]
+        metric = self.metric
+        assert isinstance(metric, Bracketing)
+        sides = Counter[str](), Counter[str](), Counter[str]()
+        for gold, tree, counts in zip(self.gold, self.hypothesis, self.counts[:, 3].tolist(), strict=True):
+            if counts:
+                known, found = metric.brackets(gold, gold), metric.brackets(tree, gold)
+                for side, brackets in zip(sides, (known, found, known & found), strict=True):
+                    for (label, *_), n in brackets.items():
+                        side[label] += n
+        every = sorted({*sides[0], *sides[1]}, key=lambda label: (-sides[0][label], -sides[1][label], label))
+        return [(label, *(side[label] for side in sides)) for label in every]  # type: ignore[misc]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures by name."""
+        names = "sentences", "failed", "f1", "precision", "recall", "exact", "crossing", "without_crossing", "up_to_two"
+        return {name: getattr(self, name) for name in (*names, "tags")}
+
+    def cells(self, verbose: bool = False) -> dict[str, str]:
+        """Return the columns of the table."""
+        cells = {
+            "F1%": percent(self.f1),
+            "precision": percent(self.precision),
+            "recall": percent(self.recall),
+            "exact%": percent(self.exact),
+            "tags%": percent(self.tags),
+            "crossing": f"{self.crossing:.2f}",
+        }
+        if verbose:
+            cells |= {"none%": percent(self.without_crossing), "up to 2%": percent(self.up_to_two)}
+        return cells
+
+    def gold_line(self, by: tuple[str, ...] = ()) -> str:
+        """Return what was counted."""
+        return f"gold: {self.totals['gold']} brackets in {self.sentences} sentences count"
+
+    def breakdown(self, by: tuple[str, ...]) -> dict[str, Any]:
+        """Return the groups of each kind in ``by``."""
+        names = "name", "gold", "parsed", "right"
+        groups = {kind: [dict(zip(names, one, strict=True)) for one in self.groups(kind)] for kind in dict.fromkeys(by)}
+        return {"by": groups} if groups else {}
+
+    def breakdown_lines(self, name: str, by: tuple[str, ...]) -> Iterator[str]:
+        """Yield a table for each kind in ``by``."""
+        for kind in dict.fromkeys(by):
+            table = [[kind, "gold", "parsed", "recall", "precision", "F1"]]
+            for group, gold, parsed, right in self.groups(kind):
+                shares = right / gold if gold else 0, right / parsed if parsed else 0, 2 * right / (gold + parsed)
+                table.append([group or "any", str(gold), str(parsed), *map(percent, shares)])
+            yield from ("", f"{name} by {kind}:", *aligned(table))

@@ -1,0 +1,82 @@
+"""eval-brackets: tables, options, and trees that do not fit."""
+
+import json
+
+import pytest
+
+from tests.cli.running import ROOT, fails, run
+
+GOLD = b"( (S (NP-SBJ (DT The) (NN dog))\n     (VP (VBZ barks)) (. .)))\n(S (NP (NNS Cats)) (VP (VBP sleep)) (. .))\n"
+PARSED = b"(S (NP (DT The) (NN dog) (VP (VBZ barks))) (. .))\n(())\n"
+
+
+@pytest.fixture
+def texts(file):
+    return file("gold", GOLD), file("parsed", PARSED)
+
+
+def done(*args):
+    finished = run("eval-brackets", *args)
+    assert finished.returncode == 0, finished.stderr
+    return finished
+
+
+def test_the_table(texts):
+    lines = done(*texts, "-v", "--by", "label", "--by", "length", "--bootstrap", "0").stdout.decode().splitlines()
+    assert lines[0].split() == [
+        "parsed",
+        "F1%",
+        "precision",
+        "recall",
+        "exact%",
+        "tags%",
+        "crossing",
+        "none%",
+        "up",
+        "to",
+        "2%",
+    ]
+    assert lines[1].split()[1:] == ["44.44", "66.67", "33.33", "0.00", "60.00", "0.00", "100.00", "100.00"]
+    assert "gold: 6 brackets in 2 sentences count" in lines
+    assert any(line.split() == ["NP", "2", "1", "0.00", "0.00", "0.00"] for line in lines)
+    assert any(line.split()[:3] == ["1-10", "6", "3"] for line in lines)
+    assert b"sentences without a tree: 1" in done(*texts, "-v").stderr
+
+
+def test_options(texts):
+    def figures(*args):
+        return json.loads(done(*texts, "--json", "--bootstrap", "0", *args).stdout)["results"][0]
+
+    assert figures()["f1"] == pytest.approx(4 / 9)
+    assert figures("--unlabelled")["recall"] == pytest.approx(2 / 6)
+    assert figures("--unlabelled", "--no-whole")["recall"] == 0
+    assert figures("--functions")["recall"] == pytest.approx(2 / 6)
+    assert figures("--leave-out", "none")["tags"] == pytest.approx(4 / 7)
+    assert figures("--leave-out", "DT . NNS")["sentences"] == 2
+    assert figures("--max-length", "3")["sentences"] == 1
+    assert "left_out:''+,+.+:+``" in done(*texts, "--bootstrap", "0").stdout.decode()
+
+
+def test_two_systems_are_compared(texts, file):
+    out = done(*texts, file("other", GOLD), "--paired", "--bootstrap", "50").stdout.decode()
+    assert "minus" in out
+    assert "p = " in out
+
+
+def test_what_does_not_fit_is_told(texts, file):
+    gold, parsed = texts
+    other = file("a", b"(S (NP (DT The) (NN cat)) (VP (VBZ barks)) (. .))\n(())\n")
+    fails(run("eval-brackets", gold, other), "a:1:", "cat")
+    fails(run("eval-brackets", gold, file("b", b"(S (NP (DT The)))\n")), "b:1: sentence 1 has 1 words")
+    fails(run("eval-brackets", gold, file("b", b"(S (NP (DT The))\n")), "b:1: a bracket is not closed")
+    fails(run("eval-brackets", parsed, gold), "parsed:2: a gold tree without words")
+    fails(run("eval-brackets", file("c", b"(X y)\n"), file("d", b"(X y)\n")), "no bracket of it counts")
+    fails(run("eval-brackets", gold, parsed, "--functions", "--unlabelled"), "--unlabelled", status=2)
+    ignoring = file("e", b"(S (NP (DT A) (NN cat)) (VP (VBZ barks)) (. .))\n(())\n")
+    done(gold, ignoring, "--ignore-forms")
+
+
+def test_the_sample_is_itself():
+    path = ROOT / "data" / "samples" / "en.mrg"
+    finished = done(path, path, "--json", "--bootstrap", "0")
+    assert json.loads(finished.stdout)["results"][0]["f1"] == 1

@@ -1,0 +1,115 @@
+"""Brackets of constituents, counted by hand and against a count of all of them."""
+
+import numpy as np
+import pytest
+
+from aligntools.formats.annotation.brackets import Tree, parse_trees
+from aligntools.metrics.brackets import Bracketing
+
+GOLD = "(S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (NP (DT a) (NN man)) (PP (IN with) (NP (NNS legs))))) (. .))"
+#: The prepositional phrase hangs from the verb; one tag is another.
+OTHER = "(S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (DT a) (NN man)) (PP (IN with) (NP (NN legs)))) (. .))"
+
+
+def tree(text):
+    return next(parse_trees([text], "x"))[1]
+
+
+def counts(gold, other, **settings):
+    metric = Bracketing(**settings)
+    (row,) = metric.count([tree(gold)], [tree(other)]).tolist()
+    return dict(zip(metric.labels, row, strict=True))
+
+
+def test_counts_of_a_pair():
+    found = counts(GOLD, OTHER)
+    assert (found["right"], found["gold"], found["parsed"]) == (6, 7, 6)
+    assert (found["crossing"], found["exact"], found["tags"], found["words"]) == (0, 0, 6, 7)
+    score = Bracketing().score([tree(GOLD)], [tree(OTHER)])
+    assert (score.precision, score.recall) == (1.0, pytest.approx(6 / 7))
+    assert score.f1 == pytest.approx(12 / 13)
+    assert score.groups("label") == [("NP", 4, 3, 3), ("PP", 1, 1, 1), ("S", 1, 1, 1), ("VP", 1, 1, 1)]
+    assert score.groups("length") == [("1-10", 7, 6, 6)]
+
+
+def test_crossing_brackets():
+    gold, other = "(S (A (X a) (X b)) (B (X c) (X d)))", "(S (X a) (C (C (X b) (X c)) (X d)))"
+    found = counts(gold, other)
+    assert (found["right"], found["parsed"], found["crossing"]) == (1, 3, 2)
+    assert (found["without_crossing"], found["up_to_two"]) == (0, 1)
+
+
+def test_a_bracket_that_stands_twice_counts_twice():
+    assert counts("(S (NP (NP (N a))) (V b))", "(S (NP (N a)) (V b))")["right"] == 2
+    assert counts("(S (NP (N a)) (V b))", "(S (NP (NP (N a))) (V b))")["parsed"] == 3
+
+
+def test_punctuation_is_that_of_the_gold_tree():
+    gold, other = "(S (NP (N a) (, ,)) (VP (V b)) (. .))", "(S (NP (N a)) (X (N ,) (VP (V b)) (. .)))"
+    found = counts(gold, other)
+    assert (found["right"], found["gold"], found["parsed"], found["words"]) == (3, 3, 4, 2)
+    every = counts(gold, other, not_counted=frozenset())
+    assert (every["right"], every["words"]) == (2, 4)
+
+
+def test_tops_do_not_count_and_particles_are_adverbs():
+    found = counts("(TOP (S (ADVP (R up)) (V go)))", "( (S (PRT (R up)) (V go)))")
+    assert (found["right"], found["gold"], found["parsed"], found["exact"]) == (2, 2, 2, 1)
+
+
+def test_a_sentence_without_a_tree_lacks_its_brackets():
+    metric = Bracketing()
+    score = metric.score([tree(GOLD), tree(GOLD)], [Tree(""), tree(GOLD)])
+    assert (score.failed, score.precision, score.recall, score.exact) == (1, 1.0, 0.5, 0.5)
+    assert score.tags == 0.5
+
+
+def test_unlabelled_without_what_every_tree_has():
+    found = counts(GOLD, OTHER, unlabelled=True, whole=False)
+    assert (found["right"], found["gold"], found["parsed"]) == (4, 5, 4)
+
+
+def test_longer_sentences_are_left_out():
+    assert counts(GOLD, OTHER, max_length=7)["sentences"] == 0
+    assert counts(GOLD, OTHER, max_length=8)["sentences"] == 1
+
+
+def random_tree(rng, begin, end):
+    if end - begin == 1:
+        leaf = Tree("T" if rng.random() < 0.8 else ".", [], f"w{begin}")
+        return Tree(str(rng.choice(list("AB"))), [leaf]) if rng.random() < 0.3 else leaf
+    cut = int(rng.integers(begin + 1, end))
+    children = [random_tree(rng, begin, cut), random_tree(rng, cut, end)]
+    return Tree(str(rng.choice(["A", "B", "TOP"])), children)
+
+
+def naive(gold, other):
+    """Count by lists of words, those that count."""
+
+    def brackets(node, marks, kept):
+        if node.word is not None:
+            return [marks.pop(0)]
+        words = [word for child in node.children for word in brackets(child, marks, kept)]
+        inside = [word for word, counted in words if counted]
+        if inside and node.label != "TOP":
+            kept.append((node.label, tuple(inside)))
+        return words
+
+    kept = [], []
+    for side, own in zip((gold, other), kept, strict=True):
+        brackets(side, [(leaf.word, leaf.label != ".") for leaf in gold.leaves()], own)
+    right, left = 0, list(kept[0])
+    for bracket in kept[1]:
+        if bracket in left:
+            left.remove(bracket)
+            right += 1
+    return right, len(kept[0]), len(kept[1])
+
+
+def test_against_a_count_of_all_brackets():
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        n = int(rng.integers(1, 9))
+        gold, other = (random_tree(rng, 0, n) for _ in range(2))
+        metric = Bracketing()
+        assert tuple(metric.count([gold], [other])[0, :3].tolist()) == naive(gold, other)
