@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from aligntools.api.translate.translation import Translator as Translator
     from aligntools.api.translate.translation_weights import TranslationWeights as TranslationWeights
     from aligntools.api.translate.tuning import tune as tune
+    from aligntools.api.views.constituent_views import view_constituents as view_constituents
     from aligntools.api.views.derivation_views import view_derivations as view_derivations
     from aligntools.api.views.tag_views import view_tags as view_tags
     from aligntools.api.views.training_views import view_training as view_training
@@ -219,6 +220,7 @@ _MODULES = {
     "api.align.contrastive": ("ContrastiveAligner", "train_contrastive_aligner"),
     "api.align.contrastive_base": ("aligner_from_tables",),
     "api.align.costs": ("link_costs",),
+    "api.views.constituent_views": ("view_constituents",),
     "api.views.derivation_views": ("view_derivations",),
     "api.align.filtering": ("PairQuality", "filter_pairs"),
     "api.translate.grammars": ("Grammar", "extract_grammar", "filter_grammar"),

@@ -68,7 +68,8 @@ def command(
     With -s, -t (or -i) and -a: sentence pairs with their links, of one system or several, beside gold links if there
     are any. The page is one file that needs no network. Links can be corrected in it and saved as gold links.
 
-    With one or two files in CoNLL-X or CoNLL-U: trees, and with gold trees (the second file) what is wrong in them.
+    With one or two files in CoNLL-X or CoNLL-U, or of trees in brackets: trees, and with gold trees (the second file)
+    what is wrong in them.
     With tagged text, or --tags: tags, a table of which are taken for which, and the sentences with wrong ones.
 
     With --derivations: the rules that made translations, and with --reference what differs from it.

@@ -1,4 +1,4 @@
-"""What ``view`` does with dependency trees and with tags."""
+"""What ``view`` does with trees, of dependencies or constituents, and with tags."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -57,19 +57,25 @@ class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
     whole: bool = True
     max_length: int | None = None
 
+    def counted_before(self, tags: Sequence[str]) -> list[int]:
+        """Return how many words count before each word of a sentence with these gold tags, and in it all."""
+        before = [0]
+        for tag in tags:
+            before.append(before[-1] + (tag not in self.not_counted))
+        return before
+
+    def bracket(self, label: str, begin: int, end: int, before: Sequence[int]) -> tuple[str, int, int] | None:
+        """Return a constituent as it counts, over the words that count; None where it does not."""
+        first, last, n = before[begin], before[end], before[-1]
+        if label in _TOPS or first == last or (not self.whole and (last - first == n or last - first == 1)):
+            return None
+        return "" if self.unlabelled else _SAME.get(label, label), first, last
+
     def brackets(self, tree: Tree, gold: Tree) -> Counter[tuple[str, int, int]]:
         """Return the brackets that count of a tree whose words are those of a gold one."""
-        tags = gold.tags()
-        before, n = [0], 0
-        for tag in tags:
-            n += tag not in self.not_counted
-            before.append(n)
-        found = Counter[tuple[str, int, int]]()
-        for label, begin, end in tree.spans():
-            first, last = before[begin], before[end]
-            if label in _TOPS or first == last or (not self.whole and (last - first == n or last - first == 1)):
-                continue
-            found["" if self.unlabelled else _SAME.get(label, label), first, last] += 1
+        before = self.counted_before(gold.tags())
+        keys = (self.bracket(*one, before) for one in tree.spans())
+        found = Counter(key for key in keys if key is not None)
         if self.unlabelled and not self.whole:
             found = Counter(dict.fromkeys(found, 1))
         return found

@@ -26,6 +26,14 @@ def test_trees(tmp_path):
     assert new == kept
 
 
+def test_constituents(tmp_path):
+    text = (SAMPLES / "en.mrg").read_text()
+    text = text.replace("(PP (IN in) (NP (PRP$ our) (NN street)))", "(IN in) (ADJP (PRP$ our) (NN street))")
+    (tmp_path / "parsed.mrg").write_text(text)
+    new, kept = made("constituents.svg", tmp_path, tmp_path / "parsed.mrg", SAMPLES / "en.mrg", "--sentence", "11")
+    assert new == kept
+
+
 def test_tags(tmp_path):
     text = (SAMPLES / "en.tagged").read_text().replace("_ADJ", "_NOUN").replace("leaves_VERB", "leaves_NOUN")
     (tmp_path / "tagged").write_text(text)

@@ -2,6 +2,7 @@
 
 import aligntools as at
 from aligntools.formats.annotation.conll import read_conll
+from aligntools.viewing.constituents import ConstituentsView
 from aligntools.viewing.derivations import DerivationsView
 from aligntools.viewing.models import ModelView
 from aligntools.viewing.tags import TagsView
@@ -28,6 +29,9 @@ def test_each_result_is_shown_as_what_it_is():
     conll = read_conll(SAMPLES / "en.conllu")
     for thing in (parse, parser.parse_text(conll), conll):
         assert isinstance(at.view(thing), TreesView)
+    tree = at.Tree("S", [at.Tree("N", [], "rain")])
+    assert isinstance(at.view(tree), ConstituentsView)
+    assert at.view([tree], gold=[tree]).headline.startswith("F1 100.00 %")
     assert at.view(parse, gold=parse, title="T").headline.startswith("UAS 100.00 %")
     assert isinstance(at.view(sentence), TagsView)
     for model in (parser, tagger, aligner, grammar, lm, at.TranslationWeights({"lm": 1.0})):

@@ -1,17 +1,16 @@
 """What scores of constituents stand on: gold trees, read once, and systems scored against them."""
 
 import logging
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from aligntools.api.given.naming import name_of
+from aligntools.api.given.trees import trees_given
 from aligntools.api.score.scorers import Scorer
-from aligntools.formats.annotation.brackets import Tree, parse_trees, plain, read_trees
+from aligntools.formats.annotation.brackets import Tree, plain
 from aligntools.ground.errors import DataError
 from aligntools.metrics.brackets import Bracketing, BracketScore
 from aligntools.metrics.fitting import check_words
@@ -70,31 +69,13 @@ class BracketScorer(Scorer[BracketScore]):
         return gold
 
     def _read(self, given: Any, what: str) -> Treebank:
-        lines = None
-        if isinstance(given, str | Path):
-            trees, numbers = read_trees(str(given))
-            lines = np.array(numbers, np.int64)
-        else:
-            trees = list(_trees_of(given, what))
+        trees, numbers = trees_given(given, what)
+        lines = None if numbers is None else np.array(numbers, np.int64)
         trees = [plain(tree, self.settings.functions) for tree in trees]
         words = [tree.words() for tree in trees]
         offsets = np.append(0, np.cumsum([len(own) for own in words])).astype(np.int64)
         joined = [word.encode("utf-8", "surrogateescape") for own in words for word in own]
         return Treebank(trees, joined, offsets, lines)
-
-
-def _trees_of(given: Iterable[Any], what: str) -> Iterable[Tree]:
-    """Yield trees from memory: objects, or their text."""
-    for number, item in enumerate(given, 1):
-        if isinstance(item, Tree):
-            yield item
-        elif isinstance(item, str):
-            found = [tree for _, tree in parse_trees([item], what)]
-            if len(found) != 1:
-                raise DataError(what, number, f"{len(found)} trees; give one at a time")
-            yield found[0]
-        else:
-            raise DataError(what, number, "not a tree; give a Tree, or text in brackets")
 
 
 def _filled(gold: Treebank, other: Treebank) -> Treebank:

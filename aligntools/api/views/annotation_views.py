@@ -1,18 +1,24 @@
 """Files with trees or with tags to look at: which they have, they say themselves."""
 
 import io
+import re
 from collections.abc import Sequence
 
+from aligntools.api.views.constituent_views import view_constituents
 from aligntools.api.views.tag_views import view_tags
 from aligntools.api.views.tree_views import view_trees
 from aligntools.ground.errors import UsageProblem
+from aligntools.viewing.constituents import ConstituentsView
 from aligntools.viewing.tags import TagsView
 from aligntools.viewing.trees import TreesView
+
+#: How a file of trees in brackets begins: brackets and labels, then a leaf; not so the first word of tagged text.
+_BRACKETS = re.compile(rb"\s*\((?![_/])(?:\s*\(|\s*[^\s()]+\s*\()*(?:\s*[^\s()]+\s+[^\s()]+[^()]*)?\)")
 
 
 def view_annotation(
     paths: Sequence[str], *, tags: bool = False, column: str | int = "upos", title: str | None = None
-) -> TagsView | TreesView:
+) -> TagsView | TreesView | ConstituentsView:
     """Look at the trees or the tags of a file, alone or beside those of a gold file.
 
     Parameters
@@ -37,6 +43,8 @@ def view_annotation(
         raise UsageProblem(f"{len(paths)} files; give one with trees or tags, or that and one with gold ones")
     for path in paths:
         _check_kind(path)
+    if not tags and _has_brackets(paths[0]):
+        return view_constituents(*paths, title=title)
     if tags or not _may_have_trees(paths[0]):
         return view_tags(*paths, column=column, title=title)
     return view_trees(*paths, column=column, title=title)
@@ -52,6 +60,13 @@ def _check_kind(path: str) -> None:
     if path != "-" and beginning(path)[0].startswith((b'{"', b"{\n")):
         others = "logs of training go with `log`, derivations with `derivations`, weights with `model`"
         raise UsageProblem(f"{path} is JSON: {others}")
+
+
+def _has_brackets(path: str) -> bool:
+    """Tell whether a file that can be looked at beforehand has trees of constituents."""
+    from aligntools.formats.opening.beginnings import beginning
+
+    return path != "-" and _BRACKETS.match(beginning(path)[0]) is not None
 
 
 def _may_have_trees(path: str) -> bool:

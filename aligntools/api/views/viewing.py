@@ -18,10 +18,12 @@ from aligntools.api.given.texts import InputFormat, Sentences, Split, paths_of
 from aligntools.api.given.word_tags import word_tags
 from aligntools.api.running.progress import Step
 from aligntools.api.score.scorers import gold_of
+from aligntools.api.views.constituent_views import view_constituents
 from aligntools.api.views.derivation_views import view_derivations
 from aligntools.api.views.showing import Shown, weight_view
 from aligntools.api.views.training_views import view_training
 from aligntools.api.views.tree_views import view_trees
+from aligntools.formats.annotation.brackets import Tree
 from aligntools.formats.annotation.conll import Conll
 from aligntools.formats.links import pharaoh
 from aligntools.formats.links.findings import Finding, read_findings
@@ -67,7 +69,8 @@ def view(
     """Look at results: in a notebook, as a page, as a picture, in the terminal.
 
     A text is shown with its alignments. What a parser or a tagger returns, a model, a list of derivations and a list of
-    steps of training are shown as `view_trees`, `view_tags`, `view_model`, `view_derivations` and `view_training` do.
+    steps of training are shown as `view_trees`, `view_tags`, `view_model`, `view_derivations` and `view_training` do;
+    a `Tree`, or a list of them, as `view_constituents` does.
 
     Parameters
     ----------
@@ -136,6 +139,8 @@ def _view_of(thing: Any, gold: Any, title: str | None) -> View | None:
         return thing.shown(gold, title)
     if isinstance(thing, Conll):
         return view_trees(thing, gold, title=title)
+    if isinstance(thing, Tree) or (isinstance(thing, list) and thing and all(isinstance(one, Tree) for one in thing)):
+        return view_constituents(thing, gold, title=title)
     if isinstance(thing, list) and thing and all(isinstance(one, DerivedSentence) for one in thing):
         return view_derivations(thing, gold, title=title)
     if isinstance(thing, list) and thing and all(isinstance(one, Step) for one in thing):
