@@ -20,6 +20,7 @@ TOOLS = {
     "bench.abuse.bounds",
     "bench.abuse.worker",
     "bench.serve_client",
+    "bench.thot_program",
 }
 
 
