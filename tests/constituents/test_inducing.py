@@ -1,6 +1,7 @@
 """A grammar learned from tags alone, against all trees."""
 
 import math
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -9,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.constituents.inducing.learning import learn
+from aligntools.constituents.inducing.model import InducedGrammar
 from aligntools.constituents.inducing.rules import DenseRules, best_spans, expected_counts
 from aligntools.constituents.inducing.settings import InducedGrammarSettings
+from aligntools.constituents.inducing.training import train
 from aligntools.ground.dirichlet import normalized
+from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
 from tests import naive_constituents_dense as naive
 
@@ -125,3 +129,66 @@ def test_what_a_grammar_made_is_found():
     spans = {(i, j) for i, j, symbol in nodes.tolist() if symbol >= 0}
     assert {(0, 6), (2, 4)} <= spans
     assert (1, 5) in spans
+
+
+SENTENCES = [["DT", "NN", "VB", "."], ["DT", "JJ", "NN", "VB", "DT", "NN"], ["``", "NN", "VB", "''", "."], ["VB"]] * 5
+
+
+def trained(**options):
+    found = train(SENTENCES, InducedGrammarSettings(symbols=3, iterations=10, **options))
+    assert found is not None
+    return found
+
+
+def test_a_model_comes_back(tmp_path):
+    model, report = trained()
+    assert (report.sentences, report.words, report.tags) == (15, 55, 4)
+    assert report.skipped == {"too short": 5}
+    model.save(tmp_path / "m")
+    again = InducedGrammar.load(tmp_path / "m")
+    assert again.rules.rules.tobytes() == model.rules.rules.tobytes()
+    words = [[f"w{k}" for k in range(len(tags))] for tags in SENTENCES]
+    found = again.parse(words, SENTENCES)
+    assert found == model.parse(words, SENTENCES)
+    assert [tree.words() for tree in found] == words
+    assert [tree.tags() for tree in found] == SENTENCES
+    assert again.settings["symbols"] == 3
+    data = bytearray((tmp_path / "m").read_bytes())
+    data[-20] ^= 255
+    (tmp_path / "m").write_bytes(bytes(data))
+    with pytest.raises(ModelError):
+        InducedGrammar.load(tmp_path / "m")
+
+
+def test_punctuation_stands_in_the_lowest_constituent_around_it():
+    model, _ = trained()
+    tags = ["``", "DT", ",", "NN", ":", "VB", "."]
+    (tree,) = model.parse([list("abcdefg")], [tags])
+    bare = [(begin, end) for label, begin, end in tree.spans() if label != "TOP"]
+    inner = min(bare, key=lambda span: span[1] - span[0])
+    assert (1, 6) in bare, "quotes and stops at the ends are outside"
+    assert inner in {(1, 4), (3, 6)}
+    assert str(tree).startswith("(TOP (`` a) (X")
+
+
+def test_sentences_of_few_words_and_unknown_tags():
+    model, _ = trained()
+    one, none, other, marks = model.parse([["a"], [], ["a", "b", "c"], ["-"]], [["VB"], [], ["XX", "YY", "VB"], [":"]])
+    assert (str(one), none.children, str(marks)) == ("(TOP (VB a))", [], "(TOP (: -))")
+    assert len([label for label, *_ in other.spans() if re.fullmatch(r"X\d+", label)]) == 2
+
+
+def test_punctuation_may_be_kept():
+    model, report = trained(punct="keep")
+    assert report.words == 75
+    (tree,) = model.parse([["a", "b", "c"]], [["NN", "VB", "."]])
+    assert len(list(tree.spans())) == 3
+
+
+def test_nothing_to_learn_from():
+    assert train([["NN"], []]) is None
+    assert train([["NN"] * 30]) is None
+    with pytest.raises(UsageProblem, match="different tags"):
+        train([[f"t{k}", f"u{k}"] for k in range(600)])
+    with pytest.raises(UsageProblem, match="symbols"):
+        train([[f"t{k}", f"u{k}"] for k in range(300)], InducedGrammarSettings(symbols=100))

@@ -1,7 +1,7 @@
 """What can be chosen about a grammar of constituents that is learned without trees."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
@@ -11,6 +11,7 @@ from aligntools.ground.ranges import PROBABILITY, amounts, counts
 Estimator: TypeAlias = Literal["em", "vb"]
 #: What to do with punctuation: leave it out of the model and put it where it crosses nothing, or take it for words.
 Punctuation: TypeAlias = Literal["drop", "keep"]
+PUNCTUATION: tuple[str, ...] = get_args(Punctuation)
 _GROUP = "Without trees"
 
 

@@ -1,0 +1,160 @@
+"""A grammar that was learned from tags alone, on disk and at work."""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from aligntools.constituents.inducing.rules import DenseRules, best_spans
+from aligntools.constituents.inducing.settings import PUNCTUATION
+from aligntools.formats.annotation.brackets import Tree
+from aligntools.formats.models.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
+from aligntools.ground.parallel import Pool
+from aligntools.words.vocabulary import Vocabulary
+
+KIND = "induced-pcfg"
+#: Symbols and tags that a model may have.
+MOST = 1000
+#: Tags of punctuation: the Penn Treebank's, STTS's, universal ones; and those of CESS, an F and small letters.
+_MARKS = frozenset([",", ".", ":", "''", "``", "-LRB-", "-RRB-", "$,", "$.", "$(", "PUNCT"])
+_OF_CESS = re.compile(r"F[a-z]{1,2}")
+
+
+def is_punctuation(tag: str) -> bool:
+    """Tell whether a tag is that of punctuation."""
+    return tag in _MARKS or _OF_CESS.fullmatch(tag) is not None
+
+
+@dataclass(frozen=True)
+class InducedGrammar:
+    """Rules between symbols without names, and tags.
+
+    Attributes
+    ----------
+    vocabulary : Vocabulary
+        Of tags.
+    rules : DenseRules
+        Probabilities.
+    settings : dict
+        What it was trained with; JSON.
+    """
+
+    vocabulary: Vocabulary
+    rules: DenseRules
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.rules.n_tags != len(self.vocabulary) - 1:
+            raise ValueError(f"rules of {self.rules.n_tags} tags for {len(self.vocabulary) - 1}")
+
+    def left_out(self, tags: Iterable[str]) -> list[bool]:
+        """Return which words the grammar does not see."""
+        drops = self.settings.get("punct", "drop") == "drop"
+        return [drops and is_punctuation(tag) for tag in tags]
+
+    def numbers(self, tags: Sequence[str]) -> np.ndarray:
+        """Return the numbers of tags, from 0; that of an unknown one is how many are known [int32]."""
+        found = self.vocabulary.ids([tag.encode("utf-8", "surrogateescape") for tag in tags])
+        return np.where(found > 0, found - 1, self.rules.n_tags).astype(np.int32)
+
+    def parse(
+        self, words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]], pool: Pool | None = None
+    ) -> list[Tree]:
+        """Return the trees whose spans are most probably right (Goodman 1996), with labels ``X0``, ``X1`` and so on.
+
+        Punctuation that was left out of the model stands in the lowest constituent around it. A sentence of one word
+        has a tree without a constituent but the top; one without words an empty tree.
+
+        Parameters
+        ----------
+        words, tags : sequence of sequence of str
+            Of each sentence.
+        pool : Pool, optional
+            The trees do not depend on it.
+        """
+        kept = [[k for k, out in enumerate(self.left_out(own)) if not out] for own in tags]
+        some = [k for k, own in enumerate(kept) if own]
+        ids = self.numbers([tags[s][k] for s in some for k in kept[s]])
+        offsets = np.append(0, np.cumsum([len(kept[s]) for s in some])).astype(np.int64)
+        nodes = best_spans(_with_unknown(self.rules), ids, offsets, pool).tolist()
+        trees, at = [_leaves_alone(own, of) for own, of in zip(words, tags, strict=True)], 0
+        for s in some:
+            end = at + 2 * len(kept[s]) - 1
+            trees[s] = _tree(nodes[at:end], kept[s], words[s], tags[s])
+            at = end
+        return trees
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file."""
+        arrays = {
+            "tags.blob": self.vocabulary.blob,
+            "tags.starts": self.vocabulary.starts,
+            "roots": self.rules.roots,
+            "rules": self.rules.rules,
+        }
+        write_model(path, KIND, {"settings": self.settings}, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "InducedGrammar":
+        """Read a model file.
+
+        Raises
+        ------
+        ModelError
+            When it is not one, or its parts do not fit together.
+        """
+        header, arrays = read_model(path, KIND, verify)
+        with fitting(path):
+            vocabulary = hold_vocabulary(arrays, "tags.blob", "tags.starts", text=False)
+            tags, symbols, settings = len(vocabulary) - 1, len(arrays["roots"]), header["settings"]
+            if not 1 <= tags <= MOST or not 1 <= symbols <= MOST or not isinstance(settings, dict):
+                raise ValueError(f"{symbols} symbols, {tags} tags")
+            size = symbols + tags
+            roots = hold(arrays, "roots", (symbols,), np.float64, 0, 1)
+            rules = DenseRules(roots, hold(arrays, "rules", (symbols, size, size), np.float64, 0, 1))
+            if any(np.abs(rows.sum(1) - 1).max() > 1e-6 for rows in rules.rows()):
+                raise ValueError("probabilities do not sum to 1")
+            if settings.get("punct", "drop") not in PUNCTUATION:
+                raise ValueError("settings")
+            return cls(vocabulary, rules, settings)
+
+
+def _with_unknown(known: DenseRules) -> DenseRules:
+    """Return rules with one more tag, that of any word: the mean of all tags."""
+    k = len(known.roots)
+    left = np.concatenate([known.rules, known.rules[:, k:].mean(1, keepdims=True)], 1)
+    return DenseRules(known.roots, np.concatenate([left, left[:, :, k:].mean(2, keepdims=True)], 2))
+
+
+def _leaves_alone(words: Sequence[str], tags: Sequence[str]) -> Tree:
+    leaves = [Tree(tag, [], word) for word, tag in zip(words, tags, strict=True)]
+    return Tree("TOP", leaves) if leaves else Tree("")
+
+
+def _tree(nodes: list[list[int]], kept: list[int], words: Sequence[str], tags: Sequence[str]) -> Tree:
+    """Return a tree of spans over the words that are kept, with the others in the lowest span around them."""
+    top = Tree("TOP")
+    open_spans = [(top, len(kept))]  # constituents that are not full, and their ends
+    before = 0
+
+    def take(to: int, parent: Tree) -> None:
+        nonlocal before
+        parent.children += [Tree(tags[k], [], words[k]) for k in range(before, to)]
+        before = to
+
+    for begin, end, symbol in nodes:
+        while open_spans[-1][1] <= begin:
+            open_spans.pop()
+        parent = open_spans[-1][0]
+        take(kept[begin], parent)
+        if symbol == -1:
+            take(kept[begin] + 1, parent)
+            continue
+        tree = Tree("X" if symbol == -2 else f"X{symbol}")
+        parent.children.append(tree)
+        open_spans.append((tree, end))
+    take(len(words), top)
+    return top
