@@ -1,0 +1,158 @@
+"""A grammar of constituents in arrays: symbols with substates, and blocks of probabilities for their rules.
+
+A *symbol* is a tag, a label of the treebank, or an intermediate symbol of a binary tree; in a grammar with latent
+annotations (Matsuzaki, Miyao & Tsujii 2005) it has *substates*. A rule of symbols has a block of probabilities, one for
+each combination of substates. Chains of constituents with one child are one step from the first to the last of them;
+which ones stood between is remembered.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Grammar:
+    """Rules and their probabilities, given the parent.
+
+    Attributes
+    ----------
+    symbols : tuple of str
+        Tags first.
+    n_tags : int
+    substates : int32 [symbols]
+        How many each symbol has.
+    binary : int32 [binary rules, 3]
+        Parent, left and right child, sorted by left, right, parent.
+    binary_weights : float64 [...]
+        Blocks [substates of the parent, of the left, of the right child], one after the other.
+    unary : int32 [unary rules, 2]
+        Parent and child, sorted by child.
+    unary_weights : float64 [...]
+        Blocks [substates of the parent, of the child].
+    roots : float64 [states]
+        Of symbols' states above a sentence; a *state* is a symbol's substate, those of a symbol side by side.
+    paths : tuple of tuple of str
+        Labels between parent and child of each unary rule, from above.
+    """
+
+    symbols: tuple[str, ...]
+    n_tags: int
+    substates: np.ndarray
+    binary: np.ndarray
+    binary_weights: np.ndarray
+    unary: np.ndarray
+    unary_weights: np.ndarray
+    roots: np.ndarray
+    paths: tuple[tuple[str, ...], ...]
+
+    @cached_property
+    def first(self) -> np.ndarray:
+        """The first state of each symbol, and how many there are: int64 [symbols + 1]."""
+        return np.append(0, np.cumsum(self.substates)).astype(np.int64)
+
+    @cached_property
+    def binary_at(self) -> np.ndarray:
+        """Where the block of each binary rule begins, and the end: int64 [binary rules + 1]."""
+        sizes = self.substates[self.binary].astype(np.int64).prod(1)
+        return np.append(0, np.cumsum(sizes))
+
+    @cached_property
+    def unary_at(self) -> np.ndarray:
+        """Where the block of each unary rule begins, and the end: int64 [unary rules + 1]."""
+        sizes = self.substates[self.unary].astype(np.int64).prod(1)
+        return np.append(0, np.cumsum(sizes))
+
+    @cached_property
+    def by_left(self) -> np.ndarray:
+        """Where the binary rules of each left child begin, and the end: int64 [symbols + 1]."""
+        return np.searchsorted(self.binary[:, 1], np.arange(len(self.symbols) + 1)).astype(np.int64)
+
+    @cached_property
+    def by_child(self) -> np.ndarray:
+        """Where the unary rules of each child begin, and the end: int64 [symbols + 1]."""
+        return np.searchsorted(self.unary[:, 1], np.arange(len(self.symbols) + 1)).astype(np.int64)
+
+    @property
+    def n_states(self) -> int:
+        """Number of states."""
+        return int(self.first[-1])
+
+    def totals(self) -> np.ndarray:
+        """Return the sum of the weights of each state's rules, float64 [states]; 0 of tags."""
+        found = np.zeros(self.n_states)
+        for rules, at, weights in (
+            (self.binary, self.binary_at, self.binary_weights),
+            (self.unary, self.unary_at, self.unary_weights),
+        ):
+            parents = self.substates[rules[:, 0]]
+            inner = (np.diff(at) // np.maximum(parents, 1)).repeat(parents)
+            begins = np.append(0, np.cumsum(inner))[:-1]
+            sums = np.add.reduceat(weights, begins) if len(weights) else np.zeros(0)
+            np.add.at(found, _states(self.first, rules[:, 0], parents), sums)
+        return found
+
+    def normalized(self) -> "Grammar":
+        """Return the grammar whose weights sum to 1 for each state; a state without rules has none."""
+        totals = self.totals()
+        scale = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
+        roots = self.roots / max(self.roots.sum(), 1e-300)
+        return self.with_weights(
+            self.binary_weights * self._by_parent(scale, self.binary, self.binary_at),
+            self.unary_weights * self._by_parent(scale, self.unary, self.unary_at),
+            roots,
+        )
+
+    def with_weights(self, binary: np.ndarray, unary: np.ndarray, roots: np.ndarray) -> "Grammar":
+        """Return the same rules with other weights."""
+        rules = self.symbols, self.n_tags, self.substates, self.binary
+        return Grammar(*rules, binary, self.unary, unary, roots, self.paths)
+
+    def _by_parent(self, values: np.ndarray, rules: np.ndarray, at: np.ndarray) -> np.ndarray:
+        """Spread values of states over the blocks of rules, by the parent's state."""
+        parents = self.substates[rules[:, 0]]
+        inner = (np.diff(at) // np.maximum(parents, 1)).repeat(parents)
+        spread: np.ndarray = values[_states(self.first, rules[:, 0], parents)].repeat(inner)
+        return spread
+
+    def projected(self, frequencies: np.ndarray, classes: np.ndarray, names: tuple[str, ...], n_tags: int) -> "Grammar":
+        """Return the grammar of classes of symbols whose rules are as frequent as this one's (Petrov & Klein 2007).
+
+        Parameters
+        ----------
+        frequencies : float64 [states]
+            How often each state occurs.
+        classes : int64 [symbols]
+            Of each symbol; those of tags first.
+        names : tuple of str
+            Of the classes.
+        n_tags : int
+            How many of them are of tags.
+        """
+        share = np.maximum(frequencies, 1e-300)
+        of_states = classes.repeat(self.substates)
+        share = share / np.bincount(of_states, share, len(names))[of_states]
+        rules: list[np.ndarray] = []
+        for own, at, weights, order in (
+            (self.binary, self.binary_at, self.binary_weights, [1, 2, 0]),
+            (self.unary, self.unary_at, self.unary_weights, [1, 0]),
+        ):
+            sums = weights * self._by_parent(share, own, at)
+            sums = np.add.reduceat(sums, at[:-1]) if len(sums) else sums
+            found, place = np.unique(classes[own][:, order], axis=0, return_inverse=True)
+            back = np.argsort(order)
+            rules += [found[:, back].astype(np.int32), np.bincount(place.ravel(), sums, len(found))]
+        roots = np.bincount(of_states, self.roots, len(names))
+        ones = np.ones(len(names), np.int32)
+        binary, binary_weights, unary, unary_weights = rules
+        paths: tuple[tuple[str, ...], ...] = ((),) * len(unary)
+        return Grammar(names, n_tags, ones, binary, binary_weights, unary, unary_weights, roots, paths)
+
+
+def _states(first: np.ndarray, symbols: np.ndarray, substates: np.ndarray) -> np.ndarray:
+    """Return the states of symbols, those of each one side by side."""
+    begins = np.append(0, np.cumsum(substates))
+    inside = np.arange(int(begins[-1])) - begins[:-1].repeat(substates)
+    found: np.ndarray = first[symbols].repeat(substates) + inside
+    return found

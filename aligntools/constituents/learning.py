@@ -1,0 +1,278 @@
+"""Latent annotations: symbols are split in two, trained by EM on the treebank's trees, and merged where it costs least.
+
+Petrov, Barrett, Thibaux & Klein (2006), "Learning accurate, compact, and interpretable tree annotation". In a round
+each substate becomes two, whose rules differ by a little noise; EM trains them; of the new pairs the share that adds
+least to the likelihood becomes one again (section 2.2); EM trains what is left; and the probabilities of a symbol's
+substates are drawn to their mean (section 2.3).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from aligntools.constituents import kernels_trees
+from aligntools.constituents.grammar import Grammar
+from aligntools.constituents.kernels_trees import Nodes, Weights
+from aligntools.constituents.lexicon import Lexicon
+from aligntools.constituents.settings import GrammarSettings
+from aligntools.constituents.treebank import Treebank
+from aligntools.ground.parallel import Pool, balanced_blocks, over
+
+#: Blocks of a treebank; fixed, so that threads never show.
+BLOCKS = 4
+#: How far the rules of new substates differ: up to this part of their probability.
+NOISE = 0.01
+#: How much further the words of substates are drawn to their mean than their rules.
+_WORDS = 10.0
+#: Called with the name of a stage and its figures.
+Report: TypeAlias = Callable[[str, dict[str, float]], None]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A grammar in training.
+
+    Attributes
+    ----------
+    grammar : Grammar
+        Probabilities.
+    pair_counts : float64 [...]
+        Expected occurrences of words with substates of tags, in blocks.
+    lexicon : Lexicon
+        Made of these.
+    """
+
+    grammar: Grammar
+    pair_counts: np.ndarray
+    lexicon: Lexicon
+
+
+def start(bank: Treebank) -> State:
+    """Return the grammar of relative frequencies."""
+    grammar = bank.grammar.normalized()
+    return State(grammar, bank.pair_counts, _lexicon(bank, bank.pair_counts, grammar, 0.0))
+
+
+def learn(
+    bank: Treebank, settings: GrammarSettings, pool: Pool | None = None, report: Report | None = None
+) -> tuple[State, np.ndarray]:
+    """Learn a grammar; return it, and how often each state is expected.
+
+    Parameters
+    ----------
+    bank : Treebank
+    settings : GrammarSettings
+    pool : Pool, optional
+        Does not change the results.
+    report : callable, optional
+    """
+    state, rng = start(bank), np.random.default_rng(settings.seed)
+    frequencies = state_counts(bank.grammar, bank.pair_counts, bank.occurrences.pairs)
+    for number in range(1, settings.latent + 1):
+        state = split(bank, state, rng)
+        state, _ = _train(bank, state, settings.iterations, pool, report, number, "split")
+        state = merge(bank, state, settings.merge, pool)
+        state, _ = _train(bank, state, max(settings.iterations // 2, 1), pool, report, number, "merged")
+        state = smooth(bank, state, settings.smoothing)
+        state, frequencies = _train(bank, state, max(settings.iterations // 4, 1), pool, report, number, "smoothed")
+        state = smooth(bank, state, settings.smoothing)
+    return state, frequencies
+
+
+def _train(
+    bank: Treebank, state: State, iterations: int, pool: Pool | None, report: Report | None, number: int, stage: str
+) -> tuple[State, np.ndarray]:
+    frequencies = np.zeros(0)
+    for iteration in range(iterations):
+        counts, value = expected_counts(bank, state, pool)
+        if report is not None:
+            figures = {"round": number, "iteration": iteration, "objective": value}
+            report(stage, figures | {"substates": state.grammar.n_states})
+        frequencies = state_counts(counts[0], counts[1], bank.occurrences.pairs)
+        state = State(counts[0].normalized(), counts[1], _lexicon(bank, counts[1], state.grammar, 0.0))
+    return state, frequencies
+
+
+def _lexicon(bank: Treebank, pair_counts: np.ndarray, grammar: Grammar, draw: float) -> Lexicon:
+    return bank.occurrences.lexicon(pair_counts, grammar.substates[: grammar.n_tags], draw)
+
+
+def weights_of(bank: Treebank, state: State) -> Weights:
+    """Return the weights of rules, and of words p(word | state), as kernels read them."""
+    grammar, pairs = state.grammar, bank.occurrences.pairs
+    lexicon = state.lexicon
+    sizes = grammar.substates[pairs[:, 1]].astype(np.int64)
+    at = lexicon.pairs_at
+    states = grammar.first[pairs[:, 1]].repeat(sizes) + np.arange(at[-1]) - at[:-1].repeat(sizes)
+    totals = np.bincount(states, lexicon.pair_counts, grammar.n_states)
+    words = lexicon.pair_counts / np.maximum(totals[states], 1e-300)
+    return Weights(
+        grammar.first, grammar.binary_at, grammar.binary_weights, grammar.unary_at, grammar.unary_weights, at, words,
+        grammar.roots,
+    )  # fmt: skip
+
+
+def _zeros(weights: Weights) -> Weights:
+    return weights._replace(
+        binary=np.zeros_like(weights.binary),
+        unary=np.zeros_like(weights.unary),
+        words=np.zeros_like(weights.words),
+        roots=np.zeros_like(weights.roots),
+    )
+
+
+def _memory(nodes: Nodes, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
+    longest, most = int(np.diff(nodes.offsets).max()), int(np.diff(weights.first).max())
+    return np.zeros((longest, most)), np.zeros((longest, most))
+
+
+def expected_counts(bank: Treebank, state: State, pool: Pool | None = None) -> tuple[tuple[Grammar, np.ndarray], float]:
+    """Return expected counts of rules, as a grammar, and of words with tags' substates; and the log-likelihood."""
+    weights, nodes = weights_of(bank, state), bank.nodes
+
+    def work(block: tuple[int, int]) -> tuple[Weights, float]:
+        counts = _zeros(weights)
+        return counts, kernels_trees.expect(nodes, *block, weights, *_memory(nodes, weights), counts)
+
+    total, value = _zeros(weights), 0.0
+    for counts, more in over(pool, work, balanced_blocks(np.diff(nodes.offsets).astype(np.float64), BLOCKS)):
+        for name in ("binary", "unary", "words", "roots"):
+            getattr(total, name)[:] += getattr(counts, name)
+        value += more
+    grammar = state.grammar.with_weights(total.binary, total.unary, total.roots)
+    return (grammar, total.words), value
+
+
+def state_counts(counts: Grammar, pair_counts: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Return how often each state occurs: constituents by their rules, tags by their words."""
+    found = counts.totals()
+    sizes = counts.substates[pairs[:, 1]].astype(np.int64)
+    at = np.append(0, np.cumsum(sizes))
+    states = counts.first[pairs[:, 1]].repeat(sizes) + np.arange(at[-1]) - at[:-1].repeat(sizes)
+    tags: np.ndarray = found + np.bincount(states, pair_counts, len(found))
+    return tags
+
+
+def split(bank: Treebank, state: State, rng: np.random.Generator) -> State:
+    """Return a grammar in which each substate is two, whose rules differ by noise.
+
+    Substates 2 k and 2 k + 1 come from k. The first symbol of a sentence and all others are split alike.
+    """
+    old = state.grammar
+    substates = (2 * old.substates).astype(np.int32)
+    new = Grammar(
+        old.symbols, old.n_tags, substates, old.binary, np.zeros(0), old.unary, np.zeros(0), np.zeros(0), old.paths
+    )
+    binary = _spread(old.binary_weights, old.substates[old.binary], rng, 0.25)
+    unary = _spread(old.unary_weights, old.substates[old.unary], rng, 0.5)
+    roots = (old.roots / 2).repeat(2)
+    roots = roots * (1 + NOISE * rng.uniform(-1, 1, len(roots)))
+    grammar = new.with_weights(binary, unary, roots).normalized()
+    pair_counts = (state.pair_counts / 2).repeat(2)
+    pair_counts = pair_counts * (1 + NOISE * rng.uniform(-1, 1, len(pair_counts)))
+    return State(grammar, pair_counts, _lexicon(bank, pair_counts, grammar, 0.0))
+
+
+def _spread(weights: np.ndarray, shapes: np.ndarray, rng: np.random.Generator, share: float) -> np.ndarray:
+    """Return blocks twice as long in each direction, with noise; ``share`` is that of a combination of children."""
+    parts, at = list[np.ndarray](), 0
+    for shape in shapes.tolist():
+        size = int(np.prod(shape))
+        block = weights[at : at + size].reshape(shape)
+        at += size
+        for axis in range(len(shape)):
+            block = block.repeat(2, axis)
+        parts.append(share * block.ravel())
+    every = np.concatenate(parts) if parts else np.zeros(0)
+    noisy: np.ndarray = every * (1 + NOISE * rng.uniform(-1, 1, len(every)))
+    return noisy
+
+
+def merge(bank: Treebank, state: State, share: float, pool: Pool | None = None) -> State:
+    """Return a grammar in which the share of pairs that adds least to the likelihood is one substate again."""
+    counts, _ = expected_counts(bank, state, pool)
+    frequencies = state_counts(counts[0], counts[1], bank.occurrences.pairs)
+    of_pairs = frequencies.reshape(-1, 2)
+    halves = of_pairs / np.maximum(of_pairs.sum(1, keepdims=True), 1e-300)
+    lost = _losses(bank, state, np.ascontiguousarray(halves.ravel()), pool)[::2]
+    n_merged = int(share * len(lost))
+    merged = np.zeros(len(lost), bool)
+    merged[np.argsort(lost, kind="stable")[:n_merged]] = True
+    # the new state of each old one, within its symbol
+    width = np.where(merged, 1, 2)
+    begins = np.cumsum(width) - width
+    target = np.stack([begins, begins + np.where(merged, 0, 1)], 1).ravel()
+    old = state.grammar
+    by_symbol = np.add.reduceat(width, old.first[:-1] // 2)
+    target = target - np.append(0, np.cumsum(by_symbol))[:-1].repeat(old.substates)
+    substates = by_symbol.astype(np.int32)
+    new = Grammar(
+        old.symbols, old.n_tags, substates, old.binary, np.zeros(0), old.unary, np.zeros(0), np.zeros(0), old.paths
+    )
+    grammar = new.with_weights(
+        _gathered(counts[0].binary_weights, old, new, old.binary, target),
+        _gathered(counts[0].unary_weights, old, new, old.unary, target),
+        np.bincount(new.first[:-1].repeat(old.substates) + target, counts[0].roots, new.n_states),
+    ).normalized()
+    tags = bank.occurrences.pairs[:, 1:]
+    pair_counts = _gathered(counts[1], old, new, tags, target)
+    return State(grammar, pair_counts, _lexicon(bank, pair_counts, grammar, 0.0))
+
+
+def _gathered(counts: np.ndarray, old: Grammar, new: Grammar, rules: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Return blocks in which the counts of substates that become one are added up."""
+    parts, at = list[np.ndarray](), 0
+    for rule in rules.tolist():
+        block = counts[at : at + int(np.prod([old.substates[s] for s in rule]))]
+        at += len(block)
+        block = block.reshape([old.substates[s] for s in rule])
+        for axis, symbol in enumerate(rule):
+            found = np.zeros([*block.shape[:axis], new.substates[symbol], *block.shape[axis + 1 :]])
+            index = [slice(None)] * block.ndim
+            for k in range(old.substates[symbol]):
+                index[axis] = slice(k, k + 1)
+                to = [slice(None)] * block.ndim
+                place = int(target[old.first[symbol] + k])
+                to[axis] = slice(place, place + 1)
+                found[tuple(to)] += block[tuple(index)]
+            block = found
+        parts.append(block.ravel())
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _losses(bank: Treebank, state: State, share: np.ndarray, pool: Pool | None) -> np.ndarray:
+    weights, nodes = weights_of(bank, state), bank.nodes
+
+    def work(block: tuple[int, int]) -> np.ndarray:
+        found = np.zeros(len(share))
+        kernels_trees.losses(nodes, *block, weights, *_memory(nodes, weights), _zeros(weights), share, found)
+        return found
+
+    total = np.zeros(len(share))
+    for found in over(pool, work, balanced_blocks(np.diff(nodes.offsets).astype(np.float64), BLOCKS)):
+        total += found
+    return total
+
+
+def smooth(bank: Treebank, state: State, share: float) -> State:
+    """Return a grammar whose substates' probabilities are drawn to the mean of their symbol by a share."""
+    old = state.grammar
+    grammar = old.with_weights(
+        _drawn(old.binary_weights, old.substates[old.binary], share),
+        _drawn(old.unary_weights, old.substates[old.unary], share),
+        old.roots,
+    )
+    lexicon = _lexicon(bank, state.pair_counts, grammar, min(_WORDS * share, 1.0))
+    return State(grammar, state.pair_counts, lexicon)
+
+
+def _drawn(weights: np.ndarray, shapes: np.ndarray, share: float) -> np.ndarray:
+    parts, at = list[np.ndarray](), 0
+    for shape in shapes.tolist():
+        size = int(np.prod(shape))
+        block = weights[at : at + size].reshape(shape)
+        at += size
+        parts.append(((1 - share) * block + share * block.mean(0, keepdims=True)).ravel())
+    return np.concatenate(parts) if parts else weights

@@ -1,0 +1,262 @@
+"""A grammar of constituents on disk and at work."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from aligntools.constituents.binarizing import base_label
+from aligntools.constituents.decoding import Level, Pruning, best_tree
+from aligntools.constituents.grammar import Grammar
+from aligntools.constituents.lexicon import Lexicon
+from aligntools.constituents.settings import GrammarDecisions
+from aligntools.formats.annotation.brackets import Tree
+from aligntools.formats.models.modelfile import (
+    fitting,
+    hold,
+    hold_offsets,
+    hold_vocabulary,
+    read_model,
+    write_model,
+)
+from aligntools.ground.parallel import Pool, over
+from aligntools.words.vocabulary import Vocabulary
+
+KIND = "pcfg"
+#: Symbols, and states of them, that a model may have.
+MOST_SYMBOLS, MOST_STATES = 100_000, 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class ParsedTrees:
+    """Trees of sentences.
+
+    Attributes
+    ----------
+    trees : list of Tree
+        As in the treebank; of a sentence without words an empty one.
+    scores : float64 [sentences]
+        Natural logarithm of the sentence's probability under the grammar, up to what depends on its words alone; -inf
+        where it has no tree.
+    flat : bool [sentences]
+        Too long, so that its words stand side by side.
+    uncovered : bool [sentences]
+        The grammar has no tree for it, so that its words stand side by side.
+    """
+
+    trees: list[Tree]
+    scores: np.ndarray
+    flat: np.ndarray
+    uncovered: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ConstituentModel:
+    """A grammar with its words.
+
+    Attributes
+    ----------
+    grammar : Grammar
+    frequencies : float64 [states]
+        How often each state occurs in training.
+    lexicon : Lexicon
+    settings : dict
+        What it was trained with; JSON.
+    """
+
+    grammar: Grammar
+    frequencies: np.ndarray
+    lexicon: Lexicon
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def _level(self) -> Level:
+        return Level.of(self.grammar)
+
+    @cached_property
+    def _pruning(self) -> tuple[Pruning, Lexicon]:
+        """The coarse grammar, and its words."""
+        return Pruning.of(self.grammar, self.frequencies), self.lexicon.projected(self._states)
+
+    @property
+    def _states(self) -> np.ndarray:
+        """The first state of each tag, and the end."""
+        first: np.ndarray = self.grammar.first[: self.grammar.n_tags + 1]
+        return first
+
+    @cached_property
+    def _tags(self) -> dict[str, int]:
+        return {tag: k for k, tag in enumerate(self.grammar.symbols[: self.grammar.n_tags])}
+
+    @cached_property
+    def _top(self) -> str:
+        """The label that stands above most sentences."""
+        sums = np.add.reduceat(self.grammar.roots, self.grammar.first[:-1])
+        return base_label(self.grammar.symbols[int(np.argmax(sums))])
+
+    def parse(
+        self,
+        sentences: Sequence[Sequence[str]],
+        tags: Sequence[Sequence[str]] | None = None,
+        decisions: GrammarDecisions | None = None,
+        pool: Pool | None = None,
+    ) -> ParsedTrees:
+        """Return the trees of sentences.
+
+        Parameters
+        ----------
+        sentences : sequence of sequence of str
+            Words.
+        tags : sequence of sequence of str, optional
+            One of each word, which its leaf will have; one that the grammar does not know says nothing.
+        decisions : GrammarDecisions, optional
+        pool : Pool, optional
+            The trees do not depend on it.
+        """
+        how = decisions or GrammarDecisions()
+        given = [[""] * len(words) for words in sentences] if tags is None else tags
+
+        def work(number: int) -> tuple[Tree, float, bool, bool]:
+            words, own = sentences[number], given[number]
+            if not words:
+                return Tree(""), 0.0, False, False
+            pruning, lexicon = self._pruning
+            coarse = self._scores(words, own, lexicon, np.arange(self.grammar.n_tags + 1))
+            if len(words) > how.longest:
+                return self._flat(words, own, coarse), -np.inf, True, False
+            allowed = pruning.allowed(coarse, how.pruning)
+            tree, value = None, -np.inf
+            if allowed is not None:
+                scores = self._scores(words, own, self.lexicon, self._states)
+                tree, value = best_tree(words, own, scores, self._level, allowed, how.decode)
+                if tree is None:  # pruning left no tree
+                    allowed[:] = True
+                    tree, value = best_tree(words, own, scores, self._level, allowed, how.decode)
+            if tree is None:
+                return self._flat(words, own, coarse), -np.inf, False, True
+            return tree, value, False, False
+
+        found = over(pool, work, range(len(sentences)))
+        return ParsedTrees(
+            [tree for tree, *_ in found],
+            np.array([value for _, value, *_ in found], np.float64),
+            np.array([flat for *_, flat, _ in found], np.bool_),
+            np.array([uncovered for *_, uncovered in found], np.bool_),
+        )
+
+    def _scores(self, words: Sequence[str], tags: Sequence[str], lexicon: Lexicon, first: np.ndarray) -> np.ndarray:
+        """Return p(word | state) of each word; of a word with a known tag, of that tag's states alone."""
+        found = lexicon.scores(words, first)
+        for k, tag in enumerate(tags):
+            number = self._tags.get(tag, -1)
+            if number < 0:
+                continue
+            own = slice(first[number], first[number + 1])
+            kept = found[k, own].copy()
+            found[k] = 0
+            found[k, own] = kept if kept.any() else 1.0
+        return found
+
+    def _flat(self, words: Sequence[str], tags: Sequence[str], scores: np.ndarray) -> Tree:
+        """Return a tree whose words stand side by side, with the tag that is most probable for each by itself."""
+        frequent = np.add.reduceat(self.frequencies, self.grammar.first[:-1])[: self.grammar.n_tags]
+        best = np.argmax(scores * frequent, axis=1).tolist()
+        names = self.grammar.symbols
+        return Tree(
+            self._top,
+            [Tree(tag or names[k], [], word) for word, tag, k in zip(words, tags, best, strict=True)],
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file."""
+        grammar, lexicon = self.grammar, self.lexicon
+        arrays: dict[str, np.ndarray] = {}
+        tags, labels = grammar.symbols[: grammar.n_tags], grammar.symbols[grammar.n_tags :]
+        shapes = sorted(lexicon.shapes, key=lexicon.shapes.__getitem__)[1:]  # the first is the empty one
+        words = sorted(lexicon.words, key=lexicon.words.__getitem__)
+        for name, values in (("tags", tags), ("labels", labels), ("shapes", shapes), ("words", words)):
+            known: Vocabulary = Vocabulary.from_bytes([value.encode("utf-8", "surrogateescape") for value in values])
+            arrays |= {f"{name}.blob": known.blob, f"{name}.starts": known.starts}
+        for name in ("substates", "binary", "binary_weights", "unary", "unary_weights", "roots"):
+            arrays[name] = getattr(grammar, name)
+        arrays["frequencies"] = self.frequencies
+        for name in ("counts", "pairs", "pair_counts", "of_shapes", "of_states"):
+            arrays[f"words.{name}"] = getattr(lexicon, name)
+        header = {"settings": self.settings, "paths": [list(path) for path in grammar.paths]}
+        write_model(path, KIND, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "ConstituentModel":
+        """Read a model file.
+
+        Raises
+        ------
+        ModelError
+            When it is not one, or its parts do not fit together.
+        """
+        header, arrays = read_model(path, KIND, verify)
+        with fitting(path):
+            names = {name: _names(arrays, name) for name in ("tags", "labels", "shapes", "words")}
+            settings, symbols = header["settings"], (*names["tags"], *names["labels"])
+            if not names["tags"] or len(symbols) > MOST_SYMBOLS or not isinstance(settings, dict):
+                raise ValueError(f"{len(symbols)} symbols")
+            substates = hold(arrays, "substates", (len(symbols),), np.int32, 1, 1 << 10)
+            grammar = _grammar(header, arrays, symbols, len(names["tags"]), substates)
+            states = hold(arrays, "frequencies", (grammar.n_states,), np.float64, 0)
+            lexicon = _lexicon(arrays, names["words"], names["shapes"], grammar)
+            return cls(grammar, states, lexicon, settings)
+
+
+def _names(arrays: dict[str, np.ndarray], name: str) -> list[str]:
+    known = hold_vocabulary(arrays, f"{name}.blob", f"{name}.starts", text=False)
+    return [value.decode("utf-8", "surrogateescape") for value in known.encoded()][1:]
+
+
+def _grammar(
+    header: dict[str, Any], arrays: dict[str, np.ndarray], symbols: tuple[str, ...], n_tags: int, substates: np.ndarray
+) -> Grammar:
+    states = int(substates.sum())
+    if states > MOST_STATES:
+        raise ValueError(f"{states} states")
+    rules: list[np.ndarray] = []
+    for name, width in (("binary", 3), ("unary", 2)):
+        found = hold(arrays, name, (len(arrays[name]), width), np.int32, 0, len(symbols) - 1)
+        keys = found[:, [1, 2, 0] if width == 3 else [1, 0]].tolist()
+        if any(a >= b for a, b in pairwise(keys)) or (found[:, 0] < n_tags).any():
+            raise ValueError(f"{name} rules are not in order")
+        size = int(substates[found].astype(np.int64).prod(1).sum())
+        rules += [found, hold(arrays, f"{name}_weights", (size,), np.float64, 0, 1)]
+    roots = hold(arrays, "roots", (states,), np.float64, 0, 1)
+    paths = header["paths"]
+    if len(paths) != len(rules[2]) or not all(isinstance(name, str) for path in paths for name in path):
+        raise ValueError("paths")
+    binary, binary_weights, unary, unary_weights = rules
+    between = tuple(tuple(path) for path in paths)
+    return Grammar(symbols, n_tags, substates, binary, binary_weights, unary, unary_weights, roots, between)
+
+
+def _lexicon(arrays: dict[str, np.ndarray], words: list[str], shapes: list[str], grammar: Grammar) -> Lexicon:
+    states, n = int(grammar.first[grammar.n_tags]), len(words)
+    pairs = hold(arrays, "words.pairs", (len(arrays["words.pairs"]), 2), np.int32, 0, max(n, grammar.n_tags) - 1)
+    keys = pairs.tolist()
+    if any(a >= b for a, b in pairwise(keys)) or len(pairs) == 0:
+        raise ValueError("pairs of words and tags are not in order")
+    if pairs[:, 0].max() >= n or pairs[:, 1].max() >= grammar.n_tags:
+        raise ValueError("pairs of words and tags")
+    at = np.append(0, np.cumsum(grammar.substates[pairs[:, 1]].astype(np.int64)))
+    arrays = arrays | {"at": at}
+    hold_offsets(arrays, "at", len(pairs), int(at[-1]), 1)
+    return Lexicon(
+        {word: k for k, word in enumerate(words)},
+        hold(arrays, "words.counts", (n,), np.float64, 0),
+        pairs,
+        at,
+        hold(arrays, "words.pair_counts", (int(at[-1]),), np.float64, 0),
+        {name: k for k, name in enumerate(["", *shapes])},
+        hold(arrays, "words.of_shapes", (len(shapes) + 1, states), np.float64, 0, 1),
+        hold(arrays, "words.of_states", (states,), np.float64, 0, 1),
+    )

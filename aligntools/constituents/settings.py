@@ -1,0 +1,87 @@
+"""What can be chosen about grammars of constituents that are learned from trees, and about parsing with them."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.ranges import PROBABILITY, amounts, counts
+
+#: Which tree is the best: the one whose rules are most probably right, or the most probable derivation.
+Decode: TypeAlias = Literal["max-rule", "viterbi"]
+DECODE: tuple[str, ...] = get_args(Decode)
+_TRAINING, _DECISIONS = "Grammar", "Decisions"
+
+
+@documented
+@dataclass(frozen=True)
+class GrammarSettings(Settings):
+    """How a grammar is learned from trees."""
+
+    horizontal: int | None = option(
+        None,
+        "How many siblings to the left an intermediate symbol of a long constituent knows.",
+        allowed=counts(0, 20),
+        otherwise="2; with `latent` 0",
+        group=_TRAINING,
+    )
+    vertical: int | None = option(
+        None,
+        "How many labels a symbol has: its own, and those above it.",
+        allowed=counts(1, 5),
+        otherwise="2; with `latent` 1",
+        group=_TRAINING,
+    )
+    latent: int = option(
+        0,
+        "Rounds in which symbols are split in two, trained, and merged where that costs least.",
+        allowed=counts(0, 8),
+        group=_TRAINING,
+    )
+    merge: float = option(
+        0.5, "Share of the splits that are undone in each round.", allowed=PROBABILITY, group=_TRAINING
+    )
+    iterations: int = option(
+        20, "Iterations of EM after symbols are split; half as many after they are merged.", allowed=counts(1),
+        group=_TRAINING,
+    )  # fmt: skip
+    smoothing: float = option(
+        0.01,
+        "How far the probabilities of a split symbol's rules are drawn to their mean; of its words ten times as far.",
+        allowed=amounts(0, 0.1),
+        group=_TRAINING,
+    )
+    seed: int = option(1, "Of the noise by which split symbols begin to differ.", allowed=counts(0), group=_TRAINING)
+
+    @property
+    def siblings(self) -> int:
+        """``horizontal``, or its default."""
+        if self.horizontal is not None:
+            return self.horizontal
+        return 0 if self.latent else 2
+
+    @property
+    def labels(self) -> int:
+        """``vertical``, or its default."""
+        if self.vertical is not None:
+            return self.vertical
+        return 1 if self.latent else 2
+
+
+@documented
+@dataclass(frozen=True)
+class GrammarDecisions(Settings):
+    """How sentences are parsed with a grammar of constituents."""
+
+    decode: Decode = option(
+        "max-rule",
+        "max-rule: the tree whose rules are most probably right, together; viterbi: the most probable derivation.",
+        group=_DECISIONS,
+    )
+    pruning: float = option(
+        1e-4,
+        "Symbols above a span that are less probable than this under the grammar before it was split are left out.",
+        allowed=PROBABILITY,
+        group=_DECISIONS,
+        metavar="P",
+    )
+    longest: int = option(150, "Longer sentences get a flat tree.", allowed=counts(1), group=_DECISIONS)

@@ -1,0 +1,38 @@
+"""Training a grammar from trees."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from aligntools.constituents.learning import Report, learn
+from aligntools.constituents.model import ConstituentModel
+from aligntools.constituents.settings import GrammarSettings
+from aligntools.constituents.treebank import treebank
+from aligntools.formats.annotation.brackets import Tree
+from aligntools.ground.parallel import Pool
+
+
+def train(
+    trees: Sequence[Tree],
+    settings: GrammarSettings | None = None,
+    pool: Pool | None = None,
+    report: Report | None = None,
+    about: dict[str, Any] | None = None,
+) -> ConstituentModel:
+    """Learn a grammar of trees.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+        Not empty, without functions and traces (`brackets.plain`) and repeats (`binarizing.without_repeats`).
+    settings : GrammarSettings, optional
+    pool : Pool, optional
+        Does not change the results.
+    report : callable, optional
+        Called with the name of a stage (``split``, ``merged``, ``smoothed``) and figures, in each iteration of EM.
+    about : dict, optional
+        Kept in the model with the settings.
+    """
+    settings = settings or GrammarSettings()
+    bank = treebank(trees, settings.siblings, settings.labels)
+    state, frequencies = learn(bank, settings, pool, report)
+    return ConstituentModel(state.grammar, frequencies, state.lexicon, settings.header() | (about or {}))
