@@ -70,6 +70,7 @@ tag -m en.tagger S/en.conllu > tagged
 tag -m latent.tagger --decode viterbi S/en.txt > tagged.2
 conll S/en.conllu --to tagged > taken
 eval-tags S/en.conllu tagged > tags
+eval-brackets S/en.mrg S/en.mrg > brackets
 train-classes S/de-en.de -n 5 -o de.classes --save-paths de.paths
 train-hmm --text S/de-en.en --states 6 -o em.hmm --estimator em --save-classes classes --save-paths paths
 train-hmm --tagged S/en.conllu --latent 1 --classes classes -o classed.tagger

@@ -183,6 +183,7 @@ _COUNTED = (
         "html",
         "glossary",
         "found",
+        "brackets",
     ),
 )
 TEXT = ("text", "joint", "tagged", "columns", *_COUNTED)
