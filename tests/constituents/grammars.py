@@ -1,0 +1,77 @@
+"""Small random grammars, in arrays and as `tests.naive_constituents` has them."""
+
+import numpy as np
+
+from aligntools.constituents import kernels_chart
+from aligntools.constituents.decoding import Level
+from aligntools.constituents.grammar import Grammar
+
+#: Tags, then labels.
+SYMBOLS = "t", "u", "A", "B", "C"
+TAGS = 2
+
+
+def random_grammar(rng, most=3, density=0.35):
+    """Return a grammar whose weights sum to 1 for each state."""
+    n = len(SYMBOLS)
+    labels = range(TAGS, n)
+    binary = sorted((c, r, p) for p in labels for c in range(n) for r in range(n) if rng.random() < density)
+    binary = sorted({*binary, (0, 0, 2), (0, 2, 2), (2, 2, 2)})
+    unary = sorted((c, p) for p in labels for c in range(n) if c != p and rng.random() < density)
+    grammar = Grammar(
+        SYMBOLS,
+        TAGS,
+        rng.integers(1, most + 1, n).astype(np.int32),
+        np.array([(p, a, b) for a, b, p in binary], np.int32).reshape(-1, 3),
+        np.zeros(0),
+        np.array([(p, c) for c, p in unary], np.int32).reshape(-1, 2),
+        np.zeros(0),
+        np.zeros(0),
+        ((),) * len(unary),
+    )
+    roots = rng.random(grammar.n_states)
+    roots[: grammar.first[TAGS]] = 0
+    return grammar.with_weights(
+        rng.random(grammar.binary_at[-1]) ** 2, rng.random(grammar.unary_at[-1]) ** 2, roots
+    ).normalized()
+
+
+def states_of(grammar, symbol):
+    """Return the states of a symbol."""
+    return [(symbol, x) for x in range(grammar.substates[symbol])]
+
+
+def as_dicts(grammar):
+    """Return binary and unary rules and roots of states."""
+    found = []
+    for rules, at, weights in (
+        (grammar.binary, grammar.binary_at, grammar.binary_weights),
+        (grammar.unary, grammar.unary_at, grammar.unary_weights),
+    ):
+        own = {}
+        for rule, begin, end in zip(rules.tolist(), at[:-1], at[1:], strict=True):
+            block = weights[begin:end].reshape([grammar.substates[s] for s in rule])
+            for place, weight in np.ndenumerate(block):
+                own[tuple(zip(rule, place, strict=True))] = float(weight)
+        found.append(own)
+    every = [state for symbol in range(len(grammar.symbols)) for state in states_of(grammar, symbol)]
+    return (*found, dict(zip(every, grammar.roots.tolist(), strict=True)))
+
+
+def random_words(rng, grammar, n):
+    """Return p(word | state) in an array, and as dicts."""
+    states = [state for tag in range(grammar.n_tags) for state in states_of(grammar, tag)]
+    words = rng.random((n, len(states)))
+    return words, [dict(zip(states, row.tolist(), strict=True)) for row in words]
+
+
+def state_number(grammar, state):
+    """Return the number of a state."""
+    return int(grammar.first[state[0]]) + state[1]
+
+
+def filled(grammar, words):
+    """Return a level, its chart of the words' inside, and the log-probability."""
+    level = Level.of(grammar)
+    chart = level.chart(len(words))
+    return level, chart, kernels_chart.fill_inside(len(words), words, level.rules, chart)

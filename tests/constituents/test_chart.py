@@ -1,0 +1,142 @@
+"""Charts and best trees of grammars with substates, against all derivations."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aligntools.constituents import kernels_best, kernels_chart
+from aligntools.constituents.decoding import Level, _best, best_tree
+from tests import naive_constituents as naive
+from tests.constituents.grammars import SYMBOLS, as_dicts, filled, random_grammar, random_words, state_number
+
+
+def cell(i, j):
+    return j * (j - 1) // 2 + i
+
+
+def examples(seed, n, most=2):
+    """Return a grammar, words, its chart with inside and outside, and all derivations."""
+    rng = np.random.default_rng(seed)
+    grammar = random_grammar(rng, most)
+    words, as_words = random_words(rng, grammar, n)
+    binary, unary, roots = as_dicts(grammar)
+    found = naive.sentence(binary, unary, roots, as_words)
+    return grammar, words, found, (binary, unary, as_words, roots)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3))
+def test_inside_and_outside_are_those_of_all_derivations(seed, n):
+    grammar, words, found, _ = examples(seed, n)
+    level, chart, value = filled(grammar, words)
+    if not found:
+        assert value == -math.inf
+        return
+    assert value == pytest.approx(math.log(math.fsum(w for w, _ in found)))
+    kernels_chart.fill_outside(n, level.rules, chart)
+    expected = {"lower": np.zeros_like(chart.lower), "upper": np.zeros_like(chart.lower)}
+    for (layer, i, j, state), p in naive.posteriors(found).items():
+        expected[layer][cell(i, j), state_number(grammar, state)] = p
+    np.testing.assert_allclose(chart.lower * chart.out_lower, expected["lower"], atol=1e-12)
+    np.testing.assert_allclose(chart.upper * chart.out_upper, expected["upper"], atol=1e-12)
+
+
+def read_off(best, grammar, own, i, j, of_states, upper=True):
+    """Return the derivation that a chart of best rules has below a symbol or state."""
+    place = cell(i, j)
+    symbol = int(np.searchsorted(grammar.first, own, "right") - 1) if of_states else own
+    name = (symbol, own - int(grammar.first[symbol])) if of_states else symbol
+    if upper and best.above[place, own] >= 0:
+        rule = best.above[place, own]
+        below = int(best.below[place, own]) if of_states else int(grammar.unary[rule, 1])
+        return (name, i, j, read_off(best, grammar, below, i, j, of_states, upper=False))
+    if j - i == 1:
+        return (name, i, j)
+    k = int(best.places[place, own])
+    children = best.parts[place, own] if of_states else grammar.binary[best.rules[place, own], 1:]
+    left, right = map(int, children)
+    return (name, i, j, read_off(best, grammar, left, i, k, of_states), read_off(best, grammar, right, k, j, of_states))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3))
+def test_max_rule_is_the_best_product_of_posteriors(seed, n):
+    grammar, words, found, (binary, unary, as_words, roots) = examples(seed, n)
+    if not found:
+        return
+    level, chart, _ = filled(grammar, words)
+    kernels_chart.fill_outside(n, level.rules, chart)
+    best = _best(n * (n + 1) // 2, len(SYMBOLS), False)
+    top = kernels_best.max_rule(n, level.rules, chart, best)
+    values = naive.max_rule(found, binary, unary, as_words, roots)
+    tree = read_off(best, grammar, top, 0, n, False)
+    assert values[tree] == pytest.approx(max(values.values()))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3))
+def test_viterbi_is_the_most_probable_derivation(seed, n):
+    grammar, words, found, _ = examples(seed, n)
+    if not found:
+        return
+    level, chart, _ = filled(grammar, words)
+    best = _best(n * (n + 1) // 2, grammar.n_states, True)
+    top, value = kernels_best.viterbi(n, words, level.rules, chart, best)
+    most = max(w for w, _ in found)
+    assert value == pytest.approx(math.log(most))
+    derivation = read_off(best, grammar, top, 0, n, True)
+    assert dict((d, w) for w, d in found)[derivation] == pytest.approx(most)
+
+
+def test_long_sentences_neither_underflow_nor_overflow():
+    rng = np.random.default_rng(3)
+    grammar = random_grammar(rng, 2)
+    for factor in (1e-30, 1e30):
+        words, _ = random_words(rng, grammar, 150)
+        words *= factor
+        level, chart, value = filled(grammar, words)
+        assert math.isfinite(value)
+        kernels_chart.fill_outside(150, level.rules, chart)
+        of_words = [cell(i, i + 1) for i in range(150)]
+        np.testing.assert_allclose((chart.lower[of_words] * chart.out_lower[of_words]).sum(1), 1, rtol=1e-9)
+
+
+def test_what_is_pruned_is_left_out_and_the_rest_stays():
+    rng = np.random.default_rng(4)
+    grammar = random_grammar(rng, 2, 0.6)
+    words, _ = random_words(rng, grammar, 6)
+    level, chart, value = filled(grammar, words)
+    kernels_chart.fill_outside(6, level.rules, chart)
+    allowed = np.zeros_like(chart.allowed)
+    kernels_chart.keep_probable(6, 0.05, level.rules, chart, allowed)
+    first = grammar.first[:-1]
+    of_symbols = [
+        np.add.reduceat(a * b, first, axis=1)
+        for a, b in ((chart.lower, chart.out_lower), (chart.upper, chart.out_upper))
+    ]
+    np.testing.assert_array_equal(allowed, np.maximum(*of_symbols) >= 0.05)
+    pruned = level.chart(6)
+    pruned.allowed[:] = allowed
+    less = kernels_chart.fill_inside(6, words, level.rules, pruned)
+    assert -math.inf < less < value
+    kernels_chart.keep_probable(6, 0.0, level.rules, chart, pruned.allowed)
+    assert kernels_chart.fill_inside(6, words, level.rules, pruned) == value
+
+
+@pytest.mark.parametrize("decode", ["max-rule", "viterbi"])
+def test_pruning_of_what_is_improbable_changes_no_tree(decode):
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        grammar = random_grammar(rng, 3, 0.6)
+        coarse = grammar.projected(np.ones(grammar.n_states))
+        words, _ = random_words(rng, grammar, 5)
+        of_tags = np.add.reduceat(words, grammar.first[: grammar.n_tags], axis=1)
+        levels = [Level.of(coarse), Level.of(grammar)]
+        sentence, tags = list("abcde"), [""] * 5
+        trees = [
+            str(best_tree(sentence, tags, [of_tags, words], levels, decode, least)[0]) for least in (0.0, 1e-12)
+        ] + [str(best_tree(sentence, tags, [words], levels[1:], decode, 0.0)[0])]
+        assert len(set(trees)) == 1

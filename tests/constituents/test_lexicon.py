@@ -1,0 +1,100 @@
+"""Words of a grammar: known, rare and unknown ones."""
+
+import numpy as np
+import pytest
+
+from aligntools.constituents.lexicon import FREQUENT, MIXED, RARE, Occurrences, shapes
+
+#: Tag 0 is a noun's, tag 1 a verb's.
+SENTENCES = [
+    (["the", "walking"], [0, 1]),
+    (["the", "talking"], [0, 1]),
+    (["the", "milking"], [0, 1]),
+    *[(["the", "dog"], [0, 0])] * 5,
+    *[(["the", "dog"], [0, 1])],
+    (["the", "Rome"], [0, 0]),
+]
+
+
+@pytest.fixture
+def made():
+    occurrences, pairs = Occurrences.of(SENTENCES)
+    counts = np.bincount([pair for own in pairs for pair in own], minlength=len(occurrences.pairs)).astype(float)
+    return occurrences, counts
+
+
+def by_tag(lexicon, words, begins):
+    """Return p(tag | word), each word's up to a factor, from p(word | tag)."""
+    found = lexicon.scores(words, np.array(begins)) * lexicon.of_states
+    return found / found.sum(1, keepdims=True)
+
+
+def test_frequent_words_have_the_tags_that_they_were_seen_with(made):
+    occurrences, counts = made
+    lexicon = occurrences.lexicon(counts, np.ones(2, np.int32))
+    assert occurrences.counts[occurrences.words["the"]] > FREQUENT - 1
+    lexicon.counts[occurrences.words["the"]] = FREQUENT + 1
+    np.testing.assert_array_equal(by_tag(lexicon, ["a", "the"], [0, 1, 2])[1], [1, 0])
+
+
+def test_rarer_words_are_mixed_with_their_shape(made):
+    occurrences, counts = made
+    lexicon = occurrences.lexicon(counts, np.ones(2, np.int32))
+    shape = lexicon.of_shapes[lexicon.shape("dog", False)]
+    expected = (np.array([5, 1]) + MIXED * shape) / (6 + MIXED)
+    np.testing.assert_allclose(by_tag(lexicon, ["the", "dog"], [0, 1, 2])[1], expected)
+
+
+def test_unknown_words_are_known_by_their_shape(made):
+    occurrences, counts = made
+    lexicon = occurrences.lexicon(counts, np.ones(2, np.int32))
+    np.testing.assert_allclose(by_tag(lexicon, ["the", "barking"], [0, 1, 2])[1], [0, 1])
+    # what has no shape that was seen is as rare words are: three verbs, one noun
+    assert all(n <= RARE for word, n in zip(occurrences.words, occurrences.counts, strict=True) if word == "Rome")
+    np.testing.assert_allclose(by_tag(lexicon, ["the", "?"], [0, 1, 2])[1], [0.25, 0.75])
+
+
+def test_a_frequent_word_is_the_same_with_a_capital_at_the_beginning(made):
+    occurrences, counts = made
+    lexicon = occurrences.lexicon(counts, np.ones(2, np.int32))
+    lexicon.counts[occurrences.words["dog"]] = FREQUENT + 1
+    np.testing.assert_array_equal(lexicon.scores(["Dog"], np.arange(3)), lexicon.scores(["dog"], np.arange(3)))
+
+
+def test_substates_sum_up_to_their_tag(made):
+    occurrences, counts = made
+    substates = np.array([2, 3], np.int32)
+    sizes = substates[occurrences.pairs[:, 1]]
+    rng = np.random.default_rng(1)
+    parts = np.concatenate([n * rng.dirichlet(np.ones(size)) for n, size in zip(counts, sizes, strict=True)])
+    fine = occurrences.lexicon(parts, substates)
+    coarse, first = occurrences.lexicon(counts, np.ones(2, np.int32)), np.array([0, 2, 5])
+    projected = fine.projected(first)
+    np.testing.assert_allclose(projected.of_shapes, coarse.of_shapes)
+    np.testing.assert_allclose(projected.pair_counts, coarse.pair_counts)
+    words = ["the", "dog", "barking", "Rome"]
+    of_tags = np.add.reduceat(by_tag(fine, words, first), first[:-1], axis=1)
+    np.testing.assert_allclose(of_tags, by_tag(coarse, words, [0, 1, 2]), atol=1e-12)
+
+
+def test_smoothing_draws_a_words_substates_together(made):
+    occurrences, counts = made
+    substates = np.array([2, 2], np.int32)
+    parts = (counts[:, None] * [0.8, 0.2]).ravel()
+    drawn = occurrences.lexicon(parts, substates, 0.5)
+    np.testing.assert_allclose(drawn.pair_counts.reshape(-1, 2), counts[:, None] * [0.65, 0.35])
+
+
+@pytest.mark.parametrize(
+    ("word", "first", "expected"),
+    [
+        ("Berlin", False, ["clin", "cin", "cn", "c"]),
+        ("USA", False, ["Asa", "Aa", "A"]),
+        ("1,200", False, ["0"]),
+        ("mid-1990s", False, ["9-90s", "9-0s", "9-s", "9-"]),
+        ("--", True, [".-", "."]),
+        ("dog", True, ["og", "g", "a"]),
+    ],
+)
+def test_shapes(word, first, expected):
+    assert shapes(word, first) == expected
