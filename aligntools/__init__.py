@@ -62,6 +62,8 @@ if TYPE_CHECKING:
     from aligntools.api.convert.projecting import project as project
     from aligntools.api.models.loading import load as load
     from aligntools.api.models.model_views import view_model as view_model
+    from aligntools.api.parse.constituents import ConstituentParser as ConstituentParser
+    from aligntools.api.parse.constituents import train_grammar as train_grammar
     from aligntools.api.parse.parser_induction import induce_parser as induce_parser
     from aligntools.api.parse.parser_training import train_parser as train_parser
     from aligntools.api.parse.parser_transfer import transfer_parser as transfer_parser
@@ -102,6 +104,8 @@ if TYPE_CHECKING:
     from aligntools.api.views.viewing import View as View
     from aligntools.api.views.viewing import view as view
     from aligntools.clustering.settings import ClassSettings as ClassSettings
+    from aligntools.constituents.settings import GrammarDecisions as GrammarDecisions
+    from aligntools.constituents.settings import GrammarSettings as GrammarSettings
     from aligntools.encoding.settings import EncoderSettings as EncoderSettings
     from aligntools.formats.annotation.brackets import Tree as Tree
     from aligntools.formats.text.reading import ColumnReading as ColumnReading
@@ -176,6 +180,7 @@ _MODULES = {
         "WordReading",
     ),
     "clustering.settings": ("ClassSettings",),
+    "constituents.settings": ("GrammarDecisions", "GrammarSettings"),
     "encoding.settings": ("EncoderSettings",),
     "viewing.settings": ("ModelViewing",),
     "metrics.settings": (
@@ -230,6 +235,7 @@ _MODULES = {
     "api.convert.links": ("count_priors", "extract_lexicon", "symmetrize"),
     "api.models.loading": ("load",),
     "api.models.model_views": ("view_model",),
+    "api.parse.constituents": ("ConstituentParser", "train_grammar"),
     "api.parse.parser_induction": ("induce_parser",),
     "api.parse.parser_training": ("train_parser",),
     "api.parse.parser_transfer": ("transfer_parser",),

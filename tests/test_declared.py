@@ -158,7 +158,10 @@ ANNOTATION = {
         (at.TaggerSettings, at.InductionSettings, at.TagReading),
         {"estimator", "iterations", "mre_iterations"},
     ),
-    "parse": ((at.ParserDecisions, at.ParserReading, at.Loading), set()),
+    "parse": (
+        (at.ParserDecisions, at.ParserReading, at.GrammarDecisions, at.Loading),
+        {"max_length", "format"},
+    ),
     "train-parser": (
         (at.ParserSettings, at.InducedParserSettings),
         {"min_length", "max_length", "iterations", "tolerance"},
@@ -167,6 +170,7 @@ ANNOTATION = {
     "project": ((at.ProjectionSettings, at.LinkReading, at.Splitting), {"columns"}),
     "eval-tags": ((at.TagScoring,), set()),
     "eval-uas": ((at.TreeScoring,), set()),
+    "train-grammar": ((at.GrammarSettings,), set()),
     "eval-brackets": ((at.BracketScoring,), set()),
 }
 

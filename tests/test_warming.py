@@ -71,6 +71,11 @@ tag -m latent.tagger --decode viterbi S/en.txt > tagged.2
 conll S/en.conllu --to tagged > taken
 eval-tags S/en.conllu tagged > tags
 eval-brackets S/en.mrg S/en.mrg > brackets
+train-grammar --treebank S/en.mrg -o en.pcfg
+train-grammar --treebank S/en.mrg -o latent.pcfg --latent 1 --iterations 2
+parse -m en.pcfg S/en.txt > trees.mrg
+parse -m latent.pcfg S/en.conllu > trees.2.mrg
+parse -m latent.pcfg --decode viterbi S/en.txt > trees.3.mrg
 train-classes S/de-en.de -n 5 -o de.classes --save-paths de.paths
 train-hmm --text S/de-en.en --states 6 -o em.hmm --estimator em --save-classes classes --save-paths paths
 train-hmm --tagged S/en.conllu --latent 1 --classes classes -o classed.tagger

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
 
 #: The task packages, those that compile longest first.
-PARTS = ("aligning", "translating", "parsing", "tagging", "encoding", "clustering")
+PARTS = ("aligning", "translating", "parsing", "tagging", "constituents", "encoding", "clustering")
 
 
 def warm(part: str) -> None:
@@ -36,6 +36,10 @@ def _warm(part: str, folder: Path, pool: "Pool") -> None:
         from aligntools.tagging import warming as tagging
 
         tagging.warm(pool)
+    elif part == "constituents":
+        from aligntools.constituents import warming as constituents
+
+        constituents.warm(pool)
     elif part == "clustering":
         from aligntools.clustering import warming as clustering
 

@@ -1,4 +1,4 @@
-"""``aligntools parse``: a parser applied to text with tags."""
+"""``aligntools parse``: a parser, or a grammar of constituents, applied to text."""
 
 from contextlib import nullcontext
 from functools import partial
@@ -6,26 +6,51 @@ from typing import Any
 
 import click
 
-from aligntools import ParserDecisions, ParserReading, Run
+from aligntools import GrammarDecisions, ParserDecisions, ParserReading, Run
 from aligntools.cli import declared, engine_options, notices, options, reporting, serving
-from aligntools.cli.flags import renamed
+from aligntools.cli.flags import as_flag, renamed
+from aligntools.ground.errors import UsageProblem
+
+#: Options that only one kind of model has.
+_DEPENDENCIES = {"labels", "map", "projective", "single_root"}
+_CONSTITUENTS = {"decode", "pruning", "given_tags"}
+
+
+def _length() -> Any:
+    """Return the option on the length of sentences, which is another one with a grammar of constituents."""
+    default, other = ParserDecisions.max_length, GrammarDecisions.max_length
+    about = f"{declared.help_of(ParserDecisions, 'max_length')}  [default: {default}; {other} with a grammar]"
+    return declared.option(ParserDecisions, "max_length", default=None, help=about)
 
 
 @click.command("parse", cls=options.Command, renamed=renamed(ParserDecisions))
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
 @options.group(
     "Common options",
-    click.option("-m", "--model", required=True, metavar="FILE", help="Parser from train-parser or transfer-parse."),
+    click.option(
+        "-m",
+        "--model",
+        required=True,
+        metavar="FILE",
+        help="Parser from train-parser or transfer-parse, or grammar from train-grammar.",
+    ),
     options.output,
     declared.group(ParserDecisions, "labels"),
 )
 @options.group(
     "Input",
-    declared.option(ParserReading, "format", choices=("auto", "conll", "tagged")),
+    declared.option(
+        ParserReading,
+        "format",
+        choices=("auto", "conll", "tagged", "text"),
+        help="Format of the text; auto looks at its first lines. Plain text (text) is for grammars of constituents.",
+    ),
     declared.group(ParserReading, "column", "predicted_columns", "map", "separator"),
     serving.unbuffered,
 )
-@declared.group(ParserDecisions, without=("labels",))
+@declared.group(ParserDecisions, without=("labels", "max_length"))
+@options.group("Trees", _length())
+@declared.group(GrammarDecisions, without=("max_length",))
 @engine_options.group
 @options.group("Resources and messages", options.verify, options.threads, options.verbosity)
 def command(**o: Any) -> None:
@@ -35,25 +60,44 @@ def command(**o: Any) -> None:
     the new tree, and empty nodes stay; without one DEPS is emptied. Reads standard input if no TEXT is given, and
     writes while it reads. word_TAG lines become CoNLL. Every sentence of the input is in the output.
 
+    With a grammar of constituents the text may be plain, and a tree in brackets is written for each sentence, one a
+    line; (()) where there are no words. Tags that the text has are kept in the trees: XPOS by default in CoNLL.
+
     \b
     Example:
       aligntools train-parser -q --treebank data/samples/en.conllu -o /tmp/en.parser
       aligntools parse -m /tmp/en.parser data/samples/en.tagged
+      aligntools train-grammar -q --treebank data/samples/en.mrg -o /tmp/en.pcfg
+      aligntools parse -m /tmp/en.pcfg data/samples/en.txt
     """
     from aligntools.api.parse.parse_files import ParseFiles, Parsing
+    from aligntools.api.parse.tree_files import TreeParsing, writes_trees
 
     run, quiet = declared.settings(Run, o), o["quiet"]
+    grammar = writes_trees(o["model"])
+    _check_use(o, grammar)
     lines = reporting.SpokenLines(not quiet)
+    files, reading = declared.made_of(ParseFiles, o), declared.settings(ParserReading, o)
+    how: dict[str, Any] = {
+        "verify": o["verify"],
+        "unbuffered": o["unbuffered"],
+        "ending": partial(serving.until_terminated, o["unbuffered"]),
+    }
     with notices.shown(quiet) if run.asked else nullcontext():
-        words = Parsing(
-            declared.made_of(ParseFiles, o),
-            declared.settings(ParserDecisions, o),
-            declared.settings(ParserReading, o),
-            run,
-            lines,
-            verify=o["verify"],
-            unbuffered=o["unbuffered"],
-            ending=partial(serving.until_terminated, o["unbuffered"]),
-        ).parse()
+        if grammar:
+            words = TreeParsing(files, declared.settings(GrammarDecisions, o), reading, run, lines, **how).parse()
+        else:
+            words = Parsing(files, declared.settings(ParserDecisions, o), reading, run, lines, **how).parse()
     if o["verbose"]:
         lines.took(words, "words")
+
+
+def _check_use(o: dict[str, Any], grammar: bool) -> None:
+    """Refuse options that are for another kind of model."""
+    given = declared.given()
+    for name in sorted(given & (_DEPENDENCIES if grammar else _CONSTITUENTS)):
+        value = str(o[name]) if isinstance(o[name], bool) else None
+        kind = "a grammar of constituents" if grammar else "a parser of dependencies"
+        raise UsageProblem(f"{as_flag(name, value)} does not go with {kind}, which {o['model']} is")
+    if not grammar and o["format"] == "text":
+        raise UsageProblem(f"`format=text`: {o['model']} parses text with tags; tag it first")

@@ -79,7 +79,7 @@ def probable(n, words, rules, chart, least, allowed):
             total += rules.roots[s] * upper[cell, s]
     if total == 0:
         return False
-    for other in range(cell + 1):
+    for other in range(n * (n + 1) // 2):
         out_upper[other, :] = 0
     for s in range(symbols):
         out_upper[cell, s] = rules.roots[s] / total

@@ -126,7 +126,7 @@ class ConstituentModel:
                 return Tree(""), 0.0, False, False
             pruning, lexicon = self._pruning
             coarse = self._scores(words, own, lexicon, np.arange(self.grammar.n_tags + 1))
-            if len(words) > how.longest:
+            if len(words) > how.max_length:
                 return self._flat(words, own, coarse), -np.inf, True, False
             allowed = pruning.allowed(coarse, how.pruning)
             tree, value = None, -np.inf

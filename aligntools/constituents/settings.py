@@ -9,7 +9,7 @@ from aligntools.ground.ranges import PROBABILITY, amounts, counts
 #: Which tree is the best: the one whose rules are most probably right, or the most probable derivation.
 Decode: TypeAlias = Literal["max-rule", "viterbi"]
 DECODE: tuple[str, ...] = get_args(Decode)
-_TRAINING, _DECISIONS = "Grammar", "Decisions"
+_TRAINING, _DECISIONS = "Grammar", "Grammars of constituents"
 
 
 @documented
@@ -50,6 +50,9 @@ class GrammarSettings(Settings):
         allowed=amounts(0, 0.1),
         group=_TRAINING,
     )
+    functions: bool = option(
+        False, "Learn labels with their functions, such as NP-SBJ; indices are left out.", group=_TRAINING
+    )
     seed: int = option(1, "Of the noise by which split symbols begin to differ.", allowed=counts(0), group=_TRAINING)
 
     @property
@@ -84,4 +87,11 @@ class GrammarDecisions(Settings):
         group=_DECISIONS,
         metavar="P",
     )
-    longest: int = option(150, "Longer sentences get a flat tree.", allowed=counts(1), group=_DECISIONS)
+    given_tags: bool = option(
+        True,
+        "Words have the tags that the text has, where it has some; or their tags are found, too.",
+        group=_DECISIONS,
+    )
+    max_length: int = option(
+        150, "Longer sentences get a flat tree, and are counted.", allowed=counts(1), group=_DECISIONS
+    )

@@ -70,8 +70,14 @@ def state_number(grammar, state):
     return int(grammar.first[state[0]]) + state[1]
 
 
+def without_substates(grammar, weights):
+    """Return the grammar of the same symbols without substates."""
+    return grammar.projected(weights, np.arange(len(grammar.symbols)), grammar.symbols, grammar.n_tags)
+
+
 def filled(grammar, words):
     """Return a level, its chart of the words' inside, and the log-probability."""
     level = Level.of(grammar)
-    chart = level.chart(len(words))
+    n = len(words)
+    chart = level.chart(n, np.ones((n * (n + 1) // 2, len(grammar.symbols)), np.bool_))
     return level, chart, kernels_chart.fill_inside(len(words), words, level.rules, chart)

@@ -8,9 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.constituents import kernels_best, kernels_chart
-from aligntools.constituents.decoding import Level, _best, best_tree
+from aligntools.constituents.decoding import Level, Pruning, _best, best_tree
 from tests import naive_constituents as naive
-from tests.constituents.grammars import SYMBOLS, as_dicts, filled, random_grammar, random_words, state_number
+from tests.constituents.grammars import (
+    SYMBOLS,
+    as_dicts,
+    filled,
+    random_grammar,
+    random_words,
+    state_number,
+    without_substates,
+)
 
 
 def cell(i, j):
@@ -107,23 +115,20 @@ def test_long_sentences_neither_underflow_nor_overflow():
 def test_what_is_pruned_is_left_out_and_the_rest_stays():
     rng = np.random.default_rng(4)
     grammar = random_grammar(rng, 2, 0.6)
+    weights = rng.random(grammar.n_states)
     words, _ = random_words(rng, grammar, 6)
-    level, chart, value = filled(grammar, words)
+    of_tags = np.add.reduceat(words, grammar.first[: grammar.n_tags], axis=1)
+    level, chart, _ = filled(without_substates(grammar, weights), of_tags)
     kernels_chart.fill_outside(6, level.rules, chart)
-    allowed = np.zeros_like(chart.allowed)
-    kernels_chart.keep_probable(6, 0.05, level.rules, chart, allowed)
-    first = grammar.first[:-1]
-    of_symbols = [
-        np.add.reduceat(a * b, first, axis=1)
-        for a, b in ((chart.lower, chart.out_lower), (chart.upper, chart.out_upper))
-    ]
-    np.testing.assert_array_equal(allowed, np.maximum(*of_symbols) >= 0.05)
-    pruned = level.chart(6)
-    pruned.allowed[:] = allowed
-    less = kernels_chart.fill_inside(6, words, level.rules, pruned)
+    pruning = Pruning.of(grammar, weights)
+    allowed = pruning.allowed(of_tags, 0.05)
+    posterior = np.maximum(chart.lower * chart.out_lower, chart.upper * chart.out_upper)
+    np.testing.assert_array_equal(allowed, posterior >= 0.05)
+    level, chart, value = filled(grammar, words)
+    less = kernels_chart.fill_inside(6, words, level.rules, level.chart(6, allowed))
     assert -math.inf < less < value
-    kernels_chart.keep_probable(6, 0.0, level.rules, chart, pruned.allowed)
-    assert kernels_chart.fill_inside(6, words, level.rules, pruned) == value
+    everything = pruning.allowed(of_tags, 0.0)
+    assert kernels_chart.fill_inside(6, words, level.rules, level.chart(6, everything)) == pytest.approx(value)
 
 
 @pytest.mark.parametrize("decode", ["max-rule", "viterbi"])
@@ -131,12 +136,10 @@ def test_pruning_of_what_is_improbable_changes_no_tree(decode):
     rng = np.random.default_rng(5)
     for _ in range(5):
         grammar = random_grammar(rng, 3, 0.6)
-        coarse = grammar.projected(np.ones(grammar.n_states))
         words, _ = random_words(rng, grammar, 5)
         of_tags = np.add.reduceat(words, grammar.first[: grammar.n_tags], axis=1)
-        levels = [Level.of(coarse), Level.of(grammar)]
-        sentence, tags = list("abcde"), [""] * 5
-        trees = [
-            str(best_tree(sentence, tags, [of_tags, words], levels, decode, least)[0]) for least in (0.0, 1e-12)
-        ] + [str(best_tree(sentence, tags, [words], levels[1:], decode, 0.0)[0])]
+        pruning, level = Pruning.of(grammar, np.ones(grammar.n_states)), Level.of(grammar)
+        everything = np.ones((15, len(grammar.symbols)), np.bool_)
+        cells = [everything, *(pruning.allowed(of_tags, least) for least in (0.0, 1e-12))]
+        trees = [str(best_tree(list("abcde"), [""] * 5, words, level, allowed, decode)[0]) for allowed in cells]
         assert len(set(trees)) == 1

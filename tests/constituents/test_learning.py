@@ -12,7 +12,7 @@ from aligntools.constituents.treebank import treebank
 from aligntools.formats.annotation.brackets import parse_trees
 from aligntools.ground.parallel import Pool
 from tests import naive_constituents as naive
-from tests.constituents.grammars import as_dicts, random_grammar, state_number, states_of
+from tests.constituents.grammars import as_dicts, random_grammar, state_number, states_of, without_substates
 
 TREES = """
 (S (N a) (V (v b) (N a)))
@@ -162,7 +162,7 @@ def test_a_projection_has_the_rules_frequencies():
     rng = np.random.default_rng(2)
     grammar = random_grammar(rng)
     weights = rng.random(grammar.n_states)
-    coarse = grammar.projected(weights)
+    coarse = without_substates(grammar, weights)
     fine, found = as_dicts(grammar), as_dicts(coarse)
     for k in (0, 1):
         for rule, value in found[k].items():

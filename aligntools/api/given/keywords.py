@@ -149,6 +149,28 @@ class FilterKeywords(TypedDict, total=False):
     max_copied: float
 
 
+class GrammarKeywords(TypedDict, total=False):
+    """Those of `GrammarSettings`."""
+
+    horizontal: int | None
+    vertical: int | None
+    latent: int
+    merge: float
+    iterations: int
+    smoothing: float
+    functions: bool
+    seed: int
+
+
+class GrammarDecisionsKeywords(TypedDict, total=False):
+    """Those of `GrammarDecisions`."""
+
+    decode: Literal["max-rule", "viterbi"]
+    pruning: float
+    given_tags: bool
+    max_length: int
+
+
 class InducedParserKeywords(TypedDict, total=False):
     """Those of `InducedParserSettings`."""
 

@@ -7,14 +7,15 @@ from aligntools.ground.errors import ModelError
 
 if TYPE_CHECKING:
     from aligntools.api.align.aligner import Aligner
+    from aligntools.api.parse.constituents import ConstituentParser
     from aligntools.api.parse.parsing import Parser
     from aligntools.api.tag.tagging import Tagger
     from aligntools.api.translate.grammars import Grammar
     from aligntools.api.translate.language_models import LanguageModel
 
-Model: TypeAlias = Union["Aligner", "Tagger", "Parser", "Grammar", "LanguageModel"]
+Model: TypeAlias = Union["Aligner", "Tagger", "Parser", "ConstituentParser", "Grammar", "LanguageModel"]
 #: What model files say that they are.
-KINDS = ("alignment", "tagger", "parser", "dmv", "grammar", "lm")
+KINDS = ("alignment", "tagger", "parser", "dmv", "pcfg", "grammar", "lm")
 
 
 def load(path: str | os.PathLike[str], *, verify: bool = True) -> Model:
@@ -29,7 +30,7 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Model:
 
     Returns
     -------
-    Aligner, Tagger, Parser, Grammar or LanguageModel
+    Aligner, Tagger, Parser, ConstituentParser, Grammar or LanguageModel
 
     Raises
     ------
@@ -62,6 +63,10 @@ def _class_of(kind: str) -> type[Model]:
         from aligntools.api.tag.tagging import Tagger
 
         return Tagger
+    if kind == "pcfg":
+        from aligntools.api.parse.constituents import ConstituentParser
+
+        return ConstituentParser
     if kind == "grammar":
         from aligntools.api.translate.grammars import Grammar
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 
-_TOKEN = re.compile(r"[()]|[^()\s]+")
+#: Spaces, tabs and ends of lines separate; other white space is part of words, as everywhere.
+_TOKEN = re.compile(r"[()]|[^() \t\r\n]+")
 #: How words that are brackets are written.
 _ESCAPES = {"(": "-LRB-", ")": "-RRB-"}
 _WORDS = {written: word for word, written in _ESCAPES.items()}
@@ -96,7 +97,7 @@ class Tree:
 
 
 def _escaped(word: str) -> str:
-    return _ESCAPES.get(word) or word.replace("(", "-LRB-").replace(")", "-RRB-")
+    return _ESCAPES.get(word) or word.replace("(", "-LRB-").replace(")", "-RRB-").replace(" ", "\xa0")
 
 
 def parse_trees(lines: Iterable[str], path: object) -> Iterator[tuple[int, Tree]]:

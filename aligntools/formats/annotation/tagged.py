@@ -122,7 +122,7 @@ def stream_sentences(path: object, format: str = "auto", sentences: int = 10_000
 
 
 def stream_tags(
-    path: object, format: str = "auto", separator: bytes | None = None, sentences: int = 10_000
+    path: object, format: str = "auto", separator: bytes | None = None, sentences: int = 10_000, plain: bool = False
 ) -> Iterator[Conll | Tokens]:
     """Read text with tags, CoNLL or ``word_TAG`` lines, in parts; both have ``words`` and ``offsets``.
 
@@ -135,6 +135,8 @@ def stream_tags(
         Between word and tag of tagged text; None: the one that this line has.
     sentences : int
         Most sentences in a part. A part of CoNLL may have none, but lines that belong into the output.
+    plain : bool
+        It may be plain text (``text``), too, which has no tags.
 
     Raises
     ------
@@ -145,10 +147,15 @@ def stream_tags(
         lines = iter(file)
         if format == "auto" or (format == "tagged" and separator is None):
             seen, _ = beginning(lines)
-            among = ("conll", "tagged") if format == "auto" else ("tagged",)
+            among = ("conll", "tagged", *(["text"] if plain else [])) if format == "auto" else ("tagged",)
             (format, separator), lines = sniff(seen, among, separator), chain(seen, lines)
         if format == "conll":
             yield from parse_parts(path, lines, sentences)
+        elif format == "text":
+            white = WhiteSpace(path)
+            for first, part in _parts(lines, sentences):
+                yield parse_text(white.of_lines(part), first)
+            white.tell()
         else:
             for first, part in _parts(lines, sentences):
                 yield parse_tagged(path, part, first, SEPARATORS[0] if separator is None else separator)

@@ -1,0 +1,314 @@
+"""Grammars of constituents from Python: trained on trees, and the trees that they find."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+
+from aligntools.api.given.annotated import Parsed, PathLike, decoded, tagged_tokens_of, tell_unused, tokens_of
+from aligntools.api.given.annotators import Annotator, batches
+from aligntools.api.given.keywords import GrammarDecisionsKeywords, GrammarKeywords, RunKeywords
+from aligntools.api.given.naming import IN_MEMORY, name_of
+from aligntools.api.given.sentences import words_of
+from aligntools.api.given.texts import Sentence
+from aligntools.api.given.trees import SomeTrees, trees_given
+from aligntools.api.running.progress import Progress, Step, reporter
+from aligntools.api.running.threads import pool_of
+from aligntools.api.views.showing import ShownAsModel
+from aligntools.constituents.settings import GrammarDecisions, GrammarSettings
+from aligntools.formats.annotation.brackets import Tree
+from aligntools.formats.annotation.conll import Conll, column_place
+from aligntools.ground.declaring import Given, taking
+from aligntools.ground.errors import DataError
+from aligntools.ground.running import Run
+
+if TYPE_CHECKING:
+    from aligntools.constituents.model import ConstituentModel, ParsedTrees
+    from aligntools.ground.parallel import Pool
+    from aligntools.viewing.models import ModelView
+
+#: Sentences that are parsed at a time.
+PART = 200
+#: What tells constituents apart that belong together: NP-SBJ-1, NP=2.
+_INDEX = re.compile(r"[-=]\d+")
+#: A sentence with tags or without: a line, words, or pairs of word and tag.
+SomeSentence: TypeAlias = Sentence | Sequence[tuple[str, str]]
+
+
+class TrainingKeywords(GrammarKeywords, RunKeywords, total=False):
+    """Keywords of `train_grammar`, besides its own parameters."""
+
+
+class ParsingKeywords(GrammarDecisionsKeywords, RunKeywords, total=False):
+    """Keywords of `ConstituentParser.parse_batch`, besides its own parameters."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConstituentParser(Annotator, ShownAsModel):
+    """A grammar of constituents: from `train_grammar` or a model file.
+
+    It can be used from several threads.
+
+    Attributes
+    ----------
+    model : ConstituentModel
+        The arrays; not part of the public interface.
+    """
+
+    model: "ConstituentModel"
+
+    def __repr__(self) -> str:
+        own = self.model.grammar
+        return f"<ConstituentParser of {len(own.symbols)} symbols, {own.n_states} states>"
+
+    def model_view(self, title: str, words: int, best: int) -> "ModelView":
+        """Return what the model learned; see `aligntools.view_model`."""
+        from aligntools.api.parse.grammar_view import model_view
+
+        return model_view(self.model, title, best)
+
+    @classmethod
+    def _of_file(cls, path: PathLike, verify: bool) -> "ConstituentParser":
+        from aligntools.constituents.model import ConstituentModel
+
+        return cls(ConstituentModel.load(path, verify))
+
+    @taking(GrammarDecisions)
+    def parse(
+        self,
+        tokens: SomeSentence,
+        tags: Sequence[str] | None = None,
+        decisions: GrammarDecisions | None = None,
+        **options: Unpack[GrammarDecisionsKeywords],
+    ) -> Tree:
+        """Parse a sentence.
+
+        Parameters
+        ----------
+        tokens : str, sequence of str, or sequence of (str, str)
+            A line of words, words, or pairs of word and tag.
+        tags : sequence of str, optional
+            A tag for each word.
+        decisions : GrammarDecisions or None
+            The options below, whole.
+        **options
+
+        Returns
+        -------
+        Tree
+            ``str()`` gives it in brackets. Of a sentence without words it is empty.
+
+        Raises
+        ------
+        DataError
+            When there is not one tag for each word.
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> parser = at.train_grammar("data/samples/en.mrg")
+        >>> print(parser.parse("The dog sleeps ."))
+        (S (NP (DT The) (NN dog)) (VP (VBZ sleeps)) (. .))
+        """
+        given = Given("parse", options)
+        decisions = given.take(GrammarDecisions, decisions)
+        given.end()
+        sentence = tokens
+        if tags is not None:
+            words = [decoded(word) for word in words_of(tokens)]  # type: ignore[arg-type]
+            if len(words) != len(tags):
+                raise DataError(IN_MEMORY, None, f"{len(words)} words, but {len(tags)} tags")
+            sentence = list(zip(words, tags, strict=True))
+        with pool_of(1) as pool:
+            return self._parsed([sentence], decisions, pool)[0]
+
+    @taking(GrammarDecisions, Run)
+    def parse_batch(
+        self,
+        sentences: Iterable[SomeSentence],
+        decisions: GrammarDecisions | None = None,
+        *,
+        run: Run | None = None,
+        batch_size: int = PART,
+        **options: Unpack[ParsingKeywords],
+    ) -> Iterator[Tree]:
+        """Parse sentences one after the other, in constant memory.
+
+        Parameters
+        ----------
+        sentences : iterable of sentences
+            Lines of words, lists of words, or lists of pairs of word and tag.
+        decisions, run : GrammarDecisions, Run or None
+            The options below, whole. One process does this.
+        batch_size : int
+            Sentences that are read before the first of them is returned.
+        **options
+
+        Yields
+        ------
+        Tree
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> parser = at.train_grammar("data/samples/en.mrg")
+        >>> [len(tree.words()) for tree in parser.parse_batch(["The dog sleeps .", [("Rain", "NN")]])]
+        [4, 1]
+        """
+        given = Given("parse_batch", options)
+        decisions = given.take(GrammarDecisions, decisions)
+        run = given.take(Run, run).here()
+        given.end()
+        with pool_of(run.threads) as pool:
+            for part in batches(sentences, batch_size):
+                yield from self._parsed(part, decisions, pool)
+
+    def _parsed(self, sentences: Sequence[Any], decisions: GrammarDecisions, pool: "Pool") -> list[Tree]:
+        words, tags = list[list[str]](), list[list[str]]()
+        for sentence in sentences:
+            pairs = not isinstance(sentence, str | bytes) and any(isinstance(one, tuple) for one in sentence)
+            read = tagged_tokens_of([sentence]) if pairs else tokens_of([sentence])
+            words.append(list(map(decoded, read.words)))
+            tags.append(list(map(decoded, read.tags)) if read.tags else [""] * len(read.words))
+        return self.model.parse(words, tags if decisions.given_tags else None, decisions, pool).trees
+
+    def unknown_tags(self, tags: Iterable[bytes]) -> set[bytes]:
+        """Return those of some tags that no tree of the training had; they say nothing of their words."""
+        known = {
+            tag.encode("utf-8", "surrogateescape") for tag in self.model.grammar.symbols[: self.model.grammar.n_tags]
+        }
+        return {*tags} - known - {b"_"}
+
+    def tags_of(self, text: Parsed, column: str | int | None) -> list[bytes] | None:
+        """Return the tags of what a reader returned, None where it has none."""
+        if isinstance(text, Conll):
+            return text.column(column_place(self.column if column is None else column))
+        return text.tags
+
+    def parse_read(
+        self, text: Parsed, decisions: GrammarDecisions, column: str | int | None, pool: "Pool"
+    ) -> "ParsedTrees":
+        """Parse what a reader of `aligntools.formats` returned; see `parse`.
+
+        Parameters
+        ----------
+        text : Tokens or Conll
+        decisions : GrammarDecisions
+        column : str, int or None
+            Column of CoNLL with tags; None: that of the model.
+        pool : Pool
+        """
+        tell_unused("conll" if isinstance(text, Conll) else text.format, "the text", column, None)
+        tags = self.tags_of(text, column) if decisions.given_tags else None
+        edges = text.offsets.tolist()
+        words = [list(map(decoded, text.words[a:b])) for a, b in pairwise(edges)]
+        given = None
+        if tags is not None:
+            known = [("" if tag == b"_" else decoded(tag)) for tag in tags]
+            given = [known[a:b] for a, b in pairwise(edges)]
+        return self.model.parse(words, given, decisions, pool)
+
+
+@taking(GrammarSettings, Run)
+def train_grammar(
+    treebanks: "SomeTrees | Sequence[PathLike]",
+    settings: GrammarSettings | None = None,
+    *,
+    run: Run | None = None,
+    progress: Progress = None,
+    **options: Unpack[TrainingKeywords],
+) -> ConstituentParser:
+    """Learn a grammar of constituents from trees: a treebank grammar, markovized or with latent annotations.
+
+    A probabilistic context-free grammar of binary rules (Klein & Manning 2003); with ``latent`` its symbols are split,
+    trained by EM and merged (Petrov, Barrett, Thibaux & Klein 2006). Unknown words are known by their form.
+
+    Parameters
+    ----------
+    treebanks : str, path, sequence of these, or iterable of trees
+        Files of trees in brackets; or trees, as `Tree` or as text. What stands for nothing (traces) is left out.
+    settings, run : GrammarSettings, Run or None
+        The options below, whole. One process does this.
+    progress : callable, True or None
+        Called with a `Step` for each iteration of EM, stage ``split``, ``merged`` or ``smoothed``, with the figures
+        ``round``, ``iteration``, ``objective`` (log-likelihood) and ``substates``; and at the end, stage ``trained``,
+        with the numbers of ``sentences``, ``words``, ``symbols``, ``substates``, ``rules`` and trees that are
+        ``empty``.
+    **options
+
+    Returns
+    -------
+    ConstituentParser
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read, brackets are not balanced, or there is no tree.
+    UsageProblem
+        When an option is outside its range.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> parser = at.train_grammar("data/samples/en.mrg", latent=1, iterations=5)
+    >>> print(parser.parse([("The", "DT"), ("dog", "NN"), ("sleeps", "VBZ")]))
+    (S (NP (DT The) (NN dog)) (VP (VBZ sleeps)))
+    """
+    from aligntools.constituents.training import train
+
+    given = Given("train_grammar", options)
+    settings = given.take(GrammarSettings, settings)
+    run = given.take(Run, run).here()
+    given.end()
+    trees, empty, name = _trees_of(treebanks, settings.functions)
+    if not trees:
+        raise DataError(name, None, "has no trees to learn from; a tree is (S (NP (DT the) ...) ...)")
+    tell = reporter(progress)
+
+    def report(stage: str, figures: dict[str, float]) -> None:
+        tell(Step(stage, figures={"stage": stage} | figures))
+
+    with pool_of(run.threads) as pool:
+        model = train(trees, settings, pool, report, {"column": "xpos"})
+    own = model.grammar
+    found = {
+        "sentences": len(trees),
+        "words": sum(len(tree.words()) for tree in trees),
+        "symbols": len(own.symbols),
+        "substates": own.n_states,
+        "rules": len(own.binary) + len(own.unary),
+        "empty": empty,
+    }
+    tell(Step("trained", figures=found))
+    return ConstituentParser(model)
+
+
+def _trees_of(treebanks: Any, functions: bool) -> tuple[list[Tree], int, str]:
+    """Return the trees to learn from, how many were empty, and what messages call the first treebank."""
+    from aligntools.constituents.binarizing import without_repeats
+    from aligntools.formats.annotation.brackets import plain
+
+    banks = [treebanks] if isinstance(treebanks, str | os.PathLike) else list(treebanks)
+    if not all(isinstance(bank, os.PathLike) or (isinstance(bank, str) and bank.lstrip()[:1] != "(") for bank in banks):
+        banks = [banks]
+    found, empty = list[Tree](), 0
+    for bank in banks:
+        for tree in trees_given(bank, IN_MEMORY)[0]:
+            own = plain(tree, functions)
+            if functions:
+                _leave_out_indices(own)
+            if own.children or own.word is not None:
+                found.append(without_repeats(own))
+            else:
+                empty += 1
+    return found, empty, name_of(banks[0] if banks else [], IN_MEMORY)
+
+
+def _leave_out_indices(tree: Tree) -> None:
+    waiting = [tree]
+    while waiting:
+        one = waiting.pop()
+        one.label = _INDEX.sub("", one.label) or one.label
+        waiting += one.children

@@ -1,0 +1,20 @@
+"""Runs every kernel of grammars of constituents once on a few words."""
+
+from aligntools.constituents.settings import DECODE, GrammarDecisions, GrammarSettings
+from aligntools.constituents.training import train
+from aligntools.formats.annotation.brackets import parse_trees
+from aligntools.ground.parallel import Pool
+
+_TREES = (
+    "(S (NP (D a) (N dog)) (VP (V barks)) (P .))",
+    "(S (NP (N cats)) (VP (V see) (NP (D the) (N dog))) (P .))",
+)
+
+
+def warm(pool: Pool) -> None:
+    """Compile what training grammars and parsing with them use."""
+    trees = [tree for _, tree in parse_trees(_TREES, "warming")]
+    for latent in (0, 1):
+        model = train(trees, GrammarSettings(latent=latent, iterations=1), pool)
+        for decode in DECODE:
+            model.parse([tree.words() for tree in trees], None, GrammarDecisions(decode=decode), pool)  # type: ignore[arg-type]

@@ -1,0 +1,139 @@
+"""train-grammar and parse: from trees to trees, through the shell and in Python."""
+
+import json
+
+import pytest
+
+import aligntools as at
+from aligntools.formats.annotation.brackets import parse_trees
+from aligntools.formats.models.modelfile import read_model, write_model
+from tests.cli.running import fails, run
+
+
+@pytest.fixture(scope="module")
+def model(samples, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pcfg")
+    done = run("train-grammar", "--treebank", samples / "en.mrg", "-o", folder / "en.pcfg", "--latent", "1",
+               "--iterations", "4", "--log-json", folder / "log", "-v")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert b"round 1, after merging, iteration 0: log-likelihood -" in done.stderr
+    assert b"40 sentences, 321 words; 47 symbols, 71 substates, 99 rules\n" in done.stderr
+    return folder / "en.pcfg"
+
+
+def trees(data):
+    return [tree for _, tree in parse_trees(data.decode().splitlines(), "output")]
+
+
+def test_the_log_has_every_iteration_and_em_does_not_get_worse(model):
+    steps = [json.loads(line) for line in (model.parent / "log").read_text().splitlines()]
+    values = [step["objective"] for step in steps if step["stage"] == "split"]
+    assert len(values) == 4
+    assert values == sorted(values)
+    assert run("view", "--log", model.parent / "log").returncode == 0
+
+
+def test_the_same_bytes_with_any_number_of_threads(model, samples, tmp_path):
+    how = ("--treebank", samples / "en.mrg", "--latent", "1", "--iterations", "4", "--threads", "1")
+    assert run("train-grammar", "-q", *how, "-o", tmp_path / "one").stderr == b""
+    assert (tmp_path / "one").read_bytes() == model.read_bytes()
+
+
+def test_there_is_a_tree_for_each_line_of_plain_text(model, tmp_path):
+    text = "The dog sleeps .\n\n( foo ) ba(r a\u00a0b\n" + "word " * 200 + "\n"
+    (tmp_path / "text").write_text(text)
+    done = run("parse", "-m", model, tmp_path / "text", "--format", "text")
+    found = trees(done.stdout)
+    assert [tree.words() for tree in found] == [
+        ["The", "dog", "sleeps", "."], [], ["(", "foo", ")", "ba-LRB-r", "a\u00a0b"], ["word"] * 200,
+    ]  # fmt: skip
+    assert done.stdout.count(b"\n") == 4
+    assert f"warning: 1 sentences over --max-length have flat trees (the first: {tmp_path / 'text'}, sentence 4)" in (
+        done.stderr.decode()
+    )
+    assert str(found[0]) == "( (S (NP (DT The) (NN dog)) (VP (VBZ sleeps)) (. .)))"
+    live = run("parse", "-q", "-m", model, "--unbuffered", stdin=text.encode())
+    assert live.stdout == done.stdout
+    shared = run("parse", "-q", "-m", model, tmp_path / "text", "--format", "text", "--workers", "1")
+    assert shared.stdout == done.stdout
+
+
+def test_tags_of_the_text_are_kept(model, samples):
+    done = run("parse", "-m", model, samples / "en.conllu", "--threads", "1")
+    assert done.returncode == 0, done.stderr
+    rows = [row.split("\t") for row in (samples / "en.conllu").read_text().splitlines()]
+    assert [tag for tree in trees(done.stdout) for tag in tree.tags()] == [r[4] for r in rows if r[0].isdigit()]
+    found = run("parse", "-q", "-m", model, samples / "en.conllu", "--no-given-tags").stdout
+    assert found != done.stdout
+    assert found.count(b"\n") == done.stdout.count(b"\n") == 101
+    universal = run("parse", "-m", model, samples / "en.tagged")
+    assert b"words have tags that the grammar has never seen (" in universal.stderr
+    assert b"(DET The)" in universal.stdout
+    assert b"(DET" not in run("parse", "-m", model, samples / "en.tagged", "--no-given-tags").stdout
+
+
+def test_what_it_learned_by_is_found_again(model, samples, tmp_path):
+    gold = trees((samples / "en.mrg").read_bytes())
+    text = "".join(" ".join(tree.words()) + "\n" for tree in gold).encode()
+    for how in ("viterbi", "max-rule"):
+        parsed = run("parse", "-q", "-m", model, "--decode", how, "--pruning", "1e-6", stdin=text).stdout
+        (tmp_path / how).write_bytes(parsed)
+        assert at.score_brackets(samples / "en.mrg", tmp_path / how).f1 > 0.85
+
+
+def test_functions_are_learned_if_asked_for(tmp_path):
+    tree = "( (S (NP-SBJ-1 (DT The) (NN dog)) (VP (VBZ sleeps) (S (NP (-NONE- *-1)))) (. .)) )\n"
+    (tmp_path / "bank").write_text(tree * 2 + "(())\n")
+    for functions, label in ((True, "NP-SBJ"), (False, "NP")):
+        parser = at.train_grammar(tmp_path / "bank", functions=functions)
+        assert str(parser.parse("The dog sleeps .")) == f"(S ({label} (DT The) (NN dog)) (VP (VBZ sleeps)) (. .))"
+    done = run("train-grammar", "--treebank", tmp_path / "bank", "-o", tmp_path / "m")
+    assert b"1 trees without words left out\n2 sentences, 8 words" in done.stderr
+
+
+def test_from_python(model, samples):
+    parser = at.load(model)
+    assert repr(parser) == "<ConstituentParser of 47 symbols, 71 states>"
+    batch = list(parser.parse_batch(["The dog sleeps .", ["The", "dog"], [("Rain", "NN")], ""], batch_size=2))
+    assert [tree.words() for tree in batch] == [["The", "dog", "sleeps", "."], ["The", "dog"], ["Rain"], []]
+    assert batch[2].tags() == ["NN"]
+    assert parser.parse(["Rain"], ["NN"]) == batch[2]
+    assert parser.parse(["Rain"], ["XY"]).tags() == ["XY"]
+    with pytest.raises(at.DataError, match="2 words, but 1 tags"):
+        parser.parse("a b", ["X"])
+    given = [str(tree) for tree in trees((samples / "en.mrg").read_bytes())]
+    again = at.train_grammar(given, latent=1, iterations=4)
+    assert str(again.parse("The dog sleeps .")) == str(parser.parse("The dog sleeps ."))
+    assert "rules" in at.view_model(parser).text()
+
+
+def test_what_is_wrong_is_said_in_a_line(model, samples, tmp_path, file):
+    out = ("-o", tmp_path / "out")
+    fails(run("train-grammar", "--treebank", file("a", b"(S (NP (DT the))\n"), *out), "a:1: a bracket is not closed")
+    fails(run("train-grammar", "--treebank", file("b", b"\n"), *out), "b: has no trees to learn from")
+    fails(run("train-grammar", "--treebank", samples / "en.conllu", *out), "en.conllu:", "outside of brackets")
+    fails(run("train-grammar", "--treebank", samples / "en.mrg", "--latent", "99", *out), "--latent", status=2)
+    assert not (tmp_path / "out").exists()
+    fails(run("parse", "-m", model, "--no-labels"), "--no-labels does not go with a grammar of constituents", status=2)
+    fails(run("tag", "-m", model, stdin=b"a\n"), "kind 'pcfg'")
+    parser = tmp_path / "parser"
+    assert (
+        run("train-parser", "-q", "--treebank", samples / "en.conllu", "--iterations", "1", "-o", parser).returncode
+        == 0
+    )
+    fails(run("parse", "-m", parser, "--decode", "viterbi"), "--decode does not go with a parser of depend", status=2)
+    fails(run("parse", "-m", parser, "--format", "text"), "parses text with tags; tag it first", status=2)
+
+
+def test_a_damaged_model_is_refused(model, tmp_path):
+    header, arrays = read_model(model, "pcfg")
+    for name, change in (
+        ("binary", lambda a: a[::-1].copy()),
+        ("binary_weights", lambda a: a * -1),
+        ("substates", lambda a: a + 1),
+        ("words.pairs", lambda a: a + 9999),
+        ("roots", lambda a: a[1:].copy()),
+    ):
+        write_model(tmp_path / "bad", "pcfg", header, arrays | {name: change(arrays[name])})
+        with pytest.raises(at.ModelError):
+            at.load(tmp_path / "bad")
