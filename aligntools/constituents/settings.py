@@ -81,8 +81,9 @@ class GrammarDecisions(Settings):
         group=_DECISIONS,
     )
     pruning: float = option(
-        1e-4,
-        "Symbols above a span that are less probable than this under the grammar before it was split are left out.",
+        1e-3,
+        "Symbols above a span that are less probable than this under a coarse grammar, which has neither latent"
+        " annotations nor markovization, are left out.",
         allowed=PROBABILITY,
         group=_DECISIONS,
         metavar="P",
