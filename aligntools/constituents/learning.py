@@ -109,9 +109,15 @@ def weights_of(bank: Treebank, state: State) -> Weights:
     totals = np.bincount(states, lexicon.pair_counts, grammar.n_states)
     words = lexicon.pair_counts / np.maximum(totals[states], 1e-300)
     return Weights(
-        grammar.first, grammar.binary_at, grammar.binary_weights, grammar.unary_at, grammar.unary_weights, at, words,
+        grammar.first,
+        grammar.binary_at,
+        grammar.binary_weights,
+        grammar.unary_at,
+        grammar.unary_weights,
+        at,
+        words,
         grammar.roots,
-    )  # fmt: skip
+    )
 
 
 def _zeros(weights: Weights) -> Weights:

@@ -41,9 +41,11 @@ class GrammarSettings(Settings):
         0.5, "Share of the splits that are undone in each round.", allowed=PROBABILITY, group=_TRAINING
     )
     iterations: int = option(
-        20, "Iterations of EM after symbols are split; half as many after they are merged.", allowed=counts(1),
+        20,
+        "Iterations of EM after symbols are split; half as many after they are merged.",
+        allowed=counts(1),
         group=_TRAINING,
-    )  # fmt: skip
+    )
     smoothing: float = option(
         0.01,
         "How far the probabilities of a split symbol's rules are drawn to their mean; of its words ten times as far.",

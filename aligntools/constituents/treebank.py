@@ -75,10 +75,12 @@ def treebank(trees: Sequence[Tree], horizontal: int, vertical: int) -> Treebank:
         tuple(min(paths[rule].items(), key=lambda item: (-item[1], item[0]))[0] for rule in unary_rules),
     )
     sentences = [
-        ([word for *_, word in nodes if word is not None],
-         [symbol for symbol, (_, left, *_) in zip(symbols, nodes, strict=True) if left < 0])
+        (
+            [word for *_, word in nodes if word is not None],
+            [symbol for symbol, (_, left, *_) in zip(symbols, nodes, strict=True) if left < 0],
+        )
         for symbols, nodes in zip(numbered, flat, strict=True)
-    ]  # fmt: skip
+    ]
     occurrences, pairs = Occurrences.of(sentences)
     binary_numbers = {rule: k for k, rule in enumerate(binary_rules)}
     unary_numbers = {rule: k for k, rule in enumerate(unary_rules)}
