@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from aligntools.api.align.costs import link_costs as link_costs
     from aligntools.api.align.filtering import PairQuality as PairQuality
     from aligntools.api.align.filtering import filter_pairs as filter_pairs
+    from aligntools.api.align.given_classes import with_word_classes as with_word_classes
     from aligntools.api.align.large import align_in_parts as align_in_parts
     from aligntools.api.align.markup import MarkedText as MarkedText
     from aligntools.api.align.markup import MarkupTransfer as MarkupTransfer
@@ -226,6 +227,7 @@ _MODULES = {
     "api.align.contrastive_base": ("aligner_from_tables",),
     "api.align.costs": ("link_costs",),
     "api.views.constituent_views": ("view_constituents",),
+    "api.align.given_classes": ("with_word_classes",),
     "api.views.derivation_views": ("view_derivations",),
     "api.align.filtering": ("PairQuality", "filter_pairs"),
     "api.translate.grammars": ("Grammar", "extract_grammar", "filter_grammar"),

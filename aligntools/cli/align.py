@@ -27,6 +27,16 @@ _priors = options.group(
     ),
     declared.group(PriorWeights),
 )
+_classes = options.group(
+    "Classes of words",
+    click.option(
+        "--source-classes",
+        metavar="FILE",
+        help="Classes of the source words for IBM 4 and hmm-classes, as mkcls and train-classes write them: word TAB"
+        " class.  [default: learned from the text]",
+    ),
+    click.option("--target-classes", metavar="FILE", help="The same of the target words."),
+)
 _parts = options.group(
     "Text of any size, in parts",
     engine_options.option(
@@ -55,6 +65,7 @@ _parts = options.group(
 @aligning.outputs
 @aligning.shapes
 @declared.group(AlignerSettings)
+@_classes
 @aligning.evidence
 @_parts
 @aligning.limits

@@ -255,6 +255,8 @@ def aligned_text(o: dict[str, Any], watch: Watch) -> "AlignedText":
         watch,
         model=o["model"],
         init_model=o["init_model"],
+        source_classes=o.get("source_classes"),
+        target_classes=o.get("target_classes"),
         verify=o["verify"],
         evidence=evidence_of(o, applying=o["model"] is not None),
         unbuffered=o["unbuffered"],

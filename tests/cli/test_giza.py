@@ -114,7 +114,7 @@ def test_programs_in_the_place_of_gizas(text):
     own = {p.name for p in text.glob("m.*")}
     tables = {f"m.{table}.final" for table in ("t3", "n3", "a3", "d3", "p0_3", "hhmm")}
     assert own == {"m.A3.final.part000", "m.gizacfg", "m.hhmm.final.alpha", *tables}
-    (text / "config").write_text("s de.vcb\nt en.vcb\nc de_en.snt\nm3 3\nm4 0\nmh 2\n")
+    (text / "config").write_text("s de.vcb\nt en.vcb\nc de_en.snt\nm3 3\nm4 0\nmh 2\np0 0.999\n")
     assert run("config", "-o", "g", cwd=text, script="GIZA++").returncode == 0
     assert (text / "g.A3.final").read_bytes() == (text / "m.A3.final.part000").read_bytes()
     assert len(read_giza_a3(str(text / "g.A3.final"))[0]) == PAIRS

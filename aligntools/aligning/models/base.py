@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from aligntools.aligning.training.expectation import BlockStep, Expectations
     from aligntools.aligning.training.reconstruction_positions import PositionClimb
     from aligntools.aligning.training.view_priors import ViewPriors
+    from aligntools.formats.annotation.class_lists import WordLookup
 
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")
@@ -286,6 +287,8 @@ class Task:
         Pseudo-count of each distribution of a table of positions.
     learns_null : bool
         Whether the words of NULL are estimated.
+    classes : tuple of WordLookup or None
+        Classes of the words of both sides that came with the text.
     """
 
     settings: ResolvedSettings
@@ -296,6 +299,7 @@ class Task:
     priors: "ViewPriors | None" = None
     position_smoothing: float = 0.0
     learns_null: bool = False
+    classes: "tuple[WordLookup | None, WordLookup | None]" = (None, None)
 
     def lengths(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the lengths of the text's sentences on both sides."""

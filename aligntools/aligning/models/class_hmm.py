@@ -8,6 +8,7 @@ import numpy as np
 from aligntools.aligning.models import kernels_class_hmm as kc
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models.base import LexicalModel, Shares, Stage, Task
+from aligntools.aligning.models.given_classes import classes_of
 from aligntools.aligning.models.hmm import JUMP_SAMPLE, Hmm, shares
 from aligntools.aligning.models.jumps import initial_jumps, jumps_from_counts
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon
@@ -122,13 +123,12 @@ class ClassHmm(LexicalModel):
         return [Shares("Jumps", "words from the position of the word before", names, series)]
 
 
-def _classes(text: "TextView | Task", sizes: tuple[int, int], settings: ResolvedSettings) -> list[np.ndarray]:
+def _classes(text: TextView, sizes: tuple[int, int], settings: ResolvedSettings) -> list[np.ndarray]:
     """Return a class for each word of both sides, and 0 for unknown ones, int16 [n_words + 1]."""
     from aligntools.clustering import word_classes
 
     found = []
     for side, size in zip((text.source, text.target), sizes, strict=True):
-        assert side is not None, "in parts there is no text here"
         classes = word_classes(side.tokens, side.offsets, size, settings.word_classes, seed=settings.seed)
         found.append(np.append(classes, 0).astype(np.int16))
     return found
@@ -171,7 +171,11 @@ class ClassHmmStage(Stage):
         self._stride = max(1, steps.n_tokens // JUMP_SAMPLE)
         table = steps.matrices.table
         if self._classes is None:
-            self._classes = _classes(self.task, (table.n_source, table.n_target), self.task.settings)
+            sizes = table.n_source, table.n_target
+            self._classes = [classes_of(self.task, size, d).astype(np.int16) for d, size in enumerate(sizes)]
+            rows = 1 + max(int(one.max()) for one in self._classes)
+            if rows > self._jumps.shape[1]:  # classes that came with the text
+                self._jumps = np.repeat(self._jumps[:, :1], rows, 1)
         jumps = kc.ClassJumps(self._jumps, self._classes[0], self._classes[1])
 
         def block(b: tuple[int, int], chunk: Chunk, cells: np.ndarray, other: np.ndarray, logs: np.ndarray) -> None:

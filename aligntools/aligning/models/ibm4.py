@@ -8,10 +8,10 @@ import numpy as np
 from aligntools.aligning.models import kernels_cepts as kc
 from aligntools.aligning.models.base import Stage, Task
 from aligntools.aligning.models.cepts import CeptModel, CeptStage, Counted, Distances, distributions
+from aligntools.aligning.models.given_classes import classes_of
 from aligntools.aligning.models.lexical import LexicalFields
 from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.training.expectation import Expectations
-from aligntools.clustering import word_classes
 from aligntools.formats.models.modelfile import hold
 
 #: Pseudo-count of the distances of a class, and of two, spread as those without them are.
@@ -89,14 +89,7 @@ class Ibm4Stage(CeptStage):
 
     def classes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the classes of both sides' words, int32 [n_words + 1]; words that are not known have that of NULL."""
-        task, settings = self.task, self.task.settings
-        assert task.source is not None, "it is not trained in parts"
-        assert task.target is not None
-        found = [
-            word_classes(side.tokens, side.offsets, size, settings.word_classes, seed=settings.seed)
-            for side, size in zip((task.source, task.target), self.sizes(), strict=True)
-        ]
-        source, target = (np.append(one, 0).astype(np.int32) for one in found)
+        source, target = (classes_of(self.task, size, d) for d, size in enumerate(self.sizes()))
         return source, target
 
     def begin_counts(self) -> Counted:

@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from aligntools.aligning.models.base import LexicalModel, LinkTaker, Stage, Task
+from aligntools.aligning.models.given_classes import check_classes
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon, LookAlikes, lexicon_from_counts
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import DIRECTIONS, POSITION_SMOOTHING, ResolvedSettings
@@ -191,6 +192,7 @@ class Training:
         position_smoothing: float,
     ) -> None:
         began = time.perf_counter()
+        check_classes(bitext, settings, letters)
         self.settings, self.pool, self.letters, self.old, self._report = settings, pool, letters, old, report
         text = view_text(bitext, letters)
         self.source, self.target, self.words = text.source, text.target, text.words
@@ -219,6 +221,7 @@ class Training:
             self.priors,
             position_smoothing,
             kind.learns_null and not settings.agreement,
+            bitext.classes,
         )
         self.stages = begin(task)
         self.matrices = LinkMatrices(source, target, self.table, pool, max_cells)

@@ -15,6 +15,7 @@ from aligntools.api.align.alignment import known_text, read_bitext, train_mre_al
 from aligntools.api.align.alignments import Alignments, Tally
 from aligntools.api.align.compiling_ahead import compiling_for
 from aligntools.api.align.evidence_texts import check_applied
+from aligntools.api.align.given_classes import with_word_classes
 from aligntools.api.align.outputs import AlignmentFiles, Outputs, check_whole_words, write_ttable
 from aligntools.api.align.priors import WeightedPriors, read_priors, write_priors
 from aligntools.api.align.text_files import TextFiles, TextSides
@@ -163,6 +164,8 @@ class AlignedText:
     watch : Watch
     model, init_model : str or None
         A saved model: to apply, or to go on training from.
+    source_classes, target_classes : str or None
+        Files of classes of words, for a model that goes by them.
     verify : bool
         Check its checksum.
     evidence : Asked
@@ -181,6 +184,8 @@ class AlignedText:
     watch: Watch
     model: str | None = None
     init_model: str | None = None
+    source_classes: str | None = None
+    target_classes: str | None = None
     verify: bool = True
     evidence: Asked = field(default_factory=Asked)
     unbuffered: bool = False
@@ -193,6 +198,9 @@ class AlignedText:
             raise UsageProblem("`model` is applied as it is; to continue training from one use `init_model`")
         if self.init_model and os.path.isdir(self.init_model):
             raise UsageProblem("`init_model` goes on from a model file; GIZA++'s tables have no counts to go on from")
+        for name in ("source_classes", "target_classes"):
+            if getattr(self, name) and (applied or self.init_model):
+                raise UsageProblem(f"`{name}` is for a new model; a saved one keeps the classes it was trained with")
         outputs.check(self.decisions, applied)
         if outputs.moses_dir and self.unbuffered:
             raise UsageProblem("`moses_dir` counts the links of a whole text; leave out `unbuffered`")
@@ -270,6 +278,8 @@ class AlignedText:
             self.decisions = trainer.decided(self.decisions, start)
             outputs.check_direction(direction, start.weights is not None, self.decisions, str(self.init_model))
         bitext, more = self._read(trainer.evidence, sides, start, run)
+        if self.source_classes or self.target_classes:
+            bitext = with_word_classes(bitext, self.source_classes, self.target_classes)
         if not len(bitext.source.tokens):
             watch.say("warning: every line has a blank side; nothing to learn from")
         if outputs.ttable or outputs.giza_dir:

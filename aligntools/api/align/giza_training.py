@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.aligning.settings import AlignerSettings, Decisions
+from aligntools.api.align.given_classes import with_word_classes
 from aligntools.api.align.giza import Directed, settings_of, write_all_classes
 from aligntools.api.align.training import train_with
 from aligntools.formats.links.giza_tables import write_settings
@@ -54,6 +55,9 @@ def align_coded(coded: Coded, threads: int, **settings: Any) -> None:
         When a file cannot be read or written, or is not as GIZA++ writes it.
     """
     bitext = read_coded(coded)
+    if settings["model_type"] == "ibm4":  # classes are beside the vocabularies, as GIZA++ has them
+        beside = (f"{path}.classes" for path in (coded.source, coded.target))
+        bitext = with_word_classes(bitext, *(path if os.path.exists(path) else None for path in beside))
     run, reading = Run(threads=threads), Reading(case_sensitive=True)
     aligner = train_with(bitext, AlignerSettings(**settings, direction="forward", views=(0,)), reading=reading, run=run)
     links, scores = [], [np.zeros(0)]

@@ -66,6 +66,7 @@ class InParts:
         """Return what needs the whole text, or a model of it, in memory."""
         files = {name: getattr(work.outputs, name) for name in ("save_priors", "ttable", "moses_dir", "giza_dir")}
         about: dict[str, object] = {"init_model": work.init_model}
+        about |= {"source_classes": work.source_classes, "target_classes": work.target_classes}
         about |= {name: getattr(training.weights, name) for name in ("prior_fertility", "prior_jumps")}
         return {"model": work.model} | about | files
 

@@ -83,6 +83,12 @@ def parse(args: Sequence[str]) -> dict[str, str]:
     for name in _DEFAULTS:
         if not (found[name].isdecimal() and found[name].isascii() and len(found[name]) < 10):
             raise ValueError(f"ERROR: -{name} takes a whole number, not '{found[name]}'.")
+    try:
+        fits = float(found.get("p0", -1)) <= 1
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"ERROR: -p0 takes a probability, or a negative number for none, not '{found['p0']}'.")
     missing = [f"-{name}" for name in ("s", "t", "c", "o") if not found.get(name)]
     if missing:
         raise ValueError(f"ERROR: {' and '.join(missing)} must be given.")
@@ -107,6 +113,7 @@ def command(args: list[str]) -> int:
     from aligntools.api.align.giza_training import Coded, align_coded
     from aligntools.api.running.threads import available_cores
 
+    p0 = float(o.get("p0", -1))
     model = next((kind for name, kind in _MODELS.items() if int(o[name])), "ibm1")
     iterations = max(int(o[name]) for name in _MODELS)
     end = "" if click.get_current_context().info_name == "GIZA++" else ".part000"
@@ -121,5 +128,6 @@ def command(args: list[str]) -> int:
             ibm1_iterations=int(o["m1"]),
             iterations=iterations or None,
             pegging=o["pegging"] != "0",
+            **({"p_null": min(1 - p0, 0.999)} if p0 >= 0 else {}),
         )
     return 0

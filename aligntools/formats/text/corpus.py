@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from aligntools.words.vocabulary import AnyVocabulary, ExtendedVocabulary, Vocabulary
 from aligntools.words.white_space import SPLITS
+
+if TYPE_CHECKING:
+    from aligntools.formats.annotation.class_lists import WordLookup
 
 #: Why a pair is skipped, in rising priority where there are several reasons.
 REASONS = ("over_long", "blank", "undecodable", "malformed")
@@ -91,7 +94,18 @@ class Side:
 
 @dataclass(eq=False)
 class Bitext:
-    """Two sides of equally many sentences, their vocabularies, and what was skipped."""
+    """Two sides of equally many sentences, their vocabularies, and what was skipped.
+
+    Attributes
+    ----------
+    source, target : Side
+    source_vocabulary, target_vocabulary : Vocabulary or ExtendedVocabulary
+    skipped : Skipped
+    splitting : str
+        What separated the words; see `words.white_space`.
+    classes : tuple of WordLookup or None
+        Classes of the words of both sides that came with the text.
+    """
 
     source: Side
     target: Side
@@ -99,6 +113,7 @@ class Bitext:
     target_vocabulary: AnyVocabulary
     skipped: Skipped
     splitting: str = SPLITS[0]
+    classes: "tuple[WordLookup | None, WordLookup | None]" = (None, None)
 
     def __len__(self) -> int:
         return len(self.source)
