@@ -11,7 +11,7 @@ from aligntools.api.running.progress import Step
 from aligntools.cli import declared, notices, options, training
 
 
-@click.command("train-grammar", cls=options.Command, renamed=training.RENAMED)
+@click.command("train-grammar", cls=options.Command)
 @options.group(
     "Common options",
     click.option(

@@ -107,6 +107,18 @@ def test_from_python(model, samples):
     assert "rules" in at.view_model(parser).text()
 
 
+def test_each_option_of_training_changes_the_grammar(model, samples, tmp_path):
+    one = ("--treebank", samples / "en.mrg", "-o", tmp_path / "m", "-q")
+    found = {model.read_bytes()}
+    for how in (("--horizontal", "1"), ("--vertical", "1"), ("--functions",)):
+        assert run("train-grammar", *one, *how).returncode == 0
+        found.add((tmp_path / "m").read_bytes())
+    for how in (("--merge", "0.2"), ("--smoothing", "0.05"), ("--seed", "7")):
+        assert run("train-grammar", *one, "--latent", "1", "--iterations", "4", *how).returncode == 0
+        found.add((tmp_path / "m").read_bytes())
+    assert len(found) == 7
+
+
 def test_what_is_wrong_is_said_in_a_line(model, samples, tmp_path, file):
     out = ("-o", tmp_path / "out")
     fails(run("train-grammar", "--treebank", file("a", b"(S (NP (DT the))\n"), *out), "a:1: a bracket is not closed")

@@ -76,7 +76,7 @@ def train(
     if n > MOST:
         raise UsageProblem(f"{n} different tags; there may be {MOST}: are these tags? (`tags` says which column)")
     if settings.symbols * (settings.symbols + n) ** 2 > _MOST_RULES:
-        raise UsageProblem(f"`symbols={settings.symbols}` is too many with {n} tags")
+        raise UsageProblem(f"{settings.symbols} symbols are too many with {n} tags")
     numbers = known.ids([tag.encode("utf-8", "surrogateescape") for tags in texts for tag in tags]) - 1
     offsets = np.append(0, np.cumsum(lengths[keep])).astype(np.int64)
     fit = learn(numbers.astype(np.int32), offsets, n, settings, pool, report)
