@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from aligntools.api.models.model_views import view_model as view_model
     from aligntools.api.parse.constituents import ConstituentParser as ConstituentParser
     from aligntools.api.parse.constituents import train_grammar as train_grammar
+    from aligntools.api.parse.grammar_induction import InducedConstituentParser as InducedConstituentParser
+    from aligntools.api.parse.grammar_induction import induce_grammar as induce_grammar
     from aligntools.api.parse.parser_induction import induce_parser as induce_parser
     from aligntools.api.parse.parser_training import train_parser as train_parser
     from aligntools.api.parse.parser_transfer import transfer_parser as transfer_parser
@@ -105,6 +107,7 @@ if TYPE_CHECKING:
     from aligntools.api.views.viewing import View as View
     from aligntools.api.views.viewing import view as view
     from aligntools.clustering.settings import ClassSettings as ClassSettings
+    from aligntools.constituents.inducing.settings import InducedGrammarSettings as InducedGrammarSettings
     from aligntools.constituents.settings import GrammarDecisions as GrammarDecisions
     from aligntools.constituents.settings import GrammarSettings as GrammarSettings
     from aligntools.encoding.settings import EncoderSettings as EncoderSettings
@@ -181,6 +184,7 @@ _MODULES = {
         "WordReading",
     ),
     "clustering.settings": ("ClassSettings",),
+    "constituents.inducing.settings": ("InducedGrammarSettings",),
     "constituents.settings": ("GrammarDecisions", "GrammarSettings"),
     "encoding.settings": ("EncoderSettings",),
     "viewing.settings": ("ModelViewing",),
@@ -238,6 +242,7 @@ _MODULES = {
     "api.models.loading": ("load",),
     "api.models.model_views": ("view_model",),
     "api.parse.constituents": ("ConstituentParser", "train_grammar"),
+    "api.parse.grammar_induction": ("InducedConstituentParser", "induce_grammar"),
     "api.parse.parser_induction": ("induce_parser",),
     "api.parse.parser_training": ("train_parser",),
     "api.parse.parser_transfer": ("transfer_parser",),

@@ -170,7 +170,7 @@ ANNOTATION = {
     "project": ((at.ProjectionSettings, at.LinkReading, at.Splitting), {"columns"}),
     "eval-tags": ((at.TagScoring,), set()),
     "eval-uas": ((at.TreeScoring,), set()),
-    "train-grammar": ((at.GrammarSettings,), set()),
+    "train-grammar": ((at.GrammarSettings, at.InducedGrammarSettings), {"iterations"}),
     "eval-brackets": ((at.BracketScoring,), set()),
 }
 

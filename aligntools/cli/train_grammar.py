@@ -1,4 +1,4 @@
-"""``aligntools train-grammar``: a grammar of constituents from a treebank."""
+"""``aligntools train-grammar``: a grammar of constituents from a treebank, or from tags alone."""
 
 import contextlib
 import sys
@@ -6,9 +6,20 @@ from typing import Any
 
 import click
 
-from aligntools import GrammarSettings, Run
+from aligntools import GrammarSettings, InducedGrammarSettings, Run, TagReading
 from aligntools.api.running.progress import Step
 from aligntools.cli import declared, notices, options, training
+from aligntools.cli.flags import as_flag
+from aligntools.ground.errors import UsageProblem
+
+_TAGS = ("column", "format", "separator", "predicted_columns")
+#: The options of each use of the command, apart from those that both have.
+USES = {
+    "--treebank": {"treebanks", *GrammarSettings.names()},
+    "--text": {"text", *InducedGrammarSettings.names(), *_TAGS},
+}
+COMMON = {"output", "log_json", "threads", "quiet", "verbose"}
+_WITHOUT = "Without trees (--text)"
 
 
 @click.command("train-grammar", cls=options.Command)
@@ -19,46 +30,81 @@ from aligntools.cli import declared, notices, options, training
         "treebanks",
         metavar="FILE",
         multiple=True,
-        required=True,
         help="Trees in brackets, one on a line or over several; can be given several times.",
+    ),
+    click.option(
+        "--text", metavar="FILE", help="Learn from tags alone instead: CoNLL, or lines of word_TAG; labels are X0, X1."
     ),
     training.output,
     declared.group(GrammarSettings, "latent", title="Common options"),
 )
-@declared.group(GrammarSettings, without=("latent", "seed"))
+@declared.group(GrammarSettings, without=("latent", "iterations", "seed"))
+@options.group(
+    _WITHOUT,
+    declared.group(InducedGrammarSettings, without=("iterations", "seed"), title=_WITHOUT),
+    declared.group(TagReading, *_TAGS, title=_WITHOUT),
+)
 @options.group(
     "Resources and messages",
+    declared.option(
+        GrammarSettings,
+        "iterations",
+        default=None,
+        help="Iterations of EM at most: after symbols are split; half as many after they are merged.  [default: 20; 100"
+        " with --text]",
+    ),
     training.log_json,
     options.threads,
     declared.option(GrammarSettings, "seed"),
     options.verbosity,
 )
 def command(**o: Any) -> None:
-    """Learn a grammar of constituents from trees: the treebank's rules, or with --latent refined ones.
+    """Learn a grammar of constituents from trees, or from tags alone (--text).
 
     A tree is made binary; symbols know their siblings and what is above them (Klein & Manning 2003). With --latent 1 to
     6 they are split, trained by EM and merged in as many rounds instead (Petrov, Barrett, Thibaux & Klein 2006), which
     finds better trees and takes minutes. Traces are left out, and functions (NP-SBJ) unless --functions is given.
     `aligntools parse` finds trees with the grammar, of words with or without tags.
 
+    With --text there are no trees: rules between symbols without names are learned from tags by EM (Lari & Young 1990)
+    or variational Bayes. `parse` then needs text with tags.
+
     \b
     Example:
       aligntools train-grammar -q --treebank data/samples/en.mrg -o /tmp/en.pcfg
       aligntools parse -m /tmp/en.pcfg data/samples/en.txt
+      aligntools train-grammar -q --text data/samples/en.tagged --symbols 5 -o /tmp/induced.pcfg
     """
     from aligntools.api.parse.constituents import train_grammar
+    from aligntools.api.parse.grammar_induction import induce_grammar
     from aligntools.formats.opening.files import writing
 
+    _check_use(o)
     quiet = o["quiet"]
     with contextlib.ExitStack() as stack:
         stack.enter_context(notices.shown(quiet))
         log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
         steps = training.Steps(o["verbose"], log, _line, quiet)
-        settings, run = declared.settings(GrammarSettings, o), declared.settings(Run, o)
-        parser = train_grammar(list(map(_path, o["treebanks"])), settings, run=run, progress=steps)
-        parser.save(o["output"])
+        run = declared.settings(Run, o)
+        if o["treebanks"]:
+            own = GrammarSettings(**declared.chosen(GrammarSettings, o))
+            train_grammar(list(map(_path, o["treebanks"])), own, run=run, progress=steps).save(o["output"])
+        else:
+            other = InducedGrammarSettings(**declared.chosen(InducedGrammarSettings, o))
+            reading = declared.settings(TagReading, o)
+            induce_grammar(o["text"], other, reading=reading, run=run, progress=steps).save(o["output"])
     if not quiet:
         _tell(steps.result)
+
+
+def _check_use(o: dict[str, Any]) -> None:
+    """Refuse two uses at once, none, and options of the other."""
+    if bool(o["treebanks"]) == (o["text"] is not None):
+        raise UsageProblem("give one: --treebank for a grammar from trees, or --text for one from tags")
+    use = "--treebank" if o["treebanks"] else "--text"
+    for name in sorted(declared.given() - COMMON - USES[use]):
+        value = str(o[name]) if isinstance(o[name], bool) else None
+        raise UsageProblem(f"{as_flag(name, value)} does not go with {use}")
 
 
 def _path(name: str) -> Any:
@@ -71,6 +117,8 @@ def _path(name: str) -> Any:
 def _line(step: Step) -> str:
     """Return the line of an iteration of EM."""
     own = step.figures
+    if step.stage == "induce":
+        return f"iteration {own['step']}: objective {own['objective']:.1f}"
     what = {"split": "split", "merged": "after merging", "smoothed": "smoothed"}.get(step.stage, step.stage)
     return (
         f"round {own['round']}, {what}, iteration {own['iteration']}: log-likelihood {own['objective']:.1f},"
@@ -80,9 +128,15 @@ def _line(step: Step) -> str:
 
 def _tell(found: dict[str, Any]) -> None:
     """Write what came of a training to standard error."""
-    if found["empty"]:
+    if found.get("skipped"):
+        total = sum(found["skipped"].values())
+        sys.stderr.write(f"{total} sentences left out: {training.counts(found['skipped'])}\n")
+    if found.get("empty"):
         sys.stderr.write(f"{found['empty']} trees without words left out\n")
-    sys.stderr.write(
-        f"{found['sentences']} sentences, {found['words']} words; {found['symbols']} symbols, {found['substates']}"
-        f" substates, {found['rules']} rules\n"
-    )
+    said = f"{found['sentences']} sentences, {found['words']} words"
+    if "rules" in found:
+        said += f"; {found['symbols']} symbols, {found['substates']} substates, {found['rules']} rules"
+    else:
+        said += f", {found['tags']} tags; objective {found['objective']:.1f} after {found['steps']} steps"
+        said += f" ({found['message']})"
+    sys.stderr.write(said + "\n")

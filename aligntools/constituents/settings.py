@@ -55,7 +55,12 @@ class GrammarSettings(Settings):
     functions: bool = option(
         False, "Learn labels with their functions, such as NP-SBJ; indices are left out.", group=_TRAINING
     )
-    seed: int = option(1, "Of the noise by which split symbols begin to differ.", allowed=counts(0), group=_TRAINING)
+    seed: int = option(
+        1,
+        "Of the random start, or the noise by which split symbols begin to differ.",
+        allowed=counts(0),
+        group=_TRAINING,
+    )
 
     @property
     def siblings(self) -> int:

@@ -1,5 +1,7 @@
 """Runs every kernel of grammars of constituents once on a few words."""
 
+from aligntools.constituents.inducing.settings import InducedGrammarSettings
+from aligntools.constituents.inducing.training import train as induce
 from aligntools.constituents.settings import DECODE, GrammarDecisions, GrammarSettings
 from aligntools.constituents.training import train
 from aligntools.formats.annotation.brackets import parse_trees
@@ -14,6 +16,12 @@ _TREES = (
 def warm(pool: Pool) -> None:
     """Compile what training grammars and parsing with them use."""
     trees = [tree for _, tree in parse_trees(_TREES, "warming")]
+    for estimator in ("em", "vb"):
+        found = induce(
+            [["D", "N", "V", "N", "P"]], InducedGrammarSettings(symbols=2, iterations=1, estimator=estimator), pool
+        )
+        assert found is not None
+        found[0].parse([list("abc")], [["D", "N", "V"]], pool=pool)
     for latent in (0, 1):
         model = train(trees, GrammarSettings(latent=latent, iterations=1), pool)
         for decode in DECODE:

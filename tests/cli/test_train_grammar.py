@@ -91,6 +91,93 @@ def test_functions_are_learned_if_asked_for(tmp_path):
     assert b"1 trees without words left out\n2 sentences, 8 words" in done.stderr
 
 
+def test_options_of_a_treebank(samples, tmp_path):
+    how = ("train-grammar", "--treebank", samples / "en.mrg", "-o", tmp_path / "m")
+
+    def said(*args):
+        done = run(*how, *args)
+        assert done.returncode == 0, done.stderr
+        return done.stderr.decode().splitlines()[-1]
+
+    plain = said("--horizontal", "0", "--vertical", "1")
+    assert "; 47 symbols" in plain
+    assert plain != said("--horizontal", "2", "--vertical", "2") == said()
+    one = said("--latent", "1", "--iterations", "2", "--merge", "0")
+    assert "; 47 symbols, 94 substates" in one
+    first = (tmp_path / "m").read_bytes()
+    for other in (("--seed", "2"), ("--smoothing", "0.1")):
+        assert said("--latent", "1", "--iterations", "2", "--merge", "0", *other) == one
+        assert (tmp_path / "m").read_bytes() != first
+    header, _ = read_model(tmp_path / "m", "pcfg")
+    assert (header["settings"]["smoothing"], header["settings"]["functions"]) == (0.1, False)
+    said("--functions")
+
+
+@pytest.fixture(scope="module")
+def induced(samples, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("induced")
+    done = run("train-grammar", "--text", samples / "en.tagged", "--symbols", "4", "--iterations", "15", "--seed", "3",
+               "--restarts", "2", "-o", folder / "m", "-v", "--log-json", folder / "log")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert b"iteration 15: objective -" in done.stderr
+    assert b"40 sentences, 277 words, 14 tags; objective -" in done.stderr
+    return folder / "m"
+
+
+def test_a_grammar_from_tags_parses_text_with_tags(induced, samples):
+    done = run("parse", "-m", induced, samples / "en.tagged")
+    assert done.returncode == 0, done.stderr
+    found = trees(done.stdout)
+    gold = trees((samples / "en.mrg").read_bytes())
+    assert [tree.words() for tree in found] == [tree.words() for tree in gold]
+    assert done.stdout.startswith(b"( (TOP (X")
+    score = run("eval-brackets", "--unlabelled", "--no-whole", samples / "en.mrg", "-", stdin=done.stdout)
+    assert score.returncode == 0, score.stderr
+    fails(run("parse", "-m", induced, samples / "en.txt"), "parses text with tags", status=2)
+    unknown = run("parse", "-m", induced, stdin=b"a_XX b_NOUN ._PUNCT\n\n")
+    assert b"1 words have tags that the grammar has never seen (XX)" in unknown.stderr
+    assert unknown.stdout.endswith(b"\n(())\n")
+    assert "above a sentence" in run("view", "-m", induced).stdout.decode()
+
+
+def test_options_of_tags_alone(induced, samples, tmp_path):
+    def said(*args):
+        done = run("train-grammar", "--symbols", "2", "--iterations", "3", "-o", tmp_path / "m", *args)
+        assert done.returncode == 0, done.stderr
+        return done.stderr.decode()
+
+    text = ("--text", samples / "en.tagged")
+    assert "277 words" in said(*text)
+    assert "321 words" in said(*text, "--punct", "keep")
+    short = said(*text, "--max-length", "6")
+    assert "sentences left out: " in short
+    assert said(*text, "--estimator", "vb", "--prior", "0.3") != said(*text, "--prior", "0.3")
+    assert "the objective rises no more" in said(*text, "--tolerance", "0.5", "--iterations", "9")
+    conll = ("--text", samples / "en.conllu")
+    assert said(*conll, "--column", "xpos") != said(*conll)
+    slashed = tmp_path / "slashed"
+    slashed.write_text((samples / "en.tagged").read_text().replace("_", "/"))
+    assert said("--text", slashed, "--separator", "/", "--format", "tagged") == said(*text)
+    wanted = ("--predicted-columns",)
+    assert run("train-grammar", *conll, *wanted, "-o", tmp_path / "m").returncode == 1
+    out = ("-o", tmp_path / "out")
+    fails(run("train-grammar", *text, "--latent", "1", *out), "--latent does not go with --text", status=2)
+    fails(run("train-grammar", *out), "give one: --treebank", status=2)
+    fails(run("train-grammar", *text, "--estimator", "vb", "--prior", "0", *out), "needs a --prior above 0", status=2)
+    fails(run("train-grammar", *text, "--max-length", "2", *out), "no sentence can be learned from")
+
+
+def test_a_grammar_from_tags_in_python(induced):
+    parser = at.load(induced)
+    assert repr(parser) == "<InducedConstituentParser of 4 symbols, 14 tags>"
+    tree = parser.parse(["the", "dog", "sleeps"], ["DET", "NOUN", "VERB"])
+    assert len(list(tree.spans())) == 3
+    again = at.induce_grammar(["the_DET dog_NOUN sleeps_VERB"] * 3, symbols=2, iterations=4)
+    assert again.parse(["a"], ["DET"]).words() == ["a"]
+    with pytest.raises(at.DataError, match="no sentence can be learned from"):
+        at.induce_grammar(["the_DET"])
+
+
 def test_from_python(model, samples):
     parser = at.load(model)
     assert repr(parser) == "<ConstituentParser of 47 symbols, 71 states>"

@@ -59,7 +59,7 @@ def test_decoding_expects_most_spans(seed, n):
     model = random_rules(rng, 2, 3)
     tags = rng.integers(3, size=n)
     *_, spans = naive.expectations(model.roots, model.rules, tags.tolist())
-    nodes = best_spans(model, *text([tags]))
+    nodes, _ = best_spans(model, *text([tags]))
     assert len(nodes) == 2 * n - 1
     assert sorted((i, j) for i, j, symbol in nodes.tolist() if symbol == -1) == [(i, i + 1) for i in range(n)]
     own = sum(spans[i, j] for i, j, symbol in nodes.tolist() if symbol >= 0)
@@ -100,7 +100,7 @@ def test_a_sentence_without_a_tree_branches_to_the_right():
     assert without == 1
     assert counts.rules.sum() == pytest.approx(1)
     assert math.isfinite(log_likelihood)
-    nodes = best_spans(DenseRules(model.roots, rules), *words)
+    nodes, _ = best_spans(DenseRules(model.roots, rules), *words)
     assert nodes[:5].tolist() == [[0, 3, -2], [0, 1, -1], [1, 3, -2], [1, 2, -1], [2, 3, -1]]
     assert (nodes[5:, 2] >= -1).all()
 
@@ -125,7 +125,7 @@ def test_what_a_grammar_made_is_found():
     rng = np.random.default_rng(0)
     words = text([[0] * n + [1] * n for n in rng.geometric(0.5, size=200)])
     fit = learn(*words, 2, InducedGrammarSettings(symbols=2, prior=0.001, restarts=3, iterations=200))
-    nodes = best_spans(fit.model, *text([[0, 0, 0, 1, 1, 1]]))
+    nodes, _ = best_spans(fit.model, *text([[0, 0, 0, 1, 1, 1]]))
     spans = {(i, j) for i, j, symbol in nodes.tolist() if symbol >= 0}
     assert {(0, 6), (2, 4)} <= spans
     assert (1, 5) in spans
@@ -148,8 +148,8 @@ def test_a_model_comes_back(tmp_path):
     again = InducedGrammar.load(tmp_path / "m")
     assert again.rules.rules.tobytes() == model.rules.rules.tobytes()
     words = [[f"w{k}" for k in range(len(tags))] for tags in SENTENCES]
-    found = again.parse(words, SENTENCES)
-    assert found == model.parse(words, SENTENCES)
+    found = again.parse(words, SENTENCES).trees
+    assert found == model.parse(words, SENTENCES).trees
     assert [tree.words() for tree in found] == words
     assert [tree.tags() for tree in found] == SENTENCES
     assert again.settings["symbols"] == 3
@@ -163,7 +163,7 @@ def test_a_model_comes_back(tmp_path):
 def test_punctuation_stands_in_the_lowest_constituent_around_it():
     model, _ = trained()
     tags = ["``", "DT", ",", "NN", ":", "VB", "."]
-    (tree,) = model.parse([list("abcdefg")], [tags])
+    (tree,) = model.parse([list("abcdefg")], [tags]).trees
     bare = [(begin, end) for label, begin, end in tree.spans() if label != "TOP"]
     inner = min(bare, key=lambda span: span[1] - span[0])
     assert (1, 6) in bare, "quotes and stops at the ends are outside"
@@ -173,7 +173,9 @@ def test_punctuation_stands_in_the_lowest_constituent_around_it():
 
 def test_sentences_of_few_words_and_unknown_tags():
     model, _ = trained()
-    one, none, other, marks = model.parse([["a"], [], ["a", "b", "c"], ["-"]], [["VB"], [], ["XX", "YY", "VB"], [":"]])
+    one, none, other, marks = model.parse(
+        [["a"], [], ["a", "b", "c"], ["-"]], [["VB"], [], ["XX", "YY", "VB"], [":"]]
+    ).trees
     assert (str(one), none.children, str(marks)) == ("(TOP (VB a))", [], "(TOP (: -))")
     assert len([label for label, *_ in other.spans() if re.fullmatch(r"X\d+", label)]) == 2
 
@@ -181,7 +183,7 @@ def test_sentences_of_few_words_and_unknown_tags():
 def test_punctuation_may_be_kept():
     model, report = trained(punct="keep")
     assert report.words == 75
-    (tree,) = model.parse([["a", "b", "c"]], [["NN", "VB", "."]])
+    (tree,) = model.parse([["a", "b", "c"]], [["NN", "VB", "."]]).trees
     assert len(list(tree.spans())) == 3
 
 

@@ -171,6 +171,20 @@ class GrammarDecisionsKeywords(TypedDict, total=False):
     max_length: int
 
 
+class InducedGrammarKeywords(TypedDict, total=False):
+    """Those of `InducedGrammarSettings`."""
+
+    symbols: int
+    estimator: Literal["em", "vb"]
+    prior: float
+    punct: Literal["drop", "keep"]
+    max_length: int
+    restarts: int
+    iterations: int
+    tolerance: float
+    seed: int
+
+
 class InducedParserKeywords(TypedDict, total=False):
     """Those of `InducedParserSettings`."""
 

@@ -47,7 +47,16 @@ def writes_trees(model: str) -> bool:
     """
     from aligntools.formats.models.modelfile import model_kind
 
-    return model_kind(model) == "pcfg"
+    return model_kind(model) in ("pcfg", "induced-pcfg")
+
+
+def constituent_parser(path: str, verify: bool = True) -> ConstituentParser:
+    """Load a grammar of constituents, of whichever kind it is."""
+    from aligntools.api.parse.grammar_induction import InducedConstituentParser
+    from aligntools.formats.models.modelfile import model_kind
+
+    kind = InducedConstituentParser if model_kind(path) == "induced-pcfg" else ConstituentParser
+    return kind.load(path, verify=verify)
 
 
 @dataclass(frozen=True)
@@ -130,7 +139,7 @@ class TreeParsing:
             When a file cannot be read or written.
         """
         check_unbuffered(self.unbuffered, self.run)
-        parser, unanswered = ConstituentParser.load(self.files.model, verify=self.verify), Unanswered()
+        parser, unanswered = constituent_parser(self.files.model, self.verify), Unanswered()
         column_place(parser.column if self.reading.column is None else self.reading.column)
         self.watch.begin("parsing", unit="word")
         with pool_of(self.run.threads) as pool, writing(self.files.output) as out, self.ending():

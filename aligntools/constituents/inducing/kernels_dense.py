@@ -39,7 +39,7 @@ class Chart(NamedTuple):
     adjoint: np.ndarray  # float64 [K, K]
 
 
-@kernel
+@kernel(inline=True)
 def fill_inside(tags, rules, chart):
     """Fill the inside of a sentence of at least two words; return its log-probability."""
     n, size = len(tags), len(rules.roots)
@@ -109,7 +109,7 @@ def _product(first, second):
     return total
 
 
-@kernel
+@kernel(inline=True)
 def fill_outside(tags, rules, chart, counts):
     """Fill the outside of a sentence whose inside is there, and add up what each rule is to be multiplied by.
 
@@ -194,7 +194,7 @@ def expect(tags, offsets, first, last, rules, chart, counts):
 
 
 @kernel
-def decode(tags, offsets, first, last, rules, chart, counts, best, splits, labels):
+def decode(tags, offsets, first, last, rules, chart, counts, best, splits, labels, scores):
     """Find the tree of each sentence that has the most spans right, as far as the grammar knows (Goodman 1996).
 
     Writes for each sentence of n words 2 n - 1 nodes in ``labels`` at ``2 * offset - s``: begin, end and symbol (-1 for
@@ -205,6 +205,8 @@ def decode(tags, offsets, first, last, rules, chart, counts, best, splits, label
     best, splits : float64 and int64 [n, n + 1]
         Memory.
     labels : int32 [2 * words - sentences, 3]
+    scores : float64 [sentences]
+        Log-probabilities; -inf where there is no tree, 0 of a word alone.
     """
     size = len(rules.roots)
     stack = np.empty((chart.inside.shape[0] + 1, 2), np.int64)
@@ -215,7 +217,8 @@ def decode(tags, offsets, first, last, rules, chart, counts, best, splits, label
             continue
         good = False
         if n > 1:
-            good = fill_inside(sentence, rules, chart) > -math.inf
+            scores[s] = fill_inside(sentence, rules, chart)
+            good = scores[s] > -math.inf
         if good:
             fill_outside(sentence, rules, chart, counts)
             for i in range(n):

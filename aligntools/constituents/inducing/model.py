@@ -4,14 +4,18 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from aligntools.constituents.inducing.rules import DenseRules, best_spans
 from aligntools.constituents.inducing.settings import PUNCTUATION
+from aligntools.constituents.model import ParsedTrees
+from aligntools.constituents.settings import GrammarDecisions
 from aligntools.formats.annotation.brackets import Tree
 from aligntools.formats.models.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
+from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary
 
@@ -61,31 +65,59 @@ class InducedGrammar:
         return np.where(found > 0, found - 1, self.rules.n_tags).astype(np.int32)
 
     def parse(
-        self, words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]], pool: Pool | None = None
-    ) -> list[Tree]:
+        self,
+        sentences: Sequence[Sequence[str]],
+        tags: Sequence[Sequence[str]] | None = None,
+        decisions: GrammarDecisions | None = None,
+        pool: Pool | None = None,
+    ) -> ParsedTrees:
         """Return the trees whose spans are most probably right (Goodman 1996), with labels ``X0``, ``X1`` and so on.
 
         Punctuation that was left out of the model stands in the lowest constituent around it. A sentence of one word
-        has a tree without a constituent but the top; one without words an empty tree.
+        has a tree without a constituent but the top; one without words an empty tree. The score of a sentence is that
+        of its tags.
 
         Parameters
         ----------
-        words, tags : sequence of sequence of str
+        sentences : sequence of sequence of str
+            Words.
+        tags : sequence of sequence of str
             Of each sentence.
+        decisions : GrammarDecisions, optional
+            Of these, how long a sentence may be.
         pool : Pool, optional
             The trees do not depend on it.
+
+        Raises
+        ------
+        UsageProblem
+            When there are no tags.
         """
+        if tags is None:
+            raise UsageProblem("a grammar that was learned from tags parses text with tags; tag it first")
+        longest = (decisions or GrammarDecisions()).max_length
         kept = [[k for k, out in enumerate(self.left_out(own)) if not out] for own in tags]
-        some = [k for k, own in enumerate(kept) if own]
+        flat = np.array([len(own) > longest for own in tags], np.bool_)
+        some = [k for k, own in enumerate(kept) if own and not flat[k]]
         ids = self.numbers([tags[s][k] for s in some for k in kept[s]])
         offsets = np.append(0, np.cumsum([len(kept[s]) for s in some])).astype(np.int64)
-        nodes = best_spans(_with_unknown(self.rules), ids, offsets, pool).tolist()
-        trees, at = [_leaves_alone(own, of) for own, of in zip(words, tags, strict=True)], 0
-        for s in some:
+        nodes, scores = best_spans(self._complete, ids, offsets, pool)
+        every, at = nodes.tolist(), 0
+        trees = [_leaves_alone(own, of) for own, of in zip(sentences, tags, strict=True)]
+        values, uncovered = np.where(flat, -np.inf, 0.0), np.zeros(len(tags), np.bool_)
+        for s, score in zip(some, scores.tolist(), strict=True):
             end = at + 2 * len(kept[s]) - 1
-            trees[s] = _tree(nodes[at:end], kept[s], words[s], tags[s])
+            trees[s] = _tree(every[at:end], kept[s], sentences[s], tags[s])
+            values[s], uncovered[s] = score, score == -np.inf
             at = end
-        return trees
+        return ParsedTrees(trees, values, flat, uncovered)
+
+    @cached_property
+    def _complete(self) -> DenseRules:
+        """Rules with one more tag, that of any word: the mean of all tags."""
+        known, k = self.rules, len(self.rules.roots)
+        left = np.concatenate([known.rules, known.rules[:, k:].mean(1, keepdims=True)], 1)
+        return DenseRules(known.roots, np.concatenate([left, left[:, :, k:].mean(2, keepdims=True)], 2))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file."""
@@ -120,13 +152,6 @@ class InducedGrammar:
             if settings.get("punct", "drop") not in PUNCTUATION:
                 raise ValueError("settings")
             return cls(vocabulary, rules, settings)
-
-
-def _with_unknown(known: DenseRules) -> DenseRules:
-    """Return rules with one more tag, that of any word: the mean of all tags."""
-    k = len(known.roots)
-    left = np.concatenate([known.rules, known.rules[:, k:].mean(1, keepdims=True)], 1)
-    return DenseRules(known.roots, np.concatenate([left, left[:, :, k:].mean(2, keepdims=True)], 2))
 
 
 def _leaves_alone(words: Sequence[str], tags: Sequence[str]) -> Tree:

@@ -112,24 +112,29 @@ def expected_counts(
     return DenseRules(sums.roots, sums.rules * weights.rules), log_likelihood, without
 
 
-def best_spans(model: DenseRules, tags: np.ndarray, offsets: np.ndarray, pool: Pool | None = None) -> np.ndarray:
+def best_spans(
+    model: DenseRules, tags: np.ndarray, offsets: np.ndarray, pool: Pool | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the trees with the largest expected number of right spans (Goodman 1996).
 
     Returns
     -------
-    int32 [2 * words - sentences, 3]
+    nodes : int32 [2 * words - sentences, 3]
         A sentence of n words has 2 n - 1 nodes, parents before children: begin, end and symbol; -1 for a word, -2 where
         the grammar has no tree, and every node branches to the right. Sentences are not empty.
+    scores : float64 [sentences]
+        Log-probabilities of the tags; -inf where there is no tree, 0 of a word alone.
     """
     lengths, size, tables = np.diff(offsets), len(model.roots), model.tables()
     nodes = np.zeros((2 * len(tags) - len(lengths), 3), np.int32)
+    scores = np.zeros(len(lengths))
 
     def work(block: tuple[int, int]) -> None:
         longest = int(lengths[block[0] : block[1]].max())
         memory = np.zeros((longest + 1, longest + 1)), np.zeros((longest + 1, longest + 1), np.int64)
         counts = _zeros(size, model.n_tags)
-        kernels_dense.decode(tags, offsets, *block, tables, _chart(longest, size), counts, *memory, nodes)
+        kernels_dense.decode(tags, offsets, *block, tables, _chart(longest, size), counts, *memory, nodes, scores)
 
     if len(lengths):
         over(pool, work, _blocks(lengths, BLOCKS))
-    return nodes
+    return nodes, scores

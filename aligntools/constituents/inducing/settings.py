@@ -36,7 +36,7 @@ class InducedGrammarSettings(Settings):
     )
     max_length: int = option(
         20,
-        "Leave out longer sentences; punctuation does not count where it is dropped.",
+        "Without trees, leave out longer sentences; punctuation does not count where it is dropped.",
         allowed=counts(2),
         group=_GROUP,
     )
@@ -48,7 +48,9 @@ class InducedGrammarSettings(Settings):
         allowed=PROBABILITY,
         group=_GROUP,
     )
-    seed: int = option(1, "Of the random starts.", allowed=counts(0), group=_GROUP)
+    seed: int = option(
+        1, "Of the random start, or the noise by which split symbols begin to differ.", allowed=counts(0), group=_GROUP
+    )
 
     def rules(self) -> None:
         """Refuse variational Bayes without a prior."""
