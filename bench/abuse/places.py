@@ -64,6 +64,7 @@ def make(folder: Path) -> None:
     (folder / "en.conllu").write_text("\n\n".join(trees) + "\n\n", encoding="utf-8")
     (folder / "ranges.conllu").write_text("\n\n".join([*trees[:8], DONT]) + "\n\n", encoding="utf-8")
     _write(folder / "en.conll09", [_of_2009(row) for tree in trees for row in [*tree.split("\n"), ""]])
+    _write(folder / "en.mrg", _head("en.mrg", TREES))
     tagged = _head("en.tagged", TREES)
     _write(folder / "en.tagged", tagged)
     _write(folder / "some.tagged", [line.replace("_NOUN", "__").replace("_VERB", "_DET|PRON") for line in tagged])

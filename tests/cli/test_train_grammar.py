@@ -91,28 +91,6 @@ def test_functions_are_learned_if_asked_for(tmp_path):
     assert b"1 trees without words left out\n2 sentences, 8 words" in done.stderr
 
 
-def test_options_of_a_treebank(samples, tmp_path):
-    how = ("train-grammar", "--treebank", samples / "en.mrg", "-o", tmp_path / "m")
-
-    def said(*args):
-        done = run(*how, *args)
-        assert done.returncode == 0, done.stderr
-        return done.stderr.decode().splitlines()[-1]
-
-    plain = said("--horizontal", "0", "--vertical", "1")
-    assert "; 47 symbols" in plain
-    assert plain != said("--horizontal", "2", "--vertical", "2") == said()
-    one = said("--latent", "1", "--iterations", "2", "--merge", "0")
-    assert "; 47 symbols, 94 substates" in one
-    first = (tmp_path / "m").read_bytes()
-    for other in (("--seed", "2"), ("--smoothing", "0.1")):
-        assert said("--latent", "1", "--iterations", "2", "--merge", "0", *other) == one
-        assert (tmp_path / "m").read_bytes() != first
-    header, _ = read_model(tmp_path / "m", "pcfg")
-    assert (header["settings"]["smoothing"], header["settings"]["functions"]) == (0.1, False)
-    said("--functions")
-
-
 @pytest.fixture(scope="module")
 def induced(samples, tmp_path_factory):
     folder = tmp_path_factory.mktemp("induced")
