@@ -105,7 +105,9 @@ class Pruning:
         n, size = len(words), self.level.grammar.n_states
         cells = n * (n + 1) // 2
         lower, upper, out_upper = (np.empty((cells, size)) for _ in range(3))
-        memory = kernels_coarse.Coarse(lower, upper, out_upper, np.empty(cells), np.empty(size), np.empty((size, size)))
+        sums = np.empty(len(self.level.grammar.binary))
+        live, n_live = np.empty((cells, size), np.int32), np.empty(cells, np.int32)
+        memory = kernels_coarse.Coarse(lower, upper, out_upper, np.empty(cells), np.empty(size), sums, live, n_live)
         found = np.zeros((cells, size), np.bool_)
         if not kernels_coarse.probable(n, words, self.level.rules, memory, least, found):
             return None

@@ -1,7 +1,7 @@
 """Compiled: which symbols of a small grammar without substates are probable above which spans.
 
-Layers, cells and scales are those of `kernels_chart`. All pairs of children's symbols are summed over the places where
-they part, before rules are looked at: so the inner loops run over contiguous memory, and each rule is met once a cell.
+Layers, cells and scales are those of `kernels_chart`. What the children of a rule have is summed over the places where
+they part, before its probability is looked at: those of a left child stand side by side.
 """
 
 import math
@@ -21,7 +21,9 @@ class Coarse(NamedTuple):
     out_upper: np.ndarray
     scale: np.ndarray  # float64 [cells]
     out_lower: np.ndarray  # float64 [symbols]
-    pairs: np.ndarray  # float64 [symbols, symbols]
+    sums: np.ndarray  # float64 [binary rules]
+    live: np.ndarray  # int32 [cells, symbols]: those of the upper layer, in the first places
+    n_live: np.ndarray  # int32 [cells]
 
 
 @kernel(owning=False)
@@ -41,7 +43,7 @@ def probable(n, words, rules, chart, least, allowed):
         False where the sentence has no tree.
     """
     symbols = len(rules.roots)
-    lower, upper, out_upper, scale, out_lower, pairs = chart
+    lower, upper, out_upper, scale, out_lower, sums, live, n_live = chart
     for width in range(1, n + 1):
         for i in range(n - width + 1):
             j = i + width
@@ -56,14 +58,13 @@ def probable(n, words, rules, chart, least, allowed):
                 for k in range(i + 1, j):
                     top = max(top, scale[cell_of(i, k)] + scale[cell_of(k, j)])
                 if top > -math.inf:
-                    _sum_pairs(i, j, top, upper, scale, pairs)
-                    for r in range(len(rules.binary)):
-                        low[rules.binary[r, 0]] += (
-                            rules.binary_weights[r] * pairs[rules.binary[r, 1], rules.binary[r, 2]]
-                        )
+                    _sum_children(i, j, top, rules, chart)
+                    for r in range(len(sums)):
+                        low[rules.binary[r, 0]] += rules.binary_weights[r] * sums[r]
             total = 0.0
             for s in range(symbols):
                 total += low[s]
+            n_live[cell] = 0
             if total == 0:
                 scale[cell] = -math.inf
                 continue
@@ -73,6 +74,10 @@ def probable(n, words, rules, chart, least, allowed):
                 up[s] = low[s]
             for r in range(len(rules.unary)):
                 up[rules.unary[r, 0]] += rules.unary_weights[r] * low[rules.unary[r, 1]]
+            for s in range(symbols):
+                if up[s] > 0:
+                    live[cell, n_live[cell]] = s
+                    n_live[cell] += 1
     cell, total = cell_of(0, n), 0.0
     if scale[cell] > -math.inf:
         for s in range(symbols):
@@ -98,35 +103,34 @@ def probable(n, words, rules, chart, least, allowed):
             for s in range(symbols):
                 allowed[cell, s] = max(lower[cell, s] * out_lower[s], upper[cell, s] * out_up[s]) >= least
             if width > 1:
-                pairs[:] = 0
-                for r in range(len(rules.binary)):
-                    value = rules.binary_weights[r] * out_lower[rules.binary[r, 0]]
-                    pairs[rules.binary[r, 1], rules.binary[r, 2]] += value
-                _part_pairs(i, j, upper, out_upper, scale, pairs)
+                for r in range(len(sums)):
+                    sums[r] = rules.binary_weights[r] * out_lower[rules.binary[r, 0]]
+                _part_children(i, j, rules, chart)
     return True
 
 
 @kernel(inline=True)
-def _sum_pairs(i, j, top, upper, scale, pairs):
-    """Sum the products of what two symbols have inside, over the places where they part."""
-    pairs[:] = 0
+def _sum_children(i, j, top, rules, chart):
+    """Sum the products of what the children of each rule have inside, over the places where they part."""
+    upper, scale, sums = chart.upper, chart.scale, chart.sums
+    sums[:] = 0
     for k in range(i + 1, j):
         a, b = cell_of(i, k), cell_of(k, j)
         factor = math.exp(scale[a] + scale[b] - top)
         if factor == 0:
             continue
         right = upper[b]
-        for l in range(len(pairs)):  # noqa: E741
+        for place in range(chart.n_live[a]):
+            l = chart.live[a, place]  # noqa: E741
             value = factor * upper[a, l]
-            if value > 0:
-                row = pairs[l]
-                for c in range(len(row)):
-                    row[c] += value * right[c]
+            for r in range(rules.by_left[l], rules.by_left[l + 1]):
+                sums[r] += value * right[rules.binary[r, 2]]
 
 
 @kernel(inline=True)
-def _part_pairs(i, j, upper, out_upper, scale, pairs):
-    """Give to the parts of a cell what its pairs of symbols have outside."""
+def _part_children(i, j, rules, chart):
+    """Give to the parts of a cell what rules have outside, which ``sums`` has times their probability."""
+    upper, out_upper, scale, sums = chart.upper, chart.out_upper, chart.scale, chart.sums
     here = scale[cell_of(i, j)]
     for k in range(i + 1, j):
         a, b = cell_of(i, k), cell_of(k, j)
@@ -134,11 +138,11 @@ def _part_pairs(i, j, upper, out_upper, scale, pairs):
         if factor == 0:
             continue
         right, out_right = upper[b], out_upper[b]
-        for l in range(len(pairs)):  # noqa: E741
+        for place in range(chart.n_live[a]):
+            l, part = chart.live[a, place], 0.0  # noqa: E741
             value = factor * upper[a, l]
-            if value > 0:
-                row, part = pairs[l], 0.0
-                for c in range(len(row)):
-                    part += row[c] * right[c]
-                    out_right[c] += value * row[c]
-                out_upper[a, l] += factor * part
+            for r in range(rules.by_left[l], rules.by_left[l + 1]):
+                c = rules.binary[r, 2]
+                part += sums[r] * right[c]
+                out_right[c] += value * sums[r]
+            out_upper[a, l] += factor * part
