@@ -67,10 +67,13 @@ class Pruning:
     level : Level
     classes : int64 [symbols]
         Of each symbol of the whole grammar.
+    right : int32 [binary rules]
+        The right child of each rule of the coarse one.
     """
 
     level: Level
     classes: np.ndarray
+    right: np.ndarray
 
     @classmethod
     def of(cls, grammar: Grammar, frequencies: np.ndarray) -> "Pruning":
@@ -88,7 +91,8 @@ class Pruning:
                 classes.append(known[name])
             n_tags = n_tags or len(names)
         found = np.array(classes, np.int64)
-        return cls(Level.of(grammar.projected(frequencies, found, tuple(names), n_tags)), found)
+        level = Level.of(grammar.projected(frequencies, found, tuple(names), n_tags))
+        return cls(level, found, np.ascontiguousarray(level.grammar.binary[:, 2]))
 
     def allowed(self, words: np.ndarray, least: float) -> np.ndarray | None:
         """Return which symbols of the whole grammar each cell may have; None where there is no tree.
@@ -105,9 +109,10 @@ class Pruning:
         n, size = len(words), self.level.grammar.n_states
         cells = n * (n + 1) // 2
         lower, upper, out_upper = (np.empty((cells, size)) for _ in range(3))
-        sums = np.empty(len(self.level.grammar.binary))
+        sums = np.empty(len(self.right))
         live, n_live = np.empty((cells, size), np.int32), np.empty(cells, np.int32)
-        memory = kernels_coarse.Coarse(lower, upper, out_upper, np.empty(cells), np.empty(size), sums, live, n_live)
+        scale, out_lower = np.empty(cells), np.empty(size)
+        memory = kernels_coarse.Coarse(lower, upper, out_upper, scale, out_lower, sums, self.right, live, n_live)
         found = np.zeros((cells, size), np.bool_)
         if not kernels_coarse.probable(n, words, self.level.rules, memory, least, found):
             return None

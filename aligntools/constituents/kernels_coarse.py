@@ -22,6 +22,7 @@ class Coarse(NamedTuple):
     scale: np.ndarray  # float64 [cells]
     out_lower: np.ndarray  # float64 [symbols]
     sums: np.ndarray  # float64 [binary rules]
+    right: np.ndarray  # int32 [binary rules]: the right child of each
     live: np.ndarray  # int32 [cells, symbols]: those of the upper layer, in the first places
     n_live: np.ndarray  # int32 [cells]
 
@@ -43,7 +44,7 @@ def probable(n, words, rules, chart, least, allowed):
         False where the sentence has no tree.
     """
     symbols = len(rules.roots)
-    lower, upper, out_upper, scale, out_lower, sums, live, n_live = chart
+    lower, upper, out_upper, scale, out_lower, sums, _, live, n_live = chart
     for width in range(1, n + 1):
         for i in range(n - width + 1):
             j = i + width
@@ -124,7 +125,7 @@ def _sum_children(i, j, top, rules, chart):
             l = chart.live[a, place]  # noqa: E741
             value = factor * upper[a, l]
             for r in range(rules.by_left[l], rules.by_left[l + 1]):
-                sums[r] += value * right[rules.binary[r, 2]]
+                sums[r] += value * right[chart.right[r]]
 
 
 @kernel(inline=True)
@@ -142,7 +143,7 @@ def _part_children(i, j, rules, chart):
             l, part = chart.live[a, place], 0.0  # noqa: E741
             value = factor * upper[a, l]
             for r in range(rules.by_left[l], rules.by_left[l + 1]):
-                c = rules.binary[r, 2]
+                c = chart.right[r]
                 part += sums[r] * right[c]
                 out_right[c] += value * sums[r]
             out_upper[a, l] += factor * part
