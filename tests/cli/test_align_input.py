@@ -136,7 +136,7 @@ def test_files_that_are_no_models(trained, inside, file, tmp_path):
     assert older.read_bytes() != data
     fails(inside("-m", older, *out), "model version 0")
     fails(inside("-m", tmp_path / "missing", *out), "missing: cannot be opened: No such file")
-    fails(inside("-m", tmp_path, *out), "is a folder; a model has to be a file")
+    fails(inside("-m", tmp_path, *out), "is a directory without GIZA++'s tables; expected a model file")
     assert {p.name for p in tmp_path.iterdir()} == {"text", "half", "nothing", "longer", "kind", "older"}
 
 
