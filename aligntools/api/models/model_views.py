@@ -26,8 +26,8 @@ def view_model(
 
     Parameters
     ----------
-    model : str, path, model, TranslationWeights, or contrastive weights
-        A model of any kind (see `load`) or its file: what it is, the file says.
+    model : str, path, what `load` returns, TranslationWeights, or contrastive weights
+        A model of any kind or its file: what it is, the file says.
     settings : ModelViewing or None
         The options below, whole.
     title : str, optional
