@@ -111,7 +111,11 @@ def test_a_grammar_from_tags_parses_text_with_tags(induced, samples):
     assert done.stdout.startswith(b"( (TOP (X")
     score = run("eval-brackets", "--unlabelled", "--no-whole", samples / "en.mrg", "-", stdin=done.stdout)
     assert score.returncode == 0, score.stderr
-    fails(run("parse", "-m", induced, samples / "en.txt"), "parses text with tags", status=2)
+    fails(run("parse", "-m", induced, samples / "en.txt"), "en.txt:1: token 'His' has no separator")
+    fails(run("parse", "-m", induced, "--no-given-tags", samples / "en.tagged"), "parses text with tags", status=2)
+    assert run("parse", "-m", induced, stdin=b"\n\n").stdout == b"(())\n(())\n"
+    live = run("parse", "-m", induced, "--unbuffered", stdin=b"a_DET b_NOUN\n")
+    assert live.stdout.startswith(b"( (TOP (X")
     unknown = run("parse", "-m", induced, stdin=b"a_XX b_NOUN ._PUNCT\n\n")
     assert b"1 words have tags that the grammar has never seen (XX)" in unknown.stderr
     assert unknown.stdout.endswith(b"\n(())\n")

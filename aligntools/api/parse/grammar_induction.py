@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from aligntools.api.given.annotated import check_tags, decoded, read_annotated
 from aligntools.api.given.keywords import InducedGrammarKeywords, RunKeywords, TagReadingKeywords
@@ -33,6 +33,7 @@ class InducedConstituentParser(ConstituentParser):
     """
 
     model: Any
+    needs_tags: ClassVar[bool] = True
 
     def __repr__(self) -> str:
         own = self.model.rules

@@ -182,7 +182,7 @@ class TreeParsing:
         for path in self.files.texts or ("-",):
             done = 0
             how = self.reading
-            requests = stream_requests(path, how.format, how.mark, tags=how.format == "tagged")
+            requests = stream_requests(path, how.format, how.mark, tags=how.format == "tagged" or parser.needs_tags)
             answer(requests, path, partial(answered, path), out, unanswered)
 
     def _parse(self, parser: ConstituentParser, pool: "Pool", out: Output) -> None:
@@ -190,7 +190,9 @@ class TreeParsing:
         how, parse = self.reading, partial(_parse, self.decisions, self.reading)
         with mapping_if_asked(self.run, pool) as blocks:
             texts = self.files.texts or ("-",)
-            parts = parts_of(texts, lambda path: stream_tags(path, how.format, how.mark, PART, plain=True))
+            parts = parts_of(
+                texts, lambda path: stream_tags(path, how.format, how.mark, PART, plain=not parser.needs_tags)
+            )
             for path, before, found in annotated(parts, parser, parse, pool, blocks):
                 out.write(self._take(path, before, found))
                 out.flush()

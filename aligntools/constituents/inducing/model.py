@@ -93,6 +93,8 @@ class InducedGrammar:
         UsageProblem
             When there are no tags.
         """
+        if tags is None and not any(sentences):
+            tags = sentences  # there is nothing to tag
         if tags is None:
             raise UsageProblem("a grammar that was learned from tags parses text with tags; tag it first")
         longest = (decisions or GrammarDecisions()).max_length
