@@ -15,6 +15,7 @@ from aligntools.constituents.grammar import Grammar
 from aligntools.constituents.lexicon import Lexicon
 from aligntools.constituents.settings import GrammarDecisions
 from aligntools.formats.annotation.brackets import Tree
+from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.models.modelfile import (
     fitting,
     hold,
@@ -204,6 +205,7 @@ class ConstituentModel:
             settings, symbols = header["settings"], (*names["tags"], *names["labels"])
             if not names["tags"] or len(symbols) > MOST_SYMBOLS or not isinstance(settings, dict):
                 raise ValueError(f"{len(symbols)} symbols")
+            column_place(settings.get("column", "upos"))
             substates = hold(arrays, "substates", (len(symbols),), np.int32, 1, 1 << 10)
             grammar = _grammar(header, arrays, symbols, len(names["tags"]), substates)
             states = hold(arrays, "frequencies", (grammar.n_states,), np.float64, 0)

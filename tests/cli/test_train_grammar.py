@@ -218,3 +218,11 @@ def test_a_damaged_model_is_refused(model, tmp_path):
         write_model(tmp_path / "bad", "pcfg", header, arrays | {name: change(arrays[name])})
         with pytest.raises(at.ModelError):
             at.load(tmp_path / "bad")
+
+
+@pytest.mark.parametrize("kind", ["pcfg", "induced-pcfg"])
+def test_a_model_of_a_column_that_there_is_not_is_refused(model, induced, tmp_path, kind):
+    header, arrays = read_model(model if kind == "pcfg" else induced, kind)
+    write_model(tmp_path / "bad", kind, header | {"settings": header["settings"] | {"column": "x"}}, arrays)
+    with pytest.raises(at.ModelError):
+        at.load(tmp_path / "bad")

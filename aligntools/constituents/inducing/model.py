@@ -14,6 +14,7 @@ from aligntools.constituents.inducing.settings import PUNCTUATION
 from aligntools.constituents.model import ParsedTrees
 from aligntools.constituents.settings import GrammarDecisions
 from aligntools.formats.annotation.brackets import Tree
+from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.models.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
@@ -151,6 +152,7 @@ class InducedGrammar:
             rules = DenseRules(roots, hold(arrays, "rules", (symbols, size, size), np.float64, 0, 1))
             if any(np.abs(rows.sum(1) - 1).max() > 1e-6 for rows in rules.rows()):
                 raise ValueError("probabilities do not sum to 1")
+            column_place(settings.get("column", "upos"))
             if settings.get("punct", "drop") not in PUNCTUATION:
                 raise ValueError("settings")
             return cls(vocabulary, rules, settings)
