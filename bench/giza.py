@@ -33,7 +33,7 @@ def run(o):
     thot = f"sil-thot {importlib.metadata.version('sil-thot')}" if importlib.util.find_spec("thot") else ""
     rows, thot_sets = [], o.thot_sets.split(",") if thot else []
     for name in o.sets.split(","):
-        text = _beginning(o, name)
+        text = beginning(o, name)
         theirs = kept.get(f"mgiza {name}", lambda text=text: _mgiza(o, text), f"{name}: mgiza")
         rows.append([name, f"{text.n_pairs:,}", "mgiza", *_shown(theirs), ""])
         if name in thot_sets:
@@ -65,7 +65,7 @@ def _shown(figures):
     return [f"{x:.1f}" for x in figures]
 
 
-def _beginning(o, name):
+def beginning(o, name):
     """Return a gold set's text, or of ``pair.set:n`` its first n pairs, whose first ones have the gold links."""
     whole, _, n = name.partition(":")
     text = texts.text(o.data, whole, o.work)
@@ -92,7 +92,7 @@ def _ours(o, text, model):
         return _evaluated(o, text, folder, measuring.run(measuring.aligntools(*command, *single)))
 
 
-def _prepared(o, text, place):
+def prepared(o, text, place):
     """Write a text's sides, ``s`` and ``t``, their words' numbers and classes, and the text in numbers."""
     for side, path in (("s", text.source), ("t", text.target)):
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -104,7 +104,7 @@ def _prepared(o, text, place):
     return s, t, took
 
 
-def _trained(o, place, name, a, b, options=MOSES):
+def trained(o, place, name, a, b, options=MOSES):
     """Train one direction by MGIZA, in which words of ``a`` generate those of ``b``."""
     snt, cooc = f"{a}_{b.name}.snt", f"{place}/{name}.cooc"
     took = measuring.run([o.mgiza / "snt2cooc", cooc, f"{a}.vcb", f"{b}.vcb", snt])
@@ -112,7 +112,7 @@ def _trained(o, place, name, a, b, options=MOSES):
     return took + measuring.run([o.mgiza / "mgiza", *files, *options])
 
 
-def _read(text, place, name, turned):
+def links_of(text, place, name, turned):
     """Return MGIZA's links of one direction; pairs that it drops have none."""
     from aligntools.formats.links.giza import read_giza_a3
     from aligntools.formats.links.pharaoh import Links
@@ -129,10 +129,10 @@ def _mgiza(o, text):
 
     with tempfile.TemporaryDirectory(dir=o.work) as folder:
         place = Path(folder)
-        s, t, took = _prepared(o, text, place)
+        s, t, took = prepared(o, text, place)
         for name, a, b in (("forward", s, t), ("reverse", t, s)):
-            took += _trained(o, place, name, a, b)
-            (place / name).write_bytes(format_pharaoh(_read(text, place, name, name == "reverse")))
+            took += trained(o, place, name, a, b)
+            (place / name).write_bytes(format_pharaoh(links_of(text, place, name, name == "reverse")))
         return _evaluated(o, text, folder, took)
 
 
@@ -140,7 +140,7 @@ def _thot(o, text):
     """Train and align by Thot."""
     with tempfile.TemporaryDirectory(dir=o.work) as folder:
         place = Path(folder)
-        s, t, took = _prepared(o, text, place)
+        s, t, took = prepared(o, text, place)
         for name, a, b in (("forward", s, t), ("reverse", t, s)):
             program = report.ROOT / "bench" / "thot_program.py"
             took += measuring.run(
@@ -154,7 +154,7 @@ def _thot(o, text):
 
 def _alike(o, kept, name):
     """Return rows of how many links are alike by MGIZA's tables."""
-    text, own = _beginning(o, name), code.of(_applied, texts.text)
+    text, own = beginning(o, name), code.of(_applied, texts.text)
     found = kept.get(f"applied {name} {own}", lambda: _applied(o, text), f"{name}: tables applied")
     return [[name, direction, *_shown(shares)] for direction, shares in zip(COLUMNS, found, strict=False)]
 
@@ -167,24 +167,24 @@ def _applied(o, text):
     settings = [x for n, x in enumerate(MOSES) if n not in {*places, *(at + 1 for at in places)}]
     with tempfile.TemporaryDirectory(dir=o.work) as folder:
         place = Path(folder)
-        s, t, _ = _prepared(o, text, place)
+        s, t, _ = prepared(o, text, place)
         both = ("forward", s, t), ("reverse", t, s)
         for name, a, b in both:
-            _trained(o, place, name, a, b, [*settings, "-model1dumpfrequency", 0])
+            trained(o, place, name, a, b, [*settings, "-model1dumpfrequency", 0])
             tables = ("t", "t3"), ("a", "a3"), ("d", "d3"), ("n", "n3"), ("d4", "d4"), ("d42", "D4")
             previous = [x for to, end in tables for x in (f"-previous{to}", f"{place}/{name}.{end}.final")]
             again = "-m1", 0, "-m2", 0, "-mh", 0, "-m3", 0, "-m4", 1, "-restart", 11, "-p0", 0.999, "-ncpus", 1
             smoothed = "-model4smoothfactor", 0.4, "-nsmooth", 4, "-nodumps", 1, "-onlyaldumps", 1
-            _trained(o, place, f"again-{name}", a, b, [*again, *smoothed, *previous])
+            trained(o, place, f"again-{name}", a, b, [*again, *smoothed, *previous])
         outputs = "--forward-output", place / "ours-forward", "--reverse-output", place / "ours-reverse"
         command = ["align", "-q", "-m", place, "-s", s, "-t", t, *outputs]
         measuring.run(measuring.aligntools(*command))
         rows = []
         for name, _, _ in both:
-            links = [_read(text, place, each, name == "reverse") for each in (name, f"again-{name}")]
+            links = [links_of(text, place, each, name == "reverse") for each in (name, f"again-{name}")]
             links = [read_pharaoh(str(place / f"ours-{name}")), *links]
-            ours, trained, again = ([set(map(tuple, pairs)) for pairs in some.tolists()] for some in links)
-            rows.append([_share(ours, trained), _share(ours, again), _share(again, trained)])
+            ours, first, again = ([set(map(tuple, pairs)) for pairs in some.tolists()] for some in links)
+            rows.append([_share(ours, first), _share(ours, again), _share(again, first)])
         return rows
 
 

@@ -17,6 +17,7 @@ GOLD_SETS = "only these gold sets, such as en-es.gold [all]"
 #: Programs that figures stand beside, with the options of ``run.py`` that say where they are.
 PROGRAMS = {
     "fast_align": "--fast-align F --atools A",
+    "MGIZA": "--mgiza DIR",
     "eflomal": "--eflomal E",
     "mkcls": "--mkcls M",
     "hmmlearn": "--peer-python PYTHON",
@@ -140,6 +141,11 @@ MEASURES = (
              "en-ja.gold:10000", "gold sets, or set:n for the first n pairs"),
        thot_sets=("en-ro.gold,en-es.gold,en-grc.gold,en-fr.dev:2400", "those that Thot aligns, if it is installed"),
        applied=("en-es.gold", "texts that MGIZA's tables are applied to")),
+    _m("table5", "Liu & Sun's Table 5",
+       "AER of the baselines of Liu & Sun's Table 5, of contrastive alignment and of align, with paired tests",
+       "data", "MGIZA, fast_align",
+       mgiza=(Path, "folder of mgiza, mkcls, plain2snt and snt2cooc", {"metavar": "DIR"}),
+       sets=("en-fr.dev:10000,en-zh.gold:40000", "gold sets, or set:n for the first n pairs")),
     _m("eflomal_form", "eflomal's form", "eflomal-align and its stand-in on every gold set: AER and time",
        "data", ALIGNERS, sets=(str, GOLD_SETS)),
     _m("fast_align_form", "fast_align's form", "fast_align and its stand-in: links, tension, time and memory",
