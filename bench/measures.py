@@ -22,6 +22,7 @@ PROGRAMS = {
     "mkcls": "--mkcls M",
     "hmmlearn": "--peer-python PYTHON",
     "NLTK": "--peer-python PYTHON",
+    "the Berkeley parser": "--berkeley JAR",
     "an older checkout": "--checkout OLDER",
 }
 
@@ -282,7 +283,11 @@ MEASURES = (
        languages="en,en Penn,de,es,fr,it,ko,pt-br,sv,ja,id", pairs=(5000, "of transferred parsers")),
     _m("constituents", "Grammars of constituents",
        "F1, time to train and to parse of grammars from trees, by rounds of latent annotations", "treebanks",
-       languages=("wsj,es", "texts: constituents/NAME-train.mrg ..."), rounds=("1,2,3,4,5,6", "of latent annotations")),
+       "the Berkeley parser, NLTK",
+       languages=("wsj,es", "texts: constituents/NAME-train.mrg ..."), rounds=("2,3,4", "of latent annotations"),
+       berkeley=(Path, "the Berkeley parser 1.7", {"metavar": "JAR"}),
+       peer_python=(str, "an interpreter that has nltk", {"metavar": "PYTHON"}),
+       nltk_words=(10, "longest sentence beside NLTK"), longest=(0, "words of a sentence at most; 0: all")),
     _m("translation", "Translation", "BLEU, time and memory of a translation system, weights by risk and by MERT",
        "texts", "MERT",
        languages=("de,fr", "translated to English"), seeds="1,2,3",

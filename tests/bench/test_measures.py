@@ -16,6 +16,7 @@ RUN = [measure for measure in MEASURES if measure.module]
 TOOLS = {
     "bench.run",
     "bench.same_bytes",
+    "bench.peer_grammars",
     "bench.peer_taggers",
     "bench.abuse.bounds",
     "bench.abuse.worker",
