@@ -4,13 +4,12 @@ import itertools
 from collections import Counter
 
 
-def class_hmm(emissions, null, jumps, classes, p_null):
-    """Return likelihood, link posteriors by (observed, given), and counts and exposures of jumps by (class, jump).
+def class_paths(emissions, null, jumps, classes, p_null):
+    """Yield every path and its joint probability: a path is (position, whether it is real) of each observed word.
 
     ``jumps`` are `tests.naive.Jumps` by class, those of 0 with the first positions, ``classes`` the given words' own.
     """
     length = len(emissions[0])
-    likelihood, posteriors, counts, exposures = 0.0, Counter(), Counter(), Counter()
     states = [(i, real) for i in range(length) for real in (True, False)]
     for path in itertools.product(states, repeat=len(emissions)):
         p = 1.0
@@ -25,8 +24,21 @@ def class_hmm(emissions, null, jumps, classes, p_null):
                 p *= leaving.weight(i - before) / leaving.total(before, length)
             elif i != before:
                 p = 0.0
-        if not p:
-            continue
+        if p:
+            yield path, p
+
+
+def class_viterbi(emissions, null, jumps, classes, p_null):
+    """Return the most probable path, -1 for NULL, and its probability."""
+    path, probability = max(class_paths(emissions, null, jumps, classes, p_null), key=lambda found: found[1])
+    return [i if real else -1 for i, real in path], probability
+
+
+def class_hmm(emissions, null, jumps, classes, p_null):
+    """Return likelihood, link posteriors by (observed, given), and counts and exposures of jumps by (class, jump)."""
+    length = len(emissions[0])
+    likelihood, posteriors, counts, exposures = 0.0, Counter(), Counter(), Counter()
+    for path, p in class_paths(emissions, null, jumps, classes, p_null):
         likelihood += p
         for j, (i, real) in enumerate(path):
             if real:

@@ -29,7 +29,7 @@ align -m table.atm -i S/de-en.txt > table.2
 align -i S/de-en.txt --model-type hmm --direction forward --views 0 --no-look-alike --scores hmm.s > hmm
 align -i S/de-en.txt --model-type hmm --estimator em --no-agreement --decode viterbi --symmetrize grow-diag > hmm.v
 align -i S/de-en.txt --direction reverse --sweeps 4 > reverse
-align -i S/de-en.txt --model-type hmm-classes --word-classes 3 --views 0 > hmm.c
+align -i S/de-en.txt --model-type hmm-classes --word-classes 3 --views 0 --decode viterbi --symmetrize union > hmm.c
 align -i S/de-en.txt --fast --scores e.s --score-form eflomal > costs
 align -s S/fr-en.fr -t S/fr-en.en --init-model a.atm > going-on
 align -s S/fr-en.fr -t S/fr-en.en --init-model one.atm > going-on.1

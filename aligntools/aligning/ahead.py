@@ -16,6 +16,7 @@ from aligntools.aligning.models import kernels_candidates
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_link_counts as kc
+from aligntools.aligning.models.kernels_jumps import Jumps
 from aligntools.aligning.text import kernels_byte_pairs as kb
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text import kernels_look_alikes as kl
@@ -34,10 +35,8 @@ COUNTS = kc.LinkCounts(F32, F64, F32, F64, I16, JUMPS, SQUARE)
 
 def hmm() -> None:
     """The HMM's forward-backward."""
-    jumps = kh.Jumps(SQUARE, SQUARE, SQUARE)
-    kh.hmm_block(
-        0, 0, PAIRS, F32, F32, F32, F32, F32, F32, jumps, F32, 3, True, 0, np.zeros((2, 2, 1)), np.zeros((2, 1))
-    )
+    jumps, counts, logs = Jumps(*[np.zeros((2, 1, 1), np.float32)] * 3), np.zeros((2, 1, 2, 1)), np.zeros((2, 1))
+    kh.hmm_block(0, 0, PAIRS, F32, F32, F32, F32, F32, F32, jumps, None, F32, 3, True, 0, counts, logs)
 
 
 def sampler() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models import kernels_cepts as kc
-from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models.cepts import LEAST
 from aligntools.aligning.models.ibm3 import Ibm3
 from aligntools.aligning.models.ibm4 import Ibm4
@@ -148,7 +148,7 @@ def _fertility(training: GizaTraining | None, numbers: np.ndarray) -> np.ndarray
 def _jumps(training: GizaTraining) -> np.ndarray:
     """Return the HMM's jumps and first positions, float32 [JUMP_SIZE]."""
     found: np.ndarray = initial_jumps()[0]
-    w = kh.WINDOW
+    w = kj.WINDOW
     if training.jumps is not None and training.first is not None and len(training.first) > w + 1:
         all_jumps, first = training.jumps, training.first
     elif training.heads is not None:
@@ -163,9 +163,9 @@ def _jumps(training: GizaTraining) -> np.ndarray:
     else:
         return found
     found[: 2 * w + 1] = all_jumps[100 - w : 101 + w]
-    found[kh.TAIL] = all_jumps[101 + w]
-    found[kh.FIRST : kh.FIRST_TAIL] = first[: w + 1]
-    found[kh.FIRST_TAIL] = first[w + 1]
+    found[kj.TAIL] = all_jumps[101 + w]
+    found[kj.FIRST : kj.FIRST_TAIL] = first[: w + 1]
+    found[kj.FIRST_TAIL] = first[w + 1]
     return found
 
 

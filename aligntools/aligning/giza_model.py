@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.aligning.models import kernels_cepts as kc
-from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.cepts import CeptModel
 from aligntools.aligning.models.ibm4 import Ibm4
@@ -57,10 +57,10 @@ def giza_tables(
 
 def _all_jumps(row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the HMM's jumps from -FARTHEST_JUMP to FARTHEST_JUMP, and first positions, tails written out."""
-    w, n = kh.WINDOW, FARTHEST_JUMP
-    jumps, first = np.full(2 * n + 1, row[kh.TAIL]), np.full(n, row[kh.FIRST_TAIL])
+    w, n = kj.WINDOW, FARTHEST_JUMP
+    jumps, first = np.full(2 * n + 1, row[kj.TAIL]), np.full(n, row[kj.FIRST_TAIL])
     jumps[n - w : n + w + 1] = row[: 2 * w + 1]
-    first[: w + 1] = row[kh.FIRST : kh.FIRST_TAIL]
+    first[: w + 1] = row[kj.FIRST : kj.FIRST_TAIL]
     return jumps, first
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.aligning.evidence import OF_MODELS, About
-from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.jumps import initial_jumps
 from aligntools.aligning.models.lexical import lexicon_from_counts
@@ -239,7 +239,7 @@ def _check(arrays: dict[str, np.ndarray], sizes: tuple[int, int, int, int, int],
     want: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {
         "s_null": ((n_s + 1,), np.float32),
         "t_null": ((n_t + 1,), np.float32),
-        "jumps": ((2, kh.JUMP_SIZE), np.float32),
+        "jumps": ((2, kj.JUMP_SIZE), np.float32),
         "table.types": ((n_s,), np.int32),
         "table.target_types": ((n_t,), np.int32),
     }

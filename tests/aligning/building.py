@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.models.ibm2 import Ibm2
 from aligntools.aligning.models.lexical import Lexicon
@@ -31,28 +31,28 @@ def random_sentences(rng, shapes, words=(6, 5)):
 
 def random_jumps(rng):
     """Return jump parameters of both directions, float32 [2, JUMP_SIZE]."""
-    jumps = rng.uniform(0.05, 1.0, (2, kh.JUMP_SIZE)).astype(np.float32)
-    jumps[:, 2 * kh.WINDOW + 1] = 0
+    jumps = rng.uniform(0.05, 1.0, (2, kj.JUMP_SIZE)).astype(np.float32)
+    jumps[:, 2 * kj.WINDOW + 1] = 0
     return jumps
 
 
 def naive_jumps(row):
     """Return one direction's parameters as the slow versions take them."""
-    w = kh.WINDOW
+    w = kj.WINDOW
     row = row.astype(np.float64)
-    return naive.Jumps(row[: 2 * w + 1], row[kh.TAIL], row[kh.FIRST : kh.FIRST_TAIL], row[kh.FIRST_TAIL])
+    return naive.Jumps(row[: 2 * w + 1], row[kj.TAIL], row[kj.FIRST : kj.FIRST_TAIL], row[kj.FIRST_TAIL])
 
 
 def jump_row(counts):
     """Turn the slow versions' counts by jump into a row [JUMP_SIZE]."""
-    row = np.zeros(kh.JUMP_SIZE)
+    row = np.zeros(kj.JUMP_SIZE)
     for key, value in counts.items():
         if key == "far":
-            row[kh.TAIL] = value
+            row[kj.TAIL] = value
         elif isinstance(key, tuple):
-            row[kh.FIRST_TAIL if key[1] == "far" else kh.FIRST + key[1]] = value
+            row[kj.FIRST_TAIL if key[1] == "far" else kj.FIRST + key[1]] = value
         else:
-            row[key + kh.WINDOW] = value
+            row[key + kj.WINDOW] = value
     return row
 
 

@@ -1,11 +1,11 @@
-"""Jumps by class: posteriors, likelihoods and counts as enumerated; models in files; with one jump table, the HMM."""
+"""Jumps by class: posteriors, paths and counts as enumerated; models in files; with one jump table, the HMM."""
 
 import numpy as np
 import pytest
 
 import aligntools as at
 from aligntools.aligning.models import hmm
-from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models.base import Task
 from aligntools.aligning.models.class_hmm import ClassHmm, ClassHmmStage
 from aligntools.aligning.settings import AlignerSettings
@@ -14,6 +14,7 @@ from aligntools.ground.parallel import Pool
 from tests.aligning.building import close, jump_row, naive_jumps, random_jumps, world
 from tests.cli.running import run
 from tests.naive_class_hmm import class_hmm as naive
+from tests.naive_class_hmm import class_paths, class_viterbi
 from tests.places import SAMPLES
 
 TINY = [(1, 1), (2, 3), (3, 2), (3, 3), (1, 3), (4, 2), (0, 2)]
@@ -31,21 +32,27 @@ def given(w, seed, rows=3):
     return jumps, [np.append(rng.integers(0, rows, n), 0).astype(np.int16) for n in sizes]
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_as_enumerated(seed):
-    w = world(seed, TINY)
-    jumps, classes = given(w, seed)
+def filled(w):
+    """Return the text as one chunk, and each direction's link matrices with values of the table."""
     (chunk,) = plan_chunks(w.source.lengths(), w.target.lengths(), 1 << 40)
     matrices = w.chunks()
     matrices.index(chunk)
     cells = [np.zeros(chunk.n_cells, np.float32) for _ in range(2)]
     for values, into in zip((w.lexicon.forward, w.lexicon.reverse), cells, strict=True):
         matrices.fill(chunk, values, w.lexicon.default, into)
+    return chunk, cells
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_as_enumerated(seed):
+    w = world(seed, TINY)
+    jumps, classes = given(w, seed)
+    chunk, cells = filled(w)
     logs = np.zeros((2, len(w.corpus)))
     model = ClassHmm(**w.fields(), jumps=jumps, s_classes=classes[0], t_classes=classes[1])
     with Pool(1) as pool:
         model.posteriors(w, chunk, *cells, 3, pool, logs)
-    expected = np.zeros((2, 3, 2, kh.JUMP_SIZE))
+    expected = np.zeros((2, 3, 2, kj.JUMP_SIZE))
     for k, (source, target) in enumerate(w.corpus):
         for d, words in enumerate((source, target)):
             if not source or not target:
@@ -66,6 +73,51 @@ def test_as_enumerated(seed):
     close(found, expected, absolute=1e-4)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_paths_are_the_best_of_all(seed):
+    """Each class has jumps of its own, far from the others', so that paths by the jumps of all words differ."""
+    w = world(seed, TINY)
+    jumps, classes = given(w, seed)
+    rng = np.random.default_rng(seed)
+    jumps *= np.exp(rng.normal(0, 2, jumps.shape)).astype(np.float32)
+    chunk, cells = filled(w)
+    model = ClassHmm(**w.fields(), jumps=jumps, s_classes=classes[0], t_classes=classes[1])
+    with Pool(1) as pool:
+        model.paths(w, chunk, *cells, 3, pool)
+    others = 0
+    for k, (source, target) in enumerate(w.corpus):
+        for d, words in enumerate((source, target)):
+            if not source or not target:
+                continue
+            found = w.matrices(cells[d])[k]
+            found = found if d else found.T
+            assert set(found.ravel()) <= {0.0, 1.0}
+            links = [int(np.argmax(row)) if row.any() else -1 for row in found]
+            emissions, null, _, p_null = w.direction(k, d)
+            tables = [naive_jumps(row) for row in jumps[d]]
+            of = classes[d][words].tolist()
+            best, probability = class_viterbi(emissions, null, tables, of, p_null)
+            # words that come twice make ties, so probabilities are compared
+            paths = class_paths(emissions, null, tables, of, p_null)
+            close(max(p for path, p in paths if [i if real else -1 for i, real in path] == links), probability)
+            others += best != class_viterbi(emissions, null, tables[:1], [0] * len(of), p_null)[0]
+    assert others
+
+
+def test_paths_of_long_sentences_with_the_same_jumps_are_the_hmms():
+    w = world(8, [(30, 25), (12, 40), (5, 5)], words=(40, 30))
+    jumps = np.repeat(w.jumps[:, None], 4, 1)
+    _, classes = given(w, 8, rows=4)
+    found = []
+    for model in (w.hmm(), ClassHmm(**w.fields(), jumps=jumps, s_classes=classes[0], t_classes=classes[1])):
+        chunk, cells = filled(w)
+        with Pool(1) as pool:
+            model.paths(w, chunk, *cells, 3, pool)
+        found.append(cells)
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_classes_with_the_same_jumps_are_the_hmm():
     w = world(7, [(30, 25), (12, 40), (5, 5)], words=(40, 30))
     jumps = np.repeat(w.jumps[:, None], 4, 1)
@@ -83,18 +135,18 @@ def test_rows_of_few_jumps_are_near_those_of_all_words():
     w = world(3, TINY)
     jumps, classes = given(w, 3)
     stage = stage_of(w, jumps, classes)
-    counted = np.zeros((2, 3, 2, kh.JUMP_SIZE))
-    counted[:, 1, 0, kh.WINDOW + 1], counted[:, 1, 0, kh.WINDOW - 1] = 3000.0, 1000.0
-    counted[:, 2, 0, kh.WINDOW - 1] = 20.0
+    counted = np.zeros((2, 3, 2, kj.JUMP_SIZE))
+    counted[:, 1, 0, kj.WINDOW + 1], counted[:, 1, 0, kj.WINDOW - 1] = 3000.0, 1000.0
+    counted[:, 2, 0, kj.WINDOW - 1] = 20.0
     counted[:, :, 1] = counted[:, :, 0].sum(-1, keepdims=True)
-    counted[:, 0, :, kh.FIRST :] = 5.0
+    counted[:, 0, :, kj.FIRST :] = 5.0
     stage.maximize(counted)
     rows = stage.parameters()["jumps"]
-    ratio = rows[:, :, kh.WINDOW + 1] / rows[:, :, kh.WINDOW - 1]
+    ratio = rows[:, :, kj.WINDOW + 1] / rows[:, :, kj.WINDOW - 1]
     assert np.allclose(ratio[:, 1], 3.0, rtol=0.02)
     assert (ratio[:, 2] < 0.7).all()  # 20 of its own, and 20 as all words have them
     assert (ratio[:, 2] > 0.4).all()
-    assert np.allclose(rows[:, :, kh.FIRST :], rows[:, :1, kh.FIRST :])
+    assert np.allclose(rows[:, :, kj.FIRST :], rows[:, :1, kj.FIRST :])
 
 
 def test_models_are_kept_with_their_classes_and_go_on_with_new_text(tmp_path):
@@ -102,7 +154,7 @@ def test_models_are_kept_with_their_classes_and_go_on_with_new_text(tmp_path):
     model.save(tmp_path / "m")
     loaded = at.load(tmp_path / "m")
     own, other = model.model.views[0], loaded.model.views[0]
-    assert own.jumps.shape == (2, 5, kh.JUMP_SIZE)
+    assert own.jumps.shape == (2, 5, kj.JUMP_SIZE)
     assert not np.allclose(own.jumps[:, 1], own.jumps[:, 2])
     assert own.s_classes[-1] == own.s_classes[0] == 0
     assert set(own.s_classes.tolist()) == {0, 1, 2, 3, 4}
@@ -110,6 +162,11 @@ def test_models_are_kept_with_their_classes_and_go_on_with_new_text(tmp_path):
         assert np.array_equal(getattr(own, name), getattr(other, name))
     line = "das ist ein unbekanntesWort .", "this is an unknownWord ."
     assert str(loaded.align(*line)) == str(model.align(*line))
+    french = str(SAMPLES / "fr-en.fr"), str(SAMPLES / "fr-en.en")
+    more = at.train_aligner(*french, init_model=loaded).model.views[0]
+    known = {word: own.t_classes[i] for word, i in own.words.t_ids.items()}
+    assert more.t_classes.tolist() == [known.get(word, 0) for word in more.words.t_words] + [0]
+    assert len(set(more.t_classes.tolist())) == 5
     with pytest.raises(at.UsageProblem, match="in parts"):
         next(iter(at.align_in_parts(str(SAMPLES / "de-en.txt"), part_size=100, model_type="hmm-classes")))
 
@@ -120,5 +177,13 @@ def test_the_command_line_has_it(tmp_path):
     assert done.returncode == 0, done.stderr
     assert run("align", "-q", "-m", tmp_path / "m", "-i", SAMPLES / "de-en.txt").stdout == (tmp_path / "a").read_bytes()
     assert b"classes of words with jumps of their own" in run("view", "-m", tmp_path / "m").stdout
+    paths = run(*given, "3", "--model-type", "hmm-classes", "--decode", "viterbi", "--symmetrize", "union").stdout
+    assert (
+        paths
+        == run("align", "-q", "-m", tmp_path / "m", *given[2:4], "--decode", "viterbi", "--symmetrize", "union").stdout
+    )
+    best = run("align", "-q", "-m", tmp_path / "m", *given[2:4], "--symmetrize", "union").stdout
+    assert best.count(b"\n") == paths.count(b"\n") == 240
+    assert best != paths
     told = run("align", *given[2:], "3", "--model-type", "hmm", "-o", tmp_path / "b")
     assert b"--word-classes changes nothing: classes of words are for IBM 4 and hmm-classes" in told.stderr

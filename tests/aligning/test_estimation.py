@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models import lexical
 from aligntools.aligning.models.jumps import initial_jumps, jump_taps, jumps_from_counts
 from aligntools.aligning.models.lexical import (
@@ -155,27 +155,27 @@ def test_the_first_jumps_prefer_the_next_word():
     jumps = initial_jumps()
     assert jumps.dtype == np.float32
     assert (jumps[0] == jumps[1]).all()
-    window = jumps[0, : 2 * kh.WINDOW + 1]
-    assert window.argmax() == kh.WINDOW + 1
-    assert jumps[0, kh.FIRST : kh.FIRST_TAIL].argmax() == 0
-    assert (np.delete(jumps, 2 * kh.WINDOW + 1, axis=1) > 0).all()
-    assert not jumps[:, 2 * kh.WINDOW + 1].any()
+    window = jumps[0, : 2 * kj.WINDOW + 1]
+    assert window.argmax() == kj.WINDOW + 1
+    assert jumps[0, kj.FIRST : kj.FIRST_TAIL].argmax() == 0
+    assert (np.delete(jumps, 2 * kj.WINDOW + 1, axis=1) > 0).all()
+    assert not jumps[:, 2 * kj.WINDOW + 1].any()
 
 
 def test_taps_are_what_a_jump_has_beyond_the_tail():
     rng = np.random.default_rng(0)
-    jumps = rng.random((2, kh.JUMP_SIZE)).astype(np.float32)
+    jumps = rng.random((2, kj.JUMP_SIZE)).astype(np.float32)
     forward, backward = jump_taps(jumps)
-    w = kh.WINDOW
+    w = kj.WINDOW
     for d in range(-w, w + 1):
-        close(forward[:, d + w], jumps[:, d + w] - jumps[:, kh.TAIL])
-        close(backward[:, d + w], jumps[:, -d + w] - jumps[:, kh.TAIL])
+        close(forward[:, d + w], jumps[:, d + w] - jumps[:, kj.TAIL])
+        close(backward[:, d + w], jumps[:, -d + w] - jumps[:, kj.TAIL])
     assert not forward[:, 2 * w + 1 :].any()
     assert not backward[:, 2 * w + 1 :].any()
 
 
 def expected_counts(w):
-    counts = np.zeros((2, 2, kh.JUMP_SIZE))
+    counts = np.zeros((2, 2, kj.JUMP_SIZE))
     loglik = np.zeros(2)
     for k in range(len(w.corpus)):
         for d in (0, 1):
@@ -201,27 +201,27 @@ def test_the_jump_step_never_lowers_the_likelihood(seed):
 
 def test_estimated_jumps_are_ratios_of_counts_and_exposures():
     rng = np.random.default_rng(3)
-    counts = rng.random((2, 2, kh.JUMP_SIZE)) * 50 + 1
-    counts[:, :, 2 * kh.WINDOW + 1] = 0
+    counts = rng.random((2, 2, kj.JUMP_SIZE)) * 50 + 1
+    counts[:, :, 2 * kj.WINDOW + 1] = 0
     jumps = jumps_from_counts(counts, 0.0)
-    for a, b in ((0, kh.FIRST), (kh.FIRST, kh.JUMP_SIZE)):
-        where = [x for x in range(a, b) if x != 2 * kh.WINDOW + 1]
+    for a, b in ((0, kj.FIRST), (kj.FIRST, kj.JUMP_SIZE)):
+        where = [x for x in range(a, b) if x != 2 * kj.WINDOW + 1]
         ratio = counts[:, 0, where] / counts[:, 1, where]
         close(jumps[:, where], ratio / ratio.sum(1, keepdims=True))
-    assert not jumps[:, 2 * kh.WINDOW + 1].any()
+    assert not jumps[:, 2 * kj.WINDOW + 1].any()
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.5])
 def test_jumps_that_never_happen_keep_a_little(smoothing):
-    none = jumps_from_counts(np.zeros((2, 2, kh.JUMP_SIZE)), smoothing)
+    none = jumps_from_counts(np.zeros((2, 2, kj.JUMP_SIZE)), smoothing)
     assert np.isfinite(none).all()
-    counts = np.zeros((2, 2, kh.JUMP_SIZE))
-    counts[:, :, kh.WINDOW + 1] = 10, 12  # only jumps of one
-    counts[:, 1, kh.WINDOW] = 5
-    counts[:, :, kh.FIRST] = 3
+    counts = np.zeros((2, 2, kj.JUMP_SIZE))
+    counts[:, :, kj.WINDOW + 1] = 10, 12  # only jumps of one
+    counts[:, 1, kj.WINDOW] = 5
+    counts[:, :, kj.FIRST] = 3
     jumps = jumps_from_counts(counts, smoothing)
     for row in (none, jumps):
-        assert (np.delete(row, 2 * kh.WINDOW + 1, axis=1) > 0).all()
-        assert not row[:, 2 * kh.WINDOW + 1].any()
-    assert (jumps[:, : 2 * kh.WINDOW + 1].argmax(1) == kh.WINDOW + 1).all()
-    assert (jumps[:, kh.FIRST :].argmax(1) == 0).all()
+        assert (np.delete(row, 2 * kj.WINDOW + 1, axis=1) > 0).all()
+        assert not row[:, 2 * kj.WINDOW + 1].any()
+    assert (jumps[:, : 2 * kj.WINDOW + 1].argmax(1) == kj.WINDOW + 1).all()
+    assert (jumps[:, kj.FIRST :].argmax(1) == 0).all()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.models import hmm
-from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models import kernels_viterbi as kv
 from aligntools.aligning.models.jumps import initial_jumps
 from aligntools.aligning.text.link_matrices import plan_chunks
@@ -33,7 +33,7 @@ def posteriors(w: World, threads=1):
 def expected(w: World, slow):
     """Return the same from a slow version, and counts and exposures of the jumps [2, 2, JUMP_SIZE]."""
     matrices, logs = ([], []), np.zeros((2, len(w.corpus)))
-    jumps = np.zeros((2, 2, kh.JUMP_SIZE))
+    jumps = np.zeros((2, 2, kj.JUMP_SIZE))
     for k, (source, target) in enumerate(w.corpus):
         for d in (0, 1):
             if not source or not target:
@@ -124,7 +124,7 @@ def test_jumps_are_counted_on_every_nth_sentence():
     parts = []
     for k in range(len(w.corpus)):
         one = world(7, [(3, 3), (2, 3), (3, 2), (3, 3), (1, 2)])
-        counts = np.zeros((2, 2, kh.JUMP_SIZE))
+        counts = np.zeros((2, 2, kj.JUMP_SIZE))
         for d in (0, 1):
             _, _, c, e = naive.hmm(*one.direction(k, d))
             counts[d] = jump_row(c), jump_row(e)
@@ -209,13 +209,17 @@ def path_probability(path, emissions, null, jumps, p_null):
     return best
 
 
-def viterbi(emissions, null, jumps, p_null):
+def viterbi_by_class(emissions, null, jumps, classes, p_null):
     path = np.full(len(emissions), -9, np.int32)
     score = kv.viterbi_sentence(
-        emissions.astype(np.float32), emissions.shape[1], len(emissions), jumps, np.float32(p_null),
-        np.asarray(null, np.float32), path,
+        emissions.astype(np.float32), emissions.shape[1], len(emissions), jumps, np.log(jumps.astype(float) + 1e-300),
+        classes, np.float32(p_null), np.asarray(null, np.float32), path,
     )  # fmt: skip
     return path.tolist(), score
+
+
+def viterbi(emissions, null, jumps, p_null):
+    return viterbi_by_class(emissions, null, jumps[None], np.zeros(emissions.shape[1], np.int16), p_null)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -243,8 +247,8 @@ def test_viterbi_of_long_sentences(seed):
 
 
 def test_viterbi_ties_go_to_the_lowest_position():
-    jumps = np.full((2, kh.JUMP_SIZE), 0.1, np.float32)
-    jumps[:, 2 * kh.WINDOW + 1] = 0
+    jumps = np.full((2, kj.JUMP_SIZE), 0.1, np.float32)
+    jumps[:, 2 * kj.WINDOW + 1] = 0
     assert viterbi(np.full((3, 4), 0.5), np.full(3, 0.1), jumps[0], 0.2)[0] == [0, 0, 0]
 
 
@@ -261,7 +265,8 @@ def test_viterbi_of_a_corpus_marks_the_paths(seed):
         matrices.fill(chunk, values, w.lexicon.default, cells)
         kv.viterbi_block(
             0, len(w.corpus), 0, w.source.tokens, w.source.offsets, w.target.tokens, w.target.offsets,
-            chunk.cell_offsets, cells, d == 0, inverse, null, w.jumps[d], w.p_null[d],
+            chunk.cell_offsets, cells, d == 0, inverse, null, w.jumps[d][None], np.zeros(len(inverse), np.int16),
+            w.p_null[d],
         )  # fmt: skip
         for k, found in enumerate(w.matrices(cells)):
             assert set(found.ravel()) <= {0.0, 1.0}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import aligntools as at
 from aligntools.aligning.links.prior_counts import PriorCounter
-from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.views import view_text
@@ -194,15 +194,15 @@ def test_what_priors_name_is_not_pruned(joint):
 def test_jumps_with_priors():
     """The M-step divides counts by exposures; the priors' exposures are in proportion to the text's."""
     rng = np.random.default_rng(3)
-    counts = rng.gamma(1, 5, (2, 2, kh.JUMP_SIZE))
-    window = np.stack([rng.gamma(1, 9, kh.FIRST), np.zeros(kh.FIRST)])
+    counts = rng.gamma(1, 5, (2, 2, kj.JUMP_SIZE))
+    window = np.stack([rng.gamma(1, 9, kj.FIRST), np.zeros(kj.FIRST)])
     added = counts.copy()
     add_jumps(added, window)
-    n = slice(0, kh.FIRST)
+    n = slice(0, kj.FIRST)
     share = 1 + window[0].sum() / counts[0, 0, n].sum()
     close(added[0, 0, n] / added[0, 1, n], (counts[0, 0, n] + window[0]) / (counts[0, 1, n] * share))
     assert (added[1] == counts[1]).all()
-    assert (added[0, :, kh.FIRST :] == counts[0, :, kh.FIRST :]).all()
+    assert (added[0, :, kj.FIRST :] == counts[0, :, kj.FIRST :]).all()
     alike = counts[:, 0, n] * 7
     again = counts.copy()
     add_jumps(again, alike)

@@ -6,7 +6,7 @@ import pytest
 
 from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.model import AlignmentModel
-from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models import kernels_positions as kp
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.models.jumps import jump_taps
@@ -62,8 +62,8 @@ class Tiny:
         if model == "hmm":
             jumps = np.stack([self.jumps] * 2)
             taps, back = jump_taps(jumps)
-            counts = np.zeros((2, 2, kh.JUMP_SIZE))
-            km.reconstruct_block(*place, kh.Jumps(self.jumps, taps[0], back[0]), outcome, counts)
+            counts = np.zeros((2, 2, kj.JUMP_SIZE))
+            km.reconstruct_block(*place, kj.Jumps(jumps[:1], taps[:1], back[:1]), outcome, counts)
             (c_p, e_p), (c_q, e_q) = counts
             gradients["jumps"] = c_q - c_p - self.jumps * (e_q - e_p)
         else:
@@ -89,10 +89,10 @@ class Tiny:
         """Return P(x | y), P(x | x, y) and posteriors under P and Q of a sentence."""
         g, o = self.corpus[k]
         if model == "hmm":
-            w = kh.WINDOW
+            w = kj.WINDOW
             row = self.jumps
             alignments = naive_mre.hmm_alignments(
-                len(g), len(o), row[: 2 * w + 1], row[kh.TAIL], row[kh.FIRST : kh.FIRST_TAIL], row[kh.FIRST_TAIL],
+                len(g), len(o), row[: 2 * w + 1], row[kj.TAIL], row[kj.FIRST : kj.FIRST_TAIL], row[kj.FIRST_TAIL],
                 self.p_null,
             )  # fmt: skip
         else:
@@ -253,7 +253,7 @@ def test_what_is_climbed_is_the_papers_objective(kind):
     dense[0] /= np.maximum(dense[0].sum(1, keepdims=True), 1e-30)
     dense[1] /= np.maximum(dense[1].sum(0), 1e-30)
     wanted = np.zeros((2, 2))
-    w = kh.WINDOW
+    w = kj.WINDOW
     for source, target in corpus:
         s = [start.words.s_ids[word] for word in source.split()]
         t = [start.words.t_ids[word] for word in target.split()]
@@ -265,7 +265,7 @@ def test_what_is_climbed_is_the_papers_objective(kind):
             if isinstance(start, Hmm):
                 j = start.jumps[d].astype(float)
                 alignments = naive_mre.hmm_alignments(
-                    *shape, j[: 2 * w + 1], j[kh.TAIL], j[kh.FIRST : kh.FIRST_TAIL], j[kh.FIRST_TAIL], p_null
+                    *shape, j[: 2 * w + 1], j[kj.TAIL], j[kj.FIRST : kj.FIRST_TAIL], j[kj.FIRST_TAIL], p_null
                 )
             else:
                 p = start.positions[d]
@@ -282,7 +282,7 @@ def test_what_is_climbed_is_the_papers_objective(kind):
 def test_what_is_held_stays(sample_bitext):
     (before,), (after,), *_ = climb(sample_bitext, 4, model_type="hmm")
     np.testing.assert_allclose(
-        after.jumps[0, : kh.FIRST], before.jumps[0, : kh.FIRST] / before.jumps[0, : kh.FIRST].sum()
+        after.jumps[0, : kj.FIRST], before.jumps[0, : kj.FIRST] / before.jumps[0, : kj.FIRST].sum()
     )
     np.testing.assert_array_equal(after.t_null, before.t_null)
     _, (moved,), *_ = climb(

@@ -17,7 +17,7 @@ from aligntools.aligning.models import kernels_neighbours as kn
 from aligntools.aligning.models.base import Shares, Stage, Task
 from aligntools.aligning.models.hmm import Hmm, shares
 from aligntools.aligning.models.jumps import jump_taps
-from aligntools.aligning.models.kernels_hmm import Jumps
+from aligntools.aligning.models.kernels_jumps import Jumps
 from aligntools.aligning.models.kernels_positions import PositionBlocks
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon
 from aligntools.aligning.models.position_tables import DIAGONAL, PositionTable
@@ -176,7 +176,8 @@ class CeptModel(Hmm):
         fertility, nulls = np.full(b - a, -1, np.int32), np.zeros(chunk.k1 - chunk.k0)
         fewer, more = np.zeros((2, b - a), np.float32)
         taps, back = jump_taps(self.jumps)
-        jumps, tables = Jumps(self.jumps[d], taps[d], back[d]), self.tables[d]
+        way = slice(d, d + 1)
+        jumps, tables = Jumps(self.jumps[way], taps[way], back[way]), self.tables[d]
         inverse, null = (self.lexicon.s_inverse, self.lexicon.t_inverse)[d], (self.t_null, self.s_null)[d]
 
         def task(block: tuple[int, int]) -> Distances:

@@ -8,7 +8,7 @@ from aligntools.aligning.models import registry
 from aligntools.aligning.models.base import Task
 from aligntools.aligning.settings import ResolvedSettings
 from aligntools.clustering import word_classes
-from aligntools.formats.text.corpus import Bitext
+from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.errors import UsageProblem
 
 #: A table of distances has a row for each pair of classes.
@@ -48,10 +48,14 @@ def classes_of(task: Task, size: int, d: int) -> np.ndarray:
     side, given = (task.source, task.target)[d], task.classes[d]
     assert side is not None, "it is not trained in parts"
     if given is None:
-        settings = task.settings
-        found = word_classes(side.tokens, side.offsets, size, settings.word_classes, seed=settings.seed)
-    else:
-        assert task.words is not None
-        words = (task.words.s_words, task.words.t_words)[d][1:]
-        found = np.append(0, given.find([word.encode("utf-8", "surrogateescape") for word in words]))
+        return learned_classes(side, size, task.settings)
+    assert task.words is not None
+    words = (task.words.s_words, task.words.t_words)[d][1:]
+    found = np.append(0, given.find([word.encode("utf-8", "surrogateescape") for word in words]))
+    return np.append(found, 0).astype(np.int32)
+
+
+def learned_classes(side: Side, size: int, settings: ResolvedSettings) -> np.ndarray:
+    """Return classes that are learned from a side of a text, int32 [size + 1]; see `classes_of`."""
+    found = word_classes(side.tokens, side.offsets, size, settings.word_classes, seed=settings.seed)
     return np.append(found, 0).astype(np.int32)

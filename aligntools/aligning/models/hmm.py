@@ -1,17 +1,19 @@
 """The alignment HMM (Vogel, Ney & Tillmann 1996; NULL as in Och & Ney 2003): posteriors and Viterbi paths."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 from aligntools.aligning import ahead
 from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models import kernels_viterbi as kv
 from aligntools.aligning.models.base import LexicalModel, Shares, Stage, Task
 from aligntools.aligning.models.jumps import initial_jumps, jump_taps, jumps_from_counts
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon
 from aligntools.aligning.settings import ResolvedSettings
+from aligntools.aligning.text.kernels_pairs import Pairs
 from aligntools.aligning.text.link_matrices import Chunk, pairs_of
 from aligntools.aligning.text.views import ParallelText, TextView
 from aligntools.aligning.training.expectation import BlockStep, Expectations
@@ -21,21 +23,34 @@ from aligntools.ground.parallel import Pool
 
 #: Jumps are counted on every n-th sentence, so that about this many tokens take part.
 JUMP_SAMPLE = 400_000
+#: Class of each source word, and of each target word, int16 [n_words + 1]; None where jumps do not depend on it.
+Classes: TypeAlias = tuple[np.ndarray, np.ndarray] | tuple[None, None]
+NO_CLASSES: Classes = (None, None)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Hmm(LexicalModel):
-    """The HMM.
+class JumpModel(LexicalModel):
+    """An HMM: jumps may depend on the class of the word that they leave.
 
     Attributes
     ----------
-    jumps : float32 [2, JUMP_SIZE]
+    jumps : float32 [2, JUMP_SIZE] or [2, classes, JUMP_SIZE]
         Forward, then reverse.
     """
 
     HAS_PATHS = True
 
     jumps: np.ndarray
+
+    @property
+    def all_jumps(self) -> np.ndarray:
+        """Jumps of all words, float32 [2, JUMP_SIZE]."""
+        return self.jumps
+
+    @property
+    def jump_classes(self) -> Classes:
+        """Classes that jumps depend on."""
+        return NO_CLASSES
 
     def posteriors(
         self,
@@ -48,9 +63,9 @@ class Hmm(LexicalModel):
         logs: np.ndarray,
     ) -> None:
         """Turn link matrices into posteriors by forward-backward; see `LexicalModel.posteriors`."""
-        taps, back = jump_taps(self.jumps)
-        unused = np.zeros((2, 2, kh.JUMP_SIZE))
-        lexicon, pairs, jumps = self.lexicon, pairs_of(text, chunk), kh.Jumps(self.jumps, taps, back)
+        rows = by_class(self.jumps)
+        unused, jumps = no_counts(rows), kj.Jumps(rows, *jump_taps(rows))
+        lexicon, pairs = self.lexicon, pairs_of(text, chunk)
 
         def task(b: tuple[int, int]) -> None:
             kh.hmm_block(
@@ -63,6 +78,7 @@ class Hmm(LexicalModel):
                 self.s_null,
                 self.t_null,
                 jumps,
+                reach_of(self.jump_classes, pairs, b),
                 self.p_null,
                 directions,
                 False,
@@ -87,15 +103,37 @@ class Hmm(LexicalModel):
             chunk.cell_offsets,
         )
 
+        inverses, nulls = (lexicon.s_inverse, lexicon.t_inverse), (self.t_null, self.s_null)
+        jumps = by_class(self.jumps)
+        classes = [
+            np.zeros(len(inverse), np.int16) if of is None else of
+            for of, inverse in zip(self.jump_classes, inverses, strict=True)
+        ]
+
         def task(b: tuple[int, int]) -> None:
-            if directions & 1:
-                kv.viterbi_block(*b, *place, cells, True, lexicon.s_inverse, self.t_null, self.jumps[0], self.p_null[0])
-            if directions & 2:
-                kv.viterbi_block(
-                    *b, *place, other, False, lexicon.t_inverse, self.s_null, self.jumps[1], self.p_null[1]
-                )
+            for d, own in enumerate((cells, other)):
+                if directions & (d + 1):
+                    words = inverses[d], nulls[d]
+                    kv.viterbi_block(*b, *place, own, d == 0, *words, jumps[d], classes[d], self.p_null[d])
 
         pool.map(task, chunk.sentence_blocks)
+
+    def jump_shares(self, d: int) -> list[float]:
+        """Return one direction's probabilities of jumps from -WINDOW or less to WINDOW or more."""
+        return shares(self.all_jumps[d, : 2 * kj.WINDOW + 1].astype(np.float64))
+
+    def charts(self) -> list[Shares]:
+        """Return the jumps of all words."""
+        series = [(name, self.jump_shares(d)) for d, name in enumerate(("forward", "reverse"))]
+        n = len(series[0][1]) // 2
+        names = [f"{k:+d}" if k else "0" for k in range(-n, n + 1)]
+        names[0], names[-1] = f"≤{names[0]}", f"≥{names[-1]}"
+        return [Shares("Jumps", "words from the position of the word before", names, series)]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Hmm(JumpModel):
+    """The HMM with the same jumps for all words."""
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return its own arrays, as a file names them."""
@@ -116,7 +154,7 @@ class Hmm(LexicalModel):
     @classmethod
     def on_text(cls, fields: LexicalFields, old: LexicalModel, text: TextView, settings: ResolvedSettings) -> "Hmm":
         """Return a model of a new text that begins with an older one's jumps, where it has them."""
-        return cls(**fields, jumps=old.jumps if isinstance(old, Hmm) else initial_jumps())
+        return cls(**fields, jumps=start_of(old))
 
     def climbing(self) -> type[HmmClimb[LexicalModel]]:
         """Return the class that trains jumps in maximum reconstruction."""
@@ -127,18 +165,6 @@ class Hmm(LexicalModel):
         """Return what training needs after IBM 1."""
         return ahead.Ahead(kh.hmm_block, (ahead.hmm, ahead.decisions))
 
-    def jump_shares(self, d: int) -> list[float]:
-        """Return one direction's probabilities of jumps from -WINDOW or less to WINDOW or more."""
-        return shares(self.jumps[d, : 2 * kh.WINDOW + 1].astype(np.float64))
-
-    def charts(self) -> list[Shares]:
-        """Return the jumps."""
-        series = [(name, self.jump_shares(d)) for d, name in enumerate(("forward", "reverse"))]
-        n = len(series[0][1]) // 2
-        names = [f"{k:+d}" if k else "0" for k in range(-n, n + 1)]
-        names[0], names[-1] = f"≤{names[0]}", f"≥{names[-1]}"
-        return [Shares("Jumps", "words from the position of the word before", names, series)]
-
 
 def shares(counts: np.ndarray) -> list[float]:
     """Return counts as shares of all."""
@@ -146,12 +172,17 @@ def shares(counts: np.ndarray) -> list[float]:
     return found
 
 
+def start_of(old: LexicalModel | None) -> np.ndarray:
+    """Return an older model's jumps of all words, if it has any, to begin with; float32 [2, JUMP_SIZE]."""
+    return old.all_jumps if isinstance(old, JumpModel) else initial_jumps()
+
+
 class HmmStage(Stage):
     """The HMM in training."""
 
     def __init__(self, model: type[LexicalModel], task: Task, before: Stage | None = None) -> None:
         super().__init__(model, task, before)
-        self._jumps = self.task.old.jumps if isinstance(self.task.old, Hmm) else initial_jumps()
+        self._jumps = start_of(task.old)
         self._stride = 1
 
     def parameters(self) -> dict[str, np.ndarray]:
@@ -163,15 +194,21 @@ class HmmStage(Stage):
         self._jumps = parameters.get("jumps", self._jumps)
         return self
 
+    def jump_classes(self, steps: Expectations) -> Classes:
+        """Return the classes that jumps depend on."""
+        return NO_CLASSES
+
     def expect(self, steps: Expectations, lexicon: Lexicon, counts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Return log-likelihoods and jump counts."""
+        classes = self.jump_classes(steps)
         self._stride = max(1, steps.n_tokens // JUMP_SAMPLE)
-        return expect(steps, lexicon, self._jumps, counts, self._stride)
+        return expect(steps, lexicon, self._jumps, counts, self._stride, classes)
 
     def block(self, steps: Expectations, lexicon: Lexicon, parts: dict[tuple[int, int], np.ndarray]) -> BlockStep:
         """Return what an E-step does with a block of sentences; it writes jump counts into ``parts``, by block."""
+        classes = self.jump_classes(steps)
         self._stride = max(1, steps.n_tokens // JUMP_SAMPLE)
-        return block_of(steps, lexicon, self._jumps, self._stride, parts)
+        return block_of(steps, lexicon, self._jumps, self._stride, parts, classes)
 
     def maximize(self, counted: np.ndarray, steps: Expectations | None = None) -> None:
         """Estimate the jumps."""
@@ -180,38 +217,73 @@ class HmmStage(Stage):
         self._jumps = jumps_from_counts(counted, 0.5 if self.task.settings.estimator == "vb" else 0.0)
 
 
+def by_class(array: np.ndarray, axes: int = 3) -> np.ndarray:
+    """Return jumps or counts of both directions with an axis of classes, of length 1 where they have none."""
+    return array if array.ndim == axes else array[:, None]
+
+
+def reach_of(classes: Classes, pairs: Pairs, block: tuple[int, int]) -> kj.Reach | None:
+    """Return room for what leaves the positions of a block's sentences, where jumps depend on classes."""
+    s_classes, t_classes = classes
+    if s_classes is None or t_classes is None:
+        return None
+    k0, k1 = block
+    longest = max(int(np.diff(offsets[k0 : k1 + 1]).max(initial=1)) for offsets in (pairs.s_offsets, pairs.t_offsets))
+    width = longest + kj.LANES
+    steps, tails = np.empty((2 * kj.WINDOW + 1, width), np.float32), np.empty(width, np.float32)
+    return kj.Reach(s_classes, t_classes, np.empty(width, np.int16), steps, tails)
+
+
+def no_counts(jumps: np.ndarray) -> np.ndarray:
+    """Return what counts of jumps and their exposures begin as, float64 [2, 2, JUMP_SIZE] or [2, classes, 2, ...]."""
+    return np.zeros((*jumps.shape[:-1], 2, kj.JUMP_SIZE))
+
+
 def expect(
-    steps: Expectations, lexicon: Lexicon, jumps: np.ndarray, all_counts: list[np.ndarray], stride: int
+    steps: Expectations,
+    lexicon: Lexicon,
+    jumps: np.ndarray,
+    all_counts: list[np.ndarray],
+    stride: int,
+    classes: Classes = NO_CLASSES,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Take expectations with these jumps: log-likelihoods, jump counts on every ``stride``-th sentence."""
     parts: dict[tuple[int, int], np.ndarray] = {}
-    loglik = steps.over(lexicon, all_counts, steps.by_blocks(block_of(steps, lexicon, jumps, stride, parts)))
-    return loglik, sum((parts[b] for b in sorted(parts)), np.zeros((2, 2, kh.JUMP_SIZE)))
+    block = block_of(steps, lexicon, jumps, stride, parts, classes)
+    loglik = steps.over(lexicon, all_counts, steps.by_blocks(block))
+    return loglik, sum((parts[b] for b in sorted(parts)), no_counts(jumps))
 
 
 def block_of(
-    steps: Expectations, lexicon: Lexicon, jumps: np.ndarray, stride: int, parts: dict[tuple[int, int], np.ndarray]
+    steps: Expectations,
+    lexicon: Lexicon,
+    jumps: np.ndarray,
+    stride: int,
+    parts: dict[tuple[int, int], np.ndarray],
+    classes: Classes = NO_CLASSES,
 ) -> BlockStep:
     """Return what an E-step with these jumps does with a block; they are counted on every ``stride``-th sentence."""
-    taps, back = jump_taps(jumps)
+    rows = by_class(jumps)
+    given = kj.Jumps(rows, *jump_taps(rows))
 
     def block(b: tuple[int, int], chunk: Chunk, cells: np.ndarray, other: np.ndarray, logs: np.ndarray) -> None:
-        counted = np.zeros((2, 2, kh.JUMP_SIZE))
+        counted, pairs = no_counts(jumps), pairs_of(steps.matrices, chunk)
         kh.hmm_block(
             *b,
-            pairs_of(steps.matrices, chunk),
+            pairs,
             cells,
             other,
             lexicon.s_inverse,
             lexicon.t_inverse,
             steps.s_null,
             steps.t_null,
-            kh.Jumps(jumps, taps, back),
+            given,
+            reach_of(classes, pairs, b),
             steps.p_null,
             steps.directions,
             steps.joint,
             stride,
-            counted,
+            by_class(counted, 4),
             logs,
         )
         parts[b] = counted

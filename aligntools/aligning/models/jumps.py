@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_jumps as kj
 
 
 def initial_jumps() -> np.ndarray:
     """Start with jumps near +1 and first positions near the first: float32 [2, JUMP_SIZE]."""
-    jumps = np.zeros((2, kh.JUMP_SIZE), np.float32)
-    w = kh.WINDOW
+    jumps = np.zeros((2, kj.JUMP_SIZE), np.float32)
+    w = kj.WINDOW
     jumps[:, : 2 * w + 1] = 1 / (1.0 + np.abs(np.arange(-w, w + 1) - 1))
-    jumps[:, kh.TAIL] = 1 / (w + 3.0)
-    jumps[:, kh.FIRST : kh.FIRST_TAIL] = 1 / (1.0 + np.arange(w + 1))
-    jumps[:, kh.FIRST_TAIL] = 1 / (w + 3.0)
+    jumps[:, kj.TAIL] = 1 / (w + 3.0)
+    jumps[:, kj.FIRST : kj.FIRST_TAIL] = 1 / (1.0 + np.arange(w + 1))
+    jumps[:, kj.FIRST_TAIL] = 1 / (w + 3.0)
     return jumps
 
 
@@ -21,10 +21,10 @@ def jumps_from_counts(counts: np.ndarray, smoothing: float = 0.5) -> np.ndarray:
 
     ``smoothing`` is a pseudo-count of jumps, spread as the initial ones; 0 gives maximum likelihood.
     """
-    jumps = np.zeros((2, kh.JUMP_SIZE), np.float32)
+    jumps = np.zeros((2, kj.JUMP_SIZE), np.float32)
     start = initial_jumps().astype(np.float64)
     for d in range(2):
-        for a, b in ((0, kh.FIRST), (kh.FIRST, kh.JUMP_SIZE)):
+        for a, b in ((0, kj.FIRST), (kj.FIRST, kj.JUMP_SIZE)):
             prior = start[d, a:b] / start[d, a:b].sum()
             count = counts[d, 0, a:b] + smoothing * prior
             exposure = counts[d, 1, a:b] + smoothing * max(counts[d, 1, a:b].max(), 1.0) / max(
@@ -34,15 +34,15 @@ def jumps_from_counts(counts: np.ndarray, smoothing: float = 0.5) -> np.ndarray:
             g = np.where(counts[d, 1, a:b] > 0, g, 0.0) if smoothing == 0 else g
             total = g.sum()
             jumps[d, a:b] = np.maximum(g / total, 1e-9) if total > 0 else start[d, a:b]
-        jumps[d, 2 * kh.WINDOW + 1] = 0.0  # the empty tap
+        jumps[d, 2 * kj.WINDOW + 1] = 0.0  # the empty tap
     return jumps
 
 
 def jump_taps(jumps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``h(d) = g(d) - tail`` and ``h(-d)`` as the convolutions take them: [2, TAPS] each, typed as ``jumps``."""
-    w = kh.WINDOW
-    forward = np.zeros((2, kh.TAPS), jumps.dtype)
-    forward[:, : 2 * w + 1] = jumps[:, : 2 * w + 1] - jumps[:, kh.TAIL : kh.TAIL + 1]
+    """Return ``h(d) = g(d) - tail`` and ``h(-d)`` as convolutions take them: [..., TAPS] each, typed as ``jumps``."""
+    w = kj.WINDOW
+    forward = np.zeros((*jumps.shape[:-1], kj.TAPS), jumps.dtype)
+    forward[..., : 2 * w + 1] = jumps[..., : 2 * w + 1] - jumps[..., kj.TAIL : kj.TAIL + 1]
     backward = np.zeros_like(forward)
-    backward[:, : 2 * w + 1] = forward[:, 2 * w :: -1][:, : 2 * w + 1]
+    backward[..., : 2 * w + 1] = forward[..., 2 * w :: -1]
     return forward, backward

@@ -4,48 +4,32 @@ States are positions ``i`` of the conditioning sentence, observations the words 
 position has a null twin that remembers it: a word that comes from NULL leaves the position unchanged. So the
 chance of what follows depends on the position alone, and the twins need no recursion of their own.
 
-Transitions depend on the jump ``d = i - i'`` alone: ``g(d)`` for ``|d| <= W`` and one constant ``tail`` beyond,
-divided by ``Z(i')``, the sum over the positions that exist. With ``h(d) = g(d) - tail`` a step of the recursion is
-
-    sum_i' A(i') g(i - i') / Z(i') = tail * sum_i' A(i') / Z(i')  +  sum_|d|<=W h(d) A(i - d) / Z(i - d),
-
-a convolution with ``2 W + 1`` taps instead of an ``I x I`` product. Rows are padded to whole vectors, and by
-``W`` zeros on both sides, so that the inner loops run along contiguous memory without branches.
+A step from one word to the next is in `kernels_jumps`. Jumps may depend on the class of the word that they leave; then
+there is a `Reach`, which is None otherwise.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from aligntools.aligning.models.kernels_jumps import (
+    FIRST,
+    FIRST_TAIL,
+    TAIL,
+    WINDOW,
+    Jumps,
+    collect,
+    convolve,
+    count_step,
+    count_step_by_class,
+    first_positions,
+    lay_out,
+    normalizer,
+    padded,
+    spread,
+)
 from aligntools.aligning.text.kernels_pairs import gather, longest_sentence, scatter
 from aligntools.ground.compiling import kernel
-
-#: Half width of the jump window; jumps beyond share one value.
-WINDOW = 9
-#: Taps stored: ``2 * WINDOW + 1`` jumps, ``g(d)`` at ``d + WINDOW``, then a zero: 20, as ``convolve`` needs.
-TAPS = 2 * WINDOW + 2
-#: A row of jump parameters: the taps, the tail, ``WINDOW + 1`` first positions, the first position's tail.
-TAIL = TAPS
-FIRST = TAPS + 1
-FIRST_TAIL = FIRST + WINDOW + 1
-JUMP_SIZE = FIRST_TAIL + 1
-#: Vectors are padded to a multiple of this many floats.
-LANES = 16
-
-
-class Jumps(NamedTuple):
-    """Jump parameters: of both directions, forward first, each array with one more axis; in the recursions of one.
-
-    Attributes
-    ----------
-    row : float32 [JUMP_SIZE]
-    taps, back_taps : float32 [TAPS]
-        ``h(d)`` and ``h(-d)``.
-    """
-
-    row: np.ndarray
-    taps: np.ndarray
-    back_taps: np.ndarray
 
 
 class Rows(NamedTuple):
@@ -67,12 +51,6 @@ class Rows(NamedTuple):
 
 
 @kernel(part=True)
-def padded(length):
-    """Return a row's width: ``length`` up to a multiple of LANES."""
-    return (length + LANES - 1) // LANES * LANES
-
-
-@kernel(part=True)
 def rows_for(width, cells):
     """Return rows of the type of ``cells`` for sentences up to ``width`` words."""
     return Rows(
@@ -87,83 +65,8 @@ def rows_for(width, cells):
     )
 
 
-@kernel(inline=True, owning=False)
-def convolve(taps, padded, base, width, out):
-    """Compute ``out[i] = base + sum_d taps[d + W] * padded[i - d]``.
-
-    Parameters
-    ----------
-    taps : float32 [TAPS]
-    padded : float32 [width + 2 * WINDOW + 2]
-        Index 0 lies at ``WINDOW + 1``: one more zero than the window keeps the last, empty tap in range.
-    width : int
-        A multiple of LANES.
-    """
-    h0, h1, h2, h3, h4 = taps[0], taps[1], taps[2], taps[3], taps[4]
-    h5, h6, h7, h8, h9 = taps[5], taps[6], taps[7], taps[8], taps[9]
-    near = padded[TAPS - 10 :][: width + 10]
-    for i in range(width):
-        out[i] = (
-            base
-            + h0 * near[i + 9]
-            + h1 * near[i + 8]
-            + h2 * near[i + 7]
-            + h3 * near[i + 6]
-            + h4 * near[i + 5]
-            + h5 * near[i + 4]
-            + h6 * near[i + 3]
-            + h7 * near[i + 2]
-            + h8 * near[i + 1]
-            + h9 * near[i]
-        )
-    g0, g1, g2, g3, g4 = taps[10], taps[11], taps[12], taps[13], taps[14]
-    g5, g6, g7, g8, g9 = taps[15], taps[16], taps[17], taps[18], taps[19]
-    far = padded[TAPS - 20 :][: width + 10]
-    for i in range(width):
-        out[i] += (
-            g0 * far[i + 9]
-            + g1 * far[i + 8]
-            + g2 * far[i + 7]
-            + g3 * far[i + 6]
-            + g4 * far[i + 5]
-            + g5 * far[i + 4]
-            + g6 * far[i + 3]
-            + g7 * far[i + 2]
-            + g8 * far[i + 1]
-            + g9 * far[i]
-        )
-
-
-@kernel(inline=True, owning=False)
-def normalizers(jumps, length, inverse):
-    """Write ``1 / Z(i')``: one over the sum of ``g(i - i')`` over the positions ``i`` that exist."""
-    tail = jumps[TAIL]
-    for i in range(length):
-        total = np.float32(0.0)
-        low, high = max(-WINDOW, -i), min(WINDOW, length - 1 - i)
-        for d in range(low, high + 1):
-            total += jumps[d + WINDOW]
-        total += tail * (length - (high - low + 1))
-        inverse[i] = np.float32(1.0) / total
-
-
 @kernel(part=True)
-def first_positions(jumps, length, width, first, inverse):
-    """Write the distribution of the first position, and zeros to the padding; return what it was divided by."""
-    total = np.float32(0.0)
-    for i in range(length):
-        first[i] = jumps[FIRST + min(i, WINDOW)] if i <= WINDOW else jumps[FIRST_TAIL]
-        total += first[i]
-    for i in range(length):
-        first[i] /= total
-    for i in range(length, width):
-        first[i] = 0.0
-        inverse[i] = 0.0
-    return total
-
-
-@kernel(part=True)
-def forward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shifted, want_jumps):
+def forward_pass(emissions, null_emissions, p_null, jumps, reach, rows, posterior, shifted, want_jumps):
     """Write ``A(i)``, the forward probability of each position, scaled to sum to 1 with the null twins'.
 
     Parameters
@@ -179,7 +82,6 @@ def forward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shif
         The natural logarithm of the sentence's likelihood.
     """
     observed, width = emissions.shape
-    tail = jumps.row[TAIL]
     p_real = np.float32(1.0) - p_null
     first, inverse, beta, row, scale = rows.first, rows.inverse, rows.beta, rows.row, rows.scale
     a_pad = rows.a[: width + 2 * WINDOW + 2]
@@ -199,7 +101,10 @@ def forward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shif
                 beta[i] = null * first[i]
                 s += f[i] + beta[i]
         else:
-            convolve(jumps.taps, a_pad, tail * mass, width, row)
+            if reach is None:
+                convolve(jumps.taps[0], a_pad, jumps.rows[0, TAIL] * mass, width, row)
+            else:
+                spread(reach, now, mass, rows.b[: width + 2 * WINDOW], row)
             for i in range(width):
                 f[i] = p_real * row[i] * e[i]
                 beta[i] = null * beta[i]
@@ -218,7 +123,7 @@ def forward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shif
             beta[i] = y
             y *= inverse[i]
             now[i] = y
-            mass += y
+            mass += y if reach is None else reach.tails[i] * y
         if want_jumps:
             g = shifted[j]
             for i in range(width):
@@ -227,43 +132,14 @@ def forward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shif
 
 
 @kernel(part=True)
-def count_step(before, ahead, row, mass, jumps, leaving, jump_counts):
-    """Count the jumps of one step, each an ``A(i') / Z(i') h(d) beta(i)`` of the window, and the tail's rest.
-
-    Parameters
-    ----------
-    before : float32 [width]
-        ``A(i') / Z(i')`` before the step.
-    ahead : float32 [width + 2 W + 2]
-        ``p(word | i) beta(i)`` after it, padded; ``mass`` is its sum, ``row`` its convolution.
-    leaving : float32 [width], added to
-        How often each position was left, over its ``Z``.
-    """
-    width = before.shape[0]
-    total = np.float32(0.0)
-    for i in range(width):
-        total += before[i]
-        leaving[i] += before[i] * row[i]
-    inside = 0.0
-    for tap in range(2 * WINDOW + 1):
-        there = ahead[tap + 1 :][:width]
-        x = np.float32(0.0)
-        for i in range(width):
-            x += before[i] * there[i]
-        jump_counts[0, tap] += np.float64(x) * jumps[tap]
-        inside += x
-    outside = np.float64(jumps[TAIL]) * (np.float64(total) * mass - inside)
-    jump_counts[0, TAIL] += max(outside, 0.0)
-
-
-@kernel(part=True)
-def backward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shifted, jump_counts, want_jumps):
+def backward_pass(
+    emissions, null_emissions, length, p_null, jumps, reach, rows, posterior, shifted, jump_counts, want_jumps
+):
     """Multiply ``A(i)`` by ``beta(i)``, the chance of what follows: the posteriors; count jumps where wanted.
 
     ``beta`` is scaled as ``A`` is, and the same for a position and its null twin.
     """
     observed, width = emissions.shape
-    tail = jumps.row[TAIL]
     p_real = np.float32(1.0) - p_null
     inverse, beta, row, leaving, scale = rows.inverse, rows.beta, rows.row, rows.leaving, rows.scale
     b_pad = rows.b[: width + 2 * WINDOW + 2]
@@ -284,16 +160,22 @@ def backward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shi
             mass += x
         if j == 0:
             break
-        convolve(jumps.back_taps, b_pad, tail * mass, width, row)
-        if want_jumps:
-            count_step(shifted[j - 1], b_pad, row, mass, jumps.row, leaving, jump_counts)
+        if reach is None:
+            convolve(jumps.back_taps[0], b_pad, jumps.rows[0, TAIL] * mass, width, row)
+            if want_jumps:
+                count_step(shifted[j - 1], b_pad, row, mass, jumps.rows[0], leaving, jump_counts[0])
+        else:
+            collect(reach, b_pad, mass, row)
+            if want_jumps:
+                before = shifted[j - 1]
+                count_step_by_class(before, b_pad, row, mass, jumps.rows, reach, length, leaving, jump_counts)
         null = p_null * null_emissions[j] * scale[j]
         for i in range(width):
             beta[i] = inverse[i] * row[i] + null * beta[i]
 
 
 @kernel(part=True)
-def count_exposures(null, length, first_total, rows, posterior, jump_counts):
+def count_exposures(null, length, first_total, reach, rows, posterior, jump_counts):
     """Count the first position, and how often every jump was possible.
 
     ``null`` is the first word's probability under NULL, scaled: a null twin begins somewhere too.
@@ -301,20 +183,23 @@ def count_exposures(null, length, first_total, rows, posterior, jump_counts):
     begun = 0.0
     for i in range(length):
         x = posterior[0, i] + null * rows.first[i] * rows.beta[i]
-        jump_counts[0, FIRST + i if i <= WINDOW else FIRST_TAIL] += x
+        jump_counts[0, 0, FIRST + i if i <= WINDOW else FIRST_TAIL] += x
         begun += x
     begun /= first_total
     for i in range(length):
-        jump_counts[1, FIRST + i if i <= WINDOW else FIRST_TAIL] += begun
+        jump_counts[0, 1, FIRST + i if i <= WINDOW else FIRST_TAIL] += begun
+        c = 0 if reach is None else reach.classes[i]
         exposure = np.float64(rows.leaving[i] * rows.inverse[i])
         low, high = max(-WINDOW, -i), min(WINDOW, length - 1 - i)
         for d in range(low, high + 1):
-            jump_counts[1, d + WINDOW] += exposure
-        jump_counts[1, TAIL] += exposure * (length - (high - low + 1))
+            jump_counts[c, 1, d + WINDOW] += exposure
+        jump_counts[c, 1, TAIL] += exposure * (length - (high - low + 1))
 
 
 @kernel(inline=True, owning=False)
-def hmm_sentence(emissions, null_emissions, length, p_null, jumps, rows, posterior, shifted, jump_counts, want_jumps):
+def hmm_sentence(
+    emissions, null_emissions, length, p_null, jumps, reach, rows, posterior, shifted, jump_counts, want_jumps
+):
     """Posteriors of one sentence in one direction.
 
     Parameters
@@ -324,10 +209,12 @@ def hmm_sentence(emissions, null_emissions, length, p_null, jumps, rows, posteri
     null_emissions : float32 [>= observed]
     jumps : Jumps
         Of this direction.
+    reach : Reach or None
+        Where words have classes: what `lay_out` wrote of the given sentence.
     posterior : float32 [observed, width], output
         ``P(a_j = i | both sentences)``; the rest up to 1 is NULL's.
     shifted : float32 [observed, width], scratch: ``A(i') / Z(i')`` of every position, for the jump counts.
-    jump_counts : float64 [2, JUMP_SIZE], added to when ``want_jumps``
+    jump_counts : float64 [classes, 2, JUMP_SIZE], added to when ``want_jumps``
         Expected jumps; and their exposure: the expected number of times that a jump was possible, each
         divided by its ``Z``. The ratio of the two is the M-step that cannot lower the likelihood although
         ``Z`` depends on the parameters (minorize-maximize, as Hunter 2004 does for Plackett-Luce models).
@@ -337,13 +224,16 @@ def hmm_sentence(emissions, null_emissions, length, p_null, jumps, rows, posteri
     float
         The natural logarithm of the sentence's likelihood.
     """
-    normalizers(jumps.row, length, rows.inverse)
-    first_total = first_positions(jumps.row, length, emissions.shape[1], rows.first, rows.inverse)
-    loglik = forward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shifted, want_jumps)
-    backward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shifted, jump_counts, want_jumps)
+    for i in range(length):
+        rows.inverse[i] = normalizer(jumps.rows[0 if reach is None else reach.classes[i]], i, length)
+    first_total = first_positions(jumps.rows[0], length, emissions.shape[1], rows.first, rows.inverse)
+    loglik = forward_pass(emissions, null_emissions, p_null, jumps, reach, rows, posterior, shifted, want_jumps)
+    backward_pass(
+        emissions, null_emissions, length, p_null, jumps, reach, rows, posterior, shifted, jump_counts, want_jumps
+    )
     if want_jumps:
         null = p_null * null_emissions[0] * rows.scale[0]
-        count_exposures(null, length, first_total, rows, posterior, jump_counts)
+        count_exposures(null, length, first_total, reach, rows, posterior, jump_counts)
     return loglik
 
 
@@ -380,6 +270,7 @@ def hmm_block(
     s_null,
     t_null,
     jumps,
+    reach,
     p_null,
     directions,
     joint,
@@ -401,11 +292,13 @@ def hmm_block(
         Probability of the word under NULL.
     jumps : Jumps
         Forward (states are source positions), then reverse.
+    reach : Reach or None
+        Where jumps depend on classes of words: these, and room for the longest of the sentences.
     directions : int
         1 forward, 2 reverse, 3 both.
     jump_stride : int
         Jumps are counted on every such sentence (0: on none).
-    jump_counts : float64 [2, 2, JUMP_SIZE]; loglik : float64 [2, chunk], outputs
+    jump_counts : float64 [2, classes, 2, JUMP_SIZE]; loglik : float64 [2, chunk], outputs
     """
     s_offsets, t_offsets = pairs.s_offsets, pairs.t_offsets
     width = padded(max(longest_sentence(k0, k1, s_offsets), longest_sentence(k0, k1, t_offsets)))
@@ -436,13 +329,16 @@ def hmm_block(
             shifted = store[1, : n * w].reshape((n, w))
             posterior = store[2 + d, : n * w].reshape((n, w))
             emissions_of(found, d == 0, given, observed, inverse, null, emissions, null_e)
-            of_direction = Jumps(jumps.row[d], jumps.taps[d], jumps.back_taps[d])
+            of_direction = Jumps(jumps.rows[d], jumps.taps[d], jumps.back_taps[d])
+            if reach is not None:
+                lay_out(of_direction, reach.s_classes if d == 0 else reach.t_classes, given, w, reach)
             loglik[d, k - pairs.base] = hmm_sentence(
                 emissions,
                 null_e,
                 len(given),
                 p_null[d],
                 of_direction,
+                reach,
                 rows,
                 posterior,
                 shifted,

@@ -16,7 +16,8 @@ from aligntools.aligning.models.kernels_cepts import (
     log_probability,
     refresh,
 )
-from aligntools.aligning.models.kernels_hmm import emissions_of, hmm_sentence, padded, rows_for
+from aligntools.aligning.models.kernels_hmm import emissions_of, hmm_sentence, rows_for
+from aligntools.aligning.models.kernels_jumps import padded
 from aligntools.aligning.models.kernels_positions import write_prior
 from aligntools.aligning.text.kernels_pairs import longest_sentence
 from aligntools.ground.compiling import kernel
@@ -263,7 +264,7 @@ def cept_block(k0, k1, text, cells, forward, inverse, null, jumps, p_null, table
     given_offsets, observed_offsets = text.given_offsets, text.observed_offsets
     width = padded(max(longest_sentence(k0, k1, given_offsets), longest_sentence(k0, k1, observed_offsets)))
     rows, null_e, best = rows_for(width, cells), np.empty(width, cells.dtype), np.empty(width, np.int32)
-    cepts, unused = cepts_for(width), np.zeros((2, 1))
+    cepts, unused = cepts_for(width), np.zeros((1, 2, 1))
     store = np.empty((6, 0), cells.dtype)
     found = Neighbours(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
     for k in range(k0, k1):
@@ -290,7 +291,7 @@ def cept_block(k0, k1, text, cells, forward, inverse, null, jumps, p_null, table
             store[4, : n_observed * (n_given + 1)].reshape((n_observed, n_given + 1)),
         )
         emissions_of(own, forward, given, observed, inverse, null, emissions, null_e)
-        log_hmm = hmm_sentence(emissions, null_e, n_given, p_null, jumps, rows, of_hmm, shifted, unused, False)
+        log_hmm = hmm_sentence(emissions, null_e, n_given, p_null, jumps, None, rows, of_hmm, shifted, unused, False)
         start_links(of_hmm, n_given, n_observed, cepts.links)
         for g in range(n_given):
             cepts.given[g + 1] = tables.given_classes[given[g]]

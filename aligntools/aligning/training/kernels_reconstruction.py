@@ -8,7 +8,8 @@ Kernels that sum into arrays are compiled without ``fast``: else where the array
 
 import numpy as np
 
-from aligntools.aligning.models.kernels_hmm import emissions_of, hmm_sentence, padded, rows_for
+from aligntools.aligning.models.kernels_hmm import emissions_of, hmm_sentence, rows_for
+from aligntools.aligning.models.kernels_jumps import padded
 from aligntools.aligning.text.kernels_pairs import longest_sentence, scatter
 from aligntools.ground.compiling import kernel
 
@@ -104,7 +105,8 @@ def reconstruct_block(k0, k1, text, cells, forward, inverse, null, p_null, jumps
             out = p if which == 0 else q
             if which == 1:
                 square_emissions(e, null_e, n_g)
-            found = logs + hmm_sentence(e, null_e, n_g, p_null, jumps, rows, out, shifted, jump_counts[which], True)
+            counted = jump_counts[which : which + 1]
+            found = logs + hmm_sentence(e, null_e, n_g, p_null, jumps, None, rows, out, shifted, counted, True)
             if which == 0:
                 outcome.loglik[k - text.base] = found
             else:

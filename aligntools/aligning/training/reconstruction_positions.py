@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models.jumps import jump_taps
 from aligntools.aligning.models.lexical import LexicalFields
 from aligntools.aligning.models.position_tables import DIAGONAL, DirectedChunk, PositionTable, positioned
@@ -93,9 +93,9 @@ class HmmClimb(PositionClimb[_Model]):
     def begin(self, d: int) -> DistributionFamily:
         """Return the jumps."""
         jumps = self.model.jumps[d].copy()
-        for part in (slice(0, kh.FIRST), slice(kh.FIRST, kh.JUMP_SIZE)):
+        for part in (slice(0, kj.FIRST), slice(kj.FIRST, kj.JUMP_SIZE)):
             jumps[part] /= jumps[part].sum()
-        self._jumps[d] = DistributionFamily(jumps, np.array([0, kh.FIRST, kh.JUMP_SIZE], np.int64), self.rate)
+        self._jumps[d] = DistributionFamily(jumps, np.array([0, kj.FIRST, kj.JUMP_SIZE], np.int64), self.rate)
         return self._jumps[d]
 
     def pass_over(self, part: DirectedChunk, d: DirectionClimb, cells: np.ndarray, apart: np.ndarray) -> np.ndarray:
@@ -105,7 +105,7 @@ class HmmClimb(PositionClimb[_Model]):
         ones, pool = self.climb.ones(d), self.climb.pool
 
         def task(b: tuple[int, int]) -> np.ndarray:
-            counts = np.zeros((2, 2, kh.JUMP_SIZE))
+            counts = np.zeros((2, 2, kj.JUMP_SIZE))
             km.reconstruct_block(
                 *b,
                 part.text,
@@ -114,13 +114,13 @@ class HmmClimb(PositionClimb[_Model]):
                 ones,
                 d.null.tried,
                 np.float32(d.p_null),
-                kh.Jumps(jumps[0], taps[0], back[0]),
+                kj.Jumps(jumps[:1], taps[:1], back[:1]),
                 part.outcome,
                 counts,
             )
             return counts
 
-        return sum(pool.map(task, part.chunk.sentence_blocks), np.zeros((2, 2, kh.JUMP_SIZE)))
+        return sum(pool.map(task, part.chunk.sentence_blocks), np.zeros((2, 2, kj.JUMP_SIZE)))
 
     def gradients(self, d: DirectionClimb, sums: np.ndarray) -> None:
         """Take those of the jumps."""
@@ -128,7 +128,7 @@ class HmmClimb(PositionClimb[_Model]):
         if jumps.moves and np.ndim(sums):
             (c_p, e_p), (c_q, e_q) = sums
             jumps.gradient[:] = c_q - c_p - jumps.tried * (e_q - e_p)
-            jumps.totals[:] = c_p[: kh.FIRST].sum(), c_p[kh.FIRST :].sum()
+            jumps.totals[:] = c_p[: kj.FIRST].sum(), c_p[kj.FIRST :].sum()
 
     def reached(self, fields: LexicalFields) -> _Model:
         """Return the HMM."""

@@ -8,7 +8,7 @@ a random generator each, so the result does not depend on the number of threads.
 import numpy as np
 
 from aligntools.aligning.models import kernels_fertility as kf
-from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.base import LinkTaker
 from aligntools.aligning.models.hmm import Hmm
@@ -44,9 +44,9 @@ def prior_jumps(jumps: np.ndarray, jump_rows: np.ndarray) -> np.ndarray:
 
     They are in the row of all words of the result, float64 [rows, 2 * JUMPS + 2]; the other rows are 0.
     """
-    window = jumps[: 2 * kh.WINDOW + 1].astype(np.float64)
+    window = jumps[: 2 * kj.WINDOW + 1].astype(np.float64)
     prior = np.zeros((int(jump_rows[-1]) + 3, 2 * kc.JUMPS + 2))
-    prior[-1, kc.JUMPS - kh.WINDOW : kc.JUMPS + kh.WINDOW + 1] = PRIOR_JUMPS * window / window.sum()
+    prior[-1, kc.JUMPS - kj.WINDOW : kc.JUMPS + kj.WINDOW + 1] = PRIOR_JUMPS * window / window.sum()
     prior[-1, -1] = prior[-1, :-1].sum()
     return prior
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.cooccurrence import Table
@@ -72,10 +72,10 @@ class ViewPriors:
 
     def window(self) -> np.ndarray:
         """Return the jumps as the HMM counts them: float64 [2, FIRST], the tail last."""
-        out = np.zeros((2, kh.FIRST))
-        w = kh.WINDOW
+        out = np.zeros((2, kj.FIRST))
+        w = kj.WINDOW
         out[:, : 2 * w + 1] = self.jumps[:, kc.JUMPS - w : kc.JUMPS + w + 1]
-        out[:, kh.TAIL] = self.jumps.sum(1) - out.sum(1)
+        out[:, kj.TAIL] = self.jumps.sum(1) - out.sum(1)
         return out
 
 
@@ -85,10 +85,10 @@ def add_jumps(counts: np.ndarray, window: np.ndarray) -> None:
     How often each of them was possible is not known; it is taken to be in proportion to what it was here.
     """
     for d in range(2):
-        seen = counts[d, 0, : kh.FIRST].sum()
+        seen = counts[d, 0, : kj.FIRST].sum()
         if seen > 0:
-            counts[d, 1, : kh.FIRST] *= 1 + window[d].sum() / seen
-            counts[d, 0, : kh.FIRST] += window[d]
+            counts[d, 1, : kj.FIRST] *= 1 + window[d].sum() / seen
+            counts[d, 0, : kj.FIRST] += window[d]
 
 
 def found_in(wanted: np.ndarray, keys: np.ndarray, alphas: np.ndarray) -> np.ndarray:
