@@ -7,7 +7,7 @@ import pytest
 from tests.keeping import KEPT, figures
 
 #: Kinds of models that are newer than a version.
-NEWER = {version: {"dmv", "pcfg", "induced-pcfg"} for version in ("0.2.0", "0.3.0")}
+NEWER = {version: {"dmv", "pcfg", "induced-pcfg", "neural-pcfg"} for version in ("0.2.0", "0.3.0")}
 #: What of a version is refused, and the reason.
 REFUSED = {
     version: {

@@ -74,6 +74,8 @@ eval-brackets S/en.mrg S/en.mrg > brackets
 train-grammar --treebank S/en.mrg -o en.pcfg
 train-grammar --text S/en.tagged --symbols 3 --iterations 3 -o induced.pcfg
 parse -m induced.pcfg S/en.tagged > induced.mrg
+train-grammar --text S/en.tagged --estimator compound --preterminals 4 --width 8 --epochs 1 -o compound.pcfg
+parse -m compound.pcfg S/en.tagged > compound.mrg
 train-grammar --treebank S/en.mrg -o latent.pcfg --latent 1 --iterations 2
 parse -m en.pcfg S/en.txt > trees.mrg
 parse -m latent.pcfg S/en.conllu > trees.2.mrg

@@ -1,4 +1,4 @@
-"""``aligntools train-grammar``: a grammar of constituents from a treebank, or from tags alone."""
+"""``aligntools train-grammar``: a grammar of constituents from a treebank, or from tags or words alone."""
 
 import contextlib
 import sys
@@ -18,6 +18,8 @@ USES = {
     "--treebank": {"treebanks", *GrammarSettings.names()},
     "--text": {"text", *InducedGrammarSettings.names(), *_TAGS},
 }
+#: What is of one kind of induction alone.
+_COUNTED, _NETWORKS = {"prior", "tolerance", "iterations"}, {"preterminals", "width", "epochs"}
 COMMON = {"output", "log_json", "threads", "quiet", "verbose"}
 _WITHOUT = "Without trees (--text)"
 
@@ -33,7 +35,10 @@ _WITHOUT = "Without trees (--text)"
         help="Trees in brackets, one on a line or over several; can be given several times.",
     ),
     click.option(
-        "--text", metavar="FILE", help="Learn from tags alone instead: CoNLL, or lines of word_TAG; labels are X0, X1."
+        "--text",
+        metavar="FILE",
+        help="Learn without trees instead, from CoNLL, lines of word_TAG or, with --terminals words, plain text; labels"
+        " are X0, X1.",
     ),
     training.output,
     declared.group(GrammarSettings, "latent", title="Common options"),
@@ -59,7 +64,7 @@ _WITHOUT = "Without trees (--text)"
     options.verbosity,
 )
 def command(**o: Any) -> None:
-    """Learn a grammar of constituents from trees, or from tags alone (--text).
+    """Learn a grammar of constituents from trees, or without them (--text).
 
     A tree is made binary; symbols know their siblings and what is above them (Klein & Manning 2003). With --latent 1 to
     6 they are split, trained by EM and merged in as many rounds instead (Petrov, Barrett, Thibaux & Klein 2006), which
@@ -67,7 +72,9 @@ def command(**o: Any) -> None:
     `aligntools parse` finds trees with the grammar, of words with or without tags.
 
     With --text there are no trees: rules between symbols without names are learned from tags by EM (Lari & Young 1990)
-    or variational Bayes. `parse` then needs text with tags.
+    or variational Bayes. With --estimator neural, networks make the rules, of tags or words; in a compound PCFG rules
+    also depend on a latent vector of the sentence (Kim, Dyer & Rush 2019). `parse` needs text with tags where the
+    grammar was learned from tags.
 
     \b
     Example:
@@ -91,6 +98,7 @@ def command(**o: Any) -> None:
             train_grammar(list(map(_path, o["treebanks"])), own, run=run, progress=steps).save(o["output"])
         else:
             other = InducedGrammarSettings(**declared.chosen(InducedGrammarSettings, o))
+            _check_estimator(other)
             reading = declared.settings(TagReading, o)
             induce_grammar(o["text"], other, reading=reading, run=run, progress=steps).save(o["output"])
     if not quiet:
@@ -105,6 +113,12 @@ def _check_use(o: dict[str, Any]) -> None:
     for name in sorted(declared.given() - COMMON - USES[use]):
         value = str(o[name]) if isinstance(o[name], bool) else None
         raise UsageProblem(f"{as_flag(name, value)} does not go with {use}")
+
+
+def _check_estimator(settings: InducedGrammarSettings) -> None:
+    """Refuse options of the other kind of induction."""
+    for name in sorted(declared.given() & (_COUNTED if settings.networks else _NETWORKS)):
+        raise UsageProblem(f"`{name}` does not go with `estimator={settings.estimator}`")
 
 
 def _path(name: str) -> Any:
@@ -137,6 +151,7 @@ def _tell(found: dict[str, Any]) -> None:
     if "rules" in found:
         said += f"; {found['symbols']} symbols, {found['substates']} substates, {found['rules']} rules"
     else:
-        said += f", {found['tags']} tags; objective {found['objective']:.1f} after {found['steps']} steps"
+        known = f"{found['types']} words known" if "types" in found else f"{found['tags']} tags"
+        said += f", {known}; objective {found['objective']:.1f} after {found['steps']} steps"
         said += f" ({found['message']})"
     sys.stderr.write(said + "\n")

@@ -1,6 +1,7 @@
 """train-grammar and parse: from trees to trees, through the shell and in Python."""
 
 import json
+import re
 
 import pytest
 
@@ -147,6 +148,59 @@ def test_options_of_tags_alone(induced, samples, tmp_path):
     fails(run("train-grammar", *out), "give one: --treebank", status=2)
     fails(run("train-grammar", *text, "--estimator", "vb", "--prior", "0", *out), "needs a --prior above 0", status=2)
     fails(run("train-grammar", *text, "--max-length", "2", *out), "no sentence can be learned from")
+
+
+NETWORKS = ("--symbols", "3", "--preterminals", "4", "--width", "8", "--epochs", "2")
+
+
+def test_a_compound_grammar_of_words(samples, tmp_path):
+    model, text = tmp_path / "m", ("--text", samples / "en.tagged")
+    done = run("train-grammar", *text, "--estimator", "compound", "--terminals", "words", *NETWORKS, "-v", "-o", model)
+    assert done.returncode == 0, done.stderr
+    assert b"iteration 2: objective -" in done.stderr
+    assert re.search(
+        rb"40 sentences, 277 words, \d+ words known; objective -\S+ after 2 steps \(2 passes\)", done.stderr
+    )
+    parsed = run("parse", "-m", model, samples / "en.txt")
+    assert parsed.returncode == 0, parsed.stderr
+    assert [tree.words() for tree in trees(parsed.stdout)] == [
+        line.split() for line in (samples / "en.txt").read_text().splitlines()
+    ]
+    tagged = run("parse", "-m", model, samples / "en.tagged")
+    assert tagged.stderr == b""
+    assert b"(DET The)" in tagged.stdout
+    score = run("eval-brackets", "--unlabelled", "--no-whole", samples / "en.mrg", "-", stdin=tagged.stdout)
+    assert score.returncode == 0, score.stderr
+    shown = run("view", "-m", model).stdout.decode()
+    assert "Preterminals, the most probable words" in shown
+    assert "the mean of its prior" in shown
+    parser = at.load(model)
+    assert repr(parser) == "<InducedConstituentParser of 3 symbols, 4 preterminals>"
+    assert str(parser.parse(["the", "dog", "sleeps", "."])).endswith("(PUNCT .))")
+
+
+def test_networks_from_python(samples):
+    small = {"estimator": "neural", "symbols": 2, "preterminals": 3, "width": 8, "epochs": 1}
+    lines = ["the dog sleeps .", "the cat saw the dog ."]
+    plain = at.induce_grammar(lines, terminals="words", **small)
+    pairs = at.induce_grammar([[(word, "_") for word in line.split()] for line in lines], terminals="words", **small)
+    assert str(plain.parse(lines[0])) == str(pairs.parse(lines[0]))
+    assert plain.parse(lines[1]).words() == lines[1].split()
+    of_file = at.induce_grammar(samples / "en.conllu", terminals="words", **small)
+    assert not of_file.needs_tags
+    with pytest.raises(at.DataError, match="no words to learn from"):
+        at.induce_grammar([], terminals="words", **small)
+    of_tags = at.induce_grammar(["the_DET dog_NOUN sleeps_VERB ._PUNCT"], **small)
+    assert of_tags.needs_tags
+    assert of_tags.unknown_tags([b"DET", b"XX", b"PUNCT"]) == {b"XX"}
+
+
+def test_options_of_networks(samples, tmp_path):
+    text = ("--text", samples / "en.tagged", "-o", tmp_path / "m")
+    wanted = ("--estimator", "neural", "--terminals", "words")
+    fails(run("train-grammar", *text, *wanted, "--prior", "1"), "--prior does not go with --estimator neural", status=2)
+    fails(run("train-grammar", *text, "--epochs", "2"), "--epochs does not go with --estimator em", status=2)
+    fails(run("train-grammar", *text, "--terminals", "words"), "--terminals words needs --estimator neural", status=2)
 
 
 def test_a_grammar_from_tags_in_python(induced):

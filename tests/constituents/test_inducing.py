@@ -142,7 +142,7 @@ def trained(**options):
 
 def test_a_model_comes_back(tmp_path):
     model, report = trained()
-    assert (report.sentences, report.words, report.tags) == (15, 55, 4)
+    assert (report.sentences, report.words, report.types) == (15, 55, 4)
     assert report.skipped == {"too short": 5}
     model.save(tmp_path / "m")
     again = InducedGrammar.load(tmp_path / "m")

@@ -2,8 +2,9 @@
 
 import logging
 import os
+import sys
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,7 +15,14 @@ from aligntools.api.given.texts import Split
 from aligntools.formats.annotation.class_lists import ClassList, WordLookup, read_classes
 from aligntools.formats.annotation.conll import Conll, read_conll
 from aligntools.formats.annotation.sniffing import sniff
-from aligntools.formats.annotation.tagged import Tokens, parse_tagged, read_tags, read_words, tokens_of_conll
+from aligntools.formats.annotation.tagged import (
+    Tokens,
+    parse_tagged,
+    read_tags,
+    read_words,
+    stream_tags,
+    tokens_of_conll,
+)
 from aligntools.formats.text.memory_text import sentences_given
 from aligntools.formats.text.reading import TagReading, WordReading
 from aligntools.ground.errors import DataError, UsageProblem
@@ -114,6 +122,29 @@ def read_annotated(
     if isinstance(text, Conll):
         return tokens_of_conll(text, reading.tags, partial)
     return tagged_tokens_of(text, reading.mark, partial)
+
+
+def read_words_or_tags(text: PathLike | Parsed | Iterable[Any], reading: TagReading = _TAGS) -> Tokens:
+    """Return the words of a file, of sentences, or of what was read, with tags where it has some (``_``: none)."""
+    if isinstance(text, Tokens):
+        return text
+    if reading.predicted_columns:
+        return tokens_of_conll(predicted_of(text), reading.tags, True)
+    if isinstance(text, (str, os.PathLike)):
+        name = os.fspath(text)
+        found = list(stream_tags(name, reading.format, reading.mark, sys.maxsize, plain=True))
+        if not found:
+            return tokens_of([])
+        text = found[0]
+        kind = "conll" if isinstance(text, Conll) else text.format
+        tell_unused(kind, name, reading.column, reading.separator)
+    if isinstance(text, Conll):
+        return tokens_of_conll(text, reading.tags, True)
+    if isinstance(text, Tokens):
+        return text
+    sentences = list(text)
+    pairs = any(isinstance(one, tuple) for sentence in sentences if not isinstance(sentence, str) for one in sentence)
+    return tagged_tokens_of(sentences) if pairs else tokens_of(sentences)
 
 
 def tell_unused(format: str, name: str, column: str | int | None, separator: str | bytes | None) -> None:

@@ -175,7 +175,11 @@ class InducedGrammarKeywords(TypedDict, total=False):
     """Those of `InducedGrammarSettings`."""
 
     symbols: int
-    estimator: Literal["em", "vb"]
+    estimator: Literal["em", "vb", "neural", "compound"]
+    terminals: Literal["tags", "words"]
+    preterminals: int
+    width: int
+    epochs: int
     prior: float
     punct: Literal["drop", "keep"]
     max_length: int

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Model: TypeAlias = Union["Aligner", "Tagger", "Parser", "ConstituentParser", "Grammar", "LanguageModel"]
 #: What model files say that they are.
-KINDS = ("alignment", "tagger", "parser", "dmv", "pcfg", "induced-pcfg", "grammar", "lm")
+KINDS = ("alignment", "tagger", "parser", "dmv", "pcfg", "induced-pcfg", "neural-pcfg", "grammar", "lm")
 
 
 def load(path: str | os.PathLike[str], *, verify: bool = True) -> Model:
@@ -63,7 +63,7 @@ def _class_of(kind: str) -> type[Model]:
         from aligntools.api.tag.tagging import Tagger
 
         return Tagger
-    if kind == "induced-pcfg":
+    if kind in ("induced-pcfg", "neural-pcfg"):
         from aligntools.api.parse.grammar_induction import InducedConstituentParser
 
         return InducedConstituentParser

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from aligntools.api.given.annotated import Parsed, PathLike, decoded, tagged_tokens_of, tell_unused, tokens_of
 from aligntools.api.given.annotators import Annotator, batches
@@ -58,8 +58,11 @@ class ConstituentParser(Annotator, ShownAsModel):
     """
 
     model: "ConstituentModel"
-    #: Whether text has to have tags.
-    needs_tags: ClassVar[bool] = False
+
+    @property
+    def needs_tags(self) -> bool:
+        """Whether text has to have tags."""
+        return False
 
     def __repr__(self) -> str:
         own = self.model.grammar

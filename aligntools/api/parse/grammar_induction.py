@@ -1,13 +1,13 @@
-"""Grammars of constituents learned from tags alone, from Python."""
+"""Grammars of constituents learned without trees, from Python."""
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-from aligntools.api.given.annotated import check_tags, decoded, read_annotated
+from aligntools.api.given.annotated import check_tags, check_words, decoded, read_annotated, read_words_or_tags
 from aligntools.api.given.keywords import InducedGrammarKeywords, RunKeywords, TagReadingKeywords
 from aligntools.api.given.naming import name_of
-from aligntools.api.parse.constituents import ConstituentParser
+from aligntools.api.parse.constituents import ConstituentParser, SomeSentence
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
 from aligntools.constituents.inducing.settings import InducedGrammarSettings
@@ -27,17 +27,21 @@ class InducingGrammarKeywords(InducedGrammarKeywords, TagReadingKeywords, RunKey
 
 
 class InducedConstituentParser(ConstituentParser):
-    """A grammar of constituents that was learned from tags: from `induce_grammar` or a model file.
+    """A grammar of constituents that was learned without trees: from `induce_grammar` or a model file.
 
-    It is used as every `ConstituentParser`, on text with tags; labels are ``X0``, ``X1`` and so on.
+    It is used as every `ConstituentParser`, on text with tags if it was learned from tags. Labels are ``X0``, ``X1``
+    and so on.
     """
 
     model: Any
-    needs_tags: ClassVar[bool] = True
+
+    @property
+    def needs_tags(self) -> bool:
+        """Whether text has to have tags."""
+        return bool(self.model.needs_tags)
 
     def __repr__(self) -> str:
-        own = self.model.rules
-        return f"<InducedConstituentParser of {len(own.roots)} symbols, {own.n_tags} tags>"
+        return f"<InducedConstituentParser of {self.model}>"
 
     def model_view(self, title: str, words: int, best: int) -> "ModelView":
         """Return what the model learned; see `aligntools.view_model`."""
@@ -48,20 +52,25 @@ class InducedConstituentParser(ConstituentParser):
     @classmethod
     def _of_file(cls, path: "PathLike", verify: bool) -> "InducedConstituentParser":
         from aligntools.constituents.inducing.model import InducedGrammar
+        from aligntools.constituents.neural.model import KIND, NeuralGrammar
+        from aligntools.formats.models.modelfile import model_kind
 
-        return cls(InducedGrammar.load(path, verify))  # type: ignore[arg-type]
+        kind = NeuralGrammar if model_kind(path) == KIND else InducedGrammar
+        return cls(kind.load(path, verify))  # type: ignore[arg-type]
 
     def unknown_tags(self, tags: Iterable[bytes]) -> set[bytes]:
-        """Return those of some tags that no sentence of the training had; they are taken for the mean of all."""
+        """Return those of some tags that the grammar needs, and that no sentence of the training had."""
+        if not self.needs_tags:
+            return set()
         names = {tag: decoded(tag) for tag in tags}
-        out = self.model.left_out(list(names.values()))
+        out = self.model.left_out(list(names.values()), list(names.values()))
         seen = {tag for tag, left_out in zip(names, out, strict=True) if not left_out}
         return seen - set(self.model.vocabulary.encoded())
 
 
 @taking(InducedGrammarSettings, TagReading, Run)
 def induce_grammar(
-    text: "TaggedInput",
+    text: "TaggedInput | Iterable[SomeSentence]",
     settings: InducedGrammarSettings | None = None,
     *,
     reading: TagReading | None = None,
@@ -69,21 +78,24 @@ def induce_grammar(
     progress: Progress = None,
     **options: Unpack[InducingGrammarKeywords],
 ) -> InducedConstituentParser:
-    """Learn a grammar of constituents from tags alone, without trees: rules between symbols without names.
+    """Learn a grammar of constituents from tags or words, without trees: rules between symbols without names.
 
     Each symbol has probabilities for all pairs of symbols and tags below it (Lari & Young 1990), which EM or
-    variational Bayes finds from a random start.
+    variational Bayes finds from a random start. Those of a neural PCFG are made by networks, over hidden symbols above
+    words or tags; those of a compound PCFG depend on a latent vector of each sentence, too (Kim, Dyer & Rush 2019).
 
     Parameters
     ----------
     text : str, path, Tokens, Conll, or iterable of sentences with tags
-        CoNLL, or lines of ``word_TAG``.
+        CoNLL, or lines of ``word_TAG``. With ``terminals="words"`` also plain text, and sentences are lines of words,
+        lists of words, or lists of pairs of word and tag; tags tell what is punctuation.
     settings, reading, run : InducedGrammarSettings, TagReading, Run or None
         The options below, whole. One process does this.
     progress : callable, True or None
-        Called with a `Step` for each iteration, stage ``induce``, with the figures ``step`` and ``objective``; and at
-        the end, stage ``trained``, with the numbers of ``sentences``, ``words``, ``tags`` and ``steps``, the
-        ``objective``, why it ended (``message``), and the sentences that were ``skipped``, by reason.
+        Called with a `Step` for each iteration or pass, stage ``induce``, with the figures ``step`` and
+        ``objective``; and at the end, stage ``trained``, with the numbers of ``sentences``, ``words``, ``tags`` or
+        ``types`` (words that the grammar knows) and ``steps``, the ``objective``, why it ended (``message``), and the
+        sentences that were ``skipped``, by reason.
     **options
 
     Returns
@@ -105,23 +117,25 @@ def induce_grammar(
     >>> len(list(tree.spans()))
     3
     """
-    from aligntools.constituents.inducing.training import train
-
     given = Given("induce_grammar", options)
     settings = given.take(InducedGrammarSettings, settings)
     reading, run = given.take(TagReading, reading), given.take(Run, run).here()
     given.end()
-    read = read_annotated(text, reading)
-    check_tags(text, read)
-    tags = list(map(decoded, read.tags or []))
-    sentences = [tags[begin:end] for begin, end in pairwise(read.offsets.tolist())]
+    words, tags = _text(text, reading, settings.terminals == "words")
     tell = reporter(progress)
 
     def report(number: int, objective: float) -> None:
         tell(Step("induce", number, figures={"stage": "induce", "step": number, "objective": objective}))
 
     with pool_of(run.threads) as pool:
-        found = train(sentences, settings, pool, report, {"column": reading.tags})
+        if settings.networks:
+            from aligntools.constituents.neural.training import train as train_networks
+
+            found: Any = train_networks(words, tags, settings, pool, report, {"column": reading.tags})
+        else:
+            from aligntools.constituents.inducing.training import train
+
+            found = train(tags or [], settings, pool, report, {"column": reading.tags})
     if found is None:
         punctuation = " without its punctuation" if settings.punct == "drop" else ""
         which = f"none has 2 to {settings.max_length} words{punctuation}"
@@ -130,11 +144,28 @@ def induce_grammar(
     figures = {
         "sentences": told.sentences,
         "words": told.words,
-        "tags": told.tags,
-        "objective": told.fit.values[-1],
-        "steps": len(told.fit.values) - 1,
-        "message": told.fit.message,
+        "types" if settings.terminals == "words" else "tags": told.types,
+        "objective": told.values[-1],
+        "steps": told.steps,
+        "message": told.message,
         "skipped": told.skipped,
     }
     tell(Step("trained", figures=figures))
-    return InducedConstituentParser(model)  # type: ignore[arg-type]
+    return InducedConstituentParser(model)
+
+
+def _text(text: Any, reading: TagReading, of_words: bool) -> tuple[list[list[str]], list[list[str]] | None]:
+    """Return words and tags of sentences; where words are learned from, all tags (None) or some ("") may be missing."""
+    if not of_words:
+        read = read_annotated(text, reading)
+        check_tags(text, read)
+    else:
+        read = read_words_or_tags(text, reading)
+        check_words(text, read)
+    edges = list(pairwise(read.offsets.tolist()))
+    words, tags = (
+        [[decoded(one) for one in own[begin:end]] for begin, end in edges] for own in (read.words, read.tags or [])
+    )
+    if read.tags is None:
+        return words, None
+    return words, [["" if tag == "_" else tag for tag in own] for own in tags] if of_words else tags

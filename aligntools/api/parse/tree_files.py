@@ -47,7 +47,7 @@ def writes_trees(model: str) -> bool:
     """
     from aligntools.formats.models.modelfile import model_kind
 
-    return model_kind(model) in ("pcfg", "induced-pcfg")
+    return model_kind(model) in ("pcfg", "induced-pcfg", "neural-pcfg")
 
 
 def constituent_parser(path: str, verify: bool = True) -> ConstituentParser:
@@ -55,7 +55,7 @@ def constituent_parser(path: str, verify: bool = True) -> ConstituentParser:
     from aligntools.api.parse.grammar_induction import InducedConstituentParser
     from aligntools.formats.models.modelfile import model_kind
 
-    kind = InducedConstituentParser if model_kind(path) == "induced-pcfg" else ConstituentParser
+    kind = ConstituentParser if model_kind(path) == "pcfg" else InducedConstituentParser
     return kind.load(path, verify=verify)
 
 

@@ -55,7 +55,15 @@ class InducedGrammar:
         if self.rules.n_tags != len(self.vocabulary) - 1:
             raise ValueError(f"rules of {self.rules.n_tags} tags for {len(self.vocabulary) - 1}")
 
-    def left_out(self, tags: Iterable[str]) -> list[bool]:
+    def __str__(self) -> str:
+        return f"{len(self.rules.roots)} symbols, {self.rules.n_tags} tags"
+
+    @property
+    def needs_tags(self) -> bool:
+        """Whether text has to have tags."""
+        return True
+
+    def left_out(self, words: Iterable[str], tags: Iterable[str]) -> list[bool]:
         """Return which words the grammar does not see."""
         drops = self.settings.get("punct", "drop") == "drop"
         return [drops and is_punctuation(tag) for tag in tags]
@@ -99,18 +107,18 @@ class InducedGrammar:
         if tags is None:
             raise UsageProblem("a grammar that was learned from tags parses text with tags; tag it first")
         longest = (decisions or GrammarDecisions()).max_length
-        kept = [[k for k, out in enumerate(self.left_out(own)) if not out] for own in tags]
+        kept = [[k for k, out in enumerate(self.left_out(own, own)) if not out] for own in tags]
         flat = np.array([len(own) > longest for own in tags], np.bool_)
         some = [k for k, own in enumerate(kept) if own and not flat[k]]
         ids = self.numbers([tags[s][k] for s in some for k in kept[s]])
         offsets = np.append(0, np.cumsum([len(kept[s]) for s in some])).astype(np.int64)
         nodes, scores = best_spans(self._complete, ids, offsets, pool)
         every, at = nodes.tolist(), 0
-        trees = [_leaves_alone(own, of) for own, of in zip(sentences, tags, strict=True)]
+        trees = [leaves_alone(own, of) for own, of in zip(sentences, tags, strict=True)]
         values, uncovered = np.where(flat, -np.inf, 0.0), np.zeros(len(tags), np.bool_)
         for s, score in zip(some, scores.tolist(), strict=True):
             end = at + 2 * len(kept[s]) - 1
-            trees[s] = _tree(every[at:end], kept[s], sentences[s], tags[s])
+            trees[s] = put_together(every[at:end], kept[s], sentences[s], tags[s])
             values[s], uncovered[s] = score, score == -np.inf
             at = end
         return ParsedTrees(trees, values, flat, uncovered)
@@ -158,12 +166,13 @@ class InducedGrammar:
             return cls(vocabulary, rules, settings)
 
 
-def _leaves_alone(words: Sequence[str], tags: Sequence[str]) -> Tree:
+def leaves_alone(words: Sequence[str], tags: Sequence[str]) -> Tree:
+    """Return a tree without constituents but the top."""
     leaves = [Tree(tag, [], word) for word, tag in zip(words, tags, strict=True)]
     return Tree("TOP", leaves) if leaves else Tree("")
 
 
-def _tree(nodes: list[list[int]], kept: list[int], words: Sequence[str], tags: Sequence[str]) -> Tree:
+def put_together(nodes: list[list[int]], kept: list[int], words: Sequence[str], tags: Sequence[str]) -> Tree:
     """Return a tree of spans over the words that are kept, with the others in the lowest span around them."""
     top = Tree("TOP")
     open_spans = [(top, len(kept))]  # constituents that are not full, and their ends

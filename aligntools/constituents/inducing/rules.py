@@ -64,7 +64,8 @@ class DenseRules:
         return cls(tables.roots.copy(), rules)
 
 
-def _chart(longest: int, size: int) -> kernels_dense.Chart:
+def chart(longest: int, size: int) -> kernels_dense.Chart:
+    """Return memory for sentences of up to so many words and a grammar of so many symbols."""
     spans = longest, longest + 1
     square = size, size
     return kernels_dense.Chart(
@@ -72,7 +73,8 @@ def _chart(longest: int, size: int) -> kernels_dense.Chart:
     )
 
 
-def _zeros(symbols: int, tags: int) -> kernels_dense.Rules:
+def zeros(symbols: int, tags: int) -> kernels_dense.Rules:
+    """Return tables of rules that are all 0."""
     return DenseRules(np.zeros(symbols), np.zeros((symbols, symbols + tags, symbols + tags))).tables()
 
 
@@ -99,11 +101,11 @@ def expected_counts(
     lengths, size, n_tags, tables = np.diff(offsets), len(weights.roots), weights.n_tags, weights.tables()
 
     def work(block: tuple[int, int]) -> tuple[kernels_dense.Rules, float, int]:
-        counts = _zeros(size, n_tags)
-        chart = _chart(int(lengths[block[0] : block[1]].max()), size)
-        return counts, *kernels_dense.expect(tags, offsets, *block, tables, chart, counts)
+        counts = zeros(size, n_tags)
+        memory = chart(int(lengths[block[0] : block[1]].max()), size)
+        return counts, *kernels_dense.expect(tags, offsets, *block, tables, memory, counts)
 
-    total, log_likelihood, without = _zeros(size, n_tags), 0.0, 0
+    total, log_likelihood, without = zeros(size, n_tags), 0.0, 0
     for counts, value, bad in over(pool, work, _blocks(lengths, ROOM // weights.rules.size)):
         for own, more in zip(total, counts, strict=True):
             own += more
@@ -132,8 +134,8 @@ def best_spans(
     def work(block: tuple[int, int]) -> None:
         longest = int(lengths[block[0] : block[1]].max())
         memory = np.zeros((longest + 1, longest + 1)), np.zeros((longest + 1, longest + 1), np.int64)
-        counts = _zeros(size, model.n_tags)
-        kernels_dense.decode(tags, offsets, *block, tables, _chart(longest, size), counts, *memory, nodes, scores)
+        counts = zeros(size, model.n_tags)
+        kernels_dense.decode(tags, offsets, *block, tables, chart(longest, size), counts, *memory, nodes, scores)
 
     if len(lengths):
         over(pool, work, _blocks(lengths, BLOCKS))

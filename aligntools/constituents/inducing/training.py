@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.constituents.inducing.learning import Fit, learn
+from aligntools.constituents.inducing.learning import learn
 from aligntools.constituents.inducing.model import MOST, InducedGrammar, is_punctuation
 from aligntools.constituents.inducing.settings import InducedGrammarSettings
 from aligntools.ground.errors import UsageProblem
@@ -23,18 +23,25 @@ class InducedGrammarReport:
 
     Attributes
     ----------
-    sentences, words, tags : int
-        How many were trained on.
+    sentences, words, types : int
+        How many were trained on; types of tags, or of words that the grammar knows.
     skipped : dict of str to int
         Sentences left out, by reason.
-    fit : Fit
+    values : list of float
+        The objective in each step.
+    steps : int
+        How often probabilities changed.
+    message : str
+        Why it ended.
     """
 
     sentences: int
     words: int
-    tags: int
+    types: int
     skipped: dict[str, int]
-    fit: Fit
+    values: list[float]
+    steps: int
+    message: str
 
 
 def train(
@@ -83,4 +90,5 @@ def train(
     reasons = {"too short": lengths < 2, "too long": lengths > settings.max_length}
     skipped = {reason: int(which.sum()) for reason, which in reasons.items() if which.any()}
     model = InducedGrammar(known, fit.model, settings.header() | (about or {}))
-    return model, InducedGrammarReport(len(texts), len(numbers), n, skipped, fit)
+    steps = len(fit.values) - 1
+    return model, InducedGrammarReport(len(texts), len(numbers), n, skipped, fit.values, steps, fit.message)

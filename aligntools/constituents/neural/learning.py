@@ -1,0 +1,149 @@
+"""Learning the networks of a neural or compound PCFG by steps up the likelihood, or up a bound of it.
+
+The derivative of a sentence's log-probability by the logarithms of rules' probabilities is what it is expected to have
+of each rule; the rest is the networks' chain rule. In a compound PCFG the bound on the log-likelihood is (equation 2 of
+Kim, Dyer & Rush 2019)
+
+    ELBO = E_q(z | x) [log p(x | z)] - KL(q(z | x) || p(z))
+
+with one sample z = mean + exp(log variance / 2) * noise for each sentence.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.constituents.neural.encoder import encode, encode_back
+from aligntools.constituents.neural.layers import Adam, Arrays
+from aligntools.constituents.neural.network import (
+    Sizes,
+    heads,
+    heads_back,
+    scores_of_symbols,
+    scores_of_symbols_back,
+    uses,
+)
+from aligntools.ground.blas import one_thread
+from aligntools.ground.parallel import Pool, over
+
+#: Sentences of a step: all of the same length.
+STEP = 4
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What learning did.
+
+    Attributes
+    ----------
+    arrays : dict of str to np.ndarray
+        Weights.
+    values : list of float
+        The log-likelihood of the text, or its bound, as seen during each pass.
+    """
+
+    arrays: Arrays
+    values: list[float]
+
+
+def climb(
+    arrays: Arrays, sentences: np.ndarray, noise: np.ndarray | None = None, pool: Pool | None = None
+) -> tuple[float, Arrays]:
+    """Return the log-likelihood of sentences of the same length, or its bound, and the derivative of its negative.
+
+    Parameters
+    ----------
+    arrays : dict of str to np.ndarray
+        Weights.
+    sentences : int32 [sentences, words]
+        Terminals, of two words and more.
+    noise : float [sentences, latent], optional
+        Of a compound PCFG, numbers of a standard normal distribution.
+    pool : Pool, optional
+        The results do not depend on it.
+    """
+    sums = {name: np.zeros_like(array) for name, array in arrays.items()}
+    base = scores_of_symbols(arrays)
+    if noise is None:
+        found = heads(arrays, base, None)
+        own = uses(found, list(sentences), pool)
+        by_base, _ = heads_back(arrays, found, own, None, sums)
+        value = own.value
+    else:
+        encoded = encode(arrays, sentences)
+        spread = np.exp(0.5 * encoded.log_variance)
+        latent = encoded.mean + spread * noise
+        of_heads = [name for name in arrays if not name.startswith("encoder.")]
+
+        def work(k: int) -> tuple[float, np.ndarray, np.ndarray, Arrays]:
+            more = {name: np.zeros_like(arrays[name]) for name in of_heads}
+            found = heads(arrays, base, latent[k])
+            own = uses(found, [sentences[k]])
+            return own.value, *heads_back(arrays, found, own, latent[k], more), more
+
+        value, by_latent, by_base = -encoded.divergence(), np.zeros_like(latent), np.zeros_like(base)
+        for k, (own_value, of_base, of_latent, more) in enumerate(over(pool, work, range(len(sentences)))):
+            value, by_latent[k] = value + own_value, of_latent
+            by_base += of_base
+            for name, array in more.items():
+                sums[name] += array
+        by_mean = by_latent - encoded.mean
+        by_log_variance = 0.5 * (by_latent * noise * spread - spread * spread + 1)
+        encode_back(arrays, encoded, by_mean, by_log_variance, sums)
+    scores_of_symbols_back(arrays, by_base, sums)
+    for array in sums.values():
+        np.negative(array, out=array)
+    return value, sums
+
+
+def batches(lengths: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
+    """Return the sentences of each step of a pass, of the same length, in an order by chance."""
+    order = rng.permutation(len(lengths))
+    order = order[np.argsort(lengths[order], kind="stable")]
+    runs = np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1)
+    found = [run[at : at + STEP] for run in runs for at in range(0, len(run), STEP)]
+    return [found[k] for k in rng.permutation(len(found))]
+
+
+def learn(
+    sentences: Sequence[np.ndarray],
+    sizes: Sizes,
+    epochs: int,
+    seed: Sequence[int],
+    pool: Pool | None = None,
+    report: Callable[[int, float], None] | None = None,
+) -> Fit:
+    """Learn from a random start.
+
+    Parameters
+    ----------
+    sentences : sequence of int32 [words]
+        Terminals, of two words and more.
+    sizes : Sizes
+    epochs : int
+        Passes over the sentences.
+    seed : sequence of int
+    pool : Pool, optional
+        Does not change the results.
+    report : callable, optional
+        Called with the number of each pass, from 1, and its objective.
+    """
+    rng = np.random.default_rng(seed)
+    arrays = sizes.start(rng)
+    adam, values = Adam(arrays), list[float]()
+    lengths = np.array([len(sentence) for sentence in sentences])
+    with one_thread():
+        for epoch in range(epochs):
+            total = 0.0
+            for batch in batches(lengths, rng):
+                noise = rng.standard_normal((len(batch), sizes.latent), np.float32) if sizes.latent else None
+                value, by = climb(arrays, np.array([sentences[k] for k in batch]), noise, pool)
+                total += value
+                for array in by.values():
+                    array /= len(batch)
+                adam.step(by)
+            values.append(total)
+            if report is not None:
+                report(epoch + 1, total)
+    return Fit(arrays, values)

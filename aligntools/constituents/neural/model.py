@@ -1,0 +1,216 @@
+"""A grammar whose rules networks make, on disk and at work."""
+
+import os
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from aligntools.constituents.inducing.kernels_dense import Rules
+from aligntools.constituents.inducing.model import MOST, is_punctuation, leaves_alone, put_together
+from aligntools.constituents.inducing.rules import DenseRules
+from aligntools.constituents.inducing.settings import PUNCTUATION, TERMINALS
+from aligntools.constituents.model import ParsedTrees
+from aligntools.constituents.neural.charts import best_tree
+from aligntools.constituents.neural.encoder import encode
+from aligntools.constituents.neural.layers import Arrays
+from aligntools.constituents.neural.network import Heads, Sizes, heads, scores_of_symbols
+from aligntools.constituents.settings import GrammarDecisions
+from aligntools.formats.annotation.brackets import Tree
+from aligntools.formats.annotation.conll import column_place
+from aligntools.formats.models.modelfile import fitting, hold, hold_number, hold_vocabulary, read_model, write_model
+from aligntools.ground.blas import one_thread
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool, over
+from aligntools.ground.ranges import counts
+from aligntools.words.vocabulary import Vocabulary
+
+KIND = "neural-pcfg"
+#: Words that are punctuation though they have a name, and signs that are none though Unicode says so.
+_BRACKETS = frozenset(["-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-"])
+_WORDS = frozenset("#%&@*/")
+_SIZES = ("symbols", "preterminals", "width", "latent")
+
+
+def is_mark(word: str) -> bool:
+    """Tell whether a word looks like punctuation."""
+    return word in _BRACKETS or (
+        word not in _WORDS and all(c == "`" or unicodedata.category(c).startswith("P") for c in word)
+    )
+
+
+def terminal(word: str) -> str:
+    """Return a word as the grammar knows it: in small letters, numbers alike."""
+    folded = word.lower()
+    if any(c.isdigit() for c in folded) and not any(c.isalpha() for c in folded):
+        return "0"
+    return folded
+
+
+def numbers_of(known: Vocabulary, terminals: Sequence[str]) -> np.ndarray:
+    """Return the numbers of terminals; 0 is what is not known [int32]."""
+    found = known.ids([one.encode("utf-8", "surrogateescape") for one in terminals])
+    numbers: np.ndarray = np.maximum(found, 0).astype(np.int32)
+    return numbers
+
+
+@dataclass(frozen=True, eq=False)
+class NeuralGrammar:
+    """A neural or compound PCFG, over words or tags.
+
+    Attributes
+    ----------
+    vocabulary : Vocabulary
+        Of words or tags; 0 is any that is not known.
+    arrays : dict of str to np.ndarray
+        Weights of the networks.
+    sizes : Sizes
+    settings : dict
+        What it was trained with; JSON.
+    """
+
+    vocabulary: Vocabulary
+    arrays: Arrays
+    sizes: Sizes
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.sizes.symbols} symbols, {self.sizes.preterminals} preterminals"
+
+    @property
+    def needs_tags(self) -> bool:
+        """Whether text has to have tags."""
+        return bool(self.settings.get("terminals", "tags") == "tags")
+
+    def left_out(self, words: Sequence[str], tags: Sequence[str] | None) -> list[bool]:
+        """Return which words the grammar does not see: punctuation by its tag or, where it has none, by its form."""
+        if self.settings.get("punct", "drop") != "drop":
+            return [False] * len(words)
+        given = tags or [""] * len(words)
+        return [is_punctuation(tag) if tag else is_mark(word) for word, tag in zip(words, given, strict=True)]
+
+    def numbers(self, words: Sequence[str], tags: Sequence[str] | None) -> np.ndarray:
+        """Return the numbers of terminals; 0 is what is not known [int32]."""
+        found = list(tags or []) if self.needs_tags else [terminal(word) for word in words]
+        return numbers_of(self.vocabulary, found)
+
+    @cached_property
+    def _base(self) -> np.ndarray:
+        return scores_of_symbols(self.arrays)
+
+    @cached_property
+    def prior_heads(self) -> Heads:
+        """The rules of the latent vector 0, the prior's mean; of a neural PCFG, its rules."""
+        return heads(self.arrays, self._base, np.zeros(self.sizes.latent, np.float32) if self.sizes.latent else None)
+
+    @cached_property
+    def rules(self) -> DenseRules:
+        """The probabilities of `prior_heads`."""
+        return self.prior_heads.probabilities()
+
+    @cached_property
+    def _tables(self) -> Rules:
+        return self.rules.tables()
+
+    def heads_of(self, sentence: np.ndarray) -> Heads:
+        """Return the rules of a sentence's mean latent vector."""
+        if not self.sizes.latent:
+            return self.prior_heads
+        return heads(self.arrays, self._base, encode(self.arrays, sentence[None]).mean[0])
+
+    def parse(
+        self,
+        sentences: Sequence[Sequence[str]],
+        tags: Sequence[Sequence[str]] | None = None,
+        decisions: GrammarDecisions | None = None,
+        pool: Pool | None = None,
+    ) -> ParsedTrees:
+        """Return the trees whose spans are most probably right (Goodman 1996), with labels ``X0``, ``X1`` and so on.
+
+        Of a compound PCFG the latent vector of a sentence is its mean. Punctuation that was left out of the model
+        stands in the lowest constituent around it. Words without tags have their most probable preterminal for one,
+        ``T0``, ``T1`` and so on, or ``PUNCT``. The score of a sentence is its log-probability, given the latent vector.
+
+        Parameters
+        ----------
+        sentences : sequence of sequence of str
+            Words.
+        tags : sequence of sequence of str, optional
+            Of each sentence.
+        decisions : GrammarDecisions, optional
+            Of these, how long a sentence may be.
+        pool : Pool, optional
+            The trees do not depend on it.
+
+        Raises
+        ------
+        UsageProblem
+            When there are no tags, and the grammar was learned from tags.
+        """
+        if tags is None and self.needs_tags:
+            if any(sentences):
+                raise UsageProblem("a grammar that was learned from tags parses text with tags; tag it first")
+            tags = sentences
+        longest = (decisions or GrammarDecisions()).max_length
+        _ = self._base if self.sizes.latent else self._tables  # once, before threads ask for it
+
+        def work(s: int) -> tuple[Tree, float, bool]:
+            return self._tree(sentences[s], None if tags is None else tags[s], longest)
+
+        with one_thread():
+            found = over(pool, work, range(len(sentences)))
+        flat = np.array([long for _, _, long in found], np.bool_)
+        values = np.array([value for _, value, _ in found], np.float64)
+        return ParsedTrees([tree for tree, _, _ in found], values, flat, np.zeros(len(found), np.bool_))
+
+    def _tree(self, words: Sequence[str], tags: Sequence[str] | None, longest: int) -> tuple[Tree, float, bool]:
+        """Return the tree of a sentence, its score, and whether it is flat because the sentence is too long."""
+        out = self.left_out(words, tags)
+        shown = [
+            tag or ("PUNCT" if dropped else "X") for tag, dropped in zip(tags or [""] * len(words), out, strict=True)
+        ]
+        if len(words) > longest:
+            return leaves_alone(words, shown), -np.inf, True
+        kept = [k for k, dropped in enumerate(out) if not dropped]
+        if not kept:
+            return leaves_alone(words, shown), 0.0, False
+        sentence = self.numbers([words[k] for k in kept], [tags[k] for k in kept] if tags is not None else None)
+        own = self.heads_of(sentence)
+        tables = own.probabilities().tables() if self.sizes.latent else self._tables
+        nodes, score, posteriors = best_tree(tables, own.emissions(sentence))
+        for k, best in zip(kept, posteriors.argmax(1).tolist(), strict=True):
+            if tags is None or not tags[k]:
+                shown[k] = f"T{best}"
+        return put_together(nodes.tolist(), kept, words, shown), score, False
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file."""
+        arrays = {"terminals.blob": self.vocabulary.blob, "terminals.starts": self.vocabulary.starts}
+        sizes = {name: getattr(self.sizes, name) for name in _SIZES}
+        write_model(path, KIND, {"settings": self.settings, "sizes": sizes}, arrays | self.arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "NeuralGrammar":
+        """Read a model file.
+
+        Raises
+        ------
+        ModelError
+            When it is not one, or its parts do not fit together.
+        """
+        header, arrays = read_model(path, KIND, verify)
+        with fitting(path):
+            vocabulary = hold_vocabulary(arrays, "terminals.blob", "terminals.starts", text=False)
+            settings, numbers = header["settings"], header["sizes"]
+            symbols, preterminals, width, latent = (
+                int(hold_number(numbers, name, counts(0 if name == "latent" else 1, MOST))) for name in _SIZES
+            )
+            sizes = Sizes(symbols, preterminals, len(vocabulary), width, latent)
+            own = {name: hold(arrays, name, shape, np.float32) for name, shape in sizes.shapes().items()}
+            column_place(settings.get("column", "upos"))
+            if settings.get("punct", "drop") not in PUNCTUATION or settings.get("terminals", "tags") not in TERMINALS:
+                raise ValueError("settings")
+            return cls(vocabulary, own, sizes, settings)

@@ -1,0 +1,214 @@
+"""Probabilities of rules from embeddings of symbols and, in a compound PCFG, a latent vector of the sentence.
+
+With w_N the embedding of a symbol, z the latent vector and [w; z] both joined, the paper's equations (sections 2.1 and
+2.2) are
+
+    root          pi(S -> A)   ~ exp u_A . f_1([w_S; z])
+    symbol        pi(A -> B C) ~ exp u_BC . [w_A; z]
+    preterminal   pi(T -> x)   ~ exp u_x . f_2([w_T; z])
+
+where f_1 and f_2 are networks with residual layers. A neural PCFG is the same without z.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.constituents.inducing.rules import DenseRules
+from aligntools.constituents.neural import charts
+from aligntools.constituents.neural.layers import (
+    Arrays,
+    glorot,
+    log_softmax,
+    log_softmax_back,
+    lstm_shapes,
+    residual,
+    residual_back,
+    residual_shapes,
+)
+from aligntools.ground.parallel import Pool, over
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of a grammar and of its networks.
+
+    Attributes
+    ----------
+    symbols, preterminals : int
+    terminals : int
+        Types of words or tags; 0 is any that is not known.
+    width : int
+        Of embeddings and layers.
+    latent : int
+        Of the latent vector; 0 in a neural PCFG.
+    """
+
+    symbols: int
+    preterminals: int
+    terminals: int
+    width: int
+    latent: int = 0
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of all arrays."""
+        hidden, both = self.symbols + self.preterminals, self.width + self.latent
+        shapes: dict[str, tuple[int, ...]] = {
+            "root": (1, self.width),
+            "symbols": (self.symbols, self.width),
+            "preterminals": (self.preterminals, self.width),
+            "rules.weights": (both, hidden * hidden),
+            "rules.bias": (hidden * hidden,),
+        }
+        shapes |= residual_shapes("roots", both, self.width, self.symbols)
+        shapes |= residual_shapes("words", both, self.width, self.terminals)
+        if self.latent:
+            shapes["encoder.words"] = (self.terminals, self.width)
+            for way in ("forward", "backward"):
+                shapes |= lstm_shapes(f"encoder.{way}", self.width, self.width)
+            shapes |= {"encoder.out.weights": (2 * self.width, 2 * self.latent), "encoder.out.bias": (2 * self.latent,)}
+        return shapes
+
+    def start(self, rng: np.random.Generator) -> Arrays:
+        """Return random weights."""
+        return {name: glorot(rng, shape) for name, shape in self.shapes().items()}
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The rules of a latent vector, as logarithms of probabilities.
+
+    Attributes
+    ----------
+    roots : float [1, symbols]
+    rules : float [symbols, hidden * hidden]
+        Of pairs of symbols and preterminals.
+    words : float [preterminals, terminals]
+    kept : tuple of list of np.ndarray
+        What the networks need to go back.
+    """
+
+    roots: np.ndarray
+    rules: np.ndarray
+    words: np.ndarray
+    kept: tuple[list[np.ndarray], list[np.ndarray]]
+
+    def probabilities(self) -> DenseRules:
+        """Return roots and rules as probabilities."""
+        roots, rules = np.exp(self.roots.astype(np.float64)), np.exp(self.rules.astype(np.float64))
+        return DenseRules.of_rows(roots, rules)
+
+    def emissions(self, sentence: np.ndarray) -> np.ndarray:
+        """Return the probability of each word of a sentence by each preterminal, float64 [words, preterminals]."""
+        found: np.ndarray = np.exp(self.words[:, sentence].T.astype(np.float64))
+        return found
+
+
+@dataclass(frozen=True)
+class Uses:
+    """Expected counts of a sentence, or of several, in the shapes of `Heads`."""
+
+    value: float
+    roots: np.ndarray
+    rules: np.ndarray
+    words: np.ndarray
+
+
+def scores_of_symbols(arrays: Arrays) -> np.ndarray:
+    """Return what symbols add to the scores of their rules, whatever the latent vector."""
+    weights = arrays["rules.weights"][: arrays["symbols"].shape[1]]
+    found: np.ndarray = arrays["symbols"] @ weights + arrays["rules.bias"]
+    return found
+
+
+def scores_of_symbols_back(arrays: Arrays, by: np.ndarray, sums: Arrays) -> None:
+    """Add the derivatives of `scores_of_symbols` to ``sums``."""
+    own, width = arrays["symbols"], arrays["symbols"].shape[1]
+    sums["symbols"] += by @ arrays["rules.weights"][:width].T
+    sums["rules.weights"][:width] += own.T @ by
+    sums["rules.bias"] += by.sum(0)
+
+
+def _joined(embeddings: np.ndarray, z: np.ndarray | None) -> np.ndarray:
+    return embeddings if z is None else np.concatenate([embeddings, np.tile(z, (len(embeddings), 1))], 1)
+
+
+def heads(arrays: Arrays, base: np.ndarray, z: np.ndarray | None) -> Heads:
+    """Return the rules of a latent vector.
+
+    Parameters
+    ----------
+    arrays : dict of str to np.ndarray
+    base : float [symbols, hidden * hidden]
+        From `scores_of_symbols`.
+    z : float [latent] or None
+    """
+    width = arrays["symbols"].shape[1]
+    rules = base if z is None else base + z @ arrays["rules.weights"][width:]
+    roots, first = residual(arrays, "roots", _joined(arrays["root"], z))
+    words, second = residual(arrays, "words", _joined(arrays["preterminals"], z))
+    return Heads(log_softmax(roots), log_softmax(rules), log_softmax(words), (first, second))
+
+
+def heads_back(
+    arrays: Arrays, found: Heads, by: Uses, z: np.ndarray | None, sums: Arrays
+) -> tuple[np.ndarray, np.ndarray]:
+    """Add the derivatives of `heads`'s weights to ``sums``.
+
+    Parameters
+    ----------
+    by : Uses
+        Derivatives by logarithms of probabilities: expected counts.
+
+    Returns
+    -------
+    by_base : float [symbols, hidden * hidden]
+    by_z : float [latent]
+    """
+    width = arrays["symbols"].shape[1]
+    kind = found.rules.dtype
+    by_rules = log_softmax_back(found.rules, by.rules.astype(kind))
+    by_z: np.ndarray = np.zeros(0, kind)
+    if z is not None:
+        of_all = by_rules.sum(0)
+        sums["rules.weights"][width:] += np.outer(z, of_all)
+        by_z = arrays["rules.weights"][width:] @ of_all
+    for name, embeddings, logs, counts, kept in (
+        ("roots", "root", found.roots, by.roots, found.kept[0]),
+        ("words", "preterminals", found.words, by.words, found.kept[1]),
+    ):
+        by_input = residual_back(arrays, name, kept, log_softmax_back(logs, counts.astype(kind)), sums)
+        sums[embeddings] += by_input[:, :width]
+        if z is not None:
+            by_z = by_z + by_input[:, width:].sum(0)
+    return by_rules, by_z
+
+
+def uses(found: Heads, sentences: Sequence[np.ndarray], pool: Pool | None = None) -> Uses:
+    """Return what sentences are expected to have of each rule, by the rules of one latent vector.
+
+    Parameters
+    ----------
+    found : Heads
+    sentences : sequence of int32 [words]
+        Terminals, of two words and more.
+    pool : Pool, optional
+        The results do not depend on it.
+    """
+    own = found.probabilities()
+    tables = own.tables()
+
+    def work(sentence: np.ndarray) -> charts.Expected:
+        return charts.expectations(tables, found.emissions(sentence))
+
+    every = over(pool, work, sentences)
+    words = np.zeros(found.words.T.shape)
+    for sentence, one in zip(sentences, every, strict=True):
+        np.add.at(words, sentence, one.posteriors)
+    sums = every[0].tables
+    for one in every[1:]:
+        for total, more in zip(sums, one.tables, strict=True):
+            total += more
+    rules = DenseRules.of_tables(sums).rules * own.rules
+    return Uses(sum(one.value for one in every), sums.roots[None], rules.reshape(len(rules), -1), words.T)
