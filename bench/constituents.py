@@ -55,7 +55,8 @@ def _about(o):
     return (
         "Labelled F1 as `eval-brackets` counts it, in percent, of `NAME-test.mrg`, and of the development part"
         " `NAME-dev.mrg`. Words without tags; `train-grammar --seed 1` on `NAME-train.mrg`, `parse` with its defaults;"
-        " single runs. No tree: sentences of the test part that the grammar has none for. Texts:"
+        " single runs. Members are those of a product of grammars; their substates are counted together. No tree:"
+        " sentences of the test part that the grammar has none for. Texts:"
         f" {', '.join(f'{key} ({text})' for key, text in CORPORA.items())}.{longest}{peer if o.berkeley else ''} The"
         " default of `--pruning` was looked at on the development part of wsj; nothing else was chosen."
     )
@@ -66,7 +67,12 @@ def _rounds(o):
 
 
 def _systems(o):
-    return [*PLAIN, *((f"latent {n}", {"latent": n}) for n in _rounds(o))]
+    products = [tuple(map(int, one.split("x"))) for one in o.products.split(",") if one]
+    return [
+        *PLAIN,
+        *((f"latent {n}", {"latent": n}) for n in _rounds(o)),
+        *((f"latent {n}, {m} members", {"latent": n, "members": m}) for n, m in products),
+    ]
 
 
 def _texts(o, name):

@@ -285,6 +285,7 @@ MEASURES = (
        "F1, time to train and to parse of grammars from trees, by rounds of latent annotations", "treebanks",
        "the Berkeley parser, NLTK",
        languages=("wsj,es", "texts: constituents/NAME-train.mrg ..."), rounds=("2,3,4", "of latent annotations"),
+       products=("3x4", "rounds and members of products of grammars"),
        berkeley=(Path, "the Berkeley parser 1.7", {"metavar": "JAR"}),
        peer_python=(str, "an interpreter that has nltk", {"metavar": "PYTHON"}),
        nltk_words=(10, "longest sentence beside NLTK"), longest=(0, "words of a sentence at most; 0: all")),

@@ -68,8 +68,9 @@ def command(**o: Any) -> None:
 
     A tree is made binary; symbols know their siblings and what is above them (Klein & Manning 2003). With --latent 1 to
     6 they are split, trained by EM and merged in as many rounds instead (Petrov, Barrett, Thibaux & Klein 2006), which
-    finds better trees and takes minutes. Traces are left out, and functions (NP-SBJ) unless --functions is given.
-    `aligntools parse` finds trees with the grammar, of words with or without tags.
+    finds better trees and takes minutes; --members learns several such grammars, which find better trees together.
+    Traces are left out, and functions (NP-SBJ) unless --functions is given. `aligntools parse` finds trees with the
+    grammar, of words with or without tags.
 
     With --text there are no trees: rules between symbols without names are learned from tags by EM (Lari & Young 1990)
     or variational Bayes. With --estimator neural, networks make the rules, of tags or words; in a compound PCFG rules
@@ -134,8 +135,9 @@ def _line(step: Step) -> str:
     if step.stage == "induce":
         return f"iteration {own['step']}: objective {own['objective']:.1f}"
     what = {"split": "split", "merged": "after merging", "smoothed": "smoothed"}.get(step.stage, step.stage)
+    member = f"member {own['member']}, " if "member" in own else ""
     return (
-        f"round {own['round']}, {what}, iteration {own['iteration']}: log-likelihood {own['objective']:.1f},"
+        f"{member}round {own['round']}, {what}, iteration {own['iteration']}: log-likelihood {own['objective']:.1f},"
         f" {own['substates']} substates"
     )
 

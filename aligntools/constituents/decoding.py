@@ -50,12 +50,59 @@ class Level:
         )
         return cls(grammar, rules)
 
-    def chart(self, n: int, allowed: np.ndarray) -> kernels_chart.Chart:
-        """Return the memory of a sentence of n words, whose cells may have some symbols."""
-        cells, states, symbols = n * (n + 1) // 2, self.grammar.n_states, len(self.grammar.symbols)
-        lower, upper, out_lower, out_upper = (np.empty((cells, states)) for _ in range(4))
-        live, n_live = np.empty((cells, symbols), np.int32), np.empty(cells, np.int32)
-        return kernels_chart.Chart(lower, upper, out_lower, out_upper, np.empty(cells), live, n_live, allowed)
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """Grammars to parse with together (Petrov 2010).
+
+    Attributes
+    ----------
+    levels : tuple of Level
+        Their symbols and rules are the same, their substates and weights are not.
+    members : kernels_best.Members
+        Their weights side by side.
+    """
+
+    levels: tuple[Level, ...]
+    members: kernels_best.Members
+
+    @classmethod
+    def of(cls, *grammars: Grammar) -> "Product":
+        """Return grammars as kernels read them; one is a product, too."""
+        levels = tuple(map(Level.of, grammars))
+        width = max(own.n_states for own in grammars)
+        members = kernels_best.Members(
+            np.stack([own.first for own in grammars]),
+            _begins([own.binary_at for own in grammars]),
+            _joined([own.binary_weights for own in grammars]),
+            _begins([own.unary_at for own in grammars]),
+            _joined([own.unary_weights for own in grammars]),
+            np.stack([np.pad(own.roots, (0, width - own.n_states)) for own in grammars]),
+        )
+        return cls(levels, members)
+
+    def charts(self, n: int, allowed: np.ndarray) -> tuple[kernels_best.Charts, list[kernels_chart.Chart]]:
+        """Return the memory of a sentence of n words, whose cells may have some symbols, and each member's part."""
+        cells, symbols = n * (n + 1) // 2, len(self.levels[0].grammar.symbols)
+        shape = len(self.levels), cells, self.members.roots.shape[1]
+        four = [np.empty(shape) for _ in range(4)]
+        found = kernels_best.Charts(four[0], four[1], four[2], four[3], np.empty(shape[:2]))
+        parts = list[kernels_chart.Chart]()
+        for lower, upper, out_lower, out_upper, scale in zip(*found, strict=True):
+            live, n_live = np.empty((cells, symbols), np.int32), np.empty(cells, np.int32)
+            parts.append(kernels_chart.Chart(lower, upper, out_lower, out_upper, scale, live, n_live, allowed))
+        return found, parts
+
+
+def _begins(offsets: Sequence[np.ndarray]) -> np.ndarray:
+    """Return where the blocks of each member begin among those of all: int64 [members, blocks + 1]."""
+    sizes = np.append(0, np.cumsum([own[-1] for own in offsets]))[:-1]
+    return np.stack([own + begin for own, begin in zip(offsets, sizes, strict=True)])
+
+
+def _joined(weights: Sequence[np.ndarray]) -> np.ndarray:
+    """Return weights of all members; those of one are not copied."""
+    return weights[0] if len(weights) == 1 else np.concatenate(weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +169,8 @@ class Pruning:
 def best_tree(
     sentence: Sequence[str],
     tags: Sequence[str],
-    words: np.ndarray,
-    level: Level,
+    words: Sequence[np.ndarray],
+    product: Product,
     allowed: np.ndarray,
     decode: str,
 ) -> tuple[Tree | None, float]:
@@ -133,24 +180,36 @@ def best_tree(
     ----------
     sentence, tags : sequence of str
         Words, and a tag of each, or "" where it has none.
-    words : float64 [words, states of tags]
-        p(word | state), up to a factor.
-    level : Level
+    words : sequence of float64 [words, states of tags]
+        Of each member p(word | state), up to a factor.
+    product : Product
     allowed : bool [cells, symbols]
         Which symbols each cell may have.
     decode : str
+        The most probable derivation is that of the first member.
+
+    Returns
+    -------
+    tree : Tree or None
+    value : float
+        Mean of the log-probabilities of the members that were looked at.
     """
-    n = len(sentence)
-    chart = level.chart(n, allowed)
-    value = kernels_chart.fill_inside(n, words, level.rules, chart)
+    n, grammar = len(sentence), product.levels[0].grammar
+    charts, parts = product.charts(n, allowed)
+    members = list(zip(words, product.levels, parts, strict=True))
+    if decode == "viterbi":
+        members = members[:1]
+    values = [kernels_chart.fill_inside(n, own, level.rules, chart) for own, level, chart in members]
+    value = sum(values) / len(values)
     if value == -np.inf:
         return None, value
     if decode == "viterbi":
-        best = _derivation(n, words, level, chart)
+        best = _derivation(n, *members[0])
     else:
-        kernels_chart.fill_outside(n, level.rules, chart)
-        best = _by_rules(n, level, chart)
-    return (None if best is None else _tree(best, sentence, tags, level.grammar, n)), value
+        for _, level, chart in members:
+            kernels_chart.fill_outside(n, level.rules, chart)
+        best = _by_rules(n, product, charts, parts[0])
+    return (None if best is None else _tree(best, sentence, tags, grammar, n)), value
 
 
 #: A chosen tree: the rule, the place where its children part, and the unary rule above, by cell and symbol or state;
@@ -166,9 +225,10 @@ def _best(cells: int, size: int, states: bool) -> kernels_best.Best:
     return kernels_best.Best(lower, upper, rules, places, above, parts, below)
 
 
-def _by_rules(n: int, level: Level, chart: kernels_chart.Chart) -> _Chosen | None:
+def _by_rules(n: int, product: Product, charts: kernels_best.Charts, chart: kernels_chart.Chart) -> _Chosen | None:
+    level = product.levels[0]
     best = _best(n * (n + 1) // 2, len(level.grammar.symbols), False)
-    top = kernels_best.max_rule(n, level.rules, chart, best)
+    top = kernels_best.max_rule(n, level.rules, product.members, charts, chart, best)
     return None if top < 0 else (best, top, False)
 
 

@@ -22,7 +22,7 @@ def described(model: ConstituentModel, best: int) -> dict[str, Any]:
     dict
         ``settings``: rows of name and value. ``symbols``: for each label of the treebank a row of its name, how often
         it occurs, its substates, and its most probable rules. ``tags``: the same with words, those that are most
-        probable.
+        probable. Of several members that is what the first has.
     """
     own = model.grammar
     frequent = np.add.reduceat(model.frequencies, own.first[:-1])
@@ -51,7 +51,7 @@ def described(model: ConstituentModel, best: int) -> dict[str, Any]:
     ]
     settings = [
         ["symbols", f"{len(names)}, of them {own.n_tags} tags"],
-        ["substates", own.n_states],
+        ["substates", model.n_states],
         ["binary rules, unary rules", f"{len(own.binary)}, {len(own.unary)}"],
         ["known words", len(model.lexicon.words)],
         *([name, str(value)] for name, value in model.settings.items() if value is not None),

@@ -1,7 +1,8 @@
 """Compiled: the best trees of a chart.
 
 ``max_rule`` finds the tree whose rules are, together, most probably right: the product of the posterior probabilities
-of its rules of symbols, each summed over substates (Petrov & Klein 2007, section 4). ``viterbi`` finds the most
+of its rules of symbols, each summed over substates (Petrov & Klein 2007, section 4), and multiplied over the members
+of a product of grammars (Petrov 2010, "Products of random latent variable grammars"). ``viterbi`` finds the most
 probable derivation, with substates. Both write for each cell and symbol which rule is above it, in either layer.
 """
 
@@ -26,9 +27,40 @@ class Best(NamedTuple):
     below: np.ndarray  # int32 [cells, states]: the unary rule's child; of symbols, empty
 
 
+class Members(NamedTuple):
+    """Grammars with the same rules of symbols, one row or block each (Petrov 2010)."""
+
+    first: np.ndarray  # int64 [members, symbols + 1]
+    binary_at: np.ndarray  # int64 [members, rules + 1]
+    binary_weights: np.ndarray  # float64 [...]: of all members
+    unary_at: np.ndarray  # int64 [members, rules + 1]
+    unary_weights: np.ndarray  # float64 [...]
+    roots: np.ndarray  # float64 [members, states of the member that has most]
+
+
+class Charts(NamedTuple):
+    """Inside and outside of a sentence under each member; `kernels_chart.Chart` without what they share."""
+
+    lower: np.ndarray  # float64 [members, cells, states of the member that has most]
+    upper: np.ndarray
+    out_lower: np.ndarray
+    out_upper: np.ndarray
+    scale: np.ndarray  # float64 [members, cells]
+
+
 @kernel(owning=False)
-def max_rule(n, rules, chart, best):
-    """Fill the best trees of symbols from a chart with inside and outside; return the top symbol, -1 for none."""
+def max_rule(n, rules, members, charts, chart, best):
+    """Fill the best trees of symbols from charts with inside and outside; return the top symbol, -1 for none.
+
+    Parameters
+    ----------
+    rules : kernels_chart.Rules
+        Of the first member; which rules of symbols there are is the same for all.
+    members : Members
+    charts : Charts
+    chart : kernels_chart.Chart
+        Of the first member.
+    """
     symbols = len(rules.first) - 1
     for width in range(1, n + 1):
         for i in range(n - width + 1):
@@ -36,72 +68,109 @@ def max_rule(n, rules, chart, best):
             cell = cell_of(i, j)
             low, up = best.lower[cell], best.upper[cell]
             low[:], best.rules[cell, :], best.above[cell, :] = -math.inf, -1, -1
-            out = chart.out_lower[cell]
             if width == 1:
                 for c in range(symbols):
-                    total = 0.0
-                    for s in range(rules.first[c], rules.first[c + 1]):
-                        total += chart.lower[cell, s] * out[s]
-                    if total > 0:
-                        low[c] = math.log(total)
+                    low[c] = tag_score(c, cell, members, charts)
             elif chart.scale[cell] > -math.inf:
                 for k in range(i + 1, j):
-                    a, b = cell_of(i, k), cell_of(k, j)
-                    factor = math.exp(chart.scale[a] + chart.scale[b] - chart.scale[cell])
-                    if factor > 0:
-                        _join(cell, k, a, b, factor, rules, chart, best)
-            for c in range(len(low)):
+                    _join(cell, k, cell_of(i, k), cell_of(k, j), rules, members, charts, chart, best)
+            for c in range(symbols):
                 up[c] = low[c]
             for c in range(symbols):
                 if low[c] == -math.inf:
                     continue
                 for r in range(rules.by_child[c], rules.by_child[c + 1]):
-                    p, at, total = rules.unary[r, 0], rules.unary_at[r], 0.0
-                    if not chart.allowed[cell, p]:
+                    p = rules.unary[r, 0]
+                    if not chart.allowed[cell, p] or low[c] <= up[p]:
                         continue
-                    for x in range(rules.first[p], rules.first[p + 1]):
-                        for y in range(rules.first[c], rules.first[c + 1]):
-                            total += chart.out_upper[cell, x] * rules.unary_weights[at] * chart.lower[cell, y]
-                            at += 1
-                    if total > 0 and math.log(total) + low[c] > up[p]:
-                        up[p], best.above[cell, p] = math.log(total) + low[c], r
+                    value = with_unary(low[c], up[p], r, cell, rules, members, charts)
+                    if value > up[p]:
+                        up[p], best.above[cell, p] = value, r
     cell, chosen, top = cell_of(0, n), -1, -math.inf
     for c in range(symbols):
-        total = 0.0
-        for s in range(rules.first[c], rules.first[c + 1]):
-            total += rules.roots[s] * chart.upper[cell, s]
-        if total > 0 and math.log(total) + best.upper[cell, c] > top:
-            chosen, top = c, math.log(total) + best.upper[cell, c]
+        value = best.upper[cell, c] + root_score(c, cell, members, charts)
+        if value > top:
+            chosen, top = c, value
     return chosen
 
 
 @kernel(inline=True)
-def _join(cell, k, a, b, factor, rules, chart, best):
+def tag_score(c, cell, members, charts):
+    """Return the logarithm of the posterior of a symbol in the lower layer of a cell, summed over members."""
+    value = 0.0
+    for m in range(len(members.first)):
+        total = 0.0
+        for s in range(members.first[m, c], members.first[m, c + 1]):
+            total += charts.lower[m, cell, s] * charts.out_lower[m, cell, s]
+        value += math.log(total) if total > 0 else -math.inf
+    return value
+
+
+@kernel(inline=True)
+def root_score(c, cell, members, charts):
+    """Return the logarithm of the posterior of a symbol above the sentence, up to a constant, summed over members."""
+    value = 0.0
+    for m in range(len(members.first)):
+        total = 0.0
+        for s in range(members.first[m, c], members.first[m, c + 1]):
+            total += members.roots[m, s] * charts.upper[m, cell, s]
+        value += math.log(total) if total > 0 else -math.inf
+    return value
+
+
+@kernel(inline=True)
+def with_unary(value, least, r, cell, rules, members, charts):
+    """Add to a value the logarithms of a rule's posteriors under the members, until it is not above the least."""
+    p, c = rules.unary[r, 0], rules.unary[r, 1]
+    for m in range(len(members.first)):
+        at, total = members.unary_at[m, r], 0.0
+        for x in range(members.first[m, p], members.first[m, p + 1]):
+            part = 0.0
+            for y in range(members.first[m, c], members.first[m, c + 1]):
+                part += members.unary_weights[at] * charts.lower[m, cell, y]
+                at += 1
+            total += charts.out_upper[m, cell, x] * part
+        value += math.log(total) if total > 0 else -math.inf
+        if value <= least:  # a posterior is at most 1
+            break
+    return value
+
+
+@kernel(inline=True)
+def with_binary(value, least, r, cell, a, b, rules, members, charts):
+    """Add to a value the logarithms of a rule's posteriors above two parts of a cell, as `with_unary`."""
+    p, l, c = rules.binary[r, 0], rules.binary[r, 1], rules.binary[r, 2]  # noqa: E741
+    for m in range(len(members.first)):
+        at, total, scale = members.binary_at[m, r], 0.0, charts.scale[m]
+        for x in range(members.first[m, p], members.first[m, p + 1]):
+            for y in range(members.first[m, l], members.first[m, l + 1]):
+                part = 0.0
+                for z in range(members.first[m, c], members.first[m, c + 1]):
+                    part += members.binary_weights[at] * charts.upper[m, b, z]
+                    at += 1
+                total += charts.out_lower[m, cell, x] * charts.upper[m, a, y] * part
+        value += math.log(total) + (scale[a] + scale[b] - scale[cell]) if total > 0 else -math.inf
+        if value <= least:
+            break
+    return value
+
+
+@kernel(inline=True)
+def _join(cell, k, a, b, rules, members, charts, chart, best):
     """Try the rules above two parts of a cell."""
-    out, left, right = chart.out_lower[cell], chart.upper[a], chart.upper[b]
     low = best.lower[cell]
     for place in range(chart.n_live[a]):
         l = chart.live[a, place]  # noqa: E741
-        l_first, l_last = rules.first[l], rules.first[l + 1]
         if best.upper[a, l] == -math.inf:
             continue
         for r in range(rules.by_left[l], rules.by_left[l + 1]):
-            p, c = rules.binary[r, 0], rules.binary[r, 2]
-            below = best.upper[a, l] + best.upper[b, c]
-            if not chart.allowed[cell, p] or below <= low[p]:  # a rule's posterior is at most 1
+            p = rules.binary[r, 0]
+            below = best.upper[a, l] + best.upper[b, rules.binary[r, 2]]
+            if not chart.allowed[cell, p] or below <= low[p]:
                 continue
-            at, total = rules.binary_at[r], 0.0
-            for x in range(rules.first[p], rules.first[p + 1]):
-                for y in range(l_first, l_last):
-                    part = 0.0
-                    for z in range(rules.first[c], rules.first[c + 1]):
-                        part += rules.binary_weights[at] * right[z]
-                        at += 1
-                    total += out[x] * left[y] * part
-            if total > 0:
-                value = math.log(total * factor) + below
-                if value > low[p]:
-                    low[p], best.rules[cell, p], best.places[cell, p] = value, r, k
+            value = with_binary(below, low[p], r, cell, a, b, rules, members, charts)
+            if value > low[p]:
+                low[p], best.rules[cell, p], best.places[cell, p] = value, r, k
 
 
 @kernel(owning=False)

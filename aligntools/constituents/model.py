@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.constituents.binarizing import base_label
-from aligntools.constituents.decoding import Level, Pruning, best_tree
+from aligntools.constituents.decoding import Product, Pruning, best_tree
 from aligntools.constituents.grammar import Grammar
 from aligntools.constituents.lexicon import Lexicon
 from aligntools.constituents.settings import GrammarDecisions
@@ -30,6 +30,8 @@ from aligntools.words.vocabulary import Vocabulary
 KIND = "pcfg"
 #: Symbols, and states of them, that a model may have.
 MOST_SYMBOLS, MOST_STATES = 100_000, 1_000_000
+#: Members that a product of grammars may have.
+MOST_MEMBERS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,16 +69,30 @@ class ConstituentModel:
     lexicon : Lexicon
     settings : dict
         What it was trained with; JSON.
+    others : tuple of ConstituentModel
+        Further members of a product of grammars: with the same symbols, rules and words, and other substates and
+        weights.
     """
 
     grammar: Grammar
     frequencies: np.ndarray
     lexicon: Lexicon
     settings: dict[str, Any] = field(default_factory=dict)
+    others: tuple["ConstituentModel", ...] = ()
+
+    @property
+    def members(self) -> tuple["ConstituentModel", ...]:
+        """The members of a product of grammars, this one first."""
+        return self, *self.others
+
+    @property
+    def n_states(self) -> int:
+        """Number of states of all members."""
+        return sum(own.grammar.n_states for own in self.members)
 
     @cached_property
-    def _level(self) -> Level:
-        return Level.of(self.grammar)
+    def _product(self) -> Product:
+        return Product.of(*(own.grammar for own in self.members))
 
     @cached_property
     def _pruning(self) -> tuple[Pruning, Lexicon]:
@@ -132,11 +148,11 @@ class ConstituentModel:
             allowed = pruning.allowed(coarse, how.pruning)
             tree, value = None, -np.inf
             if allowed is not None:
-                scores = self._scores(words, own, self.lexicon, self._states)
-                tree, value = best_tree(words, own, scores, self._level, allowed, how.decode)
+                scores = [self._scores(words, own, member.lexicon, member._states) for member in self.members]
+                tree, value = best_tree(words, own, scores, self._product, allowed, how.decode)
                 if tree is None:  # pruning left no tree
                     allowed[:] = True
-                    tree, value = best_tree(words, own, scores, self._level, allowed, how.decode)
+                    tree, value = best_tree(words, own, scores, self._product, allowed, how.decode)
             if tree is None:
                 return self._flat(words, own, coarse), -np.inf, False, True
             return tree, value, False, False
@@ -174,6 +190,18 @@ class ConstituentModel:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file."""
+        arrays = self._arrays()
+        first = dict(arrays)
+        for number, member in enumerate(self.others, 1):
+            own = member._arrays()
+            arrays |= {f"{number}.{name}": own[name] for name in own if not np.array_equal(own[name], first[name])}
+        header: dict[str, Any] = {"settings": self.settings, "paths": [list(path) for path in self.grammar.paths]}
+        if self.others:
+            header["members"] = len(self.members)
+        write_model(path, KIND, header, arrays)
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays of this member."""
         grammar, lexicon = self.grammar, self.lexicon
         arrays: dict[str, np.ndarray] = {}
         tags, labels = grammar.symbols[: grammar.n_tags], grammar.symbols[grammar.n_tags :]
@@ -187,8 +215,7 @@ class ConstituentModel:
         arrays["frequencies"] = self.frequencies
         for name in ("counts", "pairs", "pair_counts", "of_shapes", "of_states"):
             arrays[f"words.{name}"] = getattr(lexicon, name)
-        header = {"settings": self.settings, "paths": [list(path) for path in grammar.paths]}
-        write_model(path, KIND, header, arrays)
+        return arrays
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "ConstituentModel":
@@ -201,16 +228,33 @@ class ConstituentModel:
         """
         header, arrays = read_model(path, KIND, verify)
         with fitting(path):
-            names = {name: _names(arrays, name) for name in ("tags", "labels", "shapes", "words")}
-            settings, symbols = header["settings"], (*names["tags"], *names["labels"])
-            if not names["tags"] or len(symbols) > MOST_SYMBOLS or not isinstance(settings, dict):
-                raise ValueError(f"{len(symbols)} symbols")
-            column_place(settings.get("column", "upos"))
-            substates = hold(arrays, "substates", (len(symbols),), np.int32, 1, 1 << 10)
-            grammar = _grammar(header, arrays, symbols, len(names["tags"]), substates)
-            states = hold(arrays, "frequencies", (grammar.n_states,), np.float64, 0)
-            lexicon = _lexicon(arrays, names["words"], names["shapes"], grammar)
-            return cls(grammar, states, lexicon, settings)
+            count = header.get("members", 1)
+            if not isinstance(count, int) or not 1 <= count <= MOST_MEMBERS:
+                raise ValueError(f"{count} members")
+            own, *others = (_member(header, _of_member(arrays, number)) for number in range(count))
+            if not all(own.grammar.same_rules(other.grammar) for other in others):
+                raise ValueError("members with other rules")
+            return replace(own, others=tuple(others))
+
+
+def _of_member(arrays: dict[str, np.ndarray], number: int) -> dict[str, np.ndarray]:
+    """Return the arrays of a member: its own, and those of the first that it shares."""
+    begin = f"{number}."
+    return arrays | {name.removeprefix(begin): values for name, values in arrays.items() if name.startswith(begin)}
+
+
+def _member(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> ConstituentModel:
+    """Return what the arrays of a member hold."""
+    names = {name: _names(arrays, name) for name in ("tags", "labels", "shapes", "words")}
+    settings, symbols = header["settings"], (*names["tags"], *names["labels"])
+    if not names["tags"] or len(symbols) > MOST_SYMBOLS or not isinstance(settings, dict):
+        raise ValueError(f"{len(symbols)} symbols")
+    column_place(settings.get("column", "upos"))
+    substates = hold(arrays, "substates", (len(symbols),), np.int32, 1, 1 << 10)
+    grammar = _grammar(header, arrays, symbols, len(names["tags"]), substates)
+    states = hold(arrays, "frequencies", (grammar.n_states,), np.float64, 0)
+    lexicon = _lexicon(arrays, names["words"], names["shapes"], grammar)
+    return ConstituentModel(grammar, states, lexicon, settings)
 
 
 def _names(arrays: dict[str, np.ndarray], name: str) -> list[str]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, amounts, counts
 
 #: Which tree is the best: the one whose rules are most probably right, or the most probable derivation.
@@ -52,6 +53,13 @@ class GrammarSettings(Settings):
         allowed=amounts(0, 0.1),
         group=_TRAINING,
     )
+    members: int = option(
+        1,
+        "Grammars that are learned with `latent`, with `seed` and the numbers after it. In parsing the probabilities of"
+        " their rules are multiplied.",
+        allowed=counts(1, 100),
+        group=_TRAINING,
+    )
     functions: bool = option(
         False, "Learn labels with their functions, such as NP-SBJ; indices are left out.", group=_TRAINING
     )
@@ -61,6 +69,11 @@ class GrammarSettings(Settings):
         allowed=counts(0),
         group=_TRAINING,
     )
+
+    def rules(self) -> None:
+        """Refuse several grammars that would be the same."""
+        if self.members > 1 and not self.latent:
+            raise UsageProblem("`members` differ by how `latent` splits symbols; give it with it")
 
     @property
     def siblings(self) -> int:
@@ -84,7 +97,8 @@ class GrammarDecisions(Settings):
 
     decode: Decode = option(
         "max-rule",
-        "max-rule: the tree whose rules are most probably right, together; viterbi: the most probable derivation.",
+        "max-rule: the tree whose rules are most probably right, together; viterbi: the most probable derivation,"
+        " of the first of several grammars (`members`).",
         group=_DECISIONS,
     )
     pruning: float = option(

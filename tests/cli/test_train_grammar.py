@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
 import aligntools as at
@@ -38,6 +39,50 @@ def test_the_same_bytes_with_any_number_of_threads(model, samples, tmp_path):
     how = ("--treebank", samples / "en.mrg", "--latent", "1", "--iterations", "4", "--threads", "1")
     assert run("train-grammar", "-q", *how, "-o", tmp_path / "one").stderr == b""
     assert (tmp_path / "one").read_bytes() == model.read_bytes()
+
+
+def test_members_parse_together(model, samples, tmp_path):
+    how = ("--treebank", samples / "en.mrg", "--latent", "1", "--iterations", "4")
+    done = run("train-grammar", *how, "--members", "3", "-v", "-o", tmp_path / "m", "--log-json", tmp_path / "log")
+    assert done.returncode == 0, done.stderr
+    assert b"member 3, round 1, after merging, iteration 0: log-likelihood -" in done.stderr
+    assert run("view", "--log", tmp_path / "log").returncode == 0
+    found = at.load(tmp_path / "m")
+    alone = [at.load(model), *(at.train_grammar(samples / "en.mrg", latent=1, iterations=4, seed=s) for s in (2, 3))]
+    for member, other in zip(found.model.members, alone, strict=True):
+        np.testing.assert_array_equal(member.grammar.binary_weights, other.model.grammar.binary_weights)
+        np.testing.assert_array_equal(member.lexicon.pair_counts, other.model.lexicon.pair_counts)
+    states = sum(own.model.grammar.n_states for own in alone)
+    assert repr(found) == f"<ConstituentParser of 47 symbols, {states} states>"
+    assert f"symbols, {states} substates" in done.stderr.decode()
+    parsed = [run("parse", "-q", "-m", m, samples / "en.txt", "--threads", n) for m in (tmp_path / "m", model)
+              for n in (1, 2)]  # fmt: skip
+    assert parsed[0].stdout == parsed[1].stdout != parsed[2].stdout == parsed[3].stdout
+    derived = [run("parse", "-q", "-m", m, samples / "en.txt", "--decode", "viterbi") for m in (tmp_path / "m", model)]
+    assert derived[0].stdout == derived[1].stdout
+    page = run("view", "-m", tmp_path / "m").stdout.decode()
+    assert "members" in page
+    fails(run("train-grammar", *how[:2], "--members", "2", "-o", tmp_path / "n"), "--members differ by how --latent",
+          status=2)  # fmt: skip
+
+
+def test_damaged_members_are_refused(samples, tmp_path):
+    at.train_grammar(samples / "en.mrg", latent=1, iterations=1, members=2).save(tmp_path / "m")
+    header, arrays = read_model(tmp_path / "m", "pcfg")
+    first = arrays["binary"].copy()
+    first[0, 0] += 1
+    for changed in (
+        {"1.binary": first},
+        {"1.binary_weights": arrays["1.binary_weights"][1:]},
+        {"1.words.pair_counts": -arrays["1.words.pair_counts"]},
+    ):
+        write_model(tmp_path / "bad", "pcfg", header, arrays | changed)
+        with pytest.raises(at.ModelError):
+            at.load(tmp_path / "bad")
+    for count in (0, 101, "2"):
+        write_model(tmp_path / "bad", "pcfg", header | {"members": count}, arrays)
+        with pytest.raises(at.ModelError):
+            at.load(tmp_path / "bad")
 
 
 def test_there_is_a_tree_for_each_line_of_plain_text(model, tmp_path):

@@ -1,9 +1,11 @@
 """Small random grammars, in arrays and as `tests.naive_constituents` has them."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from aligntools.constituents import kernels_chart
-from aligntools.constituents.decoding import Level
+from aligntools.constituents.decoding import Product
 from aligntools.constituents.grammar import Grammar
 
 #: Tags, then labels.
@@ -29,11 +31,22 @@ def random_grammar(rng, most=3, density=0.35):
         np.zeros(0),
         ((),) * len(unary),
     )
+    return with_random_weights(rng, grammar)
+
+
+def with_random_weights(rng, grammar):
+    """Return the grammar with weights that sum to 1 for each state."""
     roots = rng.random(grammar.n_states)
     roots[: grammar.first[TAGS]] = 0
     return grammar.with_weights(
         rng.random(grammar.binary_at[-1]) ** 2, rng.random(grammar.unary_at[-1]) ** 2, roots
     ).normalized()
+
+
+def other_member(rng, grammar, most=2):
+    """Return a grammar with the same rules of symbols, and other substates and weights."""
+    other = replace(grammar, substates=rng.integers(1, most + 1, len(grammar.symbols)).astype(np.int32))
+    return with_random_weights(rng, other)
 
 
 def states_of(grammar, symbol):
@@ -75,9 +88,13 @@ def without_substates(grammar, weights):
     return grammar.projected(weights, np.arange(len(grammar.symbols)), grammar.symbols, grammar.n_tags)
 
 
+def everything(grammar, n):
+    """Return that the cells of n words may have all symbols."""
+    return np.ones((n * (n + 1) // 2, len(grammar.symbols)), np.bool_)
+
+
 def filled(grammar, words):
     """Return a level, its chart of the words' inside, and the log-probability."""
-    level = Level.of(grammar)
-    n = len(words)
-    chart = level.chart(n, np.ones((n * (n + 1) // 2, len(grammar.symbols)), np.bool_))
+    product, n = Product.of(grammar), len(words)
+    (level,), (chart,) = product.levels, product.charts(n, everything(grammar, n))[1]
     return level, chart, kernels_chart.fill_inside(len(words), words, level.rules, chart)

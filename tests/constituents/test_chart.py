@@ -8,12 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.constituents import kernels_best, kernels_chart
-from aligntools.constituents.decoding import Level, Pruning, _best, best_tree
+from aligntools.constituents.decoding import Product, Pruning, _best, best_tree
 from tests import naive_constituents as naive
 from tests.constituents.grammars import (
     SYMBOLS,
     as_dicts,
+    everything,
     filled,
+    other_member,
     random_grammar,
     random_words,
     state_number,
@@ -69,19 +71,47 @@ def read_off(best, grammar, own, i, j, of_states, upper=True):
     return (name, i, j, read_off(best, grammar, left, i, k, of_states), read_off(best, grammar, right, k, j, of_states))
 
 
+def by_rules(grammars, words):
+    """Return the best rules of a product of grammars, and the symbol at the top."""
+    n, product = len(words[0]), Product.of(*grammars)
+    charts, parts = product.charts(n, everything(grammars[0], n))
+    for own, level, chart in zip(words, product.levels, parts, strict=True):
+        kernels_chart.fill_inside(n, own, level.rules, chart)
+        kernels_chart.fill_outside(n, level.rules, chart)
+    best = _best(n * (n + 1) // 2, len(SYMBOLS), False)
+    return best, kernels_best.max_rule(n, product.levels[0].rules, product.members, charts, parts[0], best)
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3))
 def test_max_rule_is_the_best_product_of_posteriors(seed, n):
     grammar, words, found, (binary, unary, as_words, roots) = examples(seed, n)
     if not found:
         return
-    level, chart, _ = filled(grammar, words)
-    kernels_chart.fill_outside(n, level.rules, chart)
-    best = _best(n * (n + 1) // 2, len(SYMBOLS), False)
-    top = kernels_best.max_rule(n, level.rules, chart, best)
+    best, top = by_rules([grammar], [words])
     values = naive.max_rule(found, binary, unary, as_words, roots)
     tree = read_off(best, grammar, top, 0, n, False)
     assert values[tree] == pytest.approx(max(values.values()))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(2, 3))
+def test_max_rule_multiplies_the_posteriors_of_members(seed, n, members):
+    rng = np.random.default_rng(seed)
+    first = random_grammar(rng, 2)
+    every = [first, *(other_member(rng, first) for _ in range(members - 1))]
+    values, words = [], []
+    for grammar in every:
+        of_grammar, as_words = random_words(rng, grammar, n)
+        words.append(of_grammar)
+        binary, unary, roots = as_dicts(grammar)
+        found = naive.sentence(binary, unary, roots, as_words)
+        if not found:
+            return
+        values.append(naive.max_rule(found, binary, unary, as_words, roots))
+    product = {tree: math.prod(own[tree] for own in values) for tree in values[0]}
+    best, top = by_rules(every, words)
+    assert product[read_off(best, first, top, 0, n, False)] == pytest.approx(max(product.values()))
 
 
 @settings(max_examples=20, deadline=None)
@@ -125,10 +155,12 @@ def test_what_is_pruned_is_left_out_and_the_rest_stays():
     posterior = np.maximum(chart.lower * chart.out_lower, chart.upper * chart.out_upper)
     np.testing.assert_array_equal(allowed, posterior >= 0.05)
     level, chart, value = filled(grammar, words)
-    less = kernels_chart.fill_inside(6, words, level.rules, level.chart(6, allowed))
-    assert -math.inf < less < value
-    everything = pruning.allowed(of_tags, 0.0)
-    assert kernels_chart.fill_inside(6, words, level.rules, level.chart(6, everything)) == pytest.approx(value)
+
+    def inside(allowed):
+        return kernels_chart.fill_inside(6, words, level.rules, Product.of(grammar).charts(6, allowed)[1][0])
+
+    assert -math.inf < inside(allowed) < value
+    assert inside(pruning.allowed(of_tags, 0.0)) == pytest.approx(value)
 
 
 @pytest.mark.parametrize("decode", ["max-rule", "viterbi"])
@@ -138,8 +170,7 @@ def test_pruning_of_what_is_improbable_changes_no_tree(decode):
         grammar = random_grammar(rng, 3, 0.6)
         words, _ = random_words(rng, grammar, 5)
         of_tags = np.add.reduceat(words, grammar.first[: grammar.n_tags], axis=1)
-        pruning, level = Pruning.of(grammar, np.ones(grammar.n_states)), Level.of(grammar)
-        everything = np.ones((15, len(grammar.symbols)), np.bool_)
-        cells = [everything, *(pruning.allowed(of_tags, least) for least in (0.0, 1e-12))]
-        trees = [str(best_tree(list("abcde"), [""] * 5, words, level, allowed, decode)[0]) for allowed in cells]
+        pruning, product = Pruning.of(grammar, np.ones(grammar.n_states)), Product.of(grammar)
+        cells = [everything(grammar, 5), *(pruning.allowed(of_tags, least) for least in (0.0, 1e-12))]
+        trees = [str(best_tree(list("abcde"), [""] * 5, [words], product, allowed, decode)[0]) for allowed in cells]
         assert len(set(trees)) == 1

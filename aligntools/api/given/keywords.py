@@ -158,6 +158,7 @@ class GrammarKeywords(TypedDict, total=False):
     merge: float
     iterations: int
     smoothing: float
+    members: int
     functions: bool
     seed: int
 

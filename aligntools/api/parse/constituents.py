@@ -66,7 +66,7 @@ class ConstituentParser(Annotator, ShownAsModel):
 
     def __repr__(self) -> str:
         own = self.model.grammar
-        return f"<ConstituentParser of {len(own.symbols)} symbols, {own.n_states} states>"
+        return f"<ConstituentParser of {len(own.symbols)} symbols, {self.model.n_states} states>"
 
     def model_view(self, title: str, words: int, best: int) -> "ModelView":
         """Return what the model learned; see `aligntools.view_model`."""
@@ -228,7 +228,8 @@ def train_grammar(
     """Learn a grammar of constituents from trees: a treebank grammar, markovized or with latent annotations.
 
     A probabilistic context-free grammar of binary rules (Klein & Manning 2003); with ``latent`` its symbols are split,
-    trained by EM and merged (Petrov, Barrett, Thibaux & Klein 2006). Unknown words are known by their form.
+    trained by EM and merged (Petrov, Barrett, Thibaux & Klein 2006), several times over with ``members`` (Petrov 2010).
+    Unknown words are known by their form.
 
     Parameters
     ----------
@@ -238,9 +239,9 @@ def train_grammar(
         The options below, whole. One process does this.
     progress : callable, True or None
         Called with a `Step` for each iteration of EM, stage ``split``, ``merged`` or ``smoothed``, with the figures
-        ``round``, ``iteration``, ``objective`` (log-likelihood) and ``substates``; and at the end, stage ``trained``,
-        with the numbers of ``sentences``, ``words``, ``symbols``, ``substates``, ``rules`` and trees that are
-        ``empty``.
+        ``round``, ``iteration``, ``objective`` (log-likelihood), ``substates`` and, where there are several,
+        ``member``; and at the end, stage ``trained``, with the numbers of ``sentences``, ``words``, ``symbols``,
+        ``substates``, ``rules`` and trees that are ``empty``.
     **options
 
     Returns
@@ -282,7 +283,7 @@ def train_grammar(
         "sentences": len(trees),
         "words": sum(len(tree.words()) for tree in trees),
         "symbols": len(own.symbols),
-        "substates": own.n_states,
+        "substates": model.n_states,
         "rules": len(own.binary) + len(own.unary),
         "empty": empty,
     }
