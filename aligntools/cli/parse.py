@@ -70,7 +70,8 @@ def command(**o: Any) -> None:
       aligntools train-grammar -q --treebank data/samples/en.mrg -o /tmp/en.pcfg
       aligntools parse -m /tmp/en.pcfg data/samples/en.txt
     """
-    from aligntools.api.parse.parse_files import ParseFiles, Parsing
+    from aligntools.api.parse.parse_files import Parsing
+    from aligntools.api.parse.parsed_files import ParseFiles
     from aligntools.api.parse.tree_files import TreeParsing, writes_trees
 
     run, quiet = declared.settings(Run, o), o["quiet"]

@@ -92,8 +92,8 @@ def test_no_sentence_is_lost_and_what_is_odd_is_told(model):
     heads = [int(row[0]) for row in columns(done.stdout, 6)]
     assert heads[5:] == [0] + [1] * 29
     errors = done.stderr.decode().splitlines()
-    assert errors[0].startswith("warning: 1 sentences over --max-length have flat trees (-, sentence 4")
-    assert "1 words have tags that the parser has never seen (NEW; first in -, sentence 3)" in errors[1]
+    assert errors[0].startswith("warning: 1 sentences over --max-length have flat trees (<stdin>, sentence 4")
+    assert "1 words have tags that the parser has never seen (NEW; first in <stdin>, sentence 3)" in errors[1]
     assert run("parse", "-q", "-m", model, "--max-length", 20, stdin=text).stderr == b""
 
 

@@ -1,8 +1,6 @@
 """Texts with tags in files parsed: read in parts or line by line, and written with their trees."""
 
-import contextlib
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,43 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aligntools.api.given.annotated import Parsed
+from aligntools.api.parse.parsed_files import SHOWN, ParsedFiles
 from aligntools.api.parse.parsing import PART, Parser, Parses
-from aligntools.api.running.annotating_blocks import annotated, parts_of, turned_note
-from aligntools.api.running.answering import Unanswered, answer, check_unbuffered
-from aligntools.api.running.engines import mapping_if_asked
-from aligntools.api.running.threads import pool_of
-from aligntools.api.running.watching import LineWatch
+from aligntools.api.running.annotating_blocks import Annotate, turned_note
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.annotation.tagged import stream_tags
-from aligntools.formats.opening.files import Output, writing
-from aligntools.formats.text.requests import stream_requests
+from aligntools.formats.text.requests import Request, stream_requests
 from aligntools.ground.running import Run
 from aligntools.parsing.settings import ParserDecisions, ParserReading
 
 if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
-
-#: Unknown tags that the warning names.
-SHOWN = 5
-
-
-@dataclass(frozen=True)
-class ParseFiles:
-    """Files that are read and written.
-
-    Attributes
-    ----------
-    model : str
-        A parser.
-    texts : sequence of str
-        None of them is standard input, ``-``.
-    output : str
-        The texts with their trees, as CoNLL.
-    """
-
-    model: str
-    texts: Sequence[str] = ()
-    output: str = "-"
 
 
 @dataclass(frozen=True)
@@ -135,61 +107,17 @@ def _parse(decisions: ParserDecisions, reading: ParserReading, parser: Parser, t
 
 
 @dataclass
-class Parsing:
-    """Texts in files, and what is to be done with them.
+class Parsing(ParsedFiles[Parser, Found]):
+    """Texts in files, and what is to be done with them."""
 
-    Attributes
-    ----------
-    files : ParseFiles
-    decisions : ParserDecisions
-    reading : ParserReading
-    run : Run
-    watch : LineWatch
-    verify : bool
-        Check the parser's checksum.
-    unbuffered : bool
-        Answer each line before the next is read.
-    ending : callable
-        Returns a context in which lines are answered, and that may end the reading.
-    """
-
-    files: ParseFiles
     decisions: ParserDecisions
     reading: ParserReading
-    run: Run
-    watch: LineWatch
-    verify: bool = True
-    unbuffered: bool = False
-    ending: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
 
     def __post_init__(self) -> None:
-        self._words, self._notes = 0, Notes()
+        super().__post_init__()
+        self._notes = Notes()
 
-    def parse(self) -> int:
-        """Parse the texts; return how many words they have.
-
-        Raises
-        ------
-        UsageProblem
-            When files and options do not go together.
-        DataError
-            When a file cannot be read or written.
-        """
-        check_unbuffered(self.unbuffered, self.run)
-        parser, unanswered = self._parser(), Unanswered()
-        self.watch.begin("parsing", unit="word")
-        with pool_of(self.run.threads) as pool, writing(self.files.output) as out, self.ending():
-            if self.unbuffered:
-                self._answer(parser, pool, out, unanswered)
-            else:
-                self._parse(parser, pool, out)
-            if line := unanswered.summary():
-                self.watch.say(line)
-            for line in self._notes.lines():
-                self.watch.say(line)
-        return self._words
-
-    def _parser(self) -> Parser:
+    def _load(self) -> Parser:
         """Load the parser; warn of trees that it finds badly."""
         parser = Parser.load(self.files.model, verify=self.verify)
         column_place(parser.column if self.reading.column is None else self.reading.column)
@@ -200,36 +128,17 @@ class Parsing:
             )
         return parser
 
-    @property
-    def _texts(self) -> Sequence[str]:
-        return self.files.texts or ("-",)
+    def _work(self) -> Annotate:
+        return partial(_parse, self.decisions, self.reading)
 
-    def _take(self, path: str, before: int, found: Found) -> bytes:
-        """Take note of a part of a text that has ``before`` sentences before it; return what is written of it."""
+    def _requests(self, path: str, parser: Parser) -> Iterator[Request]:
+        return stream_requests(path, self.reading.format, self.reading.mark, tags=True)
+
+    def _parts(self, path: str, parser: Parser) -> Iterable[Parsed]:
+        return stream_tags(path, self.reading.format, self.reading.mark, PART)
+
+    def _note(self, path: str, before: int, found: Found) -> None:
         self._notes.take(path, before, found.note)
-        self._words += found.words
-        return found.written
 
-    def _answer(self, parser: Parser, pool: "Pool", out: Output, unanswered: Unanswered) -> None:
-        """Parse each line before the next is read."""
-        reading, done = self.reading, 0
-
-        def answered(path: str, text: Parsed) -> bytes:
-            nonlocal done
-            done += len(text)
-            return self._take(path, done - len(text), _parse(self.decisions, reading, parser, text, pool))
-
-        for path in self._texts:
-            done = 0
-            requests = stream_requests(path, reading.format, reading.mark, tags=True)
-            answer(requests, path, partial(answered, path), out, unanswered)
-
-    def _parse(self, parser: Parser, pool: "Pool", out: Output) -> None:
-        """Parse the texts in parts, here or by workers."""
-        reading, parse = self.reading, partial(_parse, self.decisions, self.reading)
-        with mapping_if_asked(self.run, pool) as blocks:
-            parts = parts_of(self._texts, lambda path: stream_tags(path, reading.format, reading.mark, PART))
-            for path, before, found in annotated(parts, parser, parse, pool, blocks):
-                out.write(self._take(path, before, found))
-                out.flush()
-                self.watch.tell(f"{self._words} words parsed")
+    def _lines(self) -> list[str]:
+        return self._notes.lines()
