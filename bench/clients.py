@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aligntools.cli.standins import PROGRAMS
-from bench import client_eflomal, client_fast_align, client_mozilla, report
+from bench import client_eflomal, client_fast_align, client_moses, client_mozilla, report
 from bench.client_places import Place
 from bench.measuring import note
 
@@ -86,6 +86,9 @@ CASES = [
          ("students/train-student/alignment/generate-alignment-and-shortlist.sh",), programs=("bash", "gzip")),
     Case("moses-smt/mosesdecoder", "train-model.perl from steps 3 and 4, fast-align-in-parts.perl",
          client_fast_align.moses, ("mosesdecoder/scripts/training/train-model.perl",), programs=("perl", "gzip")),
+    Case("moses-smt/mosesdecoder", "train-model.perl, steps 1 to 3", client_moses.moses_training,
+         ("mosesdecoder/scripts/training/train-model.perl",), programs=("perl", "gzip"),
+         stand_ins=("mkcls", "snt2cooc", "GIZA++", "mgiza", "merge_alignment.py", "symal")),
 ]  # fmt: skip
 
 

@@ -36,7 +36,7 @@ def giza_tables(
     links : Links
         Of the direction: at most one for each observed word. Positions are counted over them.
     numbers : tuple of int64, or None
-        GIZA++'s number of each class of the given words, and of the observed ones.
+        GIZA++'s number of each class of the given words, and of the observed ones; -1 of classes without words.
     """
     fertilities = p0 = heads = others = jumps = first = None
     if isinstance(model, CeptModel):
@@ -46,10 +46,10 @@ def giza_tables(
         of_given, of_observed = numbers
         heads = np.zeros((int(of_given.max()) + 1, int(of_observed.max()) + 1, 2 * LONGEST + 1))
         others = np.zeros(heads.shape[1:])
-        known = np.flatnonzero(of_observed)
+        known = np.flatnonzero(of_observed >= 0)
         for e in range(len(of_given)):
-            if e == 0 or of_given[e]:
-                heads[of_given[e], of_observed[known]] = _all_distances(model.heads[d][e, known])
+            if e == 0 or of_given[e] > 0:
+                heads[max(of_given[e], 0), of_observed[known]] = _all_distances(model.heads[d][e, known])
         others[of_observed[known]] = _all_distances(model.others[d][known])
     positions = _positions(given, observed, links, d)
     return GizaTables(*_translations(model, d), fertilities, positions, p0, heads, others, jumps, first)

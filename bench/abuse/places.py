@@ -123,6 +123,11 @@ def _tables(folder, de, en):
         pairs = seen if name == "f" else [(b, a) for a, b in seen]
         _write(folder / f"{name}.p", [f"{a}\t{b}\t-2.5" for a, b in pairs])
         _write(folder / f"{name}.n", [f"{numbers[given][a]} {numbers[other][b]} 0.1" for a, b in pairs])
+    _write(folder / "n3", [f"{k} 0.1 0.8 0.1" for k in numbers["de"].values()])
+    _write(
+        folder / "d3",
+        [f"{j} {i} 100 {m} {1 / m:.3f}" for m in range(1, 9) for i in range(1, 9) for j in range(1, m + 1)],
+    )
 
 
 def _bal(de, en, links):

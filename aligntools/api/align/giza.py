@@ -35,13 +35,16 @@ class Directed:
     bitext : Bitext
     d : int
         0 forward, 1 reverse.
+    numbers : tuple of int64, or None
+        GIZA++'s numbers of the words that generate, and of those that are generated; None counts them from FIRST on.
     """
 
-    def __init__(self, bitext: Bitext, d: int) -> None:
+    def __init__(self, bitext: Bitext, d: int, numbers: tuple[np.ndarray, np.ndarray] | None = None) -> None:
         sides = bitext.source, bitext.target
         vocabularies = bitext.source_vocabulary, bitext.target_vocabulary
         self.d, self.given, self.observed = d, sides[d], sides[1 - d]
         self.words = [_words(vocabularies[d].words()), _words(vocabularies[1 - d].words())]
+        self.numbers = numbers
 
     def write(
         self, prefix: str, aligner: Aligner, links: Links, scores: np.ndarray, numbers: Sequence[np.ndarray] | None
@@ -65,7 +68,8 @@ class Directed:
     def write_tables(self, prefix: str, aligner: Aligner, links: Links, numbers: Sequence[np.ndarray] | None) -> None:
         """Write the tables alone."""
         of = (numbers[self.d], numbers[1 - self.d]) if numbers else None
-        write_tables(prefix, giza_tables(aligner.model.views[0], self.d, self.given, self.observed, links, of))
+        tables = giza_tables(aligner.model.views[0], self.d, self.given, self.observed, links, of)
+        write_tables(prefix, tables.renumbered(*self.numbers) if self.numbers else tables)
 
     def write_alignments(self, path: str, links: Links, scores: np.ndarray) -> None:
         """Write the alignments alone."""
@@ -134,17 +138,38 @@ class GizaFolder:
 
 
 def write_all_classes(
-    paths: Sequence[str], aligner: Aligner, both: Sequence[Directed]
+    paths: Sequence[str], aligner: Aligner, both: Sequence[Directed], given: Sequence[dict[bytes, int] | None] = ()
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Write the classes of both sides' words, where the model has some; return their numbers."""
+    """Write the classes of both sides' words, where the model has some; return their numbers.
+
+    Parameters
+    ----------
+    paths : sequence of str
+    aligner : Aligner
+    both : sequence of Directed
+        Of both directions.
+    given : sequence of (dict of bytes to int, or None)
+        Words' classes of each side by GIZA++'s numbers, where a file has them already: nothing is written of them.
+    """
     model = aligner.model.views[0]
     if not isinstance(model, Ibm4):
         return None
-    source, target = (
-        write_classes(path, of.words[0][1:], classes[1 : len(of.words[0])])
-        for path, of, classes in zip(paths, both, model.word_classes, strict=True)
-    )
-    return source, target
+    found = []
+    for path, of, of_words, known in zip(paths, both, model.word_classes, given or (None, None), strict=True):
+        words, classes = of.words[0][1:], of_words[1 : len(of.words[0])]
+        found.append(write_classes(path, words, classes) if known is None else _numbers(words, classes, known))
+    return found[0], found[1]
+
+
+def _numbers(words: Sequence[bytes], classes: np.ndarray, known: dict[bytes, int]) -> np.ndarray:
+    """Return the numbers of classes, by the numbers that their words' classes have; -1 of those without words."""
+    numbers = np.full(int(classes.max(initial=0)) + 1, -1, np.int64)
+    for word, of_word in zip(words, classes.tolist(), strict=True):
+        if of_word == 0:
+            numbers[0] = 0
+        elif word in known:
+            numbers[of_word] = known[word]
+    return numbers
 
 
 def settings_of(aligner: Aligner) -> dict[str, object]:

@@ -25,6 +25,7 @@ PROGRAMS = (
     "snt2cooc",
     "mgiza",
     "GIZA++",
+    "merge_alignment.py",
 )
 #: Programs that are another's module.
 _SAME = {"GIZA++": "mgiza"}

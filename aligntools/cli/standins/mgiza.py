@@ -6,6 +6,7 @@ of alignments: MGIZA writes one of each thread, and here there is one.
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,9 +14,13 @@ from aligntools.cli.placing import Named, placed
 from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.ground.errors import harmless
 
+if TYPE_CHECKING:
+    from aligntools.api.align.giza_training import Coded, TrainingFiles
+
 USAGE = """usage: mgiza [config-file] -s SOURCE.vcb -t TARGET.vcb -c SOURCE_TARGET.snt -o PREFIX [-option value ...]
 Writes PREFIX.A3.final (mgiza: PREFIX.A3.final.part000) and tables. -m1, -mh, -m2, -m3 and -m4 say how many iterations
-each model has; the last one that has any is trained, and those before it in aligntools' way.
+each model has; the last one that has any is trained, and those before it in aligntools' way. With -restart 11 -m3 0
+-m4 1, or -restart 9 -m3 1 -m4 0, text is aligned by the tables that -previoust and the like name.
 """
 #: All options of the programs; those that are not read below change nothing.
 _NAMES = """
@@ -52,11 +57,45 @@ _SAME = {
     "noiterationsmodel4": "m4",
     "hmmiterations": "mh",
     "numberofiterationsforhmmalignmentmodel": "mh",
+    "model5iterations": "m5",
+    "noiterationsmodel5": "m5",
+    "model6iterations": "m6",
+    "noiterationsmodel6": "m6",
+    "dictionary": "d",
+    "testcorpusfile": "tc",
+    "model1dumpfrequency": "t1",
+    "model2dumpfrequency": "t2",
+    "hmmdumpfrequency": "th",
 }
 #: Models by the option of their iterations, the last first.
 _MODELS = {"m4": "ibm4", "m3": "ibm3", "mh": "hmm", "m2": "ibm2"}
+#: How the file of alignments is called where the model that is written of has no ``A3``, and which option asks for it.
+_STAGES = {
+    "ibm1": ("A1", "t1", "m1"),
+    "ibm2": ("A2", "t2", "m2"),
+    "hmm": ("Ahmm", "th", "mh"),
+}
+#: Tables that text is aligned by: by the value of -restart its iterations, and the options that name the tables.
+_BY_TABLES = {
+    "11": ({"m3": 0, "m4": 1}, ("previoust", "previousn", "previousd4", "previousd42")),
+    "9": ({"m3": 1, "m4": 0}, ("previoust", "previousn", "previousd")),
+}
+#: Options that say what is not done here: what is said of each where it has another value than these.
+_LACKING = {
+    "m5": "there is no IBM 5 here; the last model is -m4",
+    "m6": "there is no model 6 here; the last model is -m4",
+    "d": "dictionaries are not read here; `aligntools align --dictionary` starts from one",
+    "tc": "test text is not aligned beside the other; run it with -restart and the tables of the training",
+    "readtableprefix": "tables are named one by one, by -previoust and the like, with -restart",
+}
+_NOTHING = ("", "0")
+#: Options that take probabilities; a negative number is none.
+_PROBABILITIES = ("p0", "emprobforempty", "model4smoothfactor")
 #: What the programs do where nothing is said.
-_DEFAULTS = {"m1": "5", "m2": "0", "mh": "5", "m3": "5", "m4": "5", "pegging": "0"}
+_DEFAULTS = {
+    **{"m1": "5", "m2": "0", "mh": "5", "m3": "5", "m4": "5", "pegging": "0", "restart": "0"},
+    **{"t1": "0", "t2": "0", "th": "0"},
+}
 
 
 def parse(args: Sequence[str]) -> dict[str, str]:
@@ -83,16 +122,39 @@ def parse(args: Sequence[str]) -> dict[str, str]:
     for name in _DEFAULTS:
         if not (found[name].isdecimal() and found[name].isascii() and len(found[name]) < 10):
             raise ValueError(f"ERROR: -{name} takes a whole number, not '{found[name]}'.")
-    try:
-        fits = float(found.get("p0", -1)) <= 1
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(f"ERROR: -p0 takes a probability, or a negative number for none, not '{found['p0']}'.")
+    for name in _PROBABILITIES:
+        try:
+            fits = float(found.get(name) or -1) <= 1
+        except ValueError:
+            fits = False
+        if not fits:
+            said = f"takes a probability, or a negative number for none, not '{found[name]}'"
+            raise ValueError(f"ERROR: -{name} {said}.")
+    for name, said in _LACKING.items():
+        if found.get(name, "") not in _NOTHING:
+            raise ValueError(f"ERROR: -{name} {found[name]}: {said}.")
     missing = [f"-{name}" for name in ("s", "t", "c", "o") if not found.get(name)]
     if missing:
         raise ValueError(f"ERROR: {' and '.join(missing)} must be given.")
+    if found["restart"] != "0":
+        _check_restart(found)
     return found
+
+
+def _check_restart(found: dict[str, str]) -> None:
+    """Refuse what tables are asked to be taken for but aligning, and tables that are not named."""
+    iterations, tables = _BY_TABLES.get(found["restart"], ({}, ()))
+    if not tables or any(int(found[name]) != n for name, n in iterations.items()):
+        known = ", or ".join(
+            " ".join([f"-restart {level}", *(f"-{name} {n}" for name, n in its.items())])
+            for level, (its, _) in _BY_TABLES.items()
+        )
+        raise ValueError(f"ERROR: text is aligned by tables here ({known}); training does not go on from them.")
+    missing = [f"-{name}" for name in tables if not found.get(name)]
+    if not found.get("previousp0") and float(found.get("p0") or -1) < 0:
+        missing.append("-p0 or -previousp0")
+    if missing:
+        raise ValueError(f"ERROR: -restart {found['restart']} needs {' and '.join(missing)}.")
 
 
 def _set(found: dict[str, str], name: str, value: str) -> None:
@@ -110,17 +172,23 @@ def command(args: list[str]) -> int:
     except ValueError as error:
         sys.stderr.write(harmless(f"{error}\n{USAGE}"))
         return 1
-    from aligntools.api.align.giza_training import Coded, align_coded
+    from aligntools.api.align.giza_training import Coded, align_coded, align_coded_by
     from aligntools.api.running.threads import available_cores
 
-    p0 = float(o.get("p0", -1))
+    p0 = float(o.get("p0") or -1)
     model = next((kind for name, kind in _MODELS.items() if int(o[name])), "ibm1")
     iterations = max(int(o[name]) for name in _MODELS)
-    end = "" if click.get_current_context().info_name == "GIZA++" else ".part000"
-    coded = Coded(o["s"], o["t"], o["c"], o["o"], f"{o['o']}.A3.final{end}")
+    classes = o.get("sourcevocabularyclasses") or None, o.get("targetvocabularyclasses") or None
+    coded = Coded(o["s"], o["t"], o["c"], o["o"], _alignments(o, model), classes)
     inputs = [Named(f"-{name}", o[name]) for name in "stc"]
-    outputs = [Named("-o", coded.alignments)]
-    with placed(inputs, outputs):
+    inputs += [Named("-sourcevocabularyclasses", classes[0] or ""), Named("-targetvocabularyclasses", classes[1] or "")]
+    files = _tables(o, coded) if o["restart"] != "0" else None
+    if files is not None:
+        inputs += [Named(f"-{name}", value) for name, value in o.items() if name.startswith("previous")]
+    with placed([named for named in inputs if named.path], [Named("-o", coded.alignments)]):
+        if files is not None:
+            align_coded_by(coded, files, o, available_cores(), o["pegging"] != "0")
+            return 0
         align_coded(
             coded,
             threads=available_cores(),
@@ -131,3 +199,39 @@ def command(args: list[str]) -> int:
             **({"p_null": min(1 - p0, 0.999)} if p0 >= 0 else {}),
         )
     return 0
+
+
+def _alignments(o: dict[str, str], model: str) -> str:
+    """Return the file of alignments.
+
+    Models before IBM 3 have the one of their last iteration, where the option for it asks for that; without this the
+    name is that of the others. MGIZA writes a part of each thread, but for IBM 2.
+    """
+    end, stage = "A3.final", _STAGES.get(model)
+    if stage is not None:
+        name, often, iterations = stage
+        n, every = int(o[iterations]), int(o[often])
+        if every and n % every == 0:
+            end = f"{name}.{n}"
+    whole = click.get_current_context().info_name == "GIZA++" or end.startswith("A2.")
+    return f"{o['o']}.{end}" + ("" if whole else ".part000")
+
+
+def _tables(o: dict[str, str], coded: "Coded") -> "TrainingFiles":
+    """Return the tables that text is aligned by."""
+    from aligntools.api.align.giza_training import TrainingFiles
+
+    beside = (f"{path}.classes" for path in (coded.source, coded.target))
+    source, target = (given or other for given, other in zip(coded.classes, beside, strict=True))
+    p0 = float(o.get("p0") or -1)
+    return TrainingFiles(
+        o["o"],
+        (coded.source, coded.target),
+        (source, target),
+        o["previoust"],
+        o["previousn"],
+        o.get("previousd", ""),
+        p0 if p0 >= 0 else o["previousp0"],
+        (o["previousd4"], o["previousd42"]) if o["restart"] == "11" else None,
+        o.get("previoushmm") or None,
+    )

@@ -1,7 +1,7 @@
 """Alignments as GIZA++ and MGIZA write them: ``*.A3.final`` files, three lines a sentence pair."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
@@ -41,17 +41,7 @@ def read_giza_a3(path: str, *, sentences: int | None = None) -> tuple[Links, int
         comes twice or is past its sentence, or a number is far past what the file can have.
     """
     found: dict[int, list[tuple[int, int]]] = {}
-    rows = enumerate(files.lines(path), 1)
-    for line, header in rows:
-        if not header.strip():
-            continue
-        match = _A3_HEADER.match(header)
-        _, words = next(rows, (0, None)), next(rows, (0, None))[1]
-        if match is None:
-            raise DataError(path, line, "'# Sentence pair (N) source length ...' of GIZA++ is expected here")
-        if words is None:
-            raise DataError(path, line, "the file ends within a sentence pair")
-        number, source_length, target_length = map(int, match.groups())
+    for line, (number, source_length, target_length), (_, _, words) in giza_records(path):
         if number in found:
             raise DataError(path, line, f"sentence pair {number} comes twice")
         lists = _A3_WORD.findall(words)
@@ -71,6 +61,37 @@ def read_giza_a3(path: str, *, sentences: int | None = None) -> tuple[Links, int
         raise DataError(path, None, f"has a sentence pair {highest} and only {len(found)} pairs; a number is wrong")
     total = highest if sentences is None else sentences
     return Links.from_lists(found.get(number, ()) for number in range(1, total + 1)), total - len(found)
+
+
+def giza_records(path: str) -> Iterator[tuple[int, tuple[int, int, int], tuple[bytes, bytes, bytes]]]:
+    """Yield the sentence pairs of an ``*.A3.final`` file, in the order in which they stand there.
+
+    Yields
+    ------
+    line : int
+        That of the pair's first line.
+    header : (int, int, int)
+        The pair's number, and how many words generate and are generated.
+    lines : (bytes, bytes, bytes)
+        Its lines without their ends.
+
+    Raises
+    ------
+    DataError
+        When the file ends within a pair, or a pair does not begin as GIZA++ writes it.
+    """
+    rows = enumerate(files.lines(path), 1)
+    for line, header in rows:
+        if not header.strip():
+            continue
+        match = _A3_HEADER.match(header)
+        target, words = (next(rows, (0, None))[1] for _ in range(2))
+        if match is None:
+            raise DataError(path, line, "'# Sentence pair (N) source length ...' of GIZA++ is expected here")
+        if target is None or words is None:
+            raise DataError(path, line, "the file ends within a sentence pair")
+        number, source_length, target_length = map(int, match.groups())
+        yield line, (number, source_length, target_length), (header, target, words)
 
 
 def format_giza_a3(

@@ -5,7 +5,7 @@ from 1, and 0 is NULL's.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -43,6 +43,8 @@ class GizaTables:
     jumps : float [2 FARTHEST_JUMP + 1] or None
     first : float [FARTHEST_JUMP] or None
         Of the HMM, which alignments of IBM 3 and 4 begin with.
+    fertile : int64 [n_given_words] or None
+        Numbers of the words that rows of ``fertilities`` are of; None for those from FIRST on.
     """
 
     given: np.ndarray
@@ -55,18 +57,27 @@ class GizaTables:
     others: np.ndarray | None = None
     jumps: np.ndarray | None = None
     first: np.ndarray | None = None
+    fertile: np.ndarray | None = None
+
+    def renumbered(self, given: np.ndarray, observed: np.ndarray) -> "GizaTables":
+        """Return the same with other numbers of words: those of the words from FIRST on, int64."""
+        none = np.zeros(FIRST, np.int64)
+        numbers = np.append(none, given)[self.given], np.append(none, observed)[self.observed]
+        return replace(self, given=numbers[0], observed=numbers[1], fertile=given)
 
 
 def write_classes(path: str, words: Sequence[bytes], classes: np.ndarray) -> np.ndarray:
     """Write ``word TAB class`` lines, words in order; return each class's number as GIZA++ counts them, int64.
 
-    GIZA++ counts classes as it meets them in the file, from 1, and so they are named here.
+    GIZA++ counts classes as it meets them in the file, from 1, and so they are named here; the class ``0`` is that of
+    words without one. Classes without words have the number -1.
     """
     order = sorted(range(len(words)), key=words.__getitem__)
     _, first = np.unique(classes[order], return_index=True)
     met = classes[order][np.sort(first)]
-    numbers = np.zeros(int(classes.max(initial=0)) + 1, np.int64)
-    numbers[met] = np.arange(1, len(met) + 1)
+    numbers = np.full(int(classes.max(initial=0)) + 1, -1, np.int64)
+    numbers[met[met == 0]] = 0
+    numbers[met[met > 0]] = np.arange(1, np.count_nonzero(met) + 1)
     _write(path, (b"%s\t%d\n" % (words[n], numbers[classes[n]]) for n in order))
     return numbers
 
@@ -77,7 +88,9 @@ def write_tables(prefix: str, tables: GizaTables) -> list[str]:
     files: dict[str, Iterable[bytes]] = {"t3.final": (b"%d %d %.6g\n" % row for row in t)}
     if tables.fertilities is not None:
         rows = np.where(tables.fertilities > LEAST, tables.fertilities, 0).tolist()
-        files["n3.final"] = (b"%d %s\n" % (n, b"".join(b"%.6g " % p for p in row)) for n, row in enumerate(rows, FIRST))
+        of = range(FIRST, FIRST + len(rows)) if tables.fertile is None else tables.fertile.tolist()
+        numbered = zip(of, rows, strict=True)
+        files["n3.final"] = (b"%d %s\n" % (n, b"".join(b"%.6g " % p for p in row)) for n, row in numbered)
     # as with GIZA++'s CompactADTable, lengths of the one side are not told apart, and stand there as its longest
     for name, rows_of, order in zip(("a3.final", "d3.final"), tables.positions, ("ij", "ji"), strict=False):
         i, j, length, p = (column.tolist() for column in rows_of)

@@ -104,39 +104,99 @@ def read_trainings(folder: str | os.PathLike[str]) -> tuple[GizaTraining | None,
     return forward, reverse
 
 
+@dataclass(frozen=True)
+class TrainingFiles:
+    """The files of one direction's training.
+
+    Attributes
+    ----------
+    prefix : str
+        Of the training's name, for messages.
+    vocabularies, classes : tuple of str
+        Of the words that generate, and of those that are generated.
+    translations, fertilities, distortions : str
+        ``t3``, ``n3`` and ``d3``; the last one is read where there are no distances.
+    p0 : str or float
+        The file ``p0_3``, or what it would say.
+    distances : tuple of str, or None
+        ``d4`` and ``D4``, of IBM 4.
+    jumps : str or None
+        ``hhmm``; beside it is the same name with ``.alpha``.
+    """
+
+    prefix: str
+    vocabularies: tuple[str, str]
+    classes: tuple[str, str]
+    translations: str
+    fertilities: str
+    distortions: str
+    p0: str | float
+    distances: tuple[str, str] | None
+    jumps: str | None
+
+
 def read_training(prefix: str) -> GizaTraining:
     """Read one direction's files, whose names begin with ``prefix`` and a dot; see `read_trainings`."""
     path = f"{prefix}.gizacfg"
     settings = reading.read_settings(path) if os.path.exists(path) else {}
-    vocabularies = [_vocabulary(prefix, settings, *names) for names in _VOCABULARIES]
-    source, target = (read_vcb(file) for file in vocabularies)
-    for file in (f"{prefix}{_TRANSLATIONS}", f"{prefix}.n3.final"):
+    source, target = (_vocabulary(prefix, settings, *names) for names in _VOCABULARIES)
+    heads, jumps = f"{prefix}.d4.final", f"{prefix}.{JUMPS}"
+    files = TrainingFiles(
+        prefix,
+        (source, target),
+        (f"{source}.classes", f"{target}.classes"),
+        f"{prefix}{_TRANSLATIONS}",
+        f"{prefix}.n3.final",
+        f"{prefix}.d3.final",
+        f"{prefix}.p0_3.final",
+        (heads, f"{prefix}.D4.final") if os.path.exists(heads) else None,
+        jumps if os.path.exists(jumps) else None,
+    )
+    return read_files(files, settings)
+
+
+def read_files(files: TrainingFiles, settings: dict[str, str]) -> GizaTraining:
+    """Read one direction's files.
+
+    Parameters
+    ----------
+    files : TrainingFiles
+    settings : dict of str to str
+        What GIZA++'s options said; names in lower case.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read or is not as GIZA++ writes it, or the tables are not of these words and classes.
+    """
+    source, target = (read_vcb(file) for file in files.vocabularies)
+    for file in (files.translations, files.fertilities):
         if not os.path.exists(file):
             raise DataError(file, None, "is not there; a model of IBM 3 or IBM 4 has it")
-    translations = reading.read_translations(f"{prefix}{_TRANSLATIONS}")
-    fertilities = reading.read_fertilities(f"{prefix}.n3.final")
-    _check_words(prefix, translations, fertilities, source, target)
-    p0 = reading.read_p0(f"{prefix}.p0_3.final")
+    translations = reading.read_translations(files.translations)
+    fertilities = reading.read_fertilities(files.fertilities)
+    _check_words(files, translations, fertilities, source, target)
+    p0 = reading.read_p0(files.p0) if isinstance(files.p0, str) else files.p0
     heads = others = distortions = classes = None
-    if os.path.exists(f"{prefix}.d4.final"):
-        heads = reading.read_distances(f"{prefix}.d4.final", heads=True)
-        others = reading.read_distances(f"{prefix}.D4.final", heads=False)
-        given, observed = (reading.read_word_classes(f"{file}.classes") for file in vocabularies)
+    if files.distances:
+        heads = reading.read_distances(files.distances[0], heads=True)
+        others = reading.read_distances(files.distances[1], heads=False)
+        given, observed = (reading.read_word_classes(file) for file in files.classes)
         classes = given, observed
         of_tables = ((heads.observed, observed), (others.observed, observed), (heads.given, given))
         for numbers, known in of_tables:
             if numbers.max(initial=0) > max(known.values(), default=0):
-                file = vocabularies[known is observed]
-                found = f"has {max(known.values(), default=0)} classes, and {prefix}.d4.final or D4.final more"
-                raise DataError(f"{file}.classes", None, f"{found}; expected the classes that it was trained with")
+                found = f"has {max(known.values(), default=0)} classes, and {' or '.join(files.distances)} more"
+                file = files.classes[known is observed]
+                raise DataError(file, None, f"{found}; expected the classes that it was trained with")
     else:
-        distortions = reading.read_distortions(f"{prefix}.d3.final")
+        distortions = reading.read_distortions(files.distortions)
     jumps = first = None
-    if os.path.exists(f"{prefix}.{JUMPS}"):
-        jumps = reading.read_jumps(f"{prefix}.{JUMPS}")
-        first = reading.read_first_positions(f"{prefix}.{JUMPS}.alpha")
+    if files.jumps:
+        jumps = reading.read_jumps(files.jumps)
+        first = reading.read_first_positions(f"{files.jumps}.alpha")
     return GizaTraining(
-        prefix,
+        files.prefix,
         (source, target),
         classes,
         translations,
@@ -165,7 +225,7 @@ def _vocabulary(prefix: str, settings: dict[str, str], short: str, long: str, co
 
 
 def _check_words(
-    prefix: str,
+    files: TrainingFiles,
     translations: reading.Entries,
     fertilities: reading.Fertilities,
     source: dict[int, bytes],
@@ -173,9 +233,9 @@ def _check_words(
 ) -> None:
     """Refuse numbers that no word has, and a file of fertilities that ends too early."""
     tables = (
-        (f"{prefix}{_TRANSLATIONS}", translations.keys[:, 0], source | {0: b""}),
-        (f"{prefix}{_TRANSLATIONS}", translations.keys[:, 1], target),
-        (f"{prefix}.n3.final", fertilities.words, source),
+        (files.translations, translations.keys[:, 0], source | {0: b""}),
+        (files.translations, translations.keys[:, 1], target),
+        (files.fertilities, fertilities.words, source),
     )
     for path, numbers, words in tables:
         known = np.fromiter(words, np.int64, len(words))
@@ -185,8 +245,8 @@ def _check_words(
             raise DataError(path, line, f"no word has the number {numbers[missing[0]]} in the vocabulary")
     last = int(translations.keys[:, 0].max(initial=0))
     if last > fertilities.words.max():
-        found = f"ends before word {last}, whose translations {prefix}{_TRANSLATIONS} has"
-        raise DataError(f"{prefix}.n3.final", len(fertilities.words), f"{found}; it was cut off, write it again")
-    for words in (source, target):
+        found = f"ends before word {last}, whose translations {files.translations} has"
+        raise DataError(files.fertilities, len(fertilities.words), f"{found}; it was cut off, write it again")
+    for path, words in zip(files.vocabularies, (source, target), strict=True):
         if len(set(words.values())) < len(words):
-            raise DataError(prefix, None, "a word is twice in a vocabulary, under different numbers")
+            raise DataError(path, None, "a word is twice in the vocabulary, under different numbers")
