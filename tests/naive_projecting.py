@@ -29,3 +29,15 @@ def tree(heads, image, target_length):
         elif heads[i] > 0 and heads[i] - 1 in image:
             found[j] = image[heads[i] - 1] + 1
     return found
+
+
+def constituents(spans, links, target_length):
+    """Return (begin, end, label) of the top, and of the spans (label, begin, end) consistent with links (i, j)."""
+    found = []
+    for label, a, b in spans[1:]:
+        inside = [j for i, j in links if a <= i < b]
+        if inside:
+            stretch = range(min(inside), max(inside) + 1)
+            if all(a <= i < b for i, j in links if j in stretch):
+                found.append((stretch.start, stretch.stop, label))
+    return [(0, target_length, spans[0][0]), *found]

@@ -26,7 +26,13 @@ class _Columns(click.ParamType):
 @click.command("project", cls=options.Command)
 @options.group(
     "Common options",
-    click.option("-s", "--source", required=True, metavar="FILE", help="Sentences with annotation, in CoNLL."),
+    click.option(
+        "-s",
+        "--source",
+        required=True,
+        metavar="FILE",
+        help="Sentences with annotation, in CoNLL; with --spans brackets, trees in brackets.",
+    ),
     click.option(
         "-t",
         "--target",
@@ -65,12 +71,20 @@ def command(**o: Any) -> None:
     those of the linked word. Trees go by direct correspondence (Hwa et al. 2005): a target word's head is the word
     that is linked to the head of its source word. Where links have probabilities, MISC has them (Projected=0.97).
 
+    With --spans brackets the source is trees of constituents, and so is the output: partial trees, one a line, of the
+    constituents whose linked words are together and linked to no other word; (()) where a sentence has no words. Tags
+    are the target's, where it is CoNLL with tags, or else those of the linked words. `aligntools train-grammar` learns
+    from such trees.
+
     \b
     Example:
       aligntools train-hmm -q --tagged data/samples/en.tagged -o /tmp/en.tagger
       aligntools tag -m /tmp/en.tagger --to conll data/samples/de-en.en -o /tmp/en.conllu
       aligntools align -q -s data/samples/de-en.en -t data/samples/de-en.de -o /tmp/en-de.align
       aligntools project --source /tmp/en.conllu --target data/samples/de-en.de -a /tmp/en-de.align
+      aligntools train-grammar -q --treebank data/samples/en.mrg -o /tmp/en.pcfg
+      aligntools parse -q -m /tmp/en.pcfg data/samples/de-en.en -o /tmp/en.mrg
+      aligntools project --source /tmp/en.mrg --target data/samples/de-en.de -a /tmp/en-de.align --spans brackets
     """
     if [o["source"], o["target"], o["alignments"]].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
@@ -80,6 +94,9 @@ def command(**o: Any) -> None:
     if not o["dictionary"] and "min_share" in declared.given():
         raise UsageProblem("`min_share` goes with `dictionary`")
     settings = declared.settings(ProjectionSettings, o)
+    for name in ("columns", "dictionary"):
+        if settings.of_trees and name in declared.given():
+            raise UsageProblem(f"`{name}` is of labels of words, which `spans=brackets` does not carry over")
     more: Any = declared.chosen(LinkReading, o) | declared.chosen(Splitting, o)
     found = project(o["source"], o["target"], o["alignments"], settings, **more)
     with files.writing(o["output"]) as out:
@@ -97,7 +114,10 @@ def command(**o: Any) -> None:
             sys.stderr.write(
                 f"warning: only {share:.1f}% of the words are reached; are these the alignments of these texts?\n"
             )
-        sys.stderr.write(f"{len(found.source)} sentences, {words} words, {share:.1f}% reached\n")
+        said = f"{len(found.source)} sentences, {words} words, {share:.1f}% reached"
+        if found.constituents is not None:
+            said += "; {} of {} constituents carried over".format(*found.constituents)
+        sys.stderr.write(said + "\n")
         if o["verbose"]:
             for place, values in found.columns.items():
                 filled = sum(value != b"_" for value in values)

@@ -9,6 +9,8 @@ from aligntools.ground.errors import UsageProblem
 LinkChoice: TypeAlias = Literal["best", "one-to-one", "vote"]
 Projected: TypeAlias = Literal["lemma", "upos", "xpos", "feats", "head", "deprel"]
 PROJECTED: tuple[Projected, ...] = get_args(Projected)
+#: In place of a column with spans: the source is trees of constituents.
+BRACKETS = "brackets"
 
 
 @documented
@@ -24,9 +26,10 @@ class ProjectionSettings(Settings):
     )
     spans: str | int | None = option(
         None,
-        "Column with spans in BIO (B-PER I-PER O), carried over as spans; by name or by number from 1.",
+        "Column with spans in BIO (B-PER I-PER O), carried over as spans; by name or by number from 1. Or brackets: the"
+        " source is trees of constituents, which become partial trees in brackets.",
         group="Common options",
-        metavar="xpos|misc|N",
+        metavar="xpos|misc|N|brackets",
     )
     links: LinkChoice = option(
         "best",
@@ -36,7 +39,14 @@ class ProjectionSettings(Settings):
         group="Links",
     )
 
+    @property
+    def of_trees(self) -> bool:
+        """Whether trees of constituents are carried over."""
+        return self.spans == BRACKETS
+
     def rules(self) -> None:
-        """Refuse to carry nothing over."""
+        """Refuse to carry nothing over, and votes on trees."""
         if not self.columns and self.spans is None:
             raise UsageProblem("there is nothing to carry over; give `columns` or `spans`")
+        if self.of_trees and self.links == "vote":
+            raise UsageProblem("`links=vote` is for labels of words; with `spans=brackets` all links count")

@@ -93,3 +93,39 @@ def test_texts_that_do_not_fit(texts):
     (texts / "en.conllu").write_text("1\ta\t_\t\t_\t_\t_\t_\t_\t_\n\n")
     fails(command(texts), "en.conllu:1: column 4 (UPOS) is empty; a value, or _, was expected")
     fails(run("project", "--source", "-", "--target", "-", "-a", texts / "links"), "only one", status=2)
+
+
+TREES = "( (S (NP (DT The) (NN dog)) (VP (VBZ barks))) )\n( (NP (NNS Cats)) )\n"
+
+
+def test_partial_trees_that_a_grammar_learns_from(texts):
+    (texts / "en.conllu").write_text(TREES)
+    done = command(texts, "--spans", "brackets")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode().splitlines() == [
+        "( (S (NP (DT Der) (NN Hund) (_ ,) (DT der)) (VP (VBZ bellt))))", "( (NP (NNS Katzen)))",
+    ]  # fmt: skip
+    assert done.stderr.decode() == "2 sentences, 6 words, 83.3% reached; 2 of 2 constituents carried over\n"
+    alone = command(texts, "--spans", "brackets", "--links", "one-to-one", "-q", "-o", texts / "de.mrg")
+    assert alone.stderr == b""
+    assert "(S (_ Der) (NP (NN Hund)) (_ ,)" in (texts / "de.mrg").read_text()
+    trained = run("train-grammar", "-q", "--treebank", texts / "de.mrg", "-o", texts / "de.pcfg")
+    assert trained.returncode == 0, trained.stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "messages", "status"),
+    [
+        (TREES, ("--columns", "upos"), ("--columns is of labels of words",), 2),
+        (TREES, ("--dictionary", "types"), ("--dictionary is of labels of words",), 2),
+        (TREES, ("--links", "vote"), ("--links vote is for labels of words",), 2),
+        (TREES.splitlines()[0], (), ("de.txt: 2 sentences, but", "en.conllu has 1 sentences"), 1),
+        ("((NP (NNS Cats)))" * 2, (), ("links:1: link", "points past the source sentence"), 1),
+        ("(NP (NNS Cats)", (), ("en.conllu:1: a bracket is not closed",), 1),
+        ("", (), ("en.conllu: has no trees",), 1),
+        (SOURCE, (), ("en.conllu:1: '1' outside of brackets",), 1),
+    ],
+)
+def test_trees_that_do_not_fit(texts, source, options, messages, status):
+    (texts / "en.conllu").write_text(source)
+    fails(command(texts, "--spans", "brackets", *options), *messages, status=status)

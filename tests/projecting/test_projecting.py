@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aligntools as at
+from aligntools.formats.annotation.brackets import Tree
 from aligntools.formats.annotation.conll import parse_conll
 from aligntools.projecting.columns import spans, voted
 from aligntools.projecting.dictionary import type_dictionary
@@ -111,3 +112,46 @@ def test_the_target_keeps_what_it_has():
         "1\ta\tx\tDET\t_\t_\t_\t_\t_\tA=1|Projected=1.000", "2\tb\t_\t_\tY\t_\t_\t_\t_\t_",
     ]  # fmt: skip
     assert found.dictionary() == {"a": {"DET": 1.0}}
+
+
+@st.composite
+def tree_pairs(draw):
+    """Return a tree, the length of its translation, and links."""
+    m, n = draw(st.integers(1, 6)), draw(st.integers(1, 6))
+    trees = [Tree(f"T{k}", [], f"w{k}") for k in range(m)]
+    while len(trees) > 1 or trees[0].word is not None or draw(st.booleans()):
+        begin = draw(st.integers(0, len(trees) - 1))
+        end = draw(st.integers(begin + 1, len(trees)))
+        trees[begin:end] = [Tree(draw(st.sampled_from("ABC")), trees[begin:end])]
+    cells = st.tuples(st.integers(0, m - 1), st.integers(0, n - 1))
+    return trees[0], n, draw(st.lists(cells, max_size=8, unique=True))
+
+
+@given(st.lists(tree_pairs(), min_size=1, max_size=3))
+def test_constituents_are_carried_over_as_they_are_defined(texts):
+    if not any(links for *_, links in texts):
+        return
+    target = [" ".join(f"v{k}" for k in range(n)) for _, n, _ in texts]
+    found = at.project([tree for tree, *_ in texts], target, [links for *_, links in texts], spans="brackets")
+    carried = 0
+    for (tree, n, links), own, words in zip(texts, found.trees, target, strict=True):
+        expected = naive.constituents(list(tree.spans()), links, n)
+        assert sorted((a, b, label) for label, a, b in own.spans()) == sorted(expected)
+        assert " ".join(own.words()) == words
+        carried += len(expected) - 1
+    assert found.constituents == (carried, sum(len(list(tree.spans())) - 1 for tree, *_ in texts))
+
+
+def test_partial_trees_have_the_tags_that_there_are():
+    tree = "( (S (NP-SBJ (DT the) (NN dog) (-NONE- *T*)) (VP (VBZ sleeps) (ADVP (RB well))) (. .)) )"
+    links = [(0, 0), (1, 1), (2, 3), (3, 2), (4, 4)]
+    found = at.project([tree], ["der Hund gut schläft ."], [links], spans="brackets")
+    assert str(found.trees[0]) == "(S (NP (DT der) (NN Hund)) (VP (ADVP (RB gut)) (VBZ schläft)) (. .))"
+    assert found.format() == b"( (S (NP (DT der) (NN Hund)) (VP (ADVP (RB gut)) (VBZ schl\xc3\xa4ft)) (. .)))\n"
+    apart = at.project([tree], ["gut der schläft Hund x"], [[(0, 1), (1, 3), (2, 2), (3, 0)]], spans="brackets")
+    assert str(apart.trees[0]) == "(S (ADVP (RB gut)) (DT der) (VBZ schläft) (NN Hund) (_ x))"
+    rows = "".join(f"{k}\t{w}\t_\tU{k}\t_\t_\t_\t_\t_\t_\n" for k, w in enumerate(["der", "Hund"], 1)) + "\n"
+    tagged = at.project([tree], parse_conll("t", rows.encode().splitlines(True)), [[(0, 0)]], spans="brackets")
+    assert str(tagged.trees[0]) == "(S (NP (U1 der)) (U2 Hund))"
+    nothing = at.project(["(())", tree, "(NN a)"], ["x", "", "b"], [[], [], [(0, 0)]], spans="brackets")
+    assert nothing.format() == b"(())\n(())\n( (TOP (NN b)))\n"

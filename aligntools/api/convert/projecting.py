@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from aligntools.api.given.annotated import Parsed, PathLike, Sentence, decoded, 
 from aligntools.api.given.keywords import LinkReadingKeywords, ProjectionKeywords, SplittingKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import Split
+from aligntools.formats.annotation.brackets import Tree, format_trees, plain
 from aligntools.formats.annotation.conll import Conll, column_place, format_conll, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.tagged import Tokens, column_name, filled_column, stream_sentences
@@ -23,7 +24,9 @@ from aligntools.words.white_space import split_as
 
 if TYPE_CHECKING:
     from aligntools.api.convert.links import ManyAlignments
+    from aligntools.api.given.trees import SomeTrees
     from aligntools.formats.links.pharaoh import Links
+    from aligntools.projecting.partners import FlatLinks, Partners
 
 #: What stands before a confidence in the column MISC.
 CONFIDENCE = b"Projected="
@@ -47,6 +50,10 @@ class Projection:
         Words that took a label, or a head.
     confidence : float64 [words]
         Probability of the link, or share of the votes; 0 where a word was not reached.
+    trees : list of Tree or None
+        Partial trees of constituents, where trees were carried over.
+    constituents : (int, int) or None
+        How many were carried over, and how many the source has; those above sentences do not count.
     """
 
     source: Parsed
@@ -54,12 +61,17 @@ class Projection:
     reached: npt.NDArray[np.bool_]
     confidence: npt.NDArray[np.float64]
     scored: bool = False
+    trees: list[Tree] | None = None
+    constituents: tuple[int, int] | None = None
 
     def format(self) -> bytes:
         """Return CoNLL in UTF-8: the target text with these columns; all else as it was, or ``_``.
 
-        Where links have probabilities, or words have voted, MISC has ``Projected=`` and the confidence.
+        Where links have probabilities, or words have voted, MISC has ``Projected=`` and the confidence. Where trees of
+        constituents were carried over, return these: one a line, in brackets.
         """
+        if self.trees is not None:
+            return format_trees(self.trees).encode("utf-8", "surrogateescape")
         columns: dict[int, Sequence[bytes]] = dict(self.columns)
         words = self.source.words
         if self.scored:
@@ -104,7 +116,7 @@ def _with(field: bytes, mark: bytes) -> bytes:
 
 @taking(ProjectionSettings, LinkReading, Splitting)
 def project(
-    source: "PathLike | Conll",
+    source: "PathLike | Conll | SomeTrees",
     target: "PathLike | Parsed | Iterable[Sentence]",
     alignments: "PathLike | ManyAlignments",
     settings: ProjectionSettings | None = None,
@@ -118,7 +130,8 @@ def project(
     Parameters
     ----------
     source : path or Conll
-        Sentences with annotation, in CoNLL.
+        Sentences with annotation, in CoNLL. With ``spans="brackets"`` trees of constituents: a file of them in
+        brackets, or trees as `Tree` or as text; traces are left out, and no word of the links.
     target : path, Tokens, Conll, or iterable of sentences
         Their translations, one for each; plain text or CoNLL.
     alignments : path, or one alignment for each sentence pair
@@ -143,9 +156,16 @@ def project(
     -----
     Yarowsky & Ngai (2001), "Inducing multilingual POS taggers and NP bracketers via robust projection across aligned
     corpora"; Hwa et al. (2005), "Bootstrapping parsers via syntactic projection across parallel texts".
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> tree = "(S (NP (DT the) (NN dog)) (VP (VBZ sleeps)))"
+    >>> found = at.project([tree], ["der Hund schläft"], [[(0, 0), (1, 1), (2, 2)]], spans="brackets")
+    >>> print(found.trees[0])
+    (S (NP (DT der) (NN Hund)) (VP (VBZ schläft)))
     """
     from aligntools.projecting import columns as carry
-    from aligntools.projecting.partners import flat_links, one_to_one, partners
 
     given = Given("project", options)
     settings, how, split = (
@@ -154,26 +174,18 @@ def project(
         given.take(Splitting).split,
     )
     given.end()
-    wanted, spans = _columns(settings), settings.spans
-    links, index_base = settings.links, how.index_base
+    if settings.of_trees:
+        return _of_trees(source, target, alignments, settings, how, split)
+    wanted, spans, links = _columns(settings), settings.spans, settings.links
     if not isinstance(source, Conll | str | os.PathLike):
         raise DataError(
             "source", None, f"{type(source).__name__} is not CoNLL; give a file's name, or what was read of one"
         )
     theirs = source if isinstance(source, Conll) else read_conll(os.fspath(source))
     text = _target(split_as(target, split), split)
-    table, weights = _links(alignments, index_base)
-    if how.reverse:
-        table, weights = _turned(table, weights)
-    name = name_of(alignments, "alignments")
-    _check(theirs, text, name_of(target, "target"), table, name, index_base)
-    n_source, n_target = len(theirs.words), len(text.words)
-    flat = flat_links(table, weights, theirs.offsets, text.offsets)
-    if not len(flat.target):
-        raise DataError(name, None, "has no link, so there is nothing to carry over")
-    if links == "one-to-one":
-        flat = one_to_one(flat, n_source, n_target)
-    found = partners(flat, n_source, n_target)
+    joined = _joined(theirs.path, theirs.offsets, text, name_of(target, "target"), alignments, settings, how)
+    flat, found, scored = joined
+    n_target = len(text.words)
     result: dict[int, list[bytes]] = {}
     reached, confidence = found.reached, found.confidence
     for column in wanted:
@@ -195,7 +207,7 @@ def project(
     if spans is not None:
         place = column_place(spans)
         result[place] = carry.spans(theirs.column(place), theirs.offsets, text.offsets, flat)
-    return Projection(text, result, reached, confidence, scored=weights is not None or links == "vote")
+    return Projection(text, result, reached, confidence, scored=scored or links == "vote")
 
 
 def _columns(settings: ProjectionSettings) -> list[str]:
@@ -236,13 +248,86 @@ def _turned(
     return turned, weights[order]
 
 
-def _check(source: Conll, target: Parsed, target_name: object, links: "Links", name: object, index_base: int) -> None:
+def _joined(
+    source_name: object,
+    source: "npt.NDArray[np.int64]",
+    text: Parsed,
+    target_name: object,
+    alignments: "PathLike | ManyAlignments",
+    settings: ProjectionSettings,
+    how: LinkReading,
+) -> "tuple[FlatLinks, Partners, bool]":
+    """Return the links that count, whose annotation each word takes, and whether links have probabilities."""
+    from aligntools.projecting.partners import flat_links, one_to_one, partners
+
+    table, weights = _links(alignments, how.index_base)
+    if how.reverse:
+        table, weights = _turned(table, weights)
+    name = name_of(alignments, "alignments")
+    _check(source_name, source, text, target_name, table, name, how.index_base)
+    n_source, n_target = int(source[-1]), len(text.words)
+    flat = flat_links(table, weights, source, text.offsets)
+    if not len(flat.target):
+        raise DataError(name, None, "has no link, so there is nothing to carry over")
+    if settings.links == "one-to-one":
+        flat = one_to_one(flat, n_source, n_target)
+    return flat, partners(flat, n_source, n_target), weights is not None
+
+
+def _check(
+    source_name: object,
+    source: "npt.NDArray[np.int64]",
+    target: Parsed,
+    target_name: object,
+    links: "Links",
+    name: object,
+    index_base: int,
+) -> None:
     """Refuse texts and links that do not belong together."""
     from aligntools.api.convert.links import check_fit
 
     for found, what in ((target, target_name), (links, name)):
-        if len(found) != len(source):
+        if len(found) != len(source) - 1:
             unit = "lines of links" if found is links else "sentences"
-            problem = f"{len(found)} {unit}, but {source.path} has {len(source)} sentences"
+            problem = f"{len(found)} {unit}, but {source_name} has {len(source) - 1} sentences"
             raise DataError(what, None, f"{problem}; there must be one for each, in the same order")
-    check_fit(links, np.diff(source.offsets), np.diff(target.offsets), name, index_base)
+    check_fit(links, np.diff(source), np.diff(target.offsets), name, index_base)
+
+
+def _of_trees(
+    source: Any,
+    target: "PathLike | Parsed | Iterable[Sentence]",
+    alignments: "PathLike | ManyAlignments",
+    settings: ProjectionSettings,
+    how: LinkReading,
+    split: Split | None,
+) -> Projection:
+    """Carry trees of constituents over."""
+    from aligntools.api.given.trees import trees_given
+    from aligntools.projecting.constituents import partial_trees
+
+    if isinstance(source, Conll):
+        raise DataError(source.path, None, "is CoNLL; with `spans=brackets` the source is trees in brackets")
+    theirs = [plain(tree) for tree in trees_given(source, "source")[0]]
+    name = name_of(source, "source")
+    if not theirs:
+        raise DataError(name, None, "has no trees; a tree is (S (NP (DT the) ...) ...)")
+    offsets = np.append(0, np.cumsum([len(tree.words()) for tree in theirs])).astype(np.int64)
+    text = _target(split_as(target, split), split)
+    flat, found, scored = _joined(name, offsets, text, name_of(target, "target"), alignments, settings, how)
+    words = list(map(decoded, text.words))
+    tags = _tags(text, [tag for tree in theirs for tag in tree.tags()], found)
+    trees, carried, total = partial_trees(theirs, text.offsets, flat, words, tags)
+    return Projection(
+        text, {}, found.reached, found.confidence, scored=scored, trees=trees, constituents=(carried, total)
+    )
+
+
+def _tags(text: Parsed, theirs: Sequence[str], found: "Partners") -> list[str]:
+    """Return tags of the target's words: its own, XPOS before UPOS, or else those of the linked words."""
+    if isinstance(text, Conll):
+        for column in ("xpos", "upos"):
+            values = filled_column(text, COLUMNS[column])
+            if set(values) - {b"_"}:
+                return list(map(decoded, values))
+    return [theirs[k] if k >= 0 else "_" for k in found.source.tolist()]
