@@ -239,6 +239,16 @@ def test_trees_have_all_words():
     assert of_tags.parse([[]], None).trees[0].words() == []
 
 
+def test_a_sentence_without_a_tree_branches_to_the_right():
+    model, _ = trained(terminals="words")
+    model.arrays["words.out.bias"][0] = -1e4  # nothing has a word that is not known
+    found = model.parse([["new", "word", "here"], ["new"], ["dog", "dog"]], None)
+    assert found.uncovered.tolist() == [True, False, False]
+    assert found.trees[0].words() == ["new", "word", "here"]
+    assert list(found.trees[0].spans()) == [("TOP", 0, 3), ("X", 0, 3), ("X", 1, 3)]
+    assert found.scores[0] == -np.inf
+
+
 def test_words_and_punctuation():
     assert [terminal(word) for word in ("The", "1,234.5", "B2", "ÄB")] == ["the", "0", "b2", "äb"]
     assert all(map(is_mark, [".", "--", "``", "''", "«", "-LRB-", "...", "。"]))

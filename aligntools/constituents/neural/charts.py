@@ -16,6 +16,9 @@ import numpy as np
 from aligntools.constituents.inducing import kernels_dense
 from aligntools.constituents.inducing.rules import chart, zeros
 
+#: Of a word that no preterminal has.
+_LEAST = 1e-300
+
 
 @dataclass(frozen=True)
 class Expected:
@@ -48,7 +51,7 @@ class _Places:
 def _places(tables: kernels_dense.Rules, emissions: np.ndarray) -> _Places:
     n, hidden = emissions.shape
     size = len(tables.roots)
-    most = emissions.max(1)
+    most = np.maximum(emissions.max(1), _LEAST)
     shares = emissions / most[:, None]
     left, right = (
         np.ascontiguousarray((shares @ table.reshape(hidden, -1)).reshape(n, size, size))
@@ -108,7 +111,8 @@ def best_tree(tables: kernels_dense.Rules, emissions: np.ndarray) -> tuple[np.nd
     Returns
     -------
     nodes : int32 [2 * words - 1, 3]
-        Begin, end and symbol, parents before children; -1 for a word.
+        Begin, end and symbol, parents before children; -1 for a word, -2 where the grammar has no tree, and every node
+        branches to the right.
     score : float
         Log-probability of the sentence.
     posteriors : float64 [words, preterminals]
@@ -117,7 +121,7 @@ def best_tree(tables: kernels_dense.Rules, emissions: np.ndarray) -> tuple[np.nd
     nodes, scores = np.zeros((2 * n - 1, 3), np.int32), np.zeros(1)
     if n == 1:
         nodes[0] = 0, 1, -1
-        return nodes, 0.0, emissions / emissions.sum()
+        return nodes, 0.0, emissions / np.maximum(emissions.sum(), _LEAST)
     own, counts = _places(tables, emissions), zeros(size, n)
     memory = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1), np.int64)
     kernels_dense.decode(*_sentence(n), own.tables, chart(n, size), counts, *memory, nodes, scores)

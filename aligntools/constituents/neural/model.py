@@ -32,6 +32,8 @@ KIND = "neural-pcfg"
 #: Words that are punctuation though they have a name, and signs that are none though Unicode says so.
 _BRACKETS = frozenset(["-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-"])
 _WORDS = frozenset("#%&@*/")
+#: The largest weight of a file: far from those that are learned, and so small that scores are finite.
+_LARGEST = 100
 _SIZES = ("symbols", "preterminals", "width", "latent")
 
 
@@ -164,7 +166,7 @@ class NeuralGrammar:
             found = over(pool, work, range(len(sentences)))
         flat = np.array([long for _, _, long in found], np.bool_)
         values = np.array([value for _, value, _ in found], np.float64)
-        return ParsedTrees([tree for tree, _, _ in found], values, flat, np.zeros(len(found), np.bool_))
+        return ParsedTrees([tree for tree, _, _ in found], values, flat, (values == -np.inf) & ~flat)
 
     def _tree(self, words: Sequence[str], tags: Sequence[str] | None, longest: int) -> tuple[Tree, float, bool]:
         """Return the tree of a sentence, its score, and whether it is flat because the sentence is too long."""
@@ -209,7 +211,10 @@ class NeuralGrammar:
                 int(hold_number(numbers, name, counts(0 if name == "latent" else 1, MOST))) for name in _SIZES
             )
             sizes = Sizes(symbols, preterminals, len(vocabulary), width, latent)
-            own = {name: hold(arrays, name, shape, np.float32) for name, shape in sizes.shapes().items()}
+            own = {
+                name: hold(arrays, name, shape, np.float32, -_LARGEST, _LARGEST)
+                for name, shape in sizes.shapes().items()
+            }
             column_place(settings.get("column", "upos"))
             if settings.get("punct", "drop") not in PUNCTUATION or settings.get("terminals", "tags") not in TERMINALS:
                 raise ValueError("settings")
