@@ -20,6 +20,7 @@ from aligntools.constituents.neural.network import (
     Sizes,
     heads,
     heads_back,
+    scores_of_latent_back,
     scores_of_symbols,
     scores_of_symbols_back,
     uses,
@@ -74,7 +75,7 @@ def climb(
         encoded = encode(arrays, sentences)
         spread = np.exp(0.5 * encoded.log_variance)
         latent = encoded.mean + spread * noise
-        of_heads = [name for name in arrays if not name.startswith("encoder.")]
+        of_heads = [name for name in arrays if not name.startswith(("encoder.", "rules."))]
 
         def work(k: int) -> tuple[float, np.ndarray, np.ndarray, Arrays]:
             more = {name: np.zeros_like(arrays[name]) for name in of_heads}
@@ -83,11 +84,14 @@ def climb(
             return own.value, *heads_back(arrays, found, own, latent[k], more), more
 
         value, by_latent, by_base = -encoded.divergence(), np.zeros_like(latent), np.zeros_like(base)
+        by_pairs = np.zeros((len(sentences), base.shape[1]), base.dtype)
         for k, (own_value, of_base, of_latent, more) in enumerate(over(pool, work, range(len(sentences)))):
             value, by_latent[k] = value + own_value, of_latent
             by_base += of_base
+            by_pairs[k] = of_base.sum(0)
             for name, array in more.items():
                 sums[name] += array
+        scores_of_latent_back(latent, by_pairs, sums)
         by_mean = by_latent - encoded.mean
         by_log_variance = 0.5 * (by_latent * noise * spread - spread * spread + 1)
         encode_back(arrays, encoded, by_mean, by_log_variance, sums)

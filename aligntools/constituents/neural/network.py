@@ -96,8 +96,7 @@ class Heads:
 
     def probabilities(self) -> DenseRules:
         """Return roots and rules as probabilities."""
-        roots, rules = np.exp(self.roots.astype(np.float64)), np.exp(self.rules.astype(np.float64))
-        return DenseRules.of_rows(roots, rules)
+        return DenseRules.of_rows(np.exp(self.roots).astype(np.float64), np.exp(self.rules).astype(np.float64))
 
     def emissions(self, sentence: np.ndarray) -> np.ndarray:
         """Return the probability of each word of a sentence by each preterminal, float64 [words, preterminals]."""
@@ -151,10 +150,22 @@ def heads(arrays: Arrays, base: np.ndarray, z: np.ndarray | None) -> Heads:
     return Heads(log_softmax(roots), log_softmax(rules), log_softmax(words), (first, second))
 
 
+def scores_of_latent_back(latent: np.ndarray, by: np.ndarray, sums: Arrays) -> None:
+    """Add the derivatives of what latent vectors add to the scores of rules to ``sums``.
+
+    Parameters
+    ----------
+    latent : float [sentences, latent]
+    by : float [sentences, hidden * hidden]
+        The sum over symbols of what `heads_back` returns.
+    """
+    sums["rules.weights"][-latent.shape[1] :] += latent.T @ by
+
+
 def heads_back(
     arrays: Arrays, found: Heads, by: Uses, z: np.ndarray | None, sums: Arrays
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Add the derivatives of `heads`'s weights to ``sums``.
+    """Add the derivatives of `heads`'s weights to ``sums``, apart from those of ``rules``, which all sentences share.
 
     Parameters
     ----------
@@ -171,9 +182,7 @@ def heads_back(
     by_rules = log_softmax_back(found.rules, by.rules.astype(kind))
     by_z: np.ndarray = np.zeros(0, kind)
     if z is not None:
-        of_all = by_rules.sum(0)
-        sums["rules.weights"][width:] += np.outer(z, of_all)
-        by_z = arrays["rules.weights"][width:] @ of_all
+        by_z = arrays["rules.weights"][width:] @ by_rules.sum(0)
     for name, embeddings, logs, counts, kept in (
         ("roots", "root", found.roots, by.roots, found.kept[0]),
         ("words", "preterminals", found.words, by.words, found.kept[1]),
