@@ -1,5 +1,11 @@
 """What `view` shows, by the type of what it is given, and what shows itself in a notebook."""
 
+import gzip
+import subprocess
+import sys
+
+import pytest
+
 import aligntools as at
 from aligntools.formats.annotation.conll import read_conll
 from aligntools.viewing.constituents import ConstituentsView
@@ -41,3 +47,28 @@ def test_each_result_is_shown_as_what_it_is():
     derived = list(at.Translator(grammar, lm, threads=1).derivations(["das"]))
     assert isinstance(at.view(derived, gold=["the"]), DerivationsView)
     assert isinstance(at.view([at.Step("hmm", figures={"seconds": 1.0})]), TrainingView)
+
+
+@pytest.mark.parametrize("name", ["en.mrg", "en.conllu", "en.tagged"])
+def test_standard_input_is_known_by_its_beginning(name):
+    """From a pipe, and packed, it is shown as the file is."""
+    data = (SAMPLES / name).read_bytes()
+    shown = run("view", SAMPLES / name).stdout
+    assert shown
+    assert run("view", "-", stdin=data).stdout == shown
+    assert run("view", "-", stdin=gzip.compress(data)).stdout == shown
+    beside = run("view", "-", SAMPLES / name, stdin=data)
+    assert beside.returncode == 0, beside.stderr
+
+
+def test_standard_input_may_be_a_file():
+    """What is looked at beforehand is read again."""
+    command = [sys.executable, "-m", "aligntools", "view", "-"]
+    with (SAMPLES / "en.mrg").open("rb") as file:
+        file.seek(0)
+        found = subprocess.run(command, stdin=file, capture_output=True, cwd=ROOT)
+    assert found.stdout == run("view", SAMPLES / "en.mrg").stdout
+
+
+def test_json_from_standard_input_is_refused():
+    fails(run("view", "-", stdin=b'{"a": 1}\n'), "<stdin> is JSON", status=2)

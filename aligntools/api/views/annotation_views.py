@@ -53,26 +53,26 @@ def view_annotation(
 def _check_kind(path: str) -> None:
     """Refuse a file of another kind; the message names the option that it is for."""
     from aligntools.formats.models.modelfile import is_model
-    from aligntools.formats.opening.beginnings import beginning
+    from aligntools.formats.opening.beginnings import beginning_of_input
 
     if is_model(path):
         raise UsageProblem(f"{path} is a model; give it with `model`")
-    if path != "-" and beginning(path)[0].startswith((b'{"', b"{\n")):
+    if beginning_of_input(path).startswith((b'{"', b"{\n")):
         others = "logs of training go with `log`, derivations with `derivations`, weights with `model`"
-        raise UsageProblem(f"{path} is JSON: {others}")
+        raise UsageProblem(f"{'<stdin>' if path == '-' else path} is JSON: {others}")
 
 
 def _has_brackets(path: str) -> bool:
     """Tell whether a file that can be looked at beforehand has trees of constituents."""
-    from aligntools.formats.opening.beginnings import beginning
+    from aligntools.formats.opening.beginnings import beginning_of_input
 
-    return path != "-" and _BRACKETS.match(beginning(path)[0]) is not None
+    return _BRACKETS.match(beginning_of_input(path)) is not None
 
 
 def _may_have_trees(path: str) -> bool:
     """Tell whether a file seems to be CoNLL, which is tabs between columns, or cannot be looked at beforehand."""
     from aligntools.formats.annotation import sniffing
-    from aligntools.formats.opening.beginnings import beginning
+    from aligntools.formats.opening.beginnings import beginning_of_input
 
-    seen, telling = sniffing.beginning(io.BytesIO(b"" if path == "-" else beginning(path)[0]))
+    seen, telling = sniffing.beginning(io.BytesIO(beginning_of_input(path)))
     return not telling or any(b"\t" in seen[k] for k in telling)

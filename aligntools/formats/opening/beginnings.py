@@ -2,11 +2,38 @@
 
 import io
 import os
+import stat
 
+from aligntools.formats.opening import live_inputs
 from aligntools.formats.opening.recognizing import Recognized
 
 #: Bytes of the text that are read.
 READ = 1 << 20
+
+
+#: Bytes of standard input that are looked at.
+_LOOK = 1 << 16
+
+
+def beginning_of_input(path: str) -> bytes:
+    """Return the text that a file begins with, or standard input (``-``), which is read from there again.
+
+    Of a terminal, or where it cannot be read, it is empty.
+    """
+    if path != "-":
+        return beginning(path)[0]
+    try:
+        if stat.S_ISREG(os.fstat(0).st_mode):
+            with io.FileIO(os.dup(0)) as file:
+                at = file.tell()
+                found = file.read(_LOOK)
+                file.seek(at)
+        else:
+            found = live_inputs.ahead(path, _LOOK)
+        with io.BufferedReader(Recognized(io.BytesIO(found), path), READ) as text:
+            return text.read(_LOOK)
+    except Exception:
+        return b""
 
 
 def beginning(path: str) -> tuple[bytes, int]:

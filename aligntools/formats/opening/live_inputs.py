@@ -71,6 +71,17 @@ def held(path: str) -> "LiveInput | None":
         return _Command.pipes.pop(path)
 
 
+def ahead(path: str, size: int) -> bytes:
+    """Return so many bytes or more that a pipe of the command begins with, or all that it has; they stay in it."""
+    with _opening:
+        if not _Command.pipes or path not in _Command.pipes:
+            return b""
+    _open_all()
+    with _opening:
+        found = _Command.pipes[path]
+    return b"" if found is None else found.ahead(size)
+
+
 def _open_all() -> None:
     """Open what the command reads and has not opened yet: nothing waits for that, and what arrives is read."""
     with _opening:
@@ -112,6 +123,10 @@ class _Kept:
             problem = f"input that is waiting cannot be kept in {folder or tempfile.gettempdir()}: {error.strerror}"
             raise ResourceError(f"{problem} ({'`tmpdir`' if folder else 'TMPDIR'} names another folder)") from None
         self._written += len(data)
+
+    def first(self, size: int) -> bytes | None:
+        """Return what is in memory where that is so much, and else None."""
+        return b"".join(self._pieces) if self._size >= size else None
 
     def into(self, buffer: bytearray | memoryview) -> int:
         """Move bytes into a buffer; return how many."""
@@ -169,6 +184,17 @@ class LiveInput(io.RawIOBase):
                     return 0
             self.wait()
             self._take()
+
+    def ahead(self, size: int) -> bytes:
+        """Return so many bytes or more that come next, or all that there are; they stay. See `wait`."""
+        while True:
+            with self._lock:
+                found = self._kept.first(0 if self._ended else size)
+            if found is not None:
+                return found
+            inputs = self._others() | {self._raw.fileno(): self}
+            for descriptor in _ready(list(inputs), None):
+                inputs[descriptor]._take()
 
     def wait(self, end: int | None = None) -> bool:
         """Wait until there is something to read, or the end; meanwhile take in what comes to the others.
