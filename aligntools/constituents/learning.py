@@ -91,7 +91,8 @@ def _train(
             figures = {"round": number, "iteration": iteration, "objective": value}
             report(stage, figures | {"substates": state.grammar.n_states})
         frequencies = state_counts(counts[0], counts[1], bank.occurrences.pairs)
-        state = State(counts[0].normalized(), counts[1], _lexicon(bank, counts[1], state.grammar, 0.0))
+        words = bank.occurrences.drawn(counts[1], state.grammar.substates[: state.grammar.n_tags])
+        state = State(counts[0].normalized(), words, _lexicon(bank, words, state.grammar, 0.0))
     return state, frequencies
 
 

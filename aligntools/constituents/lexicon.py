@@ -6,33 +6,41 @@ A word is taken for one of its tags, whose share among its occurrences is mixed 
     p(t | w) = (c(t, w) + m p(t | shape)) / (c(w) + m),        p(w | t) = p(t | w) / p(t),
 
 without what does not depend on the tag. Words that are frequent in training have their own tags alone. A shape is what
-rare words of training share: capitals, digits, hyphens, and the longest ending of up to three letters that several of
-them have.
+rare words of training share: capitals, digits, hyphens, and an ending of up to four letters that several of them have.
+What is known of a shape is mixed with what is known of the next more general one, of an ending that is a letter shorter
+(as in Brants 2000, TnT, section 2.3, with a fixed weight).
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from aligntools.formats.annotation.brackets import BRACKETS
+
 #: Words that occur more often have the tags that they were seen with and no other.
-FREQUENT = 10
+FREQUENT = 100
 #: Words that occur as often at most tell what unknown words are.
-RARE = 2
+RARE = 5
 #: How many occurrences the shape of a word counts for (m).
-MIXED = 4.0
+MIXED = 0.5
+#: How many rare occurrences the next more general shape counts for.
+GENERAL = 2.0
+#: How many occurrences all words of a tag count for, when the substates of one word are estimated.
+DRAWN = 2.0
 #: Rare words that have to share an ending before it is a shape.
 SHARED = 3
 #: Letters of the longest ending.
-_ENDING = 3
+_ENDING = 4
 
 
 def shapes(word: str, first: bool) -> list[str]:
     """Return the shapes of a word, the most special first; ``first`` says whether it begins a sentence.
 
     >>> shapes("Running", True)
-    ['Cing', 'Cng', 'Cg', 'C']
+    ['Cning', 'Cing', 'Cng', 'Cg', 'C']
     """
     kind = ""
     if word[:1].isupper():
@@ -104,7 +112,7 @@ class Lexicon:
         found = np.zeros((len(sentence), len(self.of_states)))
         begins = np.searchsorted(self.pairs[:, 0], np.arange(len(self.counts) + 1))
         for k, word in enumerate(sentence):
-            number = self.words.get(word)
+            number = self.words.get(word, self.words.get(BRACKETS.get(word, word)))  # text may have -LRB- for (
             if number is None:
                 low = self.words.get(word.lower()) if k == 0 else None
                 if low is None:
@@ -141,17 +149,32 @@ class Lexicon:
         )
 
 
-def count_shapes(sentences: Iterable[tuple[Sequence[str], Sequence[int]]], counts: Counter[str]) -> dict[str, int]:
-    """Return the shapes that enough rare words have, numbered; the empty one is that of all."""
+def count_shapes(
+    sentences: Iterable[tuple[Sequence[str], Sequence[int]]], counts: Counter[str]
+) -> tuple[dict[str, int], np.ndarray]:
+    """Return the shapes that enough rare words have, numbered, the more general before the more special.
+
+    Returns
+    -------
+    shapes : dict of str to int
+        The empty one, 0, is that of all.
+    above : int64 [shapes]
+        The next more general shape of each; 0 of 0.
+    """
     found = Counter[str]()
-    seen = set[tuple[str, bool]]()
-    for words, _ in sentences:
-        for k, word in enumerate(words):
-            if counts[word] <= RARE and (word, k == 0) not in seen:
-                seen.add((word, k == 0))
-                found.update(shapes(word, k == 0))
-    kept = [name for name, n in found.items() if n >= SHARED]
-    return {name: k for k, name in enumerate(["", *sorted(kept)])}
+    rare = {(word, k == 0) for words, _ in sentences for k, word in enumerate(words) if counts[word] <= RARE}
+    chains = [shapes(word, first) for word, first in sorted(rare)]
+    for chain in chains:
+        found.update(chain)
+    kept = sorted((name for name, n in found.items() if n >= SHARED), key=lambda name: (len(name), name))
+    numbers = {name: k for k, name in enumerate(["", *kept])}
+    above = np.zeros(len(numbers), np.int64)
+    for chain in chains:
+        own = [numbers[name] for name in chain if name in numbers]
+        for special, general in pairwise([*own, 0]):
+            if general < special:
+                above[special] = general
+    return numbers, above
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,14 +184,17 @@ class Occurrences:
     Attributes
     ----------
     words, shapes : dict of str to int
+    above : int64 [shapes]
+        The next more general shape of each.
     counts : float64 [words]
     pairs : int32 [pairs, 2]
-    rare_pairs : int32 [some, 2]
-        Of each rare occurrence its pair, and one of the shapes that its word has; an occurrence has a row for each.
+    rare_pairs : int32 [some, 3]
+        Pairs of rare words, a shape that the word has, and how often; in a row for each of these shapes.
     """
 
     words: dict[str, int]
     shapes: dict[str, int]
+    above: np.ndarray
     counts: np.ndarray
     pairs: np.ndarray
     rare_pairs: np.ndarray
@@ -178,20 +204,51 @@ class Occurrences:
         """Return the occurrences of sentences of words and numbers of tags, and the pair of each word."""
         counts = Counter(word for words, _ in sentences for word in words)
         numbers = {word: k for k, word in enumerate(counts)}
-        known = count_shapes(sentences, counts)
+        known, above = count_shapes(sentences, counts)
         every = sorted({(numbers[w], t) for words, tags in sentences for w, t in zip(words, tags, strict=True)})
         places = {pair: k for k, pair in enumerate(every)}
-        rare, of_words = list[tuple[int, int]](), list[list[int]]()
+        rare, of_words = Counter[tuple[int, int]](), list[list[int]]()
         for words, tags in sentences:
             own = [places[numbers[w], t] for w, t in zip(words, tags, strict=True)]
             of_words.append(own)
             for k, word in enumerate(words):
                 if counts[word] <= RARE:
                     names = [name for name in shapes(word, k == 0) if name in known]
-                    rare += [(own[k], known[name]) for name in [*names, ""]]
+                    rare.update((own[k], known[name]) for name in [*names, ""])
         amounts = np.array(list(counts.values()), np.float64)
         pairs = np.array(every, np.int32).reshape(-1, 2)
-        return cls(numbers, known, amounts, pairs, np.array(rare, np.int32).reshape(-1, 2)), of_words
+        rows = np.array([(*row, n) for row, n in sorted(rare.items())], np.int32).reshape(-1, 3)
+        return cls(numbers, known, above, amounts, pairs, rows), of_words
+
+    def drawn(self, pair_counts: np.ndarray, substates: np.ndarray) -> np.ndarray:
+        """Return counts of pairs whose substates are drawn to those of their tag's words, the more the rarer they are.
+
+        With n occurrences of a pair, of which c(s) have the substate s, and p(s) over all words of the tag,
+        n (c(s) + DRAWN p(s)) / (n + DRAWN).
+
+        Parameters
+        ----------
+        pair_counts : float64 [...]
+            Blocks of the pairs, one after the other.
+        substates : int32 [tags]
+
+        Returns
+        -------
+        float64 [...]
+        """
+        sizes, at, first, states = self._blocks(substates)
+        amounts = np.add.reduceat(pair_counts, at[:-1])
+        found = np.bincount(states, pair_counts, int(first[-1]))
+        of_states = found / np.maximum(np.add.reduceat(found, first[:-1]), 1e-300).repeat(substates)
+        drawn: np.ndarray = (pair_counts + DRAWN * of_states[states]) * (amounts / (amounts + DRAWN)).repeat(sizes)
+        return drawn
+
+    def _blocks(self, substates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the size of each pair's block, where it begins, tags' first states, and the state of each number."""
+        sizes = substates[self.pairs[:, 1]].astype(np.int64)
+        at = np.append(0, np.cumsum(sizes))
+        first = np.append(0, np.cumsum(substates)).astype(np.int64)
+        return sizes, at, first, first[self.pairs[:, 1]].repeat(sizes) + np.arange(at[-1]) - at[:-1].repeat(sizes)
 
     def lexicon(self, pair_counts: np.ndarray, substates: np.ndarray, draw: float = 0.0) -> Lexicon:
         """Return the lexicon of expected counts of each pair's substates.
@@ -204,23 +261,24 @@ class Occurrences:
         draw : float
             How far the substates of a pair are drawn to their mean, from 0 to 1.
         """
-        sizes = substates[self.pairs[:, 1]].astype(np.int64)
-        at = np.append(0, np.cumsum(sizes))
+        sizes, at, first, states = self._blocks(substates)
         if draw:
             means = (np.add.reduceat(pair_counts, at[:-1]) / sizes).repeat(sizes)
             pair_counts = (1 - draw) * pair_counts + draw * means
-        first = np.append(0, np.cumsum(substates)).astype(np.int64)
-        states = first[self.pairs[:, 1]].repeat(sizes) + np.arange(at[-1]) - at[:-1].repeat(sizes)
         of_states = np.bincount(states, pair_counts, int(first[-1]))
         # an occurrence counts with what is expected of its pair, by the pair's occurrences
         shares = pair_counts / np.maximum(np.add.reduceat(pair_counts, at[:-1]), 1e-300).repeat(sizes)
-        of_shapes = np.zeros((len(self.shapes), int(first[-1])))
-        for pair, shape in self.rare_pairs.tolist():
-            block = slice(at[pair], at[pair + 1])
-            of_shapes[shape, states[block]] += shares[block]
-        empty = of_shapes.sum(1) == 0
-        of_shapes[empty] = of_states
-        of_shapes /= of_shapes.sum(1, keepdims=True)
+        rare, shape, times = self.rare_pairs.T.astype(np.int64)
+        wide = sizes[rare]
+        ends = np.cumsum(wide)
+        inside = np.arange(wide.sum()) + (at[rare] - (ends - wide)).repeat(wide)
+        place = shape.repeat(wide) * len(of_states) + states[inside]
+        flat = np.bincount(place, times.repeat(wide) * shares[inside], len(self.shapes) * len(of_states))
+        of_shapes = flat.astype(np.float64).reshape(len(self.shapes), -1)  # no rare words: integers
+        of_shapes[0] = of_shapes[0] if of_shapes[0].any() else of_states
+        of_shapes[0] /= of_shapes[0].sum()
+        for k in range(1, len(of_shapes)):
+            of_shapes[k] = (of_shapes[k] + GENERAL * of_shapes[self.above[k]]) / (of_shapes[k].sum() + GENERAL)
         return Lexicon(
             self.words, self.counts, self.pairs, at, pair_counts, self.shapes, of_shapes, of_states / of_states.sum()
         )

@@ -55,10 +55,11 @@ def test_members_parse_together(model, samples, tmp_path):
     states = sum(own.model.grammar.n_states for own in alone)
     assert repr(found) == f"<ConstituentParser of 47 symbols, {states} states>"
     assert f"symbols, {states} substates" in done.stderr.decode()
-    parsed = [run("parse", "-q", "-m", m, samples / "en.txt", "--threads", n) for m in (tmp_path / "m", model)
-              for n in (1, 2)]  # fmt: skip
+    text = tmp_path / "text"
+    text.write_text("and uncle dinner that ! daughter washes\n" + (samples / "en.txt").read_text())
+    parsed = [run("parse", "-q", "-m", m, text, "--threads", n) for m in (tmp_path / "m", model) for n in (1, 2)]
     assert parsed[0].stdout == parsed[1].stdout != parsed[2].stdout == parsed[3].stdout
-    derived = [run("parse", "-q", "-m", m, samples / "en.txt", "--decode", "viterbi") for m in (tmp_path / "m", model)]
+    derived = [run("parse", "-q", "-m", m, text, "--decode", "viterbi") for m in (tmp_path / "m", model)]
     assert derived[0].stdout == derived[1].stdout
     page = run("view", "-m", tmp_path / "m").stdout.decode()
     assert "members" in page

@@ -16,7 +16,8 @@ from aligntools.ground.errors import DataError
 _TOKEN = re.compile(r"[()]|[^() \t\r\n]+")
 #: How words that are brackets are written.
 _ESCAPES = {"(": "-LRB-", ")": "-RRB-"}
-_WORDS = {written: word for word, written in _ESCAPES.items()}
+#: The words that are written so.
+BRACKETS = {written: word for word, written in _ESCAPES.items()}
 #: Tag of what is not there, in the Penn Treebank; in CESS the word is in asterisks.
 NONE = "-NONE-"
 _ABSENT = re.compile(r"\*[^*\s]*\*")
@@ -156,8 +157,8 @@ def _close(tree: Tree, own: list[str], path: object, number: int) -> None:
     if len(own) > 2:
         problem = f"'({tree.label[:40]} {own[0][:40]} ...' has {len(own)} words; a leaf is (tag word)"
         raise DataError(path, number, problem)
-    tree.word = _WORDS.get(own[0], own[0])
-    tree.lemma = _WORDS.get(own[1], own[1]) if len(own) == 2 else None
+    tree.word = BRACKETS.get(own[0], own[0])
+    tree.lemma = BRACKETS.get(own[1], own[1]) if len(own) == 2 else None
 
 
 def _beside(path: object, number: int, word: str) -> None:
