@@ -158,10 +158,12 @@ def _check_restart(found: dict[str, str]) -> None:
 
 
 def _set(found: dict[str, str], name: str, value: str) -> None:
-    lower = name.lower()
-    if lower not in NAMES:
-        raise ValueError(f"ERROR: parameter '{name}' does not exist.")
-    found[_SAME.get(lower, lower)] = value
+    """Set an option by its name or, as in the originals, a beginning that no other one has; punctuation is skipped."""
+    plain = "".join(c for c in name.lower() if c.isascii() and c.isalnum())
+    known = [plain] if plain in NAMES else [option for option in NAMES if option.startswith(plain)]
+    if len(known) != 1:
+        raise ValueError(f"ERROR: parameter '{name}' {'is ambiguous' if known and plain else 'does not exist'}.")
+    found[_SAME.get(known[0], known[0])] = value
 
 
 @click.command("mgiza", cls=UntouchedButDebug, add_help_option=False)
