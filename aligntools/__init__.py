@@ -110,6 +110,7 @@ if TYPE_CHECKING:
     from aligntools.constituents.inducing.settings import InducedGrammarSettings as InducedGrammarSettings
     from aligntools.constituents.settings import GrammarDecisions as GrammarDecisions
     from aligntools.constituents.settings import GrammarSettings as GrammarSettings
+    from aligntools.constituents.settings import TreeLists as TreeLists
     from aligntools.encoding.settings import EncoderSettings as EncoderSettings
     from aligntools.formats.annotation.brackets import Tree as Tree
     from aligntools.formats.text.reading import ColumnReading as ColumnReading
@@ -185,7 +186,7 @@ _MODULES = {
     ),
     "clustering.settings": ("ClassSettings",),
     "constituents.inducing.settings": ("InducedGrammarSettings",),
-    "constituents.settings": ("GrammarDecisions", "GrammarSettings"),
+    "constituents.settings": ("GrammarDecisions", "GrammarSettings", "TreeLists"),
     "encoding.settings": ("EncoderSettings",),
     "viewing.settings": ("ModelViewing",),
     "metrics.settings": (

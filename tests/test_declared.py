@@ -159,7 +159,7 @@ ANNOTATION = {
         {"estimator", "iterations", "mre_iterations"},
     ),
     "parse": (
-        (at.ParserDecisions, at.ParserReading, at.GrammarDecisions, at.Loading),
+        (at.ParserDecisions, at.ParserReading, at.GrammarDecisions, at.TreeLists, at.Loading),
         {"max_length", "format"},
     ),
     "train-parser": (

@@ -80,6 +80,8 @@ train-grammar --treebank S/en.mrg -o latent.pcfg --latent 1 --iterations 2
 parse -m en.pcfg S/en.txt > trees.mrg
 parse -m latent.pcfg S/en.conllu > trees.2.mrg
 parse -m latent.pcfg --decode viterbi S/en.txt > trees.3.mrg
+parse -m latent.pcfg --n-best 2 S/en.txt > trees.4
+parse -m en.pcfg --samples 2 S/en.txt > trees.5
 train-classes S/de-en.de -n 5 -o de.classes --save-paths de.paths
 train-hmm --text S/de-en.en --states 6 -o em.hmm --estimator em --save-classes classes --save-paths paths
 train-hmm --tagged S/en.conllu --latent 1 --classes classes -o classed.tagger

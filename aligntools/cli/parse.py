@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from aligntools import GrammarDecisions, ParserDecisions, ParserReading, Run
+from aligntools import GrammarDecisions, ParserDecisions, ParserReading, Run, TreeLists
 from aligntools.cli import declared, engine_options, notices, options, reporting, serving
 from aligntools.cli.flags import as_flag, renamed
 from aligntools.ground.errors import UsageProblem
 
 #: Options that only one kind of model has.
 _DEPENDENCIES = {"labels", "map", "projective", "single_root"}
-_CONSTITUENTS = {"decode", "pruning", "given_tags"}
+_CONSTITUENTS = {"decode", "pruning", "given_tags", *TreeLists.names()}
 
 
 def _length() -> Any:
@@ -51,8 +51,11 @@ def _length() -> Any:
 @declared.group(ParserDecisions, without=("labels", "max_length"))
 @options.group("Trees", _length())
 @declared.group(GrammarDecisions, without=("max_length",))
+@declared.group(TreeLists, without=("seed",))
 @engine_options.group
-@options.group("Resources and messages", options.verify, options.threads, options.verbosity)
+@options.group(
+    "Resources and messages", options.verify, declared.option(TreeLists, "seed"), options.threads, options.verbosity
+)
 def command(**o: Any) -> None:
     """Parse text with tags: CoNLL with heads and labels filled in and all else unchanged.
 
@@ -62,6 +65,7 @@ def command(**o: Any) -> None:
 
     With a grammar of constituents the text may be plain, and a tree in brackets is written for each sentence, one a
     line; (()) where there are no words. Tags that the text has are kept in the trees: XPOS by default in CoNLL.
+    With --n-best or --samples several trees of each sentence are written, with its number and their probabilities.
 
     \b
     Example:
@@ -86,6 +90,7 @@ def command(**o: Any) -> None:
     }
     with notices.shown(quiet) if run.asked else nullcontext():
         if grammar:
+            how["lists"] = declared.settings(TreeLists, o)
             words = TreeParsing(files, declared.settings(GrammarDecisions, o), reading, run, lines, **how).parse()
         else:
             words = Parsing(files, declared.settings(ParserDecisions, o), reading, run, lines, **how).parse()

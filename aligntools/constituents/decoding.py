@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.constituents import kernels_best, kernels_chart, kernels_coarse
-from aligntools.constituents.binarizing import ABOVE, BESIDE, restore
+from aligntools.constituents.binarizing import ABOVE, BESIDE
+from aligntools.constituents.derivations import Step, tree_of
 from aligntools.constituents.grammar import Grammar
 from aligntools.formats.annotation.brackets import Tree
 
@@ -80,6 +81,11 @@ class Product:
             np.stack([np.pad(own.roots, (0, width - own.n_states)) for own in grammars]),
         )
         return cls(levels, members)
+
+    @property
+    def first(self) -> "Product":
+        """The first member alone."""
+        return self if len(self.levels) == 1 else Product.of(self.levels[0].grammar)
 
     def charts(self, n: int, allowed: np.ndarray) -> tuple[kernels_best.Charts, list[kernels_chart.Chart]]:
         """Return the memory of a sentence of n words, whose cells may have some symbols, and each member's part."""
@@ -195,74 +201,79 @@ def best_tree(
         Mean of the log-probabilities of the members that were looked at.
     """
     n, grammar = len(sentence), product.levels[0].grammar
-    charts, parts = product.charts(n, allowed)
-    members = list(zip(words, product.levels, parts, strict=True))
     if decode == "viterbi":
-        members = members[:1]
-    values = [kernels_chart.fill_inside(n, own, level.rules, chart) for own, level, chart in members]
-    value = sum(values) / len(values)
-    if value == -np.inf:
-        return None, value
+        words, product = words[:1], product.first
+    charts, parts, values = filled(words, product, allowed, outside=decode != "viterbi")
+    if -np.inf in values:
+        return None, -np.inf
     if decode == "viterbi":
-        best = _derivation(n, *members[0])
+        best, top = _derivation(n, words[0], product.levels[0], parts[0])
     else:
-        for _, level, chart in members:
-            kernels_chart.fill_outside(n, level.rules, chart)
-        best = _by_rules(n, product, charts, parts[0])
-    return (None if best is None else _tree(best, sentence, tags, grammar, n)), value
+        best, top = max_rule(n, product, charts, parts[0])
+    tree = None if top < 0 else tree_of(_steps(best, top, n, grammar), sentence, tags, grammar)
+    return tree, sum(values) / len(values)
 
 
-#: A chosen tree: the rule, the place where its children part, and the unary rule above, by cell and symbol or state;
-#: and the symbol or state at the top.
-_Chosen = tuple[kernels_best.Best, int, bool]
+def filled(
+    words: Sequence[np.ndarray], product: Product, allowed: np.ndarray, outside: bool = True
+) -> tuple[kernels_best.Charts, list[kernels_chart.Chart], list[float]]:
+    """Return charts of a sentence, each member's part of them, and the members' log-probabilities.
+
+    Where one of these is -inf, the charts are not filled.
+    """
+    charts, parts = product.charts(len(words[0]), allowed)
+    members = list(zip(words, product.levels, parts, strict=True))
+    values = [kernels_chart.fill_inside(len(own), own, level.rules, chart) for own, level, chart in members]
+    if outside and -np.inf not in values:
+        for own, level, chart in members:
+            kernels_chart.fill_outside(len(own), level.rules, chart)
+    return charts, parts, values
 
 
-def _best(cells: int, size: int, states: bool) -> kernels_best.Best:
-    own = size if states else 0
+def max_rule(
+    n: int, product: Product, charts: kernels_best.Charts, chart: kernels_chart.Chart
+) -> tuple[kernels_best.Best, int]:
+    """Return the best rules of symbols; `kernels_best.max_rule` says how."""
+    rules, symbols = product.levels[0].rules, len(product.levels[0].grammar.symbols)
+    best = _best(n, symbols, False)
+    return best, kernels_best.max_rule(n, rules, product.members, charts, chart, best)
+
+
+def _derivation(n: int, words: np.ndarray, level: Level, chart: kernels_chart.Chart) -> tuple[kernels_best.Best, int]:
+    best = _best(n, level.grammar.n_states, True)
+    return best, kernels_best.viterbi(n, words, level.rules, chart, best)[0]
+
+
+def _best(n: int, size: int, states: bool) -> kernels_best.Best:
+    cells, own = n * (n + 1) // 2, size if states else 0
     lower, upper = (np.empty((cells, size)) for _ in range(2))
     rules, places, above = (np.empty((cells, size), np.int32) for _ in range(3))
     parts, below = np.empty((cells, own, 2), np.int32), np.empty((cells, own), np.int32)
     return kernels_best.Best(lower, upper, rules, places, above, parts, below)
 
 
-def _by_rules(n: int, product: Product, charts: kernels_best.Charts, chart: kernels_chart.Chart) -> _Chosen | None:
-    level = product.levels[0]
-    best = _best(n * (n + 1) // 2, len(level.grammar.symbols), False)
-    top = kernels_best.max_rule(n, level.rules, product.members, charts, chart, best)
-    return None if top < 0 else (best, top, False)
-
-
-def _derivation(n: int, words: np.ndarray, level: Level, chart: kernels_chart.Chart) -> _Chosen | None:
-    best = _best(n * (n + 1) // 2, level.grammar.n_states, True)
-    top, _ = kernels_best.viterbi(n, words, level.rules, chart, best)
-    return None if top < 0 else (best, top, True)
-
-
-def _tree(chosen: _Chosen, sentence: Sequence[str], tags: Sequence[str], grammar: Grammar, n: int) -> Tree:
-    """Return the tree that a chart's best rules make, as in the treebank."""
-    best, top, of_states = chosen
-    symbol_of = np.arange(len(grammar.symbols)).repeat(grammar.substates) if of_states else None
-    root = Tree("")
-    waiting: list[tuple[int, int, int, bool, Tree]] = [(top, 0, n, True, root)]
+def _steps(best: kernels_best.Best, top: int, n: int, grammar: Grammar) -> list[Step]:
+    """Return the derivation that best rules of symbols, or of states, make."""
+    of_states = best.parts.shape[1] > 0
+    symbol_of = np.arange(len(grammar.symbols))
+    if of_states:
+        symbol_of = symbol_of.repeat(grammar.substates)
+    steps = list[list[int]]()
+    waiting: list[tuple[int, int, int, bool, int, int]] = [(top, 0, n, True, -1, 0)]
     while waiting:
-        own, i, j, upper, parent = waiting.pop()
-        cell = j * (j - 1) // 2 + i
-        symbol = own if symbol_of is None else int(symbol_of[own])
+        own, i, j, upper, above, column = waiting.pop()
+        cell, here = j * (j - 1) // 2 + i, len(steps)
+        if above >= 0:
+            steps[above][column] = here
         if upper and best.above[cell, own] >= 0:
             rule = int(best.above[cell, own])
-            node = Tree(grammar.symbols[symbol])
-            parent.children.append(node)
-            for label in grammar.paths[rule]:
-                node.children.append(Tree(label))
-                node = node.children[0]
             below = int(best.below[cell, own]) if of_states else int(grammar.unary[rule, 1])
-            waiting.append((below, i, j, False, node))
+            waiting.append((below, i, j, False, here, 2))
         elif j - i == 1:
-            parent.children.append(Tree(tags[i] or grammar.symbols[symbol], [], sentence[i]))
+            rule = -1
         else:
             rule, k = int(best.rules[cell, own]), int(best.places[cell, own])
-            node = Tree(grammar.symbols[symbol])
-            parent.children.append(node)
             left, right = best.parts[cell, own] if of_states else grammar.binary[rule, 1:]
-            waiting += [(int(right), k, j, True, node), (int(left), i, k, True, node)]
-    return restore(root.children[0])
+            waiting += [(int(right), k, j, True, here, 3), (int(left), i, k, True, here, 2)]
+        steps.append([int(symbol_of[own]), rule, -1, -1])
+    return [(symbol, rule, left, right) for symbol, rule, left, right in steps]

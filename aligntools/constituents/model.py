@@ -1,11 +1,12 @@
 """A grammar of constituents on disk and at work."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from aligntools.constituents.binarizing import base_label
 from aligntools.constituents.decoding import Product, Pruning, best_tree
 from aligntools.constituents.grammar import Grammar
 from aligntools.constituents.lexicon import Lexicon
-from aligntools.constituents.settings import GrammarDecisions
+from aligntools.constituents.listing import ScoredTree, best_trees, drawn_trees
+from aligntools.constituents.settings import GrammarDecisions, TreeLists
 from aligntools.formats.annotation.brackets import Tree
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.models.modelfile import (
@@ -25,6 +27,7 @@ from aligntools.formats.models.modelfile import (
     write_model,
 )
 from aligntools.ground.parallel import Pool, over
+from aligntools.words.normal_forms import NormalForm, form_of
 from aligntools.words.vocabulary import Vocabulary
 
 KIND = "pcfg"
@@ -141,21 +144,12 @@ class ConstituentModel:
             words, own = sentences[number], given[number]
             if not words:
                 return Tree(""), 0.0, False, False
-            pruning, lexicon = self._pruning
-            coarse = self._scores(words, own, lexicon, np.arange(self.grammar.n_tags + 1))
-            if len(words) > how.max_length:
-                return self._flat(words, own, coarse), -np.inf, True, False
-            allowed = pruning.allowed(coarse, how.pruning)
-            tree, value = None, -np.inf
-            if allowed is not None:
-                scores = [self._scores(words, own, member.lexicon, member._states) for member in self.members]
-                tree, value = best_tree(words, own, scores, self._product, allowed, how.decode)
-                if tree is None:  # pruning left no tree
-                    allowed[:] = True
-                    tree, value = best_tree(words, own, scores, self._product, allowed, how.decode)
-            if tree is None:
-                return self._flat(words, own, coarse), -np.inf, False, True
-            return tree, value, False, False
+            for scores, allowed in self._cells(words, own, how):
+                found, value = best_tree(words, own, scores, self._product, allowed, how.decode)
+                if found is not None:
+                    return found, value, False, False
+            long = len(words) > how.max_length
+            return self._flat(words, own), -np.inf, long, not long
 
         found = over(pool, work, range(len(sentences)))
         return ParsedTrees(
@@ -165,9 +159,76 @@ class ConstituentModel:
             np.array([uncovered for *_, uncovered in found], np.bool_),
         )
 
+    def listed(
+        self,
+        sentences: Sequence[Sequence[str]],
+        lists: TreeLists,
+        tags: Sequence[Sequence[str]] | None = None,
+        decisions: GrammarDecisions | None = None,
+        pool: Pool | None = None,
+        first: int = 0,
+    ) -> list[list[ScoredTree]]:
+        """Return trees of each sentence: the best ones, or some that are drawn.
+
+        A sentence that has none has the flat tree of `parse`, and one without words an empty tree.
+
+        Parameters
+        ----------
+        sentences, tags, decisions, pool
+            As for `parse`.
+        lists : TreeLists
+        first : int
+            Number of the first sentence. What is drawn depends on the seed and on the sentence's number.
+        """
+        how = decisions or GrammarDecisions()
+        given = [[""] * len(words) for words in sentences] if tags is None else tags
+
+        def work(number: int) -> list[ScoredTree]:
+            words, own = sentences[number], given[number]
+            if not words:
+                return [ScoredTree(Tree(""), 0.0, 0.0)]
+            for scores, allowed in self._cells(words, own, how):
+                if lists.n_best is not None:
+                    found = best_trees(words, own, scores, self._product, allowed, lists.n_best)
+                else:
+                    random = np.random.default_rng([lists.seed, first + number])
+                    found = drawn_trees(words, own, scores, self._product, allowed, lists.samples or 1, random)
+                if found:
+                    return found
+            return [ScoredTree(self._flat(words, own), -np.inf, -np.inf)]
+
+        return over(pool, work, range(len(sentences)))
+
+    def _cells(
+        self, words: Sequence[str], tags: Sequence[str], how: GrammarDecisions
+    ) -> Iterator[tuple[list[np.ndarray], np.ndarray]]:
+        """Yield the scores of words under each member with what cells may have, pruned first, then without pruning.
+
+        A sentence that is too long, or of which even the coarse grammar has no tree, has none of these.
+        """
+        if len(words) > how.max_length:
+            return
+        allowed = self._pruning[0].allowed(self._coarse_scores(words, tags), how.pruning)
+        if allowed is None:
+            return
+        scores = [self._scores(words, tags, member.lexicon, member._states) for member in self.members]
+        yield scores, allowed
+        allowed[:] = True
+        yield scores, allowed
+
+    def _coarse_scores(self, words: Sequence[str], tags: Sequence[str]) -> np.ndarray:
+        """Return p(word | tag) of each word."""
+        return self._scores(words, tags, self._pruning[1], np.arange(self.grammar.n_tags + 1))
+
+    @cached_property
+    def normal_form(self) -> NormalForm | None:
+        """The normal form of the words of training; those of sentences are compared in it."""
+        return form_of([word.encode("utf-8", "surrogateescape") for word in self.lexicon.words])
+
     def _scores(self, words: Sequence[str], tags: Sequence[str], lexicon: Lexicon, first: np.ndarray) -> np.ndarray:
         """Return p(word | state) of each word; of a word with a known tag, of that tag's states alone."""
-        found = lexicon.scores(words, first)
+        form = self.normal_form
+        found = lexicon.scores([normalize(form, word) for word in words] if form else words, first)
         for k, tag in enumerate(tags):
             number = self._tags.get(tag, -1)
             if number < 0:
@@ -178,10 +239,10 @@ class ConstituentModel:
             found[k, own] = kept if kept.any() else 1.0
         return found
 
-    def _flat(self, words: Sequence[str], tags: Sequence[str], scores: np.ndarray) -> Tree:
+    def _flat(self, words: Sequence[str], tags: Sequence[str]) -> Tree:
         """Return a tree whose words stand side by side, with the tag that is most probable for each by itself."""
         frequent = np.add.reduceat(self.frequencies, self.grammar.first[:-1])[: self.grammar.n_tags]
-        best = np.argmax(scores * frequent, axis=1).tolist()
+        best = np.argmax(self._coarse_scores(words, tags) * frequent, axis=1).tolist()
         names = self.grammar.symbols
         return Tree(
             self._top,

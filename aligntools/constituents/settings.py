@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias, get_args
 
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import PROBABILITY, amounts, counts
+from aligntools.ground.ranges import PROBABILITY, SEED, amounts, counts
 
 #: Which tree is the best: the one whose rules are most probably right, or the most probable derivation.
 Decode: TypeAlias = Literal["max-rule", "viterbi"]
@@ -117,3 +117,35 @@ class GrammarDecisions(Settings):
     max_length: int = option(
         150, "Longer sentences get a flat tree, and are counted.", allowed=counts(1), group=_DECISIONS
     )
+
+
+@documented
+@dataclass(frozen=True)
+class TreeLists(Settings):
+    """Which trees of each sentence are listed."""
+
+    n_best: int | None = option(
+        None,
+        "Write the N best trees of each sentence, those whose rules are most probably right, together: the sentence's"
+        " number, the tree, ln p(tree | words) and what trees are ordered by, ' ||| ' between them.",
+        allowed=counts(1, 10**6),
+        group=_DECISIONS,
+        excludes=("samples",),
+    )
+    samples: int | None = option(
+        None,
+        "Write N trees of each sentence, drawn from p(tree | words): its number, the tree and ln p(tree | words).",
+        allowed=counts(1, 10**6),
+        group=_DECISIONS,
+    )
+    seed: int = option(
+        1,
+        "Seed of everything random; the same seed gives the same bytes.",
+        allowed=SEED,
+        group="Resources and messages",
+    )
+
+    def rules(self) -> None:
+        """Refuse `seed` without `samples`."""
+        if self.samples is None and self.seed != TreeLists.seed:
+            raise UsageProblem("`seed` goes with `samples`")

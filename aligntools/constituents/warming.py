@@ -2,7 +2,7 @@
 
 from aligntools.constituents.inducing.settings import InducedGrammarSettings
 from aligntools.constituents.inducing.training import train as induce
-from aligntools.constituents.settings import DECODE, GrammarDecisions, GrammarSettings
+from aligntools.constituents.settings import DECODE, GrammarDecisions, GrammarSettings, TreeLists
 from aligntools.constituents.training import train
 from aligntools.formats.annotation.brackets import parse_trees
 from aligntools.ground.parallel import Pool
@@ -24,5 +24,7 @@ def warm(pool: Pool) -> None:
         found[0].parse([list("abc")], [["D", "N", "V"]], pool=pool)
     for latent in (0, 1):
         model = train(trees, GrammarSettings(latent=latent, iterations=1), pool)
+        for lists in (TreeLists(n_best=2), TreeLists(samples=1)):
+            model.listed([tree.words() for tree in trees], lists, pool=pool)
         for decode in DECODE:
             model.parse([tree.words() for tree in trees], None, GrammarDecisions(decode=decode), pool)  # type: ignore[arg-type]

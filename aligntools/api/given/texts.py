@@ -15,6 +15,8 @@ from aligntools.ground.errors import DataError
 
 #: A sentence: a line of words between spaces, or the list of its words.
 Sentence: TypeAlias = str | Sequence[str]
+#: A sentence with tags or without: a line, words, or pairs of word and tag.
+SomeSentence: TypeAlias = Sentence | Sequence[tuple[str, str]]
 #: One side of a text: sentences, or a file of lines; where both sides are expected, tuples of two sentences, too. Where
 #: a whole text is expected, a str names a file.
 Sentences: TypeAlias = Iterable[Sentence] | str | os.PathLike[str]

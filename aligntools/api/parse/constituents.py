@@ -5,36 +5,35 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-from aligntools.api.given.annotated import Parsed, PathLike, decoded, tagged_tokens_of, tell_unused, tokens_of
+from aligntools.api.given.annotated import Parsed, PathLike, decoded, tell_unused
 from aligntools.api.given.annotators import Annotator, batches
 from aligntools.api.given.keywords import GrammarDecisionsKeywords, GrammarKeywords, RunKeywords
 from aligntools.api.given.naming import IN_MEMORY, name_of
 from aligntools.api.given.sentences import words_of
-from aligntools.api.given.texts import Sentence
+from aligntools.api.given.texts import SomeSentence
 from aligntools.api.given.trees import SomeTrees, trees_given
+from aligntools.api.parse.tree_lists import PART, TreeDistributions, read_sentences
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
 from aligntools.api.views.showing import ShownAsModel
-from aligntools.constituents.settings import GrammarDecisions, GrammarSettings
+from aligntools.constituents.settings import GrammarDecisions, GrammarSettings, TreeLists
 from aligntools.formats.annotation.brackets import Tree
 from aligntools.formats.annotation.conll import Conll, column_place
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.running import Run
+from aligntools.words.normal_forms import in_form
 
 if TYPE_CHECKING:
+    from aligntools.constituents.listing import ScoredTree
     from aligntools.constituents.model import ConstituentModel, ParsedTrees
     from aligntools.ground.parallel import Pool
     from aligntools.viewing.models import ModelView
 
-#: Sentences that are parsed at a time.
-PART = 200
 #: What tells constituents apart that belong together: NP-SBJ-1, NP=2.
 _INDEX = re.compile(r"[-=]\d+")
-#: A sentence with tags or without: a line, words, or pairs of word and tag.
-SomeSentence: TypeAlias = Sentence | Sequence[tuple[str, str]]
 
 
 class TrainingKeywords(GrammarKeywords, RunKeywords, total=False):
@@ -46,7 +45,7 @@ class ParsingKeywords(GrammarDecisionsKeywords, RunKeywords, total=False):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConstituentParser(Annotator, ShownAsModel):
+class ConstituentParser(Annotator, TreeDistributions, ShownAsModel):
     """A grammar of constituents: from `train_grammar` or a model file.
 
     It can be used from several threads.
@@ -171,12 +170,7 @@ class ConstituentParser(Annotator, ShownAsModel):
                 yield from self._parsed(part, decisions, pool)
 
     def _parsed(self, sentences: Sequence[Any], decisions: GrammarDecisions, pool: "Pool") -> list[Tree]:
-        words, tags = list[list[str]](), list[list[str]]()
-        for sentence in sentences:
-            pairs = not isinstance(sentence, str | bytes) and any(isinstance(one, tuple) for one in sentence)
-            read = tagged_tokens_of([sentence]) if pairs else tokens_of([sentence])
-            words.append(list(map(decoded, read.words)))
-            tags.append(list(map(decoded, read.tags)) if read.tags else [""] * len(read.words))
+        words, tags = read_sentences(sentences)
         return self.model.parse(words, tags if decisions.given_tags else None, decisions, pool).trees
 
     def unknown_tags(self, tags: Iterable[bytes]) -> set[bytes]:
@@ -205,15 +199,38 @@ class ConstituentParser(Annotator, ShownAsModel):
             Column of CoNLL with tags; None: that of the model.
         pool : Pool
         """
+        words, given = self._read(text, decisions, column)
+        return self.model.parse(words, given, decisions, pool)
+
+    def lists_of(
+        self,
+        text: Parsed,
+        lists: TreeLists,
+        decisions: GrammarDecisions,
+        column: str | int | None,
+        pool: "Pool",
+        first: int = 0,
+    ) -> "list[list[ScoredTree]]":
+        """List trees of what a reader returned; ``first`` is the number of its first sentence. See `parse_read`."""
+        words, given = self._read(text, decisions, column)
+        return self.model.listed(words, lists, given, decisions, pool, first)
+
+    def _read(
+        self, text: Parsed, decisions: GrammarDecisions, column: str | int | None
+    ) -> tuple[list[list[str]], list[list[str]] | None]:
+        """Return the words and the tags of what a reader returned."""
         tell_unused("conll" if isinstance(text, Conll) else text.format, "the text", column, None)
         tags = self.tags_of(text, column) if decisions.given_tags else None
         edges = text.offsets.tolist()
         words = [list(map(decoded, text.words[a:b])) for a, b in pairwise(edges)]
-        given = None
-        if tags is not None:
-            known = [("" if tag == b"_" else decoded(tag)) for tag in tags]
-            given = [known[a:b] for a, b in pairwise(edges)]
-        return self.model.parse(words, given, decisions, pool)
+        if tags is None:
+            return words, None
+        known = [("" if tag == b"_" else decoded(tag)) for tag in tags]
+        return words, [known[a:b] for a, b in pairwise(edges)]
+
+    def turned(self, text: Parsed) -> int:
+        """Return how many words are in another of Unicode's normal forms than those of the training."""
+        return in_form(text.words, self.model.normal_form)[1]
 
 
 @taking(GrammarSettings, Run)

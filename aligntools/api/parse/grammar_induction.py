@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from aligntools.api.given.annotated import check_tags, check_words, decoded, read_annotated, read_words_or_tags
 from aligntools.api.given.keywords import InducedGrammarKeywords, RunKeywords, TagReadingKeywords
 from aligntools.api.given.naming import name_of
-from aligntools.api.parse.constituents import ConstituentParser, SomeSentence
+from aligntools.api.given.texts import SomeSentence
+from aligntools.api.parse.constituents import ConstituentParser
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
 from aligntools.constituents.inducing.settings import InducedGrammarSettings
@@ -17,7 +18,7 @@ from aligntools.ground.errors import DataError
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
-    from aligntools.api.given.annotated import PathLike
+    from aligntools.api.given.annotated import Parsed, PathLike
     from aligntools.api.parse.parser_transfer import TaggedInput
     from aligntools.viewing.models import ModelView
 
@@ -34,6 +35,7 @@ class InducedConstituentParser(ConstituentParser):
     """
 
     model: Any
+    has_lists: ClassVar[bool] = False
 
     @property
     def needs_tags(self) -> bool:
@@ -57,6 +59,10 @@ class InducedConstituentParser(ConstituentParser):
 
         kind = NeuralGrammar if model_kind(path) == KIND else InducedGrammar
         return cls(kind.load(path, verify))  # type: ignore[arg-type]
+
+    def turned(self, text: "Parsed") -> int:
+        """Return 0: words are compared as they are."""
+        return 0
 
     def unknown_tags(self, tags: Iterable[bytes]) -> set[bytes]:
         """Return those of some tags that the grammar needs, and that no sentence of the training had."""

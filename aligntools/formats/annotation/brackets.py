@@ -6,8 +6,9 @@ without them. Brackets that are words stand as ``-LRB-`` and ``-RRB-``.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
@@ -218,6 +219,42 @@ def plain(tree: Tree, functions: bool = False, traces: bool = False) -> Tree:
     while not found.label and len(found.children) == 1 and found.word is None:
         found = found.children[0]
     return found
+
+
+class Scored(Protocol):
+    """A tree with its log-probability and its score."""
+
+    @property
+    def tree(self) -> Tree:
+        """The tree."""
+
+    @property
+    def log_probability(self) -> float:
+        """Its natural logarithm, given the words."""
+
+    @property
+    def score(self) -> float:
+        """What trees of a list are ordered by."""
+
+
+def format_tree_lists(first: int, lists: Iterable[Sequence[Scored]], scores: bool) -> str:
+    """Format lists of trees, ``sentence ||| tree ||| log-probability ||| score``, a tree a line.
+
+    Parameters
+    ----------
+    first : int
+        Number of the first sentence.
+    lists : iterable of lists
+        The trees of each sentence.
+    scores : bool
+        Write the last field.
+    """
+    lines = []
+    for number, own in enumerate(lists, first):
+        for one, tree in zip(own, format_trees(one.tree for one in own).splitlines(), strict=True):
+            more = f" ||| {one.score:.6f}" if scores else ""
+            lines.append(f"{number} ||| {tree} ||| {one.log_probability:.6f}{more}\n")
+    return "".join(lines)
 
 
 def format_trees(trees: Iterable[Tree]) -> str:

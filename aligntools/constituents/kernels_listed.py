@@ -1,0 +1,248 @@
+"""Compiled: what lists of trees need besides one chart: all ways to a symbol, trees that are drawn, values of trees.
+
+The k best trees are found from the ways to a symbol (`listing`). A tree is drawn from the inside by going down: each
+choice is made in proportion to what the inside sums there. A derivation is a list of *steps*, parents before children
+and left before right: symbol, rule (-1 of a tag), and the steps of the children (-1 for none).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from aligntools.constituents.kernels_best import root_score, with_binary, with_unary
+from aligntools.constituents.kernels_chart import cell_of
+from aligntools.ground.compiling import kernel
+
+#: Columns of steps.
+SYMBOL, RULE, LEFT, RIGHT = range(4)
+#: What a draw still has to do: symbol, substate, span, whether the upper layer, the step above and its column.
+WAITING = 7
+
+
+class Ways(NamedTuple):
+    """Ways to a symbol in a layer of a cell."""
+
+    rules: np.ndarray  # int32 [most]
+    places: np.ndarray  # int32 [most]: where children part
+    scores: np.ndarray  # float64 [most]: of the rules alone
+
+
+@kernel(owning=False)
+def ways_below(i, j, p, rules, members, charts, chart, best, found):
+    """Write the ways to a symbol in the lower layer of a span of several words; return how many there are."""
+    cell, count = cell_of(i, j), 0
+    if not chart.allowed[cell, p]:
+        return count
+    for k in range(i + 1, j):
+        a, b = cell_of(i, k), cell_of(k, j)
+        for place in range(chart.n_live[a]):
+            l = chart.live[a, place]  # noqa: E741
+            if best.upper[a, l] == -math.inf:
+                continue
+            for r in range(rules.by_left[l], rules.by_left[l + 1]):
+                if rules.binary[r, 0] != p or best.upper[b, rules.binary[r, 2]] == -math.inf:
+                    continue
+                value = with_binary(0.0, -math.inf, r, cell, a, b, rules, members, charts)
+                if value > -math.inf:
+                    found.rules[count], found.places[count], found.scores[count] = r, k, value
+                    count += 1
+    return count
+
+
+@kernel(owning=False)
+def ways_above(cell, p, rules, members, charts, chart, best, found):
+    """Write the unary rules to a symbol in the upper layer of a cell; return how many there are."""
+    count = 0
+    if not chart.allowed[cell, p]:
+        return count
+    for r in range(len(rules.unary)):
+        if rules.unary[r, 0] != p or best.lower[cell, rules.unary[r, 1]] == -math.inf:
+            continue
+        value = with_unary(0.0, -math.inf, r, cell, rules, members, charts)
+        if value > -math.inf:
+            found.rules[count], found.places[count], found.scores[count] = r, 0, value
+            count += 1
+    return count
+
+
+@kernel(owning=False)
+def tops(cell, members, charts, scores):
+    """Write for each symbol what it scores above a sentence."""
+    for c in range(len(scores)):
+        scores[c] = root_score(c, cell, members, charts)
+
+
+@kernel(owning=False)
+def draw(n, rules, chart, uniform, waiting, steps):
+    """Draw a derivation from a chart with inside; return how many steps it has.
+
+    Parameters
+    ----------
+    uniform : float64 [3 n]
+        From 0 to 1; one for each choice.
+    waiting : int64 [2 n, 7]
+    steps : int32 [4 n, 4]
+    """
+    top, total, used, count = cell_of(0, n), 0.0, 1, 0
+    for s in range(len(rules.roots)):
+        total += rules.roots[s] * chart.upper[top, s]
+    left, symbol, substate = uniform[0] * total, 0, 0
+    for c in range(len(rules.first) - 1):
+        for s in range(rules.first[c], rules.first[c + 1]):
+            value = rules.roots[s] * chart.upper[top, s]
+            if left >= 0 and value > 0:
+                symbol, substate = c, s - rules.first[c]
+                left -= value
+    _wait(waiting, 0, symbol, substate, 0, n, 1, -1, LEFT)
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        p, x, i, j = waiting[depth, 0], waiting[depth, 1], waiting[depth, 2], waiting[depth, 3]
+        upper, above, column = waiting[depth, 4], waiting[depth, 5], waiting[depth, 6]
+        if upper == 1:
+            r, y = _draw_above(cell_of(i, j), p, x, rules, chart, uniform[used])
+            used += 1
+            if r < 0:
+                _wait(waiting, depth, p, x, i, j, 0, above, column)
+            else:
+                _step(steps, count, p, r, above, column)
+                _wait(waiting, depth, rules.unary[r, 1], y, i, j, 0, count, LEFT)
+                count += 1
+            depth += 1
+        elif j - i == 1:
+            _step(steps, count, p, -1, above, column)
+            count += 1
+        else:
+            r, k, y, z = _draw_below(i, j, p, x, rules, chart, uniform[used])
+            used += 1
+            _step(steps, count, p, r, above, column)
+            _wait(waiting, depth, rules.binary[r, 2], z, k, j, 1, count, RIGHT)
+            _wait(waiting, depth + 1, rules.binary[r, 1], y, i, k, 1, count, LEFT)
+            depth += 2
+            count += 1
+    return count
+
+
+@kernel(inline=True)
+def _wait(waiting, at, symbol, substate, i, j, upper, above, column):
+    """Note what is to be drawn later."""
+    waiting[at, 0], waiting[at, 1], waiting[at, 2], waiting[at, 3] = symbol, substate, i, j
+    waiting[at, 4], waiting[at, 5], waiting[at, 6] = upper, above, column
+
+
+@kernel(inline=True)
+def _step(steps, at, symbol, rule, above, column):
+    """Write a step, and where it is into the one above."""
+    steps[at, SYMBOL], steps[at, RULE], steps[at, LEFT], steps[at, RIGHT] = symbol, rule, -1, -1
+    if above >= 0:
+        steps[above, column] = at
+
+
+@kernel(inline=True)
+def _draw_above(cell, p, x, rules, chart, u):
+    """Draw the unary rule above a state in the upper layer, -1 for none, and the child's substate."""
+    s = rules.first[p] + x
+    left = u * chart.upper[cell, s] - chart.lower[cell, s]
+    rule, child = -1, 0
+    # where rounding leaves a rest, the last that has a probability is taken
+    if chart.allowed[cell, p]:
+        for r in range(len(rules.unary)):
+            if left < 0:
+                break
+            if rules.unary[r, 0] != p:
+                continue
+            c = rules.unary[r, 1]
+            size = rules.first[c + 1] - rules.first[c]
+            at = rules.unary_at[r] + x * size
+            for y in range(size):
+                value = rules.unary_weights[at + y] * chart.lower[cell, rules.first[c] + y]
+                if left >= 0 and value > 0:
+                    rule, child = r, y
+                    left -= value
+    return rule, child
+
+
+@kernel(inline=True)
+def _draw_below(i, j, p, x, rules, chart, u):
+    """Draw the binary rule of a state in the lower layer, where its children part, and their substates."""
+    cell = cell_of(i, j)
+    left = u * chart.lower[cell, rules.first[p] + x]
+    rule, place, first, second = -1, i + 1, 0, 0
+    for k in range(i + 1, j):
+        a, b = cell_of(i, k), cell_of(k, j)
+        factor = math.exp(chart.scale[a] + chart.scale[b] - chart.scale[cell])
+        if factor == 0:
+            continue
+        if left < 0:
+            break
+        for live in range(chart.n_live[a]):
+            l = chart.live[a, live]  # noqa: E741
+            for r in range(rules.by_left[l], rules.by_left[l + 1]):
+                if left < 0 or rules.binary[r, 0] != p:
+                    continue
+                c = rules.binary[r, 2]
+                n_left, n_right = rules.first[l + 1] - rules.first[l], rules.first[c + 1] - rules.first[c]
+                at = rules.binary_at[r] + x * n_left * n_right
+                for y in range(n_left):
+                    over = factor * chart.upper[a, rules.first[l] + y]
+                    for z in range(n_right):
+                        value = over * rules.binary_weights[at] * chart.upper[b, rules.first[c] + z]
+                        at += 1
+                        if left >= 0 and value > 0:
+                            rule, place, first, second = r, k, y, z
+                            left -= value
+    return rule, place, first, second
+
+
+@kernel(owning=False)
+def value_of(steps, count, words, rules, inside):
+    """Return the log-probability of a tree of symbols and its words, summed over substates.
+
+    Parameters
+    ----------
+    steps : int32 [steps, 4]
+        The first ``count`` are the tree's.
+    words : float64 [n, states of tags]
+    inside : float64 [steps, substates]
+    """
+    first, total_log, word = rules.first, 0.0, len(words)
+    for step in range(count - 1, -1, -1):
+        own, rule = inside[step], steps[step, RULE]
+        begin, size = first[steps[step, SYMBOL]], first[steps[step, SYMBOL] + 1] - first[steps[step, SYMBOL]]
+        total = 0.0
+        if rule < 0:
+            word -= 1
+            for x in range(size):
+                own[x] = words[word, begin + x]
+        elif steps[step, RIGHT] < 0:
+            below, at = inside[steps[step, LEFT]], rules.unary_at[rule]
+            inner = first[rules.unary[rule, 1] + 1] - first[rules.unary[rule, 1]]
+            for x in range(size):
+                own[x] = 0
+                for y in range(inner):
+                    own[x] += rules.unary_weights[at] * below[y]
+                    at += 1
+        else:
+            left, right, at = inside[steps[step, LEFT]], inside[steps[step, RIGHT]], rules.binary_at[rule]
+            n_left = first[rules.binary[rule, 1] + 1] - first[rules.binary[rule, 1]]
+            n_right = first[rules.binary[rule, 2] + 1] - first[rules.binary[rule, 2]]
+            for x in range(size):
+                own[x] = 0
+                for y in range(n_left):
+                    part = 0.0
+                    for z in range(n_right):
+                        part += rules.binary_weights[at] * right[z]
+                        at += 1
+                    own[x] += part * left[y]
+        for x in range(size):
+            total += own[x]
+        if total <= 0:
+            return -math.inf
+        total_log += math.log(total)
+        for x in range(size):
+            own[x] /= total
+    begin, total = first[steps[0, SYMBOL]], 0.0
+    for x in range(first[steps[0, SYMBOL] + 1] - begin):
+        total += rules.roots[begin + x] * inside[0, x]
+    return total_log + math.log(total) if total > 0 else -math.inf
