@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from aligntools.aligning.checking.settings import CheckSettings as CheckSettings
     from aligntools.aligning.contrastive.settings import ContrastiveSettings as ContrastiveSettings
     from aligntools.aligning.contrastive.taught import TeachingSettings as TeachingSettings
+    from aligntools.aligning.filter_settings import FilterSettings as FilterSettings
     from aligntools.aligning.settings import AlignerSettings as AlignerSettings
     from aligntools.aligning.settings import Decisions as Decisions
-    from aligntools.aligning.settings import FilterSettings as FilterSettings
     from aligntools.aligning.settings import PartSettings as PartSettings
     from aligntools.aligning.settings import PriorWeights as PriorWeights
     from aligntools.aligning.settings import ReconstructionSettings as ReconstructionSettings
@@ -213,10 +213,10 @@ _MODULES = {
     "aligning.checking.settings": ("CheckSettings",),
     "aligning.contrastive.taught": ("TeachingSettings",),
     "aligning.contrastive.settings": ("ContrastiveSettings",),
+    "aligning.filter_settings": ("FilterSettings",),
     "aligning.settings": (
         "AlignerSettings",
         "Decisions",
-        "FilterSettings",
         "PartSettings",
         "PriorWeights",
         "ReconstructionSettings",

@@ -20,12 +20,7 @@ Direction: TypeAlias = Literal["both", "forward", "reverse"]
 DIRECTIONS = {"forward": 1, "reverse": 2, "both": 3}
 #: Titles of groups of options.
 _COMMON, _TRAINING, _PRIORS, _LINKS = "Common options", "Training", "Priors", "Links"
-_LIMITS, _RESOURCES, _RECONSTRUCTION, _PARTS = (
-    "Limits",
-    "Text and resources",
-    "Reconstruction",
-    "Text of any size, in parts",
-)
+_RESOURCES, _RECONSTRUCTION, _PARTS = "Text and resources", "Reconstruction", "Text of any size, in parts"
 #: Ways to decide on both directions' posteriors at once; the others are heuristics over the links of each.
 JOINTLY = ("joint", "mean")
 #: What the threshold is where none is given.
@@ -100,6 +95,14 @@ class AlignerSettings(Settings):
         metavar="A",
     )
     p_null: float = option(0.08, "Probability of no link.", allowed=amounts(0, 0.999), group=_TRAINING, metavar="P")
+    null_smoothing: float | None = option(
+        None,
+        "Let the HMM learn each word's own probability of no link, drawn to that of all words by a pseudo-count of N.",
+        allowed=amounts(),
+        otherwise="hmm-classes 5; others the same for all words",
+        group=_TRAINING,
+        metavar="N",
+    )
     tension: float = option(
         4.0,
         "Initial tension of IBM 2's diagonal (Dyer, Chahuneau & Smith 2013).",
@@ -240,6 +243,8 @@ class AlignerSettings(Settings):
         if self.iterations is None:
             own = registry.kind_of(self.model_type)
             chosen["iterations"] = (own if self.fast and not several else kind).iterations
+        if self.null_smoothing is None:
+            chosen["null_smoothing"] = kind.null_smoothing
         if self.sweeps is None:
             chosen["sweeps"] = _sweeps(n_tokens)
         whole = n_tokens <= SMALL or self.estimator == "em"
@@ -468,32 +473,4 @@ class PartSettings(Settings):
         allowed=counts(1),
         otherwise=f"{PART_PAIRS}, or what memory allows",
         group=_PARTS,
-    )
-
-
-@documented
-@dataclass(frozen=True)
-class FilterSettings(Settings):
-    """Limits that sentence pairs must keep to pass a filter.
-
-    The default of ``min_score`` was chosen on en-de, en-fr, en-cs and en-sv text with noise of four kinds.
-    """
-
-    min_score: float = option(
-        0.25, "Least score of a pair that is kept.", allowed=PROBABILITY, group=_LIMITS, metavar="P"
-    )
-    min_coverage: float = option(0.0, "Least coverage of either side.", allowed=PROBABILITY, group=_LIMITS, metavar="P")
-    min_probability: float | None = option(
-        None,
-        "Least log-probability per word, of the worse direction.",
-        allowed=amounts(-1000, 0),
-        group=_LIMITS,
-        otherwise="any",
-    )
-    max_copied: float = option(
-        0.8,
-        "Largest share of the longer sentence's words that occur unchanged in the other.",
-        allowed=PROBABILITY,
-        group=_LIMITS,
-        metavar="P",
     )

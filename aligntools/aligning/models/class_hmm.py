@@ -128,6 +128,8 @@ class ClassHmmStage(HmmStage):
 
     def maximize(self, counted: np.ndarray, steps: Expectations | None = None) -> None:
         """Estimate the jumps: those of all words, and those of each class smoothed with them."""
+        if steps is not None:
+            self._null.estimate(steps)
         smoothing = 0.5 if self.task.settings.estimator == "vb" else 0.0
         total = counted.sum(1)
         if self.task.priors:

@@ -12,6 +12,7 @@ from aligntools.aligning.models import kernels_viterbi as kv
 from aligntools.aligning.models.base import LexicalModel, Shares, Stage, Task
 from aligntools.aligning.models.jumps import initial_jumps, jump_taps, jumps_from_counts
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon
+from aligntools.aligning.models.null_shares import NullShares
 from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.kernels_pairs import Pairs
 from aligntools.aligning.text.link_matrices import Chunk, pairs_of
@@ -26,6 +27,8 @@ JUMP_SAMPLE = 400_000
 #: Class of each source word, and of each target word, int16 [n_words + 1]; None where jumps do not depend on it.
 Classes: TypeAlias = tuple[np.ndarray, np.ndarray] | tuple[None, None]
 NO_CLASSES: Classes = (None, None)
+#: Where links to NULL are not counted.
+NOT_COUNTED = np.zeros(0, np.float32), np.zeros(0, np.float32)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -84,6 +87,7 @@ class JumpModel(LexicalModel):
                 False,
                 0,
                 unused,
+                NOT_COUNTED,
                 logs,
             )
 
@@ -184,6 +188,7 @@ class HmmStage(Stage):
         super().__init__(model, task, before)
         self._jumps = start_of(task.old)
         self._stride = 1
+        self._null = NullShares(task)
 
     def parameters(self) -> dict[str, np.ndarray]:
         """Return the jumps."""
@@ -200,18 +205,21 @@ class HmmStage(Stage):
 
     def expect(self, steps: Expectations, lexicon: Lexicon, counts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Return log-likelihoods and jump counts."""
-        classes = self.jump_classes(steps)
-        self._stride = max(1, steps.n_tokens // JUMP_SAMPLE)
-        return expect(steps, lexicon, self._jumps, counts, self._stride, classes)
+        parts: dict[tuple[int, int], np.ndarray] = {}
+        loglik = steps.over(lexicon, counts, steps.by_blocks(self.block(steps, lexicon, parts)))
+        return loglik, sum((parts[b] for b in sorted(parts)), no_counts(self._jumps))
 
     def block(self, steps: Expectations, lexicon: Lexicon, parts: dict[tuple[int, int], np.ndarray]) -> BlockStep:
         """Return what an E-step does with a block of sentences; it writes jump counts into ``parts``, by block."""
-        classes = self.jump_classes(steps)
         self._stride = max(1, steps.n_tokens // JUMP_SAMPLE)
-        return block_of(steps, lexicon, self._jumps, self._stride, parts, classes)
+        self._null.begin(steps)
+        classes = self.jump_classes(steps)
+        return block_of(steps, lexicon, self._jumps, self._stride, parts, classes, self._null.unlinked)
 
     def maximize(self, counted: np.ndarray, steps: Expectations | None = None) -> None:
-        """Estimate the jumps."""
+        """Estimate the jumps, and each word's probability of NULL where it has one."""
+        if steps is not None:
+            self._null.estimate(steps)
         if self.task.priors:
             add_jumps(counted, self.task.priors.window() / self._stride)
         self._jumps = jumps_from_counts(counted, 0.5 if self.task.settings.estimator == "vb" else 0.0)
@@ -261,6 +269,7 @@ def block_of(
     stride: int,
     parts: dict[tuple[int, int], np.ndarray],
     classes: Classes = NO_CLASSES,
+    unlinked: tuple[np.ndarray, np.ndarray] = NOT_COUNTED,
 ) -> BlockStep:
     """Return what an E-step with these jumps does with a block; they are counted on every ``stride``-th sentence."""
     rows = by_class(jumps)
@@ -284,6 +293,7 @@ def block_of(
             steps.joint,
             stride,
             by_class(counted, 4),
+            unlinked,
             logs,
         )
         parts[b] = counted

@@ -175,25 +175,35 @@ def backward_pass(
 
 
 @kernel(part=True)
+def expose(exposure, i, length, counts):
+    """Count that the jumps from position ``i`` were possible, ``exposure`` times; ``counts`` is [2, JUMP_SIZE]."""
+    low, high = max(-WINDOW, -i), min(WINDOW, length - 1 - i)
+    near = counts[1, low + WINDOW :][: high - low + 1]
+    for k in range(high - low + 1):
+        near[k] += exposure
+    counts[1, TAIL] += exposure * (length - (high - low + 1))
+
+
+@kernel(part=True)
 def count_exposures(null, length, first_total, reach, rows, posterior, jump_counts):
     """Count the first position, and how often every jump was possible.
 
     ``null`` is the first word's probability under NULL, scaled: a null twin begins somewhere too.
     """
+    counts = jump_counts[0]
     begun = 0.0
     for i in range(length):
         x = posterior[0, i] + null * rows.first[i] * rows.beta[i]
-        jump_counts[0, 0, FIRST + i if i <= WINDOW else FIRST_TAIL] += x
+        counts[0, FIRST + i if i <= WINDOW else FIRST_TAIL] += x
         begun += x
     begun /= first_total
     for i in range(length):
-        jump_counts[0, 1, FIRST + i if i <= WINDOW else FIRST_TAIL] += begun
-        c = 0 if reach is None else reach.classes[i]
+        counts[1, FIRST + i if i <= WINDOW else FIRST_TAIL] += begun
         exposure = np.float64(rows.leaving[i] * rows.inverse[i])
-        low, high = max(-WINDOW, -i), min(WINDOW, length - 1 - i)
-        for d in range(low, high + 1):
-            jump_counts[c, 1, d + WINDOW] += exposure
-        jump_counts[c, 1, TAIL] += exposure * (length - (high - low + 1))
+        if reach is None:
+            expose(exposure, i, length, counts)
+        else:
+            expose(exposure, i, length, jump_counts[reach.classes[i]])
 
 
 @kernel(inline=True, owning=False)
@@ -258,6 +268,16 @@ def emissions_of(cells, forward, given, observed, inverse, null, out, null_out):
             out[o, g] = 0.0
 
 
+@kernel(part=True)
+def count_unlinked(posterior, length, out):
+    """Write the probability that each observed word is linked to NULL: what its posteriors leave of 1."""
+    for o in range(posterior.shape[0]):
+        linked = np.float32(0.0)
+        for g in range(length):
+            linked += posterior[o, g]
+        out[o] = max(np.float32(1.0) - linked, np.float32(0.0))
+
+
 @kernel
 def hmm_block(
     k0,
@@ -276,6 +296,7 @@ def hmm_block(
     joint,
     jump_stride,
     jump_counts,
+    unlinked,
     loglik,
 ):
     """Replace the link matrices of sentences ``k0..k1`` by both directions' posteriors.
@@ -299,6 +320,8 @@ def hmm_block(
     jump_stride : int
         Jumps are counted on every such sentence (0: on none).
     jump_counts : float64 [2, classes, 2, JUMP_SIZE]; loglik : float64 [2, chunk], outputs
+    unlinked : (float32 [target tokens of the text], float32 [source tokens of the text]), outputs
+        Forward and reverse, the probability that each observed word is linked to NULL; not written where empty.
     """
     s_offsets, t_offsets = pairs.s_offsets, pairs.t_offsets
     width = padded(max(longest_sentence(k0, k1, s_offsets), longest_sentence(k0, k1, t_offsets)))
@@ -345,6 +368,9 @@ def hmm_block(
                 jump_counts[d],
                 want,
             )
+            left = unlinked[d]
+            if left.shape[0] > 0:
+                count_unlinked(posterior, len(given), left[(t_offsets if d == 0 else s_offsets)[k] :])
         w_i, w_j = padded(n_i), padded(n_j)
         forward, reverse = store[2, : n_j * w_i].reshape((n_j, w_i)), store[3, : n_i * w_j].reshape((n_i, w_j))
         if joint:

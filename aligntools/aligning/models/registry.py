@@ -13,6 +13,7 @@ from typing import Any
 _STEPS = {"ibm1": 2_000_000, "hmm": 4_000_000}
 #: Which model has a setting, in the words of the warning that it changes nothing for others.
 _ITERATIONS = {"iterations": "IBM 1 has `ibm1_iterations` alone"}
+_NULL = {"null_smoothing": "it is of the HMM"}
 _DIAGONAL = {"tension": "it is of IBM 2's diagonal", "positions": "a table of positions is IBM 2's"}
 _CEPTS = {"pegging": "it is of IBM 3 and IBM 4"}
 _CLASSES = {"word_classes": "classes of words are for IBM 4 and hmm-classes"}
@@ -53,6 +54,8 @@ class ModelKind:
     spreads : bool
         If its directions are trained separately, posteriors after reconstruction are spread over many words, so that a
         symmetrization heuristic does better than their mean.
+    null_smoothing : float or None
+        Default of this setting; None: words have no probability of NULL of their own.
     forms : sequence of mapping of str to object
         Settings with which it runs kernels that it does not run with the others: ``warmup`` trains it with each.
     """
@@ -71,6 +74,7 @@ class ModelKind:
     last_pass: bool = False
     reconstructs: str | None = None
     spreads: bool = False
+    null_smoothing: float | None = None
     forms: Sequence[Mapping[str, Any]] = ({},)
 
     def load(self) -> type[Any]:
@@ -141,15 +145,25 @@ register(
     )
 )
 register(
-    ModelKind("hmm", f"{_MODELS}.hmm:Hmm", iterations=4, views=True, in_parts=True, steps=_STEPS, reconstructs="hmm")
+    ModelKind(
+        "hmm",
+        f"{_MODELS}.hmm:Hmm",
+        iterations=4,
+        own=_ITERATIONS | _NULL,
+        views=True,
+        in_parts=True,
+        steps=_STEPS,
+        reconstructs="hmm",
+    )
 )
 register(
     ModelKind(
         "hmm-classes",
         f"{_MODELS}.class_hmm:ClassHmm",
         iterations=4,
-        own=_ITERATIONS | _CLASSES,
+        own=_ITERATIONS | _CLASSES | _NULL,
         views=True,
+        null_smoothing=5.0,
     )
 )
 register(

@@ -31,6 +31,8 @@ def check_settings(settings: ResolvedSettings) -> None:
         raise UsageProblem("`subwords` is for text in memory; leave it out for text in parts")
     if settings.view_agreement:
         raise UsageProblem("`view_agreement` is for text in memory; leave it out for text in parts")
+    if settings.null_smoothing is not None:
+        raise UsageProblem("`null_smoothing` is for text in memory; leave it out for text in parts")
     if settings.ibm1_iterations < 1:
         raise UsageProblem("in parts training begins with IBM 1; give it at least one iteration")
 

@@ -298,6 +298,7 @@ class Training:
         )
         loglik, counted = stage.expect(steps, lexicon, self.counts)
         stage.maximize(counted, steps)
+        whole.s_null, whole.t_null = steps.s_null, steps.t_null
         sizes = (self.s_counts[: self.table.n_source], self.t_counts[: self.table.n_target])
         for old, counts in zip(before, self.counts, strict=True):
             interpolate(self.table, old, counts, text, sizes, self.pool)

@@ -23,6 +23,7 @@ class AlignerKeywords(TypedDict, total=False):
     sweeps: int | None
     alpha: float
     p_null: float
+    null_smoothing: float | None
     tension: float
     positions: Literal["diagonal", "table"]
     pegging: bool
