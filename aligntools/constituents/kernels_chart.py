@@ -67,6 +67,10 @@ def fill_inside(n, words, rules, chart):
             low = lower[cell]
             low[:] = 0
             top = -math.inf
+            if not _some(chart.allowed[cell]):
+                scale[cell], chart.n_live[cell] = -math.inf, 0
+                upper[cell, :] = 0
+                continue
             if width == 1:
                 top = 0.0
                 for s in range(words.shape[1]):
@@ -113,6 +117,15 @@ def fill_inside(n, words, rules, chart):
                     count += 1
             chart.n_live[cell] = count
     return _total(n, rules, chart)
+
+
+@kernel(inline=True)
+def _some(allowed):
+    """Tell whether some symbol is allowed."""
+    for c in range(len(allowed)):
+        if allowed[c]:
+            return True
+    return False
 
 
 @kernel(inline=True)

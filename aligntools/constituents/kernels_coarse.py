@@ -12,6 +12,9 @@ import numpy as np
 from aligntools.constituents.kernels_chart import cell_of
 from aligntools.ground.compiling import kernel
 
+#: Cells whose symbols are together less probable than this share of the threshold give nothing to their parts.
+_SKIPPED = 1e-3
+
 
 class Coarse(NamedTuple):
     """Memory of a sentence of n words."""
@@ -101,9 +104,12 @@ def probable(n, words, rules, chart, least, allowed):
                 out_lower[s] = out_up[s]
             for r in range(len(rules.unary)):
                 out_lower[rules.unary[r, 1]] += rules.unary_weights[r] * out_up[rules.unary[r, 0]]
+            mass = 0.0
             for s in range(symbols):
-                allowed[cell, s] = max(lower[cell, s] * out_lower[s], upper[cell, s] * out_up[s]) >= least
-            if width > 1:
+                low = lower[cell, s] * out_lower[s]
+                allowed[cell, s] = max(low, upper[cell, s] * out_up[s]) >= least
+                mass += low
+            if width > 1 and mass >= least * _SKIPPED:
                 for r in range(len(sums)):
                     sums[r] = rules.binary_weights[r] * out_lower[rules.binary[r, 0]]
                 _part_children(i, j, rules, chart)
