@@ -92,15 +92,17 @@ def test_gizas_programs_take_classes_and_p0(text, tmp_path):
     def mgiza(*options):
         return run(*files, "-m1", 3, "-mh", 2, "-m3", 0, *options, cwd=tmp_path, script="mgiza")
 
-    assert mgiza("-m4", 2, "-p0", 0.999, "-o", "m").returncode == 0
+    assert mgiza("-m4", 2, "-p0", 0.99, "-o", "m").returncode == 0
     numbers = read_word_classes(text / "de.vcb.classes")
     heads = [line.split() for line in (tmp_path / "m.d4.final").read_text().splitlines()]
     assert {int(row[4]) for row in heads} == {0, *numbers.values()}
     assert not (tmp_path / "m.source.classes").exists()
     assert (tmp_path / "m.target.classes").exists()
-    assert np.isclose(float((tmp_path / "m.p0_3.final").read_text()), 0.999)
-    assert "p0 0.999\n" in (tmp_path / "m.gizacfg").read_text()
+    assert np.isclose(float((tmp_path / "m.p0_3.final").read_text()), 0.99)
+    assert "p0 0.99\n" in (tmp_path / "m.gizacfg").read_text()
     assert mgiza("-m4", 0, "-p0", -1, "-o", "h").returncode == 0
+    assert mgiza("-m4", 0, "-p0", 0.999, "-o", "k").returncode == 0  # what the script passes when it is told nothing
+    assert (tmp_path / "k.A3.final.part000").read_bytes() == (tmp_path / "h.A3.final.part000").read_bytes()
     for p0 in ("1.5", "x", "nan"):
         assert b"-p0 takes a probability" in mgiza("-p0", p0, "-o", "x").stderr
     (text / "de.vcb.classes").write_text("der 1\n")

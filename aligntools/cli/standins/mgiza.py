@@ -91,6 +91,8 @@ _LACKING = {
 _NOTHING = ("", "0")
 #: Options that take probabilities; a negative number is none.
 _PROBABILITIES = ("p0", "emprobforempty", "model4smoothfactor")
+#: What train-model.perl passes for p0 unless it is told otherwise: hardly a word is without a link then.
+_MOSES_P0 = 0.999
 #: What the programs do where nothing is said.
 _DEFAULTS = {
     **{"m1": "5", "m2": "0", "mh": "5", "m3": "5", "m4": "5", "pegging": "0", "restart": "0"},
@@ -178,6 +180,7 @@ def command(args: list[str]) -> int:
     from aligntools.api.running.threads import available_cores
 
     p0 = float(o.get("p0") or -1)
+    p0 = -1 if p0 == _MOSES_P0 else p0
     model = next((kind for name, kind in _MODELS.items() if int(o[name])), "ibm1")
     iterations = max(int(o[name]) for name in _MODELS)
     classes = o.get("sourcevocabularyclasses") or None, o.get("targetvocabularyclasses") or None
