@@ -57,8 +57,9 @@ def _about(o):
         " `NAME-dev.mrg`. Words without tags; `train-grammar --seed 1` on `NAME-train.mrg`, `parse` with its defaults;"
         " single runs. Members are those of a product of grammars; their substates are counted together. No tree:"
         " sentences of the test part that the grammar has none for. Texts:"
-        f" {', '.join(f'{key} ({text})' for key, text in CORPORA.items())}.{longest}{peer if o.berkeley else ''} The"
-        " default of `--pruning` was looked at on the development part of wsj; nothing else was chosen."
+        f" {', '.join(f'{key} ({text})' for key, text in CORPORA.items())}.{longest}{peer if o.berkeley else ''} How"
+        " rare and unknown words are estimated was chosen on the development part of wsj, where the default of"
+        " `--pruning` was looked at, too; nothing else was chosen."
     )
 
 
