@@ -6,6 +6,7 @@ Beside them the Berkeley parser and NLTK's, whose trees are scored by the same c
 import json
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from bench import measuring, report
@@ -160,10 +161,14 @@ def _nltk(o, texts, _):
 
 
 def _written(o, trees):
-    """Return a file with trees, one a line."""
+    """Return a file with trees, one a line, without the lemmas that CESS has."""
     path = o.work / "constituents.mrg"
-    path.write_text("".join(f"( {tree} )\n" for tree in trees), encoding="utf-8")
+    path.write_text("".join(f"( {_bare(tree)} )\n" for tree in trees), encoding="utf-8")
     return path
+
+
+def _bare(tree):
+    return replace(tree, children=[_bare(child) for child in tree.children], lemma=None)
 
 
 def _plain(o, trees):
