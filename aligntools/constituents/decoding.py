@@ -140,7 +140,7 @@ class Pruning:
                 name = symbol if not n_tags else _ANNOTATED.split(symbol, maxsplit=1)[0]
                 if name not in known:
                     known[name] = len(names)
-                    names.append(name)
+                    names.append(symbol)  # whole: a tree's labels are found by what they are escaped with
                 classes.append(known[name])
             n_tags = n_tags or len(names)
         found = np.array(classes, np.int64)

@@ -127,6 +127,8 @@ class Grammar:
     def projected(self, frequencies: np.ndarray, classes: np.ndarray, names: tuple[str, ...], n_tags: int) -> "Grammar":
         """Return the grammar of classes of symbols whose rules are as frequent as this one's (Petrov & Klein 2007).
 
+        Of unary rules that become one, what stands between the labels is that of the most frequent.
+
         Parameters
         ----------
         frequencies : float64 [states]
@@ -142,6 +144,7 @@ class Grammar:
         of_states = classes.repeat(self.substates)
         share = share / np.bincount(of_states, share, len(names))[of_states]
         rules: list[np.ndarray] = []
+        most: list[np.ndarray] = []
         for own, at, weights, order in (
             (self.binary, self.binary_at, self.binary_weights, [1, 2, 0]),
             (self.unary, self.unary_at, self.unary_weights, [1, 0]),
@@ -149,12 +152,14 @@ class Grammar:
             sums = weights * self._by_parent(share, own, at)
             sums = np.add.reduceat(sums, at[:-1]) if len(sums) else sums
             found, place = np.unique(classes[own][:, order], axis=0, return_inverse=True)
+            ranked = np.lexsort((-sums, place.ravel()))
+            most.append(ranked[np.append(True, np.diff(place.ravel()[ranked]) != 0)] if len(ranked) else ranked)
             back = np.argsort(order)
             rules += [found[:, back].astype(np.int32), np.bincount(place.ravel(), sums, len(found))]
         roots = np.bincount(of_states, self.roots, len(names))
         ones = np.ones(len(names), np.int32)
         binary, binary_weights, unary, unary_weights = rules
-        paths: tuple[tuple[str, ...], ...] = ((),) * len(unary)
+        paths = tuple(self.paths[k] for k in most[1].tolist())
         return Grammar(names, n_tags, ones, binary, binary_weights, unary, unary_weights, roots, paths)
 
 

@@ -51,7 +51,7 @@ class ParsedTrees:
     flat : bool [sentences]
         Too long, so that its words stand side by side.
     uncovered : bool [sentences]
-        The grammar has no tree for it, so that its words stand side by side.
+        The grammar has no tree for it. It has the best one of the coarse grammar, or its words stand side by side.
     """
 
     trees: list[Tree]
@@ -102,6 +102,10 @@ class ConstituentModel:
         """The coarse grammar, and its words."""
         return Pruning.of(self.grammar, self.frequencies), self.lexicon.projected(self._states)
 
+    @cached_property
+    def _coarse_product(self) -> Product:
+        return Product.of(self._pruning[0].level.grammar)
+
     @property
     def _states(self) -> np.ndarray:
         """The first state of each tag, and the end."""
@@ -149,7 +153,7 @@ class ConstituentModel:
                 if found is not None:
                     return found, value, False, False
             long = len(words) > how.max_length
-            return self._flat(words, own), -np.inf, long, not long
+            return self._uncovered(words, own, how), -np.inf, long, not long
 
         found = over(pool, work, range(len(sentences)))
         return ParsedTrees(
@@ -170,7 +174,7 @@ class ConstituentModel:
     ) -> list[list[ScoredTree]]:
         """Return trees of each sentence: the best ones, or some that are drawn.
 
-        A sentence that has none has the flat tree of `parse`, and one without words an empty tree.
+        A sentence that has none has the tree of `parse`, and one without words an empty tree.
 
         Parameters
         ----------
@@ -195,7 +199,7 @@ class ConstituentModel:
                     found = drawn_trees(words, own, scores, self._product, allowed, lists.samples or 1, random)
                 if found:
                     return found
-            return [ScoredTree(self._flat(words, own), -np.inf, -np.inf)]
+            return [ScoredTree(self._uncovered(words, own, how), -np.inf, -np.inf)]
 
         return over(pool, work, range(len(sentences)))
 
@@ -238,6 +242,17 @@ class ConstituentModel:
             found[k] = 0
             found[k, own] = kept if kept.any() else 1.0
         return found
+
+    def _uncovered(self, words: Sequence[str], tags: Sequence[str], how: GrammarDecisions) -> Tree:
+        """Return the coarse grammar's tree of a sentence that is short enough and has one, or a flat one."""
+        n = len(words)
+        if n <= how.max_length:
+            product, scores = self._coarse_product, self._coarse_scores(words, tags)
+            allowed = np.ones((n * (n + 1) // 2, len(product.levels[0].grammar.symbols)), np.bool_)
+            tree, _ = best_tree(words, tags, [scores], product, allowed, how.decode)
+            if tree is not None:
+                return tree
+        return self._flat(words, tags)
 
     def _flat(self, words: Sequence[str], tags: Sequence[str]) -> Tree:
         """Return a tree whose words stand side by side, with the tag that is most probable for each by itself."""

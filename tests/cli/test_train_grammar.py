@@ -86,6 +86,25 @@ def test_damaged_members_are_refused(samples, tmp_path):
             at.load(tmp_path / "bad")
 
 
+def test_the_coarse_grammar_has_trees_that_the_whole_one_has_not(tmp_path):
+    (tmp_path / "trees").write_text(
+        "(S (NP (A a) (B b) (C c) (D d)) (V v))\n(S (NP (C c) (B b) (A a) (D d)) (V v))\n"
+        "(S (V v) (NP (A a) (A a) (D d)))\n"
+    )
+    assert run("train-grammar", "-q", "--treebank", tmp_path / "trees", "-o", tmp_path / "m").returncode == 0
+    # no A is followed by C, and no sentence has a V in the middle
+    text = b"a_A c_C d_D v_V\na_A b_B c_C d_D v_V\nd_D v_V d_D\n"
+    done = run("parse", "-m", tmp_path / "m", "--format", "tagged", stdin=text)
+    assert done.stdout.decode().splitlines() == [
+        "( (S (NP (A a) (C c) (D d)) (V v)))",
+        "( (S (NP (A a) (B b) (C c) (D d)) (V v)))",
+        "( (S (D d) (V v) (D d)))",
+    ]
+    assert b"warning: 2 sentences are not covered by the grammar" in done.stderr
+    listed = run("parse", "-q", "-m", tmp_path / "m", "--format", "tagged", "--samples", 1, stdin=text)
+    assert listed.stdout.decode().splitlines()[0] == "0 ||| ( (S (NP (A a) (C c) (D d)) (V v))) ||| -inf"
+
+
 def test_there_is_a_tree_for_each_line_of_plain_text(model, tmp_path):
     text = "The dog sleeps .\n\n( foo ) ba(r a\u00a0b\n" + "word " * 200 + "\n"
     (tmp_path / "text").write_text(text)

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from aligntools.constituents.listing import ScoredTree
     from aligntools.ground.parallel import Pool
 
-#: Why sentences have flat trees, and what to do about it.
+#: Why sentences have other trees than the grammar's.
 _FLAT = {
     "flat": "sentences over `max_length` have flat trees",
-    "uncovered": "sentences have flat trees, because no tree of the grammar covers them",
+    "uncovered": "sentences are not covered by the grammar; their trees are of its labels without annotation, or flat",
 }
 
 
