@@ -3,6 +3,7 @@
 import ast
 import configparser
 import graphlib
+import pydoc
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.counting import SECTION, participles, shared_names
 from tests.places import ROOT
 from tests.sources import FILES, MODULES, PACKAGE, TREES, dotted, imports, modules_of, package_of
 
@@ -21,9 +23,8 @@ BELOW["metrics"] = {"formats", *BELOW["formats"]}
 TASKS = {p.parent.name for p in PACKAGE.glob("*/__init__.py")} - {"cli", "adapters", "api", *BELOW}
 BELOW |= {task: {"metrics", *BELOW["metrics"]} for task in TASKS} | {"api": TASKS | set(BELOW)}
 BELOW["adapters"] = {"api"} | BELOW["api"]
-#: The command line has the API and what opens and writes files, and no package of tasks or formats.
-BELOW["cli"] = {"ground", "api", "adapters"}
-OPENING = ("aligntools.formats.opening", "aligntools.store.appearing")
+#: Commands and stand-ins call what does the work, wherever it is: a wrapper in the API for each would say nothing.
+BELOW["cli"] = {"adapters"} | BELOW["adapters"]
 #: The groups within a package, lowest first: each may import those before it. A file beside them is its own group.
 GROUPS = {
     "formats": ("opening", "models", "links", "annotation", "text", "translation", "markup"),
@@ -61,8 +62,7 @@ def test_imports_go_one_way():
             of = module.split(".")[1] if "." in module else package
             public = of in TASKS and module.count(".") == 1 and package in TASKS  # another package's own __init__
             policy = module == "aligntools.ground.compiling" and not may_compile(name, tree)
-            opening = package == "cli" and module.startswith(OPENING)
-            if policy or not (of == package or of in BELOW[package] or public or opening):
+            if policy or not (of == package or of in BELOW[package] or public):
                 breaches.append(f"{name}:{line} imports {module}")
     assert not breaches
 
@@ -308,11 +308,11 @@ def test_kernels_have_at_most_20_parameters():
 IMITATING = ("aligntools/adapters/", "aligntools/cli/standins/")
 
 
-def test_functions_have_at_most_12_parameters():
-    """More are given as settings, whole, or as a small class of what travels together."""
+def test_functions_have_at_most_12_positional_parameters():
+    """More are keyword-only: a call that names them reads well, and no class has to be made to carry them."""
     compiled = {id(node) for tree in MODULES.values() for node in kernels(tree)}
     counts = {
-        short(name, node): len(node.args.posonlyargs + node.args.args + node.args.kwonlyargs) - is_method(node)
+        short(name, node): len(node.args.posonlyargs + node.args.args) - is_method(node)
         for name, tree in TREES.items()
         if not name.startswith(IMITATING)
         for node in ast.walk(tree)
@@ -411,6 +411,79 @@ def test_public_functions_have_docstrings():
     ]
 
 
+#: Docstrings with sections outside of what the API's page lists: fewer with each change, and none in the end.
+WITH_SECTIONS = 1268
+
+
+def test_sections_of_docstrings_are_for_the_api():
+    """Elsewhere one plain sentence, the shapes of arrays and the equation: types say the rest."""
+    page = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\.\. auto\w+:: ([\w.]+)$", page, re.MULTILINE))
+    assert len(listed) > 100
+    objects = [pydoc.locate("aligntools." + name.removeprefix("aligntools.")) for name in listed]
+    owners = {owner for one in objects if isinstance(one, type) for owner in one.__mro__}
+    known = {(one.__module__, one.__qualname__) for one in (*objects, *owners)}
+    found = []
+    for name, tree in MODULES.items():
+        module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        for outer, node in described(tree):
+            text = ast.get_docstring(node) or ""
+            if (module, outer) not in known and SECTION.search(text) and "\n**options" not in text:
+                found.append(f"{name}:{node.lineno} {node.name}")
+    assert len(found) <= WITH_SECTIONS
+
+
+def described(tree):
+    """Yield functions and classes with the name of what they are in at the top of the module, or their own."""
+    for node in tree.body:
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                yield node.name, inner
+
+
+# Names
+
+#: Names that several public classes have. What is added here is a mistake; what is no longer so is taken out.
+SHARED = {
+    "AlignedText", "Aligner", "Alignment", "Arc", "Best", "Chart", "Counted", "Cut", "Directed", "Distances",
+    "Engine", "Fit", "Found", "Grammar", "InParts", "InducingKeywords", "Items", "Judged", "Kept",
+    "LearningKeywords", "LearningSettings", "Lexicon", "Lines", "LinkCounts", "Neighbours", "NoSentences",
+    "Objective", "Outputs", "Pair", "Pairs", "ParsedTrees", "Parser", "ParsingKeywords", "Prepared", "Reading",
+    "Report", "Rules", "Run", "Scored", "Sentences", "Shares", "Side", "Sides", "Spool", "State", "System",
+    "Table", "Tagging", "Tally", "Task", "Training", "TrainingKeywords", "TransferKeywords", "Treebank", "Trees",
+    "Uses", "Ways", "Weights", "WordClasses", "WordTable", "Words", "Work",
+}  # fmt: skip
+#: Modules that are named by a participle, not by a noun of the field. The same holds.
+PARTICIPLES = """
+adapters/eflomal/numbered adapters/eflomal/running aligning/applying/decided aligning/checking/judging
+aligning/contrastive/supervised aligning/contrastive/teaching aligning/contrastive/warming aligning/describing
+aligning/links/mismatched aligning/parts/planning aligning/parts/reading aligning/terms/counting
+aligning/terms/finding aligning/terms/nesting aligning/warming api/align/checking api/align/deciding
+api/align/filtering api/align/reshaping api/align/teaching api/convert/combining api/convert/projecting
+api/given/annotated api/given/naming api/models/loading api/running/answering api/running/watching
+api/serving/described api/serving/gathering api/serving/running api/serving/supervising api/translate/extracting
+api/views/showing api/views/viewing api/warming cli/declared cli/grouping cli/paging cli/placing cli/reporting
+cli/serving clustering/warming constituents/binarizing constituents/describing constituents/kernels_listed
+constituents/listing constituents/warming encoding/mapping encoding/warming formats/annotation/enhanced
+formats/annotation/sniffing formats/annotation/tagged formats/links/giza_reading formats/opening/metering
+formats/opening/recognizing formats/text/reading formats/text/tokenized ground/compiling ground/declaring
+ground/exponentiated ground/running metrics/fitting parsing/describing parsing/loading parsing/trees/kernels_spanning
+parsing/unsupervised/describing parsing/warming projecting/markup/placing store/appearing tagging/describing
+tagging/induced tagging/splitting tagging/warming translating/decoding/forced translating/decoding/kernels_forced
+translating/decoding/prepared translating/lm/counting translating/lm/kernels_counting translating/warming
+viewing/constituent_drawing viewing/drawing words/malformed words/scanning words/tokenizing words/untokenized
+"""
+
+
+def test_no_two_public_classes_have_one_name():
+    """Who reads a name in a signature, a message or a traceback has to know which it is."""
+    assert {name: places for name, places in shared_names().items() if name not in SHARED} == {}
+
+
+def test_modules_are_named_by_nouns_of_the_field():
+    assert participles() - {f"aligntools/{name}.py" for name in PARTICIPLES.split()} == set()
+
+
 def tracked():
     """Return the project's files: what git knows of a checkout, everything in an unpacked source distribution."""
     if (ROOT / ".git").exists() and shutil.which("git"):
@@ -431,11 +504,11 @@ def tracked():
 
 
 def test_no_file_of_code_is_too_long():
-    """What is over this is mostly two things, and is parted by what they are for."""
+    """What is longer is mostly two things; what is one thing need not be split to be shorter."""
     long = {
         p.relative_to(ROOT).as_posix(): n
         for p in tracked()
-        if p.suffix == ".py" and (n := len(p.read_text(encoding="utf-8").splitlines())) > 500
+        if p.suffix == ".py" and (n := len(p.read_text(encoding="utf-8").splitlines())) > 800
     }
     assert long == {}
 
