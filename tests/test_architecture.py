@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from aligntools.ground import compiling
 from tests.counting import SECTION, participles, shared_names
 from tests.places import ROOT
 from tests.sources import FILES, MODULES, PACKAGE, TREES, dotted, imports, modules_of, package_of
@@ -96,6 +97,15 @@ def test_kernels_import_kernels_and_numpy():
             ):
                 breaches.append(f"{name}:{line} imports {module}")
     assert not breaches
+
+
+def test_kernels_import_kernels_in_the_form_that_says_what_they_were_compiled_from():
+    """As ``from a.kernels_b import c``: what is imported so is part of the name of the compiled code."""
+    for name, tree in MODULES.items():
+        if Path(name).name.startswith("kernels"):
+            named = {module for module, *_ in imports(tree) if re.search(r"\bkernels\w*", module)}
+            found = compiling._imported((ROOT / name).read_bytes())
+            assert sorted(found) == sorted(named), f"{name}: write `from a.kernels_b import c`, once a module"
 
 
 @pytest.mark.parametrize(

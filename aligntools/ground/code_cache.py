@@ -34,7 +34,7 @@ log = logging.getLogger("aligntools.compiling")
 
 
 class CodeFiles:
-    """The files of one kernel in some folders: takes the place of Numba's ``IndexDataCacheFile``."""
+    """The files of one kernel of certain sources in some folders: takes the place of Numba's ``IndexDataCacheFile``."""
 
     def __init__(self, kernel: str, folders: CodeFolders) -> None:
         self._kernel, self._folders = kernel, folders
@@ -75,6 +75,7 @@ class CodeFiles:
                 with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
                     file.write(HEAD + hashlib.sha256(payload).digest() + payload)
                 os.replace(unfinished, path)
+                self._folders.wrote(path)
             finally:
                 with contextlib.suppress(OSError):
                     os.unlink(unfinished)
@@ -244,10 +245,10 @@ class CodeCache(FunctionCache):
 
     _impl_class = _Results
 
-    def __init__(self, function: Callable[..., Any], folders: CodeFolders) -> None:
+    def __init__(self, function: Callable[..., Any], sources: str, folders: CodeFolders) -> None:
         super().__init__(function)
         self._folders = folders
-        self._cache_file = CodeFiles(f"{function.__module__}.{function.__qualname__}", folders)
+        self._cache_file = CodeFiles(f"{function.__module__}.{function.__qualname__}-{sources}", folders)
 
     @property
     def cache_path(self) -> str | None:

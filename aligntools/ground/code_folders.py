@@ -12,6 +12,10 @@ from aligntools.ground import system
 SYSTEM = Path("/var/cache/aligntools")
 #: Of all folders that are made. The umask may take from it and cannot add to it.
 MODE = 0o755
+#: Seconds that a file may lie unused: 90 days.
+UNUSED = 90 * 86_400
+#: Of code, of code that is being written, and of locks.
+SUFFIXES = (".nbc", ".part", ".lock")
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -57,7 +61,7 @@ class CodeFolders:
         self._name, self._warn = name, warn
         self._refused: set[Path] = set()
         self._written: Path | None = None
-        self._asked = False
+        self._asked = self._wrote_one = False
         places = [*bases(), (SYSTEM, True)]
         self.readable = [base / name for base, named in places if self._usable(base, named)]
 
@@ -111,6 +115,19 @@ class CodeFolders:
         if folder not in self.readable:
             self.readable.insert(0, folder)
         return folder
+
+    def wrote(self, path: Path) -> None:
+        """Take note of a file that was written; the first time, remove files of any version that nobody uses."""
+        if self._wrote_one:
+            return
+        self._wrote_one = True
+        now = path.stat().st_mtime  # by the file system's own clock
+        for file in path.parent.parent.glob(f"{self._name.split('-')[0]}*/*.*"):
+            with contextlib.suppress(OSError):
+                status = file.stat()
+                if file.suffix in SUFFIXES and now - max(status.st_atime, status.st_mtime) > UNUSED:
+                    file.unlink()
+                    file.parent.rmdir()  # where it was the last
 
     def stop_writing(self) -> None:
         """Write nothing from now on."""

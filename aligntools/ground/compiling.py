@@ -1,14 +1,16 @@
 """How kernels are compiled and where the compiled code is kept: the one place that knows Numba's decorators.
 
-Compiled code is kept by what it was made of and for, not by where the package is installed: a hash of *all* kernel
-sources (a kernel that calls a kernel of another file must be compiled again when that one changes, which Numba's own
-cache does not see), the versions of Numba, LLVM, NumPy and Python, the CPU, and Numba's settings. So a ``warmup``
-serves every environment and checkout with the same sources.
+Compiled code is kept by what it was made of and for, not by where the package is installed. A folder is for the
+versions of Numba, LLVM, NumPy and Python, the CPU, and Numba's settings; a file in it is for a kernel, the sources of
+its module and of the kernel modules that this one imports, and a signature. (A kernel that calls a kernel of another
+file must be compiled again when that one changes, which Numba's own cache does not see.) So a ``warmup`` serves every
+environment and checkout with the same sources, and after a change what depends on it is compiled and nothing else.
 """
 
 import functools
 import hashlib
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -61,12 +63,28 @@ if portable():
     _keep_to_baseline()
 
 
-def _source_hash() -> str:
-    root = Path(__file__).parent.parent
+def _imported(source: bytes) -> list[str]:
+    """Return the kernel modules that a kernel module imports; tests hold that each imports others in no other form."""
+    return [name.decode() for name in re.findall(rb"^from ((?:\w+\.)*kernels\w*) import ", source, re.MULTILINE)]
+
+
+@functools.cache
+def _source(module: str) -> bytes:
+    return Path(sys.modules[module].__file__ or "").read_bytes()
+
+
+@functools.cache
+def _sources(module: str) -> str:
+    """Return a hash of the sources of a kernel module that is being imported, and of all that it imports."""
+    found, left = {}, [module]
+    while left:
+        name = left.pop()
+        if name not in found:
+            found[name] = _source(name)
+            left += _imported(found[name])
     digest = hashlib.sha256()
-    for path in sorted([*root.glob("**/kernels*.py"), Path(__file__)]):
-        digest.update(path.relative_to(root).as_posix().encode())
-        digest.update(path.read_bytes())
+    for name in sorted(found):
+        digest.update(f"{name} {len(found[name])}\n".encode() + found[name])
     return digest.hexdigest()[:16]
 
 
@@ -81,7 +99,7 @@ def _folder_name() -> str:
         cpu,
         features,
         *(getattr(config, name, None) for name in _SETTINGS),
-        _source_hash(),
+        hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
     ]
     digest = hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
     return f"numba-{numba.__version__}-py{sys.version_info[0]}{sys.version_info[1]}-{cpu}-{digest}"
@@ -148,5 +166,7 @@ def kernel(
         options["_nrt"] = False
     compiled = numba.njit(function, **options)
     if not config.DISABLE_JIT:
-        compiled._cache = CodeCache(function, _FOLDERS)  # what ``cache=True`` does, with files of our own
+        compiled._cache = CodeCache(
+            function, _sources(function.__module__), _FOLDERS
+        )  # what ``cache=True`` does, with files of our own
     return compiled

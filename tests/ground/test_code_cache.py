@@ -30,14 +30,14 @@ class Place:
     def __init__(self, path):
         self.path, self.warnings = path, []
 
-    def kernel(self):
+    def kernel(self, sources="sources"):
         compiled = numba.njit(double)
-        compiled._cache = CodeCache(double, CodeFolders("some", self.warnings.append))
+        compiled._cache = CodeCache(double, sources, CodeFolders("some", self.warnings.append))
         return compiled
 
-    def compiles(self):
+    def compiles(self, sources="sources"):
         """Call a new kernel; return whether it was compiled and not loaded."""
-        compiled = self.kernel()
+        compiled = self.kernel(sources)
         assert compiled(21) == 42
         assert not code_cache.turns._held
         return bool(compiled.stats.cache_misses)
@@ -155,6 +155,40 @@ def test_a_kernel_that_cannot_be_compiled_keeps_nobody_waiting(place):
         place.kernel()(None)
     assert not code_cache.turns._held
     assert not place.files
+
+
+def test_other_sources_are_other_code_and_both_are_kept(place):
+    assert place.compiles("new")
+    assert place.compiles("old")  # by another checkout, say
+    assert not place.compiles("new")
+    assert not place.compiles("old")
+    assert place.kernel("old")._cache.any()
+    assert not place.kernel("older")._cache.any()
+
+
+def test_what_nobody_has_used_for_long_is_removed_where_something_new_is_kept(place):
+    """Of any version; a folder goes with its last file, and what is not compiled code stays."""
+    day, now = 86_400, time.time()
+    ages = {"some/used": (1, 400), "some/new": (400, 1), "some/unused": (91, 91), "some-1/only": (100, 100)}
+    ages |= {"some-2/unused": (100, 100), "some-2/used": (2, 100), "other/unused": (100, 100)}
+    place.compiles()
+    (written,) = place.files
+    for name, days in ages.items():
+        for suffix in (".nbc", ".lock", ".text"):
+            path = place.path / (name + suffix)
+            path.parent.mkdir(exist_ok=True)
+            if (name, suffix) != ("some-1/only", ".text"):
+                path.write_text("")
+                os.utime(path, (now - day * days[0], now - day * days[1]))
+    assert not place.compiles()
+    assert (place.path / "some/unused.nbc").exists()  # nothing is looked through where nothing is compiled
+    assert place.compiles("new")
+    for name in ages:
+        there = name in ("some/used", "some/new", "some-2/used", "other/unused")
+        assert [(place.path / (name + suffix)).exists() for suffix in (".nbc", ".lock")] == [there, there], name
+        assert (place.path / f"{name}.text").exists() == (name != "some-1/only")
+    assert written.exists()
+    assert not (place.path / "some-1").exists()
 
 
 # One at a time

@@ -1,10 +1,13 @@
+import importlib
 import math
 import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 from tests.cli.running import ROOT
+from tests.sources import MODULES, imports
 
 LOOK = "from aligntools.ground import compiling; print(compiling.cache_folder())"
 
@@ -65,24 +68,66 @@ def test_what_a_user_of_the_library_compiles_goes_where_it_went_before(tmp_path)
     assert path.startswith(str(tmp_path))
 
 
-def test_a_change_of_any_kernel_is_a_new_folder(tmp_path, monkeypatch):
+def test_a_change_compiles_what_depends_on_it_and_nothing_else(tmp_path):
     """Numba itself would go on using a caller that was compiled with the old callee."""
+    head = "from aligntools.ground.compiling import kernel\n"
+    body = "@kernel\ndef {0}(x):\n    return {1}\n"
+    modules = {
+        "below": head + "STEP = 1\n" + body.format("below", "x + STEP"),
+        "between": head + "from kernels_below import below\n" + body.format("between", "below(x)"),
+        "above": head + "from kernels_between import (\n    between,\n)\n" + body.format("above", "between(x)"),
+        "beside": head + body.format("beside", "x"),
+    }
+    for name, source in modules.items():
+        (tmp_path / f"kernels_{name}.py").write_text(source)
+    code = "import kernels_above, kernels_beside\n"
+    code += "for k in kernels_above.above, kernels_beside.beside: print(k(1), sum(k.stats.cache_misses.values()))"
+
+    def run():
+        found = python(code, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}", ALIGNTOOLS_CACHE_DIR=str(tmp_path / "cache"))
+        return found.stdout.decode().splitlines()
+
+    assert run() == ["2 1", "1 1"]
+    assert run() == ["2 0", "1 0"]
+    (tmp_path / "kernels_below.py").write_text(modules["below"].replace("STEP = 1", "STEP = 2"))
+    assert run() == ["3 1", "1 0"]
+    (tmp_path / "kernels_below.py").write_text(modules["below"])
+    assert run() == ["2 0", "1 0"]
+
+
+def test_which_sources_a_kernel_was_compiled_from(monkeypatch):
+    """Every kernel module of the package: its own and those that it imports, however many steps away."""
     from aligntools.ground import compiling
 
-    package = tmp_path / "aligntools"
-    shutil.copytree(ROOT / "aligntools", package, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(compiling, "__file__", str(package / "ground" / "compiling.py"))
-    before = compiling._source_hash()
-    assert before == compiling._source_hash()
-    kernels = sorted(package.rglob("kernels*.py"))
-    assert len(kernels) > 4
-    seen = {before}
-    for path in [*kernels, package / "ground" / "compiling.py"]:
-        path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-        seen.add(compiling._source_hash())
-    assert len(seen) == len(kernels) + 2
-    (package / "ground" / "errors.py").write_text("")
-    assert compiling._source_hash() in seen
+    below = {
+        path.removesuffix(".py").replace("/", "."): {
+            module for module, *_ in imports(tree) if module.split(".")[-1].startswith("kernels")
+        }
+        for path, tree in MODULES.items()
+        if Path(path).name.startswith("kernels")
+    }
+    assert sum(map(len, below.values())) > 30
+    for module in below:
+        importlib.import_module(module)
+
+    def depends(module, on):
+        return module == on or any(depends(m, on) for m in below[module])
+
+    def hashes():
+        compiling._sources.cache_clear()
+        return {module: compiling._sources(module) for module in below}
+
+    source = compiling._source
+    before = hashes()
+    assert len(set(before.values())) == len(below)
+    for changed in below:
+        monkeypatch.setattr(
+            compiling, "_source", lambda name, changed=changed: source(name) + b"\n" * (name == changed)
+        )
+        after = hashes()
+        assert {m for m in below if after[m] != before[m]} == {m for m in below if depends(m, changed)}
+    monkeypatch.undo()
+    assert hashes() == before
 
 
 def test_where_the_package_is_does_not_matter(tmp_path):
