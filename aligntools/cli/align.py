@@ -57,7 +57,14 @@ _parts = options.group(
 )
 
 
-@click.command("align", cls=options.Command, renamed={"--load-model": "--model"})
+@click.command(
+    "align",
+    cls=options.Command,
+    renamed={"--load-model": "--model"},
+    basic="source target joint_file output model save_model fast best encoder dictionary priors threshold"
+    " symmetrize phrases link_probabilities scores forward_output reverse_output tokenize tmpdir workers"
+    " unbuffered max_memory threads seed quiet",
+)
 @aligning.text
 @aligning.models
 @_priors

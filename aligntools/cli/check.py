@@ -15,7 +15,12 @@ from aligntools.ground.ranges import amounts
 FAILED = 3
 
 
-@click.command("check", cls=options.Command)
+@click.command(
+    "check",
+    cls=options.Command,
+    basic="source target joint_file output model flag_above fail_above output_format summary flagged save_model"
+    " fast tokenize max_memory threads quiet",
+)
 @options.group(
     "Common options",
     *aligning.sides,

@@ -92,7 +92,13 @@ _limits = options.group(
 )
 
 
-@click.command("contrastive-align", cls=options.Command, renamed={"--load-model": "--model"})
+@click.command(
+    "contrastive-align",
+    cls=options.Command,
+    renamed={"--load-model": "--model"},
+    basic="source target joint_file output gold evidence model weights save_model save_weights fast features"
+    " start encoder dictionary unbuffered threads seed quiet",
+)
 @aligning.text
 @_gold
 @_models

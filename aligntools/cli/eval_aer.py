@@ -9,7 +9,11 @@ from aligntools.api.score.scorers import AlignmentScorer
 from aligntools.cli import declared, options, scoring
 
 
-@click.command("eval-aer", cls=options.Command)
+@click.command(
+    "eval-aer",
+    cls=options.Command,
+    basic="head paired json gold_format index_base reverse bootstrap seed quiet",
+)
 @click.argument("gold", metavar="GOLD")
 @click.argument("hypotheses", metavar="ALIGNMENT...", nargs=-1, required=True)
 @options.group(

@@ -9,7 +9,11 @@ from aligntools.api.score.scorers import TagScorer
 from aligntools.cli import declared, options, scoring
 
 
-@click.command("eval-tags", cls=options.Command)
+@click.command(
+    "eval-tags",
+    cls=options.Command,
+    basic="column train paired by_tag format head json bootstrap seed quiet",
+)
 @click.argument("gold", metavar="GOLD")
 @click.argument("hypotheses", metavar="TAGGED...", nargs=-1, required=True)
 @options.group(

@@ -12,7 +12,13 @@ from aligntools.cli import declared, engine_options, notices, options
 from aligntools.ground.errors import UsageProblem
 
 
-@click.command("extract-grammar", cls=options.Command, renamed={"--align": "--alignments"})
+@click.command(
+    "extract-grammar",
+    cls=options.Command,
+    renamed={"--align": "--alignments"},
+    basic="source target joint alignments output format text max_span min_count keep features workers"
+    " max_memory threads quiet",
+)
 @options.group(
     "Common options",
     click.option("-s", "--source", metavar="FILE", help="Source text, one sentence per line."),

@@ -13,7 +13,12 @@ from aligntools.cli.reporting import reporting
 _ROW = "line TAB reason TAB score TAB source TAB target"
 
 
-@click.command("filter", cls=options.Command)
+@click.command(
+    "filter",
+    cls=options.Command,
+    basic="source target joint_file output model min_score min_coverage max_copied everything rejected"
+    " source_output target_output scores save_model fast tokenize max_memory threads quiet",
+)
 @options.group(
     "Common options",
     *aligning.sides,

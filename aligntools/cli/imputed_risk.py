@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 _OLD = {"-w": "-o", "--weights": "--output"} | renamed(ImputationSettings, TuningSettings)
 
 
-@click.command("imputed-risk", cls=options.Command, renamed=_OLD)
+@click.command(
+    "imputed-risk",
+    cls=options.Command,
+    renamed=_OLD,
+    basic="supervised references grammar lm output monolingual reverse_grammar reverse_lm impute method loss"
+    " n_best rounds start checkpoint workers threads seed quiet",
+)
 @options.group(
     "Common options",
     click.option("--supervised", metavar="FILE", help="Source text with references, one sentence per line."),

@@ -11,7 +11,12 @@ from aligntools.cli import declared, notices, options
 from aligntools.ground.errors import UsageProblem
 
 
-@click.command("lexicon", cls=options.Command, renamed={"--align": "--alignments"})
+@click.command(
+    "lexicon",
+    cls=options.Command,
+    renamed={"--align": "--alignments"},
+    basic="joint_file alignments source target shortlist top min_share skip_bad_links output quiet",
+)
 @options.group(
     "Common options",
     click.option(

@@ -16,45 +16,58 @@ from aligntools.ground import memory, portable
 from aligntools.ground.errors import AligntoolsError, harmless, one_line, unquoted
 from aligntools.store import appearing
 
-#: Every subcommand, with its one line in ``aligntools --help``. The module has the command's name with
+#: Every subcommand with its one line in ``aligntools --help``, by what it is for. Its module has its name with
 #: ``_`` for ``-`` and is imported only when the command is asked for, so that ``--help`` stays quick.
-COMMANDS = {
-    "align": "Align a parallel corpus, or apply a saved model to new text.",
-    "contrastive-align": "Align with non-local features, weights learned from the text or from a little gold.",
-    "teach": "Teach the start of contrastive-align by large text, without gold links.",
-    "mre-align": "Align with models trained by maximum reconstruction (IBM 2, HMM).",
-    "filter": "Keep the sentence pairs that are translations, by how their words align.",
-    "transfer-markup": "Carry tags of XML and HTML over to a translation, by word links.",
-    "check": "Check what translations leave out, add or repeat, by how their words align.",
-    "serve": "Answer over HTTP: links, checks, tags carried over; with a page to try it.",
-    "symmetrize": "Combine, convert and check alignment files.",
-    "eval-aer": "Score alignments against gold links: precision, recall, F1, AER.",
-    "view": "Look at alignments: in the terminal, as a page, as a picture.",
-    "train-hmm": "Train hidden Markov models: of alignments, of induced tags, of given tags.",
-    "train-classes": "Cluster words: classes by what stands next to them, as mkcls.",
-    "train-tagger": "Train a tagger on text with tags, with some, or without.",
-    "tag": "Tag text with a trained tagger.",
-    "conll": "Take words, tags, columns or raw text out of CoNLL, or put columns in.",
-    "eval-tags": "Score tags: accuracy, many-to-1, 1-to-1, VI, V-measure.",
-    "project": "Carry tags, features and trees over word alignments.",
-    "train-parser": "Train a dependency parser from a treebank, or from tags alone.",
-    "transfer-parse": "Train a parser for a language without a treebank, through parallel text.",
-    "train-grammar": "Learn a grammar of constituents from trees.",
-    "parse": "Parse text: trees of dependencies, or of constituents.",
-    "eval-uas": "Score dependency trees: UAS, LAS, whole trees, roots.",
-    "eval-brackets": "Score trees of constituents: labelled F1, as EVALB counts.",
-    "train-lm": "Estimate an n-gram language model.",
-    "eval-lm": "Measure how well a language model predicts text: perplexity.",
-    "eval-bleu": "Score translations: BLEU.",
-    "extract-grammar": "Extract a Hiero grammar from aligned text.",
-    "filter-grammar": "Keep the rules of a grammar that a text can use.",
-    "lexicon": "Write translation tables and shortlists from aligned text.",
-    "terms": "Find the terms of parallel text and their translations: a glossary.",
-    "translate": "Translate text with a hierarchical grammar.",
-    "imputed-risk": "Learn a translation system's weights, from bitext and from target text alone.",
-    "drop-ins": "Write programs that stand in for other aligners' own into a folder.",
-    "warmup": "Compile everything once, for container images and CI.",
+GROUPS = {
+    "Word alignment": {
+        "align": "Align a parallel corpus, or new text by a saved model.",
+        "contrastive-align": "Align with a network, or features learned from gold.",
+        "mre-align": "Align by maximum reconstruction (IBM 2, HMM).",
+        "teach": "Train contrastive-align's network without gold.",
+        "symmetrize": "Combine, convert and check alignment files.",
+        "eval-aer": "Score alignments: precision, recall, F1, AER.",
+        "lexicon": "Write translation tables and shortlists.",
+    },
+    "Work with aligned text": {
+        "filter": "Keep the sentence pairs that are translations.",
+        "check": "Check what translations leave out, add or repeat.",
+        "terms": "Find the terms of parallel text: a glossary.",
+        "transfer-markup": "Carry tags of XML and HTML over to a translation.",
+        "project": "Carry tags, features and trees over word alignments.",
+        "serve": "Answer over HTTP: links, checks, tags carried over.",
+    },
+    "Tags and word classes": {
+        "train-tagger": "Train a tagger on text with tags, some tags or none.",
+        "train-hmm": "Train hidden Markov models of tags or alignments.",
+        "tag": "Tag text with a trained tagger.",
+        "train-classes": "Cluster words by their neighbours, as mkcls does.",
+        "eval-tags": "Score tags: accuracy, many-to-1, 1-to-1, VI, V-measure.",
+        "conll": "Convert CoNLL and trees: words, tags, columns, raw text.",
+    },
+    "Trees": {
+        "train-parser": "Train a dependency parser from trees or tags.",
+        "transfer-parse": "Train a parser through parallel text, without a treebank.",
+        "train-grammar": "Learn a grammar of constituents from trees.",
+        "parse": "Parse text: trees of dependencies, or of constituents.",
+        "eval-uas": "Score dependency trees: UAS, LAS, whole trees, roots.",
+        "eval-brackets": "Score trees of constituents: labelled F1, as EVALB counts.",
+    },
+    "Translation": {
+        "train-lm": "Estimate an n-gram language model.",
+        "eval-lm": "Measure the perplexity of text under a language model.",
+        "extract-grammar": "Extract a Hiero grammar from aligned text.",
+        "filter-grammar": "Keep the rules of a grammar that a text can use.",
+        "translate": "Translate text with a hierarchical grammar.",
+        "imputed-risk": "Learn the weights of a translation system.",
+        "eval-bleu": "Score translations: BLEU.",
+    },
+    "Everything else": {
+        "view": "Look at results: in the terminal, as a page, as a picture.",
+        "drop-ins": "Write programs that stand in for other aligners.",
+        "warmup": "Compile everything once, for container images and CI.",
+    },
 }
+COMMANDS = {name: line for group in GROUPS.values() for name, line in group.items()}
 
 #: Set by the shell when it asks for completions (click's protocol).
 COMPLETION = "_ALIGNTOOLS_COMPLETE"
@@ -76,8 +89,10 @@ class _Lazy(click.Group):
         return programs.command(name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        width = max(map(len, COMMANDS))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), line) for name, line in commands.items()])
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})

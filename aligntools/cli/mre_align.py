@@ -33,7 +33,13 @@ _reconstruction = options.group(
 )
 
 
-@click.command("mre-align", cls=options.Command, renamed={"--load-model": "--model"})
+@click.command(
+    "mre-align",
+    cls=options.Command,
+    renamed={"--load-model": "--model"},
+    basic="source target joint_file output model save_model init_model preset model_type mre_iterations"
+    " threshold symmetrize forward_output reverse_output scores max_memory threads seed quiet",
+)
 @aligning.text
 @aligning.models
 @_reconstruction

@@ -34,6 +34,10 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 AFTERWARDS = "aligntools.afterwards"
 #: Title of the options that have none of their own.
 OTHERS = "Other options"
+#: Title of the options that ``--help`` shows of a command with many.
+ESSENTIAL = "Options"
+#: Where a command's context keeps whether its help shows all options.
+WHOLE = "aligntools.whole_help"
 
 
 def number(of: ranges.Range) -> Number:
@@ -52,13 +56,17 @@ class Command(click.Command):
     renamed : dict of str to str
         Old spellings and what they are called now: ``{"--k-best": "--n-best"}``. An old spelling works as the new
         one does; a line on standard error says what it is called now.
+    basic : str
+        The options that ``--help`` shows, by the names of their values, with spaces between; ``--help-all`` shows
+        the others too. Empty: all.
     """
 
-    def __init__(self, *args: Any, renamed: dict[str, str] | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, renamed: dict[str, str] | None = None, basic: str = "", **kwargs: Any) -> None:
         kwargs["context_settings"] = SETTINGS | (kwargs.get("context_settings") or {})
         super().__init__(*args, **kwargs)
         self.help = self.help or docstring(self.callback)
         self.renamed = renamed or {}
+        self.basic = basic.split()
         for parameter in self.params:
             named = parameter.metavar or ""
             if type(parameter.type) is click.types.StringParamType and (
@@ -67,6 +75,11 @@ class Command(click.Command):
                 parameter.type = Place("dir" if named == "DIR" else "file")
             elif type(parameter.type) is click.types.StringParamType and named != "TEXT" and not parameter.callback:
                 parameter.type = Word()
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters, ``--help`` and, where that does not show all of them, ``--help-all``."""
+        *params, help_option = super().get_params(ctx)
+        return [*params, *([_HELP_ALL] if self.basic else []), help_option]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, old spellings replaced."""
@@ -118,18 +131,51 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their groups' titles, in the order in which the groups were declared."""
+        whole = not self.basic or ctx.meta.get(WHOLE, False)
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None and isinstance(parameter, click.Option):
-                if isinstance(parameter.type, Number):
-                    record = _with_range(*record, parameter.type.allowed)
-                groups.setdefault(getattr(parameter, "group", OTHERS), []).append(record)
+            if record is None or not isinstance(parameter, click.Option):
+                continue
+            title = getattr(parameter, "group", OTHERS)
+            if not whole:
+                if parameter.name not in self.basic and parameter.name not in ("help", "help_all"):
+                    continue
+                record = _short(*record)
+                title = title if title == OTHERS else ESSENTIAL
+            elif isinstance(parameter.type, Number):
+                record = _with_range(*record, parameter.type.allowed)
+            groups.setdefault(title, []).append(record)
         groups[OTHERS] = groups.pop(OTHERS, [])  # last
         for title, records in groups.items():
             if records:
                 with formatter.section(title):
-                    formatter.write_dl(records)
+                    formatter.write_dl(records, col_max=30 if whole else 24)
+
+
+def _show_all(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
+    """Print the help with all options, and exit."""
+    if value and not ctx.resilient_parsing:
+        ctx.meta[WHOLE] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+_HELP_ALL = click.Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show all options and exit.",
+)
+
+
+def _short(names: str, help: str) -> tuple[str, str]:
+    """Return an option's line of help cut to its first clause, with a default and choices that are short."""
+    text, *default = re.split(r"(?=  \[[^][]*\]$)", help)
+    first = re.split(r"(?<=[^.]{12})(?:[.;:](?=\s|$)|,? \((?!s\)))", text, maxsplit=1)[0]
+    return re.sub(r"\[[^]]{24,}\]$", "NAME", names), first + "".join(d for d in default if len(d) < 24)
 
 
 def _with_range(names: str, help: str, allowed: ranges.Range) -> tuple[str, str]:

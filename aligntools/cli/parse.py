@@ -23,7 +23,12 @@ def _length() -> Any:
     return declared.option(ParserDecisions, "max_length", default=None, help=about)
 
 
-@click.command("parse", cls=options.Command, renamed=renamed(ParserDecisions))
+@click.command(
+    "parse",
+    cls=options.Command,
+    renamed=renamed(ParserDecisions),
+    basic="model output labels format column map unbuffered projective max_length n_best samples workers threads quiet",
+)
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
 @options.group(
     "Common options",

@@ -23,7 +23,11 @@ class _Columns(click.ParamType):
         return tuple(name.strip() for name in value.split(",")) if isinstance(value, str) else value
 
 
-@click.command("project", cls=options.Command)
+@click.command(
+    "project",
+    cls=options.Command,
+    basic="source target alignments output columns spans links reverse index_base dictionary quiet",
+)
 @options.group(
     "Common options",
     click.option(

@@ -44,7 +44,12 @@ def _texts(name: str, about: str) -> Callable[[FC], FC]:
     return click.option(name, nargs=2, metavar="SRC TGT", type=options.Place(), help=about)
 
 
-@click.command("symmetrize", cls=options.Command, help=_HELP)
+@click.command(
+    "symmetrize",
+    cls=options.Command,
+    help=_HELP,
+    basic="name check output in_place format to index_base to_words to_pieces words quiet",
+)
 @click.argument("operands", metavar="A [B]", nargs=-1)
 @options.group(
     "Common options",

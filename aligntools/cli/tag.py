@@ -26,7 +26,13 @@ class _Tag(options.Command):
         return super()._modern(words)
 
 
-@click.command("tag", cls=_Tag, renamed=renamed(TagDecisions))
+@click.command(
+    "tag",
+    cls=_Tag,
+    renamed=renamed(TagDecisions),
+    basic="model output to format column keep unbuffered tokenize n_best samples scores posteriors workers"
+    " threads quiet",
+)
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
 @options.group(
     "Common options",

@@ -10,7 +10,11 @@ from aligntools.cli.reporting import reporting
 from aligntools.ground.running import Run
 
 
-@click.command("teach", cls=options.Command)
+@click.command(
+    "teach",
+    cls=options.Command,
+    basic="source target joint_file output model students passes max_length threads seed quiet",
+)
 @options.group(
     "Common options",
     click.option(

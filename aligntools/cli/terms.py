@@ -11,7 +11,12 @@ from aligntools.cli import declared, options
 from aligntools.cli.reporting import reporting
 
 
-@click.command("terms", cls=options.Command)
+@click.command(
+    "terms",
+    cls=options.Command,
+    basic="source target joint_file alignments model output output_format min_count max_words patterns top"
+    " source_tags target_tags known inconsistent fast best tokenize threads quiet",
+)
 @options.group(
     "Common options",
     *aligning.sides,

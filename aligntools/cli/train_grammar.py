@@ -24,7 +24,11 @@ COMMON = {"output", "log_json", "threads", "quiet", "verbose"}
 _WITHOUT = "Without trees (--text)"
 
 
-@click.command("train-grammar", cls=options.Command)
+@click.command(
+    "train-grammar",
+    cls=options.Command,
+    basic="treebanks text output latent members functions symbols estimator column format log_json threads seed quiet",
+)
 @options.group(
     "Common options",
     click.option(

@@ -52,7 +52,13 @@ def _estimator(name: str, default: str) -> Callable[[FC], FC]:
     )
 
 
-@click.command("train-hmm", cls=options.Command, renamed=training.RENAMED)
+@click.command(
+    "train-hmm",
+    cls=options.Command,
+    renamed=training.RENAMED,
+    basic="tagged text output source target joint_file partial dictionary preset latent states save_classes"
+    " threads seed quiet",
+)
 @options.group(
     "Common options",
     click.option("--tagged", metavar="FILE", help="Train a tagger on text with tags: CoNLL or word_TAG lines."),

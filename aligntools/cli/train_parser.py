@@ -37,7 +37,13 @@ def _length(name: str) -> Callable[[FC], FC]:
     return declared.option(ParserSettings, name, default=None, help=about)
 
 
-@click.command("train-parser", cls=options.Command, renamed=training.RENAMED | renamed(ParserSettings))
+@click.command(
+    "train-parser",
+    cls=options.Command,
+    renamed=training.RENAMED | renamed(ParserSettings),
+    basic="treebanks unsupervised output labels column map features projective classes checkpoint workers"
+    " log_json threads quiet",
+)
 @options.group(
     "Common options",
     click.option(

@@ -16,6 +16,8 @@ command = options.Command(
     "train-tagger",
     params=[p for p in train_hmm.command.params if p.name not in _ALIGNING],
     callback=_run,
+    basic="tagged text output format column partial dictionary preset latent classes tokens states save_classes"
+    " save_paths threads seed quiet",
     help="""Train a tagger: from text with tags (--tagged), with tags for some of its words (--partial), or without
     tags (--text).
 

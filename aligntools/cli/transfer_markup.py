@@ -10,7 +10,11 @@ from aligntools.cli.reporting import reporting
 from aligntools.ground.running import Run
 
 
-@click.command("transfer-markup", cls=options.Command)
+@click.command(
+    "transfer-markup",
+    cls=options.Command,
+    basic="source target segments output model train report markup fast save_model tokenize max_memory threads quiet",
+)
 @options.group(
     "Common options",
     click.argument("document", metavar="[FILE]", required=False),

@@ -12,7 +12,13 @@ from aligntools.cli.flags import on_command_line, renamed
 from aligntools.ground.errors import UsageProblem
 
 
-@click.command("transfer-parse", cls=options.Command, renamed=training.RENAMED | renamed(TransferSettings))
+@click.command(
+    "transfer-parse",
+    cls=options.Command,
+    renamed=training.RENAMED | renamed(TransferSettings),
+    basic="source_models sources targets alignments output labels unlabeled column map method max_pairs"
+    " features checkpoint workers threads quiet",
+)
 @options.group(
     "Common options",
     click.option(

@@ -13,7 +13,12 @@ from aligntools.ground.declaring import range_of
 from aligntools.ground.errors import UsageProblem
 
 
-@click.command("translate", cls=options.Command, renamed=renamed(TranslationLists))
+@click.command(
+    "translate",
+    cls=options.Command,
+    renamed=renamed(TranslationLists),
+    basic="grammar lm weights input output n_best samples derivations unbuffered pop_limit workers threads quiet",
+)
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
 @options.group(
     "Common options",

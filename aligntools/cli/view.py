@@ -29,7 +29,11 @@ KINDS = {
 }
 
 
-@click.command("view", cls=options.Command)
+@click.command(
+    "view",
+    cls=options.Command,
+    basic="output svg number source target joint alignments gold tags column derivations reference model log quiet",
+)
 @click.argument("files", metavar="[FILE]...", nargs=-1)
 @options.group(
     "Common options",

@@ -40,7 +40,7 @@ def page(name):
         out += ["```text", text, "```", ""] if as_it_is else [_plain(text), ""]
     groups = {}
     for parameter in command.get_params(context):
-        if parameter.get_help_record(context):
+        if parameter.get_help_record(context) and parameter.name != "help_all":
             groups.setdefault(getattr(parameter, "group", "Other options"), []).append(parameter)
     groups["Other options"] = groups.pop("Other options", [])  # last, as in the help
     for title, parameters in groups.items():

@@ -59,9 +59,9 @@ def test_a_new_model_is_trained_kept_and_shown_from_python(tmp_path):
 
 @pytest.mark.usefixtures("slanted")
 def test_a_new_model_is_a_choice_of_the_command_line(tmp_path):
-    assert f"[{'|'.join(registry.names())}]".encode() in run("align", "--help").stdout
+    assert f"[{'|'.join(registry.names())}]".encode() in run("align", "--help-all").stdout
     assert registry.names()[-2:] == ("slanted", "learned")
-    assert b"slanted" not in run("mre-align", "--help").stdout
+    assert b"slanted" not in run("mre-align", "--help-all").stdout
     given = ("-q", "-i", TEXT, "--model-type", "slanted")
     assert run("align", *given, "-o", tmp_path / "a", "--save-model", tmp_path / "m").returncode == 0
     assert run("align", "-q", "-m", tmp_path / "m", "-i", TEXT, "-o", tmp_path / "b").returncode == 0

@@ -67,7 +67,7 @@ def test_the_old_spelling(corpus):
     assert b"--align is called --alignments now" in old.stderr
     assert b"now" not in new.stderr
     assert (corpus / "align.f2e").read_bytes() == (corpus / "alignments.f2e").read_bytes()
-    assert b"--align " not in run("lexicon", "--help").stdout
+    assert b"--align " not in run("lexicon", "--help-all").stdout
 
 
 def test_what_a_word_seldom_is_may_be_left_out(tmp_path):

@@ -232,6 +232,23 @@ def test_help_lists_every_command():
     assert run("-h").stdout == done.stdout
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_a_screen_and_help_all_has_every_option(name):
+    command = cli.get_command(None, name)
+    known = {o.name: o for o in command.params if isinstance(o, click.Option) and not o.hidden}
+    basic = getattr(command, "basic", None) or list(known)
+    assert len(set(basic)) == len(basic)
+    assert set(basic) <= set(known)
+    short = run(name, "--help").stdout.decode()
+    assert len(short.splitlines()) <= 60
+    assert all(known[one].opts[0] in short for one in basic)
+    assert "Example:" in short
+    if command.basic:
+        whole = run(name, "--help-all").stdout.decode()
+        assert all(spelling in whole for o in known.values() for spelling in o.opts)
+        assert "--help-all" in short
+
+
 def test_version():
     assert run("-V").stdout.decode() == f"aligntools, version {__version__}\n"
 

@@ -86,9 +86,9 @@ def test_columns_past_any_number():
 
 
 def test_the_range_is_in_the_help():
-    shown = " ".join(run_whole("extract-grammar", "--help").stdout.decode().split())
+    shown = " ".join(run_whole("extract-grammar", "--help-all").stdout.decode().split())
     assert "[default: 10; 1<=x<=200]" in shown
-    shown = " ".join(run_whole("align", "--help").stdout.decode().split())
+    shown = " ".join(run_whole("align", "--help-all").stdout.decode().split())
     assert "[default: 0.2; x>0]" in shown
     assert "with one view of the text 0.5; 0<=x<=1]" in shown
 

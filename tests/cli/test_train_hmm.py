@@ -233,7 +233,7 @@ def test_the_old_spelling_of_output_goes_on_working(samples, folder):
         assert done.stderr.decode().startswith("note: -")
         assert (folder / "old").read_bytes() == (folder / "new").read_bytes()
         (folder / "old").unlink()
-    assert "--model" not in run("train-hmm", "--help").stdout.decode()
+    assert "--model" not in run("train-hmm", "--help-all").stdout.decode()
 
 
 @pytest.mark.parametrize("way", ["--text", "--tagged"])
