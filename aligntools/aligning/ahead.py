@@ -88,12 +88,8 @@ def decisions() -> None:
 class Ahead(NamedTuple):
     """What a process compiles for a model.
 
-    Attributes
-    ----------
-    telling : kernel
-        Tells whether it was done before.
-    functions : tuple of callable
-        In this order.
+    telling: Tells whether it was done before.
+    functions: In this order.
     """
 
     telling: Any

@@ -12,21 +12,12 @@ from aligntools.aligning.models.base import LexicalModel
 def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
     """Return what the model learned of whole words (of its first view, if it has no such view).
 
-    Parameters
-    ----------
-    model : AlignmentModel
-    words : int
-        The most frequent words of each side that translations and fertilities are given of.
-    best : int
-        Translations of each.
-
-    Returns
-    -------
-    dict
-        ``settings``: rows of name and value. ``charts``: what the model shows of itself, `Shares`. ``sides``: for the
-        source and the target words, ``words`` (list of str), ``counts`` (expected links), ``translations`` (for each
-        word pairs of another word and its probability) and ``shares`` (for each word those of 0, 1, 2 .. words linked
-        to it, or None).
+    words: The most frequent words of each side that translations and fertilities are given of.
+    best: Translations of each.
+    Returns ``settings``: rows of name and value. ``charts``: what the model shows of itself, `Shares`. ``sides``: for
+    the source and the target words, ``words`` (list of str), ``counts`` (expected links), ``translations`` (for each
+    word pairs of another word and its probability) and ``shares`` (for each word those of 0, 1, 2 .. words linked to
+    it, or None).
     """
     view = next((m for m in model.views if m.letters == 0), model.views[0])
     s, p_null = model.settings, ", ".join(f"{x:.3f}" for x in view.p_null)

@@ -38,22 +38,14 @@ _log = logging.getLogger("aligntools")
 class EvidenceKind:
     """A kind's declaration.
 
-    Attributes
-    ----------
-    name : str
-        In headers of files, and in messages.
-    about : str
-        What it is, in a description of a model.
-    option : str
-        The option by which users have it.
-    types, places : bool
-        What it is evidence of.
-    in_parts : bool
-        It takes part where text is in parts.
-    pieces : bool
-        Its links of words are links of their pieces too, in models of pieces.
-    again : bool
-        To align new text it has to be there again. Of a kind that is asked this is so where it gave evidence of places.
+    name: In headers of files, and in messages.
+    about: What it is, in a description of a model.
+    option: The option by which users have it.
+    types, places: What it is evidence of.
+    in_parts: It takes part where text is in parts.
+    pieces: Its links of words are links of their pieces too, in models of pieces.
+    again: To align new text it has to be there again. Of a kind that is asked this is so where it gave evidence of
+        places.
     """
 
     name: str
@@ -70,14 +62,10 @@ class EvidenceKind:
 class Said:
     """What a source says of a text.
 
-    Attributes
-    ----------
-    about : dict
-        For a model's header: the source's ``name``, a ``checksum`` where it can have evidence of places, what it found.
-    priors : Priors or None
-        Links of types of words, which count in full; words as they are written.
-    places : Places or None
-        Links of each sentence pair; None where not all were read, or nothing is believed.
+    about: For a model's header: the source's ``name``, a ``checksum`` where it can have evidence of places, what it
+        found.
+    priors: Links of types of words, which count in full; words as they are written.
+    places: Links of each sentence pair; None where not all were read, or nothing is believed.
     """
 
     about: About
@@ -107,14 +95,9 @@ class Source(ABC):
     def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
         """Say what is known of a text before training.
 
-        Parameters
-        ----------
-        written : Bitext
-            Its words as they are written.
-        pool : Pool
-            Does not show in the result.
-        tell : callable
-            Called with how many more pairs were read, and how many are to be.
+        written: Its words as they are written.
+        pool: Does not show in the result.
+        tell: Called with how many more pairs were read, and how many are to be.
         """
 
 
@@ -146,16 +129,10 @@ class WordSource(Source):
     ) -> Said:
         """Say what is known of the words of a text that may be in parts.
 
-        Parameters
-        ----------
-        source, target : Vocabulary
-            The words of all parts, the most frequent ones first.
-        tried : Bitext
-            The text, or its first part, by which the source may be tried.
-        parts : iterable of Bitext
-            All of the text, for sources that look where words stand together.
-        pool : Pool
-            Does not show in the result.
+        source, target: The words of all parts, the most frequent ones first.
+        tried: The text, or its first part, by which the source may be tried.
+        parts: All of the text, for sources that look where words stand together.
+        pool: Does not show in the result.
         """
         return self.tried(self.of_words(source, target, pool), tried)
 
@@ -196,14 +173,9 @@ class TextSource(Source):
 class AskedKind(EvidenceKind, ABC, Generic[S]):
     """A kind that takes part where settings ask for it; a subclass says how.
 
-    Attributes
-    ----------
-    settings : type
-        The class of its settings, whose defaults ask for nothing.
-    applying : tuple of str
-        Its options that hold where a model is applied, too: where the source is, or that it is left out.
-    instead : str
-        What to do where a model needs a source that is not there; the end of a message.
+    settings: The class of its settings, whose defaults ask for nothing.
+    applying: Its options that hold where a model is applied, too: where the source is, or that it is left out.
+    instead: What to do where a model needs a source that is not there; the end of a message.
     """
 
     settings: type[S] = Settings  # type: ignore[assignment]
@@ -221,11 +193,7 @@ class AskedKind(EvidenceKind, ABC, Generic[S]):
     def chosen(self, settings: S, usual: bool) -> S:
         """Return the same with everything said, which was not.
 
-        Parameters
-        ----------
-        settings : Settings
-        usual : bool
-            Whether kinds that are there take part without being asked for.
+        usual: Whether kinds that are there take part without being asked for.
         """
         return settings
 
@@ -248,10 +216,7 @@ class AskedKind(EvidenceKind, ABC, Generic[S]):
     def source_of(self, about: About, settings: S) -> TextSource:
         """Return the source of evidence of places that weights were made with.
 
-        Raises
-        ------
-        UsageProblem
-            When it is not there, or is another one.
+        Raises UsageProblem when it is not there, or is another one.
         """
         problem = ""
         try:
@@ -301,10 +266,7 @@ def asked_kinds() -> tuple[AskedKind[Any], ...]:
 def kind_of(name: str) -> AskedKind[Any]:
     """Return a kind that a file names.
 
-    Raises
-    ------
-    UsageProblem
-        When there is none.
+    Raises UsageProblem when there is none.
     """
     found = KINDS.get(name)
     if not isinstance(found, AskedKind):
@@ -332,10 +294,7 @@ class Asked:
     def of(cls, made: Callable[[type[Settings]], Settings], *, applying: bool = False) -> "Asked":
         """Ask as settings say, which ``made`` returns of a class.
 
-        Raises
-        ------
-        UsageProblem
-            Where a model is applied (``applying``), and an option is for training.
+        Raises UsageProblem where a model is applied (``applying``), and an option is for training.
         """
         found = {}
         for kind in asked_kinds():
@@ -390,13 +349,8 @@ class Asked:
 class Known:
     """What all kinds that were asked know of a text.
 
-    Attributes
-    ----------
-    said : dict of str to Said
-        By the name of the kind.
-    asked : Asked
-    text : Bitext or None
-        The text, as training takes it.
+    said: By the name of the kind.
+    text: The text, as training takes it.
     """
 
     said: Mapping[str, Said]
@@ -479,12 +433,7 @@ def ask(
     ``tell`` is called with the kind's name, how many more pairs were read, and how many are to be. With ``places`` only
     those are asked that read all of the text: where training is over, evidence of types changes nothing.
 
-    Raises
-    ------
-    UsageProblem
-        When a source is not there.
-    DataError
-        When its files are damaged.
+    Raises UsageProblem when a source is not there. Raises DataError when its files are damaged.
     """
     said, pairs = {}, len(written)
     for kind in asked.kinds:

@@ -25,18 +25,12 @@ def giza_tables(
 ) -> GizaTables:
     """Return one direction's tables.
 
-    Parameters
-    ----------
-    model : LexicalModel
-        Of whole words.
-    d : int
-        0 forward, 1 reverse.
-    given, observed : Side
-        The text that it was trained on.
-    links : Links
-        Of the direction: at most one for each observed word. Positions are counted over them.
-    numbers : tuple of int64, or None
-        GIZA++'s number of each class of the given words, and of the observed ones; -1 of classes without words.
+    model: Of whole words.
+    d: 0 forward, 1 reverse.
+    given, observed: The text that it was trained on.
+    links: Of the direction: at most one for each observed word. Positions are counted over them.
+    numbers (tuple of int64, or None): GIZA++'s number of each class of the given words, and of the observed ones; -1 of
+        classes without words.
     """
     fertilities = p0 = heads = others = jumps = first = None
     if isinstance(model, CeptModel):

@@ -31,17 +31,9 @@ def needed_for(tokens: int, words: int, cells: int, settings: ResolvedSettings, 
 def cells_within(max_memory: int | None, needed: int = 0) -> int:
     """Return how many link-matrix cells may be worked at a time.
 
-    Parameters
-    ----------
-    max_memory : int or None
-        Bytes; None is the bound of the process, if it has one.
-    needed : int
-        Bytes that are needed besides.
-
-    Raises
-    ------
-    ResourceError
-        When next to nothing would be left.
+    max_memory: Bytes; None is the bound of the process, if it has one.
+    needed: Bytes that are needed besides.
+    Raises ResourceError when next to nothing would be left.
     """
     bound = memory.limit() if max_memory is None else max_memory
     if bound is None:

@@ -42,24 +42,13 @@ KIND = "alignment"
 class AlignmentModel:
     """What training gives and ``align -m`` takes.
 
-    Attributes
-    ----------
-    settings : ResolvedSettings
-    source_vocabulary, target_vocabulary : Vocabulary
-    views : list of LexicalModel
-        One a view of the text.
-    lowercase : bool
-        Whether the text was put in lower case.
-    length_ratio : float
-        Target words a source word, in the training text.
-    subwords : SubwordMember or None
-        What links pieces of words.
-    split : str
-        What separated the words of the text; see `words.white_space`.
-    evidence : dict of str to dict
-        By what kinds of evidence the model learned words, and what each says of itself; see `aligning.evidence`.
-    decision : dict or None
-        Weights of features by which links are decided on, where posteriors alone do not: what
+    views: One a view of the text.
+    lowercase: Whether the text was put in lower case.
+    length_ratio: Target words a source word, in the training text.
+    subwords: What links pieces of words.
+    split: What separated the words of the text; see `words.white_space`.
+    evidence: By what kinds of evidence the model learned words, and what each says of itself; see `aligning.evidence`.
+    decision: Weights of features by which links are decided on, where posteriors alone do not: what
         `contrastive.weights.Weights.text` has.
     """
 
@@ -113,10 +102,7 @@ class AlignmentModel:
     def load(cls, path: str, pool: Pool | None = None, verify: bool = True) -> "AlignmentModel":
         """Read a model file.
 
-        Raises
-        ------
-        ModelError
-            When it is not one, or its parts do not fit together.
+        Raises ModelError when it is not one, or its parts do not fit together.
         """
         header, arrays = read_model(path, KIND, verify)
         with fitting(path):

@@ -18,11 +18,7 @@ WEIGHT = 0.35
 class SubwordMember:
     """What is learned of pieces.
 
-    Attributes
-    ----------
-    source, target : Subwords
-    model : LexicalModel
-        Its words are pieces.
+    model: Its words are pieces.
     """
 
     source: Subwords
@@ -82,12 +78,7 @@ def numbered(
 ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], list[str]]:
     """Cut the words of a side and number the pieces: ``known`` ones keep their numbers, new ones follow.
 
-    Returns
-    -------
-    tuple
-        What `cut_sides` takes of a side.
-    list of str
-        Pieces that were not known.
+    Returns what `cut_sides` takes of a side; and pieces that were not known.
     """
     used, tokens = compacted(side.tokens)
     sizes, ids, pieces = subwords.cut([vocabulary.word(word) for word in used.tolist()])

@@ -34,24 +34,10 @@ def model_from_tables(
 ) -> AlignmentModel:
     """Return a model that aligns by two tables of word probabilities.
 
-    Parameters
-    ----------
-    forward, reverse : TTable
-        ``p(target | source)`` and ``p(source | target)``.
-    tension : float
-        How strongly links keep to the diagonal (Dyer et al. 2013), in both directions.
-    lowercase : bool
-        Put the tables' words in lower case, and the text's.
-
-    Returns
-    -------
-    AlignmentModel
-        Both directions, each by itself.
-
-    Raises
-    ------
-    ValueError
-        When the tables have next to no pairs of words in common.
+    forward, reverse: ``p(target | source)`` and ``p(source | target)``.
+    tension: How strongly links keep to the diagonal (Dyer et al. 2013), in both directions.
+    lowercase: Put the tables' words in lower case, and the text's.
+    Returns both directions, each by itself. Raises ValueError when the tables have next to no pairs of words in common.
     """
     if lowercase:
         forward, reverse = forward.lowercased(), reverse.lowercased()
@@ -124,10 +110,7 @@ def ttable_lines(model: AlignmentModel, beam: float | None = None, rows: int = 1
     Lines of the first view's table, by source word, then target word id. A reverse model (``direction`` reverse) gives
     ``target TAB source TAB ln p(source | target)``.
 
-    Parameters
-    ----------
-    beam : float or None
-        Leave out what is less probable than the source word's best to the power ``-beam``, as fast_align does; None
+    beam: Leave out what is less probable than the source word's best to the power ``-beam``, as fast_align does; None
         writes every pair.
     """
     m = model.views[0]

@@ -34,16 +34,10 @@ _NONE = (np.empty(0, np.int8), np.empty((0, 1), np.int16), np.empty((0, 1), np.f
 class Posteriors:
     """Link posteriors of consecutive sentences in both directions, averaged over the views.
 
-    Attributes
-    ----------
-    k0, k1 : int
-        Sentences of the text given.
-    source_offsets, target_offsets, cell_offsets
-    forward, reverse : float32 [cells]
-        Zeros for a direction that was not trained.
-    log_likelihood : float64 [2, k1 - k0]
-        Natural logarithms, mean over the views; forward is ``p(target | source)``. NaN for a direction that was
-        not trained.
+    k0, k1: Sentences of the text given.
+    forward, reverse (float32 [cells]): Zeros for a direction that was not trained.
+    log_likelihood (float64 [2, k1 - k0]): Natural logarithms, mean over the views; forward is ``p(target | source)``.
+        NaN for a direction that was not trained.
     """
 
     k0: int
@@ -64,17 +58,10 @@ class Posteriors:
 class Applier:
     """Applies one model's views to texts; it can be used from several threads at once.
 
-    Parameters
-    ----------
-    models : list of LexicalModel
-        One a view.
-    settings : ResolvedSettings
-    sizes : (int, int)
-        Sizes of the model's vocabularies; higher ids are words that it does not know.
-    max_cells : int
-        Link-matrix cells worked at a time, at most.
-    subwords : SubwordMember or None
-        Its posteriors are averaged with those of the views.
+    models: One a view.
+    sizes: Sizes of the model's vocabularies; higher ids are words that it does not know.
+    max_cells: Link-matrix cells worked at a time, at most.
+    subwords: Its posteriors are averaged with those of the views.
     """
 
     def __init__(
@@ -299,14 +286,8 @@ def joint_thresholds(threshold: float) -> np.ndarray:
 def decide(posteriors: Posteriors, way: int, threshold: float, pool: Pool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Decide on links.
 
-    Parameters
-    ----------
-    way : int
-        One of `kernels_decoding`'s MEAN, FORWARD, REVERSE, FORWARD_BEST, REVERSE_BEST, JOINT.
-
-    Returns
-    -------
-    pairs : int32 [n, 2], offsets : int64 [k1 - k0 + 1], probabilities : float32 [n]
+    way: One of `kernels_decoding`'s MEAN, FORWARD, REVERSE, FORWARD_BEST, REVERSE_BEST, JOINT.
+    Returns pairs (int32 [n, 2]); offsets (int64 [k1 - k0 + 1]); probabilities (float32 [n]).
     """
     p = posteriors
     counts = np.zeros(p.k1 - p.k0, np.int64)

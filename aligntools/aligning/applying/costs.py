@@ -30,13 +30,9 @@ BLOCK = 1000
 class DirectedPriors:
     """Pseudo-counts of one direction, in the text's word ids.
 
-    Attributes
-    ----------
-    pairs : int32 [n, 2] and float64 [n]
-        Given and observed word.
-    fertilities : int32 [n, 2] and float64 [n]
-        Given word and how many links.
-    jumps : int32 [n] and float64 [n]
+    pairs (int32 [n, 2] and float64 [n]): Given and observed word.
+    fertilities (int32 [n, 2] and float64 [n]): Given word and how many links.
+    jumps (int32 [n] and float64 [n]).
     """
 
     pairs: tuple[np.ndarray, np.ndarray]
@@ -85,20 +81,10 @@ def link_costs(
 ) -> np.ndarray:
     """Score the pairs of a text by their links.
 
-    Parameters
-    ----------
-    bitext : Bitext
-    forward, reverse : Links or None
-        One link at most for each target word, and for each source word.
-    pool : Pool
-    model : int
-        1 for words alone, 2 with jumps, 3 with fertilities too.
-    priors : (DirectedPriors, DirectedPriors)
-
-    Returns
-    -------
-    float64 [2, pairs]
-        Forward and reverse: lower is better. -0.0 for blank pairs, NaN for a direction without links.
+    forward, reverse: One link at most for each target word, and for each source word.
+    model: 1 for words alone, 2 with jumps, 3 with fertilities too.
+    Returns float64 [2, pairs]: forward and reverse: lower is better. -0.0 for blank pairs, NaN for a direction without
+    links.
     """
     out = np.full((2, len(bitext)), np.nan)
     sizes = len(bitext.source_vocabulary), len(bitext.target_vocabulary)

@@ -27,14 +27,9 @@ def decided(
 ) -> Iterator[Decided]:
     """Yield the links of consecutive runs of sentence pairs.
 
-    Parameters
-    ----------
-    bitext : Bitext
-        With ids of the model's vocabularies.
-    settings : Decisions
-        If only one direction was trained, ``joint`` and ``mean`` decide by it.
-    directions : bool
-        Find the links of the single directions too.
+    bitext: With ids of the model's vocabularies.
+    settings: If only one direction was trained, ``joint`` and ``mean`` decide by it.
+    directions: Find the links of the single directions too.
     """
     paths = applier.posteriors(bitext, pool, viterbi=True) if settings.decode == "viterbi" else None
     # where words are independent of each other, the Viterbi path is the best link of each
@@ -48,17 +43,10 @@ def decided(
 class Decider:
     """Decides on links.
 
-    Parameters
-    ----------
-    settings : Decisions
-    trained : int
-        The directions that a model has: 1 forward, 2 reverse, 3 both.
-    usual : float
-        The threshold if the settings have none.
-    chain : bool
-        Whether the model has Viterbi paths.
-    directions : bool
-        Find the links of the single directions too.
+    trained: The directions that a model has: 1 forward, 2 reverse, 3 both.
+    usual: The threshold if the settings have none.
+    chain: Whether the model has Viterbi paths.
+    directions: Find the links of the single directions too.
     """
 
     def __init__(self, settings: Decisions, trained: int, usual: float, chain: bool, directions: bool) -> None:

@@ -42,21 +42,11 @@ def _known(
 class ModelText:
     """A text as one view's model sees it.
 
-    Parameters
-    ----------
-    model : LexicalModel
-    bitext : Bitext
-        With ids of the vocabularies that the model was trained with, and higher ones for other words.
-    sizes : (int, int)
-        Sizes of these vocabularies.
-
-    Attributes
-    ----------
-    model
-    source, target : Side
-        In the view's ids; all unknown words have the same id, the one after the known words.
-    source_tokens, target_tokens : int32 [words]
-        The same, but each unknown word has an id of its own, its row in the keys.
+    bitext: With ids of the vocabularies that the model was trained with, and higher ones for other words.
+    sizes: Sizes of these vocabularies.
+    source, target: In the view's ids; all unknown words have the same id, the one after the known words.
+    source_tokens, target_tokens (int32 [words]): The same, but each unknown word has an id of its own, its row in the
+        keys.
     """
 
     def __init__(self, model: LexicalModel, bitext: Bitext, sizes: tuple[int, int]) -> None:

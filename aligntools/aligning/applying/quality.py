@@ -16,17 +16,9 @@ SCALE = 8.0
 def coverage(links: Links, probabilities: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Return how far the words of each side are linked: the mean over them of the best link's posterior.
 
-    Parameters
-    ----------
-    links : Links
-    probabilities : np.ndarray [shape=(links,)]
-    lengths : np.ndarray [shape=(2, pairs), dtype=int64]
-        Words of the source and target sentences.
-
-    Returns
-    -------
-    np.ndarray [shape=(2, pairs), dtype=float64]
-        0 for sentences without words.
+    probabilities [links].
+    lengths (int64 [2, pairs]): Words of the source and target sentences.
+    Returns float64 [2, pairs]: 0 for sentences without words.
     """
     sentence, found = links.sentences(), np.zeros((2, len(links)))
     for side in (0, 1):
@@ -41,12 +33,9 @@ def coverage(links: Links, probabilities: np.ndarray, lengths: np.ndarray) -> np
 def scores(covered: np.ndarray, per_word: np.ndarray) -> np.ndarray:
     """Return a score of each pair, 0 to 1: the lower coverage times the lower probability per word, which is damped.
 
-    Parameters
-    ----------
-    covered : np.ndarray [shape=(2, pairs)]
-        See `coverage`.
-    per_word : np.ndarray [shape=(2, pairs)]
-        ``ln p(target | source)`` and ``ln p(source | target)`` per word; NaN for a direction that is not there.
+    covered [2, pairs]: See `coverage`.
+    per_word [2, pairs]: ``ln p(target | source)`` and ``ln p(source | target)`` per word; NaN for a direction that is
+        not there.
     """
     worse = np.nan_to_num(np.fmin(per_word[0], per_word[1]), nan=0.0)
     found: np.ndarray = covered.min(axis=0) * np.exp(np.minimum(worse, 0.0) / SCALE)

@@ -32,16 +32,9 @@ def log_length(observed: int, conditioning: int, ratio: float) -> float:
 class TableAligner:
     """A table of word probabilities, and the other parameters.
 
-    Attributes
-    ----------
-    table : TTable
-    tension : float or None
-        How strongly links are drawn to the diagonal; None: all positions are equally likely.
-    p_null : float
-        Probability of NULL if there is a tension; without one NULL is a position like the others.
-    use_null : bool
-    ratio : float
-        Observed words expected for each given word.
+    tension: How strongly links are drawn to the diagonal; None: all positions are equally likely.
+    p_null: Probability of NULL if there is a tension; without one NULL is a position like the others.
+    ratio: Observed words expected for each given word.
     """
 
     table: TTable
@@ -53,15 +46,9 @@ class TableAligner:
     def align(self, conditioning: list[bytes], observed: list[bytes]) -> tuple[np.ndarray, float]:
         """Link each observed word to its most probable given word.
 
-        Parameters
-        ----------
-        conditioning, observed : list of bytes, not empty
-
-        Returns
-        -------
-        np.ndarray [shape=(len(observed),), dtype=int64], float
-            Positions, -1 for NULL, which wins where it is as probable; else the first of equals. The natural
-            logarithm of the observed side's probability, its length included.
+        conditioning, observed (list of bytes, not empty).
+        Returns int64 [len(observed)], float: positions, -1 for NULL, which wins where it is as probable; else the first
+        of equals. The natural logarithm of the observed side's probability, its length included.
         """
         best, nats = self.link(conditioning, observed)
         return best, log_length(len(observed), len(conditioning), self.ratio) + nats
@@ -93,16 +80,9 @@ class TableAligner:
 def link_by_position(aligner: TableAligner, given: np.ndarray, observed: np.ndarray) -> tuple[Links, np.ndarray]:
     """Link unknown words by their positions alone; the table of the aligner is not used.
 
-    Parameters
-    ----------
-    given, observed : np.ndarray [shape=(sentences,), dtype=int64]
-        Words of the sentences.
-
-    Returns
-    -------
-    Links, np.ndarray [shape=(sentences,), dtype=float64]
-        Each link has the given word's position first. ``ln p`` of the observed words, their number left out;
-        0 for blank pairs, which have no links.
+    given, observed (int64 [sentences]): Words of the sentences.
+    Returns Links, np.ndarray [shape=(sentences,), dtype=float64]: each link has the given word's position first. ``ln
+    p`` of the observed words, their number left out; 0 for blank pairs, which have no links.
     """
     blind = replace(aligner, table=TTable({}, {}, np.empty(0, np.int64), np.empty(0)))
 

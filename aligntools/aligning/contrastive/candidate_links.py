@@ -17,22 +17,17 @@ BLOCKS = 32
 class CandidateLinks:
     """The candidates of consecutive sentence pairs, and their local features.
 
-    Attributes
-    ----------
-    s_offsets, t_offsets : int64 [sentences + 1]
-        Words of each side, from 0 on.
-    starts : int64 [sentences + 1]
-        Sentence ``k`` has the candidates ``starts[k]..starts[k + 1]``, by row and column.
-    rows, columns : int32 [candidates]
-    neighbours : int32 [candidates, 8], numbered from the sentence's first candidate on
-    local : float32 [candidates, FEATURES]
-        What a candidate adds to each feature by itself; 0 for features that depend only on the other links.
-    s_words, t_words : float32 [words, WORD_COLUMNS]
-        What is known of each word, in natural logarithms; see `kernels_features`.
-    expected : float64 [sentences]
-        Links that the base model expects: the sum of its mean posteriors.
-    readings : uint8 [candidates, files] or None
-        What each file of evidence says of a candidate; see `evidence.readings`.
+    s_offsets, t_offsets (int64 [sentences + 1]): Words of each side, from 0 on.
+    starts (int64 [sentences + 1]): Sentence ``k`` has the candidates ``starts[k]..starts[k + 1]``, by row and column.
+    rows, columns (int32 [candidates]), neighbours (int32 [candidates, 8], numbered from the sentence's first candidate
+        on).
+    local (float32 [candidates, FEATURES]): What a candidate adds to each feature by itself; 0 for features that depend
+        only on the other links.
+    s_words, t_words (float32 [words, WORD_COLUMNS]): What is known of each word, in natural logarithms; see
+        `kernels_features`.
+    expected (float64 [sentences]): Links that the base model expects: the sum of its mean posteriors.
+    readings (uint8 [candidates, files] or None): What each file of evidence says of a candidate; see
+        `evidence.readings`.
     """
 
     s_offsets: np.ndarray

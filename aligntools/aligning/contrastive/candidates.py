@@ -28,14 +28,9 @@ from aligntools.words.vocabulary import AnyVocabulary
 class Bounds:
     """Which cells are candidates, and how thoroughly the network judges them.
 
-    Attributes
-    ----------
-    least : float
-        A cell is a candidate if the mean of both directions' posteriors is above this, ...
-    most : int
-        ... and it is among the best of its source word or of its target word, so many.
-    turned : bool
-        Each network judges a pair with its sides exchanged too; otherwise every second one does so alone.
+    least: A cell is a candidate if the mean of both directions' posteriors is above this, ...
+    most: ... and it is among the best of its source word or of its target word, so many.
+    turned: Each network judges a pair with its sides exchanged too; otherwise every second one does so alone.
     """
 
     least: float = 0.02
@@ -89,16 +84,9 @@ def spelling(tokens: np.ndarray, vocabulary: AnyVocabulary) -> kl.Spelling:
 class CandidateFinder:
     """Finds the candidates that a base model gives of any text.
 
-    Parameters
-    ----------
-    model : AlignmentModel
-    pool : Pool
-    network : LinkNetwork or None
-        For the feature ``trees``, which is 0 without.
-    candidates : str
-        One of BOUNDS.
-    applier : Applier or None
-        Of the model, where there is one already.
+    network: For the feature ``trees``, which is 0 without.
+    candidates: One of BOUNDS.
+    applier: Of the model, where there is one already.
     """
 
     def __init__(
@@ -116,11 +104,7 @@ class CandidateFinder:
     def find(self, bitext: Bitext, evidence: Sequence[GivenLinks] = ()) -> Iterator[tuple[Posteriors, CandidateLinks]]:
         """Yield (`Posteriors`, `CandidateLinks`) of runs of sentences; the next `Posteriors` overwrite the former.
 
-        Parameters
-        ----------
-        bitext : Bitext
-        evidence : sequence of GivenLinks
-            Other aligners' links of the same sentences; they are candidates too.
+        evidence: Other aligners' links of the same sentences; they are candidates too.
         """
         texts = [ModelText(m, bitext, self.model.sizes) for m in self.applier.models]
         spellings = [

@@ -40,10 +40,7 @@ def given_too(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Add the links of files to candidates; return starts, rows and columns as `CandidateLinks` has them.
 
-    Parameters
-    ----------
-    evidence : sequence of GivenLinks
-        Of as many sentences.
+    evidence: Of as many sentences.
     """
     found = [_keys(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), rows, columns)]
     for given in evidence:
@@ -76,12 +73,8 @@ def _reading(wanted: np.ndarray, given: GivenLinks) -> np.ndarray:
 class Places:
     """Links of a text from a source of evidence, and what its readings are worth.
 
-    Attributes
-    ----------
-    given : GivenLinks
-        Of each sentence pair.
-    table : float64 [READINGS]
-        The log-odds of a link that each reading adds.
+    given: Of each sentence pair.
+    table (float64 [READINGS]): The log-odds of a link that each reading adds.
     """
 
     given: GivenLinks
@@ -96,11 +89,8 @@ def names(files: int) -> tuple[str, ...]:
 def with_readings(candidates: CandidateLinks, tables: Sequence[np.ndarray]) -> CandidateLinks:
     """Return candidates with a column more for each file: the log-odds of what it says.
 
-    Parameters
-    ----------
-    candidates : CandidateLinks
-        With readings.
-    tables : sequence of float64 [READINGS]
+    candidates: With readings.
+    tables (sequence of float64 [READINGS]).
     """
     read = candidates.read()
     columns = [np.asarray(table, np.float32)[read[:, k]] for k, table in enumerate(tables)]
@@ -111,12 +101,8 @@ def with_readings(candidates: CandidateLinks, tables: Sequence[np.ndarray]) -> C
 class Judged:
     """Estimates of how reliable files of evidence are.
 
-    Attributes
-    ----------
-    tables : list of float64 [READINGS]
-        Of each file, the log-odds of a link that each reading adds.
-    precision, recall : list of float
-        Of each file's links, expected under all that is known, as fractions.
+    tables (list of float64 [READINGS]): Of each file, the log-odds of a link that each reading adds.
+    precision, recall: Of each file's links, expected under all that is known, as fractions.
     """
 
     tables: list[np.ndarray]
@@ -133,12 +119,8 @@ def judge(candidates: CandidateLinks, trees: bool) -> Judged:
     with smoothing. Cells that are candidates only by files are left out: among these, cells without a link in any file
     are missing.
 
-    Parameters
-    ----------
-    candidates : CandidateLinks
-        With readings.
-    trees : bool
-        Whether that feature's column has been filled.
+    candidates: With readings.
+    trees: Whether that feature's column has been filled.
     """
     prior = candidates.local[:, kf.TREES if trees else kf.POSTERIOR].astype(np.float64)
     own = candidates.local[:, kf.POSTERIOR] > LEAST_OWN

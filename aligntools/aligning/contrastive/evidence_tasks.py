@@ -33,18 +33,12 @@ FIRST_SHARE = 0.25
 class EvidenceFile:
     """Estimates of how reliable a file of evidence is, and its weight.
 
-    Attributes
-    ----------
-    links : int
-        On the pairs that it was judged on.
-    agreement, exchanged : float
-        With the base model's own links: F1, as a fraction; and with the file's source and target exchanged.
-    precision, recall : float
-        Estimated from the base model's posteriors and all files, as fractions.
-    weight : float
-        Of the log-odds that it adds.
-    aer : float or None
-        On gold links, as a fraction.
+    links: On the pairs that it was judged on.
+    agreement, exchanged: With the base model's own links: F1, as a fraction; and with the file's source and target
+        exchanged.
+    precision, recall: Estimated from the base model's posteriors and all files, as fractions.
+    weight: Of the log-odds that it adds.
+    aer: On gold links, as a fraction.
     """
 
     links: int
@@ -61,17 +55,8 @@ def judge_files(
 ) -> tuple[list[np.ndarray], list[EvidenceFile]]:
     """Learn what readings of files are worth, from texts without gold.
 
-    Parameters
-    ----------
-    finder : CandidateFinder
-    bitexts : list of Bitext
-    files : list of list of GivenLinks
-        For each text, those of each file.
-    plan : LearningPlan
-
-    Returns
-    -------
-    list of float64 [evidence.READINGS], list of EvidenceFile
+    files: For each text, those of each file.
+    Returns list of float64 [evidence.READINGS], list of EvidenceFile.
     """
     parts, own, drawn = [], [], []
     for bitext, of_text, chosen in zip(bitexts, files, draw(bitexts, PAIRS, plan.learning.seed), strict=True):

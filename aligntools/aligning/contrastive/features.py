@@ -32,18 +32,11 @@ from aligntools.ground.errors import UsageProblem
 class Feature:
     """A feature.
 
-    Attributes
-    ----------
-    name : str
-        In weight files and in ``--features``.
-    group : str
-        ``local`` and ``non-local`` are the paper's sixteen; ``base`` come from the base model's posteriors,
+    name: In weight files and in ``--features``.
+    group: ``local`` and ``non-local`` are the paper's sixteen; ``base`` come from the base model's posteriors,
         ``words`` from how words are spelled and how frequent they are, ``ours`` from the links.
-    start : float
-        Weight that learning starts from with all features: the network's verdict alone.
-    paper : float
-        Weight that learning starts from in the program of the paper's authors; 1 for the posterior, 0 for others.
-    about : str
+    start: Weight that learning starts from with all features: the network's verdict alone.
+    paper: Weight that learning starts from in the program of the paper's authors; 1 for the posterior, 0 for others.
     """
 
     name: str
@@ -105,20 +98,9 @@ GROUPS = {
 def select(text: str) -> np.ndarray:
     """Return which features a selection names.
 
-    Parameters
-    ----------
-    text : str
-        Groups (``local``: the paper's five, ``paper``: its sixteen, ``all``) and names, with commas between;
+    text: Groups (``local``: the paper's five, ``paper``: its sixteen, ``all``) and names, with commas between;
         ``-name`` takes one out again.
-
-    Returns
-    -------
-    bool [FEATURES]
-
-    Raises
-    ------
-    UsageProblem
-        For an unknown name, or when nothing is left.
+    Returns bool [FEATURES]. Raises UsageProblem for an unknown name, or when nothing is left.
     """
     chosen = np.zeros(len(ALL), bool)
     for part in (p.strip() for p in text.split(",")):

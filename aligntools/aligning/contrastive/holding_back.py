@@ -26,11 +26,7 @@ def held_back(start: np.ndarray, active: np.ndarray, pairs: int) -> np.ndarray:
 
     Those that do not rest on the network stay as they are.
 
-    Parameters
-    ----------
-    start : float64 [FEATURES]
-    active : bool [FEATURES]
-    pairs : int
+    start (float64 [FEATURES]), active (bool [FEATURES]).
     """
     share = share_of_base(pairs)
     if not share or not active[[kf.TREES, kf.POSTERIOR]].all() or start[kf.TREES] <= 0:

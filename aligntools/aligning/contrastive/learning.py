@@ -30,25 +30,14 @@ STILL, SHORT = 3, 0.01
 class LearningSettings:
     """How weights are learned.
 
-    Attributes
-    ----------
-    n_best, beam : int
-        Alignments in the lists, and the beam width of their search.
-    rate, delay : float
-        Step ``t`` (from 0 on) adds ``rate / (t + delay)`` times the gradient, for weights of size 1.
-    pull : float
-        Share of the start that is mixed into what was learned, 0 to 1.
-    passes : int
-        Passes over the pairs, at most.
-    tolerance : float
-        Learning ends after a pass that raises the objective by less than this share.
-    seed : int
-    scaled : bool
-        Scale each feature by its spread over the text.
-    optimizer : str
-        One of `settings.OPTIMIZERS`; `learn_plainly` says what ``sgd`` does.
-    limit : int
-        Most links of a word.
+    n_best, beam: Alignments in the lists, and the beam width of their search.
+    rate, delay: Step ``t`` (from 0 on) adds ``rate / (t + delay)`` times the gradient, for weights of size 1.
+    pull: Share of the start that is mixed into what was learned, 0 to 1.
+    passes: Passes over the pairs, at most.
+    tolerance: Learning ends after a pass that raises the objective by less than this share.
+    scaled: Scale each feature by its spread over the text.
+    optimizer: One of `settings.OPTIMIZERS`; `learn_plainly` says what ``sgd`` does.
+    limit: Most links of a word.
     """
 
     n_best: int = 5
@@ -72,9 +61,7 @@ class LearningSettings:
 def list_expectations(best: BestLists, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return each sentence's ``ln Z`` and expected features over its list.
 
-    Returns
-    -------
-    float64 [sentences], float64 [sentences, FEATURES]
+    Returns float64 [sentences], float64 [sentences, FEATURES].
     """
     if not len(best.sizes):
         return np.zeros(0), np.zeros((0, len(active)))
@@ -94,11 +81,7 @@ def objective(
 ) -> tuple[float, np.ndarray]:
     """Return the mean difference of ``ln Z``, and its gradient, float64 [FEATURES].
 
-    Parameters
-    ----------
-    observed, corrupted : CandidateLinks
-        Of as many sentences.
-    settings : SearchSettings
+    observed, corrupted: Of as many sentences.
     """
     (z, phi), (z_corrupted, phi_corrupted) = (
         list_expectations(search(e, weights, active, settings, pool), active) for e in (observed, corrupted)
@@ -119,20 +102,11 @@ def learn(
 ) -> np.ndarray:
     """Learn weights.
 
-    Parameters
-    ----------
-    observed, corrupted : CandidateLinks
-        Sentence pairs, and a noisy copy of each.
-    start : float64 [FEATURES]
-    active : bool [FEATURES]
-    report : callable or None
-        Called with a dict after each pass: pass, objective; pass 0 is the start.
-
-    Returns
-    -------
-    float64 [FEATURES]
-        Of the start's size, unless they are learned plainly. The start itself when there are no pairs or nothing is
-        gained.
+    observed, corrupted: Sentence pairs, and a noisy copy of each.
+    start (float64 [FEATURES]), active (bool [FEATURES]).
+    report: Called with a dict after each pass: pass, objective; pass 0 is the start.
+    Returns float64 [FEATURES]: of the start's size, unless they are learned plainly. The start itself when there are no
+    pairs or nothing is gained.
     """
     if settings.optimizer == "sgd":
         return learn_plainly(observed, corrupted, start, active, settings, pool, report)
@@ -185,11 +159,8 @@ def learn_plainly(
     Step ``t`` (from 0 on) adds ``rate / (t + delay)`` times the gradient of one pair. It ends after so many passes, or
     after STILL steps in a row that are shorter than SHORT. Nothing is averaged, and no pass taken back.
 
-    Returns
-    -------
-    float64 [FEATURES]
-        Their absolute values sum to 1; ``pull`` of the start, scaled alike, is mixed in. The start itself when there
-        are no pairs or no passes.
+    Returns float64 [FEATURES]: their absolute values sum to 1; ``pull`` of the start, scaled alike, is mixed in. The
+    start itself when there are no pairs or no passes.
     """
     start = np.where(active, start, 0.0)
     tell = report or (lambda _: None)
@@ -251,15 +222,7 @@ def calibrate(
 
     The number of links nearly always grows with that weight, which is found by bisection.
 
-    Parameters
-    ----------
-    candidates : CandidateLinks
-    wanted : float
-
-    Returns
-    -------
-    weights : float64 [FEATURES]; active : bool [FEATURES]
-        The link count is active now.
+    Returns weights (float64 [FEATURES]); active (bool [FEATURES]): The link count is active now.
     """
     active = active.copy()
     active[kf.LINKS] = True

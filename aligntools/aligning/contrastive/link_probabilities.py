@@ -23,14 +23,9 @@ def known(values: np.ndarray) -> bool:
 def link_probabilities(candidates: CandidateLinks, links: Links, values: np.ndarray) -> np.ndarray:
     """Return the probability of each link, float32 [links].
 
-    Parameters
-    ----------
-    candidates : CandidateLinks
-        With the network's log-odds, and what evidence says.
-    links : Links
-        Of the same sentences; each is a candidate.
-    values : float64 [columns]
-        Weights; see `link_odds`.
+    candidates: With the network's log-odds, and what evidence says.
+    links: Of the same sentences; each is a candidate.
+    values (float64 [columns]): Weights; see `link_odds`.
     """
     odds = link_odds(candidates, values, places_of(candidates, links))
     found: np.ndarray = (1.0 / (1.0 + np.exp(-SCALE * odds))).astype(np.float32)
@@ -40,13 +35,9 @@ def link_probabilities(candidates: CandidateLinks, links: Links, values: np.ndar
 def link_odds(candidates: CandidateLinks, values: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
     """Return the log-odds that candidates are links, float64 [candidates], or of those that are chosen alone.
 
-    Parameters
-    ----------
-    candidates : CandidateLinks
-    values : float64 [columns]
-        Weights: those of the network, of the base model's log-odds and of evidence say how far each counts.
-    chosen : int64 or None
-        Candidates by number.
+    values (float64 [columns]): Weights: those of the network, of the base model's log-odds and of evidence say how far
+        each counts.
+    chosen (int64 or None): Candidates by number.
     """
     columns = [kf.TREES, kf.POSTERIOR, *range(len(ALL), len(values))]
     counts = values[columns]

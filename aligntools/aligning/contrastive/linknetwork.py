@@ -31,12 +31,8 @@ class LinkNetwork:
     computes what it adds to the candidate's channels; values below 0 are cut. The output of the last layer is added to
     the base model's log-odds.
 
-    Attributes
-    ----------
-    names : tuple of str
-        The features that it asks about.
-    first, first_bias, layers, biases, last, last_bias, trust
-        See `kernels_linknetwork.Network`.
+    names: The features that it asks about.
+    first, first_bias, layers, biases, last, last_bias, trust: See `kernels_linknetwork.Network`.
     """
 
     #: Kind of a file that holds only the network.
@@ -82,10 +78,8 @@ class LinkNetwork:
     def from_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> "LinkNetwork":
         """Return the network of a file's parts.
 
-        Raises
-        ------
-        ValueError, KeyError, TypeError
-            When they do not fit together, or it asks about features that do not exist.
+        Raises ValueError, KeyError, TypeError when they do not fit together, or it asks about features that do not
+        exist.
         """
         names = tuple(header["network"])
         if not {turned(n) for n in names} | set(names) <= set(NAMES):
@@ -122,10 +116,7 @@ class LinkNetwork:
     def load(cls, path: str | os.PathLike[str]) -> "LinkNetwork":
         """Read a file of the network.
 
-        Raises
-        ------
-        ModelError
-            When it holds no network, or one that asks about features that do not exist.
+        Raises ModelError when it holds no network, or one that asks about features that do not exist.
         """
         header, arrays = read_model(str(path), cls.KIND)
         with fitting(path):

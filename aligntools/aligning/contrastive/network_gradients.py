@@ -21,15 +21,10 @@ _WIDE = kl.AROUND * kn.CHANNELS
 class Lesson:
     """Candidates of whole sentence pairs, and the answers: how probably each is a link.
 
-    Attributes
-    ----------
-    inputs : float32 [candidates, inputs]
-    rows, columns : int32 [candidates]
-        Numbered through the sentences from 0 on.
-    neighbours : int32 [candidates, 8]
-        Candidates of the lesson; -1: none.
-    links, shares : float32 [candidates]
-        The probability of a link, and the weight of the candidate.
+    inputs (float32 [candidates, inputs]).
+    rows, columns (int32 [candidates]): Numbered through the sentences from 0 on.
+    neighbours (int32 [candidates, 8]): Candidates of the lesson; -1: none.
+    links, shares (float32 [candidates]): The probability of a link, and the weight of the candidate.
     """
 
     inputs: np.ndarray
@@ -44,12 +39,8 @@ class Lesson:
 class InputStatistics:
     """Statistics of the inputs.
 
-    Attributes
-    ----------
-    mean, deviation : float32 [inputs]
-        Of each, over all lessons.
-    posterior : int
-        Which one is the base model's log-odds.
+    mean, deviation (float32 [inputs]): Of each, over all lessons.
+    posterior: Which one is the base model's log-odds.
     """
 
     mean: np.ndarray
@@ -84,14 +75,9 @@ def by_name(flat: np.ndarray, inputs: int) -> dict[str, np.ndarray]:
 class Propagation:
     """Runs a network forward and backward; the arrays for its layers are allocated once.
 
-    Parameters
-    ----------
-    parameters, gradient : dict of str to array
-        See `by_name`; of one kind of floats, float32 where time counts.
-    statistics : InputStatistics
-        Networks see inputs less their means, in deviations.
-    longest : int
-        Candidates of the largest lesson.
+    parameters, gradient: See `by_name`; of one kind of floats, float32 where time counts.
+    statistics: Networks see inputs less their means, in deviations.
+    longest: Candidates of the largest lesson.
     """
 
     def __init__(
@@ -124,13 +110,8 @@ class Propagation:
     def loss(self, lesson: Lesson, dropped: float = 0.0, rng: np.random.Generator | None = None) -> float:
         """Return the cross-entropy of a lesson, weighted by shares; add its gradient to what is there.
 
-        Parameters
-        ----------
-        lesson : Lesson
-        dropped : float
-            Share of the values of each layer after the first that are dropped.
-        rng : numpy Generator
-            Draws them; needed if some are dropped.
+        dropped: Share of the values of each layer after the first that are dropped.
+        rng: Draws them; needed if some are dropped.
         """
         odds, gradient = self.odds(lesson, dropped, rng), self.gradient
         change = lesson.shares * (1 / (1 + np.exp(-odds)) - lesson.links)

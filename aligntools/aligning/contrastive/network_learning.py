@@ -84,11 +84,7 @@ class Part(Lesson):
 def part_of(candidates: CandidateLinks, links: np.ndarray, shares: np.ndarray) -> Part:
     """Return the `Part` of candidates whose links are known.
 
-    Parameters
-    ----------
-    candidates : CandidateLinks
-    links, shares : float32 [candidates]
-        The probability of a link, and the weight of the candidate.
+    links, shares (float32 [candidates]): The probability of a link, and the weight of the candidate.
     """
     e = candidates
     sentence = np.repeat(np.arange(len(e)), np.diff(e.starts))
@@ -110,18 +106,10 @@ def fit(
 ) -> list[LinkNetwork]:
     """Learn a `LinkNetwork` from each list of parts.
 
-    Parameters
-    ----------
-    lists : sequence of sequence of Part
-    networks : int
-        How many networks are averaged in each, from different random values.
-    passes : int
-        How often each passes over all sentences.
-    pool : Pool
-        A thread of it learns a network; what is learned does not depend on how many there are.
-    seed : int
-    report : callable or None
-        Called after each pass of each network with a dict: network, pass (from 1 on), loss (cross-entropy of a
+    networks: How many networks are averaged in each, from different random values.
+    passes: How often each passes over all sentences.
+    pool: A thread of it learns a network; what is learned does not depend on how many there are.
+    report: Called after each pass of each network with a dict: network, pass (from 1 on), loss (cross-entropy of a
         candidate, natural logarithm).
     """
     jobs = [(parts, seed + n, k * networks + n + 1) for k, parts in enumerate(lists) for n in range(networks)]

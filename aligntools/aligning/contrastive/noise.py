@@ -24,22 +24,12 @@ def pick(bitext: Bitext, sentences: np.ndarray) -> Bitext:
 def noisy(bitext: Bitext, kind: str, seed: int, numbers: Sequence[int] | np.ndarray | None = None) -> Bitext:
     """Return a text with every sentence pair corrupted.
 
-    Parameters
-    ----------
-    bitext : Bitext
-    kind : str
-        One of `settings.NOISE`, or several with shares, as `settings.noise_shares` takes them: each pair is corrupted
-        in one of these ways, drawn at random, on both sides. A new word is drawn from the words of the vocabulary,
-        each as likely as the next, as the authors' program does. The last word of a side is never left out.
-    seed : int
-    numbers : int [sentences] or None
-        Numbers of the sentence pairs in the whole text, so that each is corrupted alike in whatever part it comes;
-        None: from 0 on.
-
-    Returns
-    -------
-    Bitext
-        As many sentences. A side of one word that is shuffled, or whose word would be left out, stays as it is.
+    kind: One of `settings.NOISE`, or several with shares, as `settings.noise_shares` takes them: each pair is corrupted
+        in one of these ways, drawn at random, on both sides. A new word is drawn from the words of the vocabulary, each
+        as likely as the next, as the authors' program does. The last word of a side is never left out.
+    numbers (int [sentences] or None): Numbers of the sentence pairs in the whole text, so that each is corrupted alike
+        in whatever part it comes; None: from 0 on.
+    Returns as many sentences. A side of one word that is shuffled, or whose word would be left out, stays as it is.
     """
     numbers = np.arange(len(bitext)) if numbers is None else numbers
     kinds = _kinds(kind, seed, numbers)

@@ -22,15 +22,9 @@ BONUS = 1.0
 def with_phrases(candidates: CandidateLinks, links: Links, values: np.ndarray, pool: Pool | None = None) -> Links:
     """Return links with those of phrases.
 
-    Parameters
-    ----------
-    candidates : CandidateLinks
-        With the network's log-odds.
-    links : Links
-        Of the same sentences; each is a candidate.
-    values : float64 [columns]
-        Weights; see `link_probabilities.link_odds`.
-    pool : Pool or None
+    candidates: With the network's log-odds.
+    links: Of the same sentences; each is a candidate.
+    values (float64 [columns]): Weights; see `link_probabilities.link_odds`.
     """
     e, odds = candidates, link_odds(candidates, values)
     linked = np.zeros(len(e.rows), np.uint8)

@@ -40,12 +40,8 @@ LARGEST = 100_000
 class Rounds:
     """Several trainings of a base model.
 
-    Attributes
-    ----------
-    network : LinkNetwork or None
-        What finds links after each but the last.
-    count : int
-        How many there are.
+    network: What finds links after each but the last.
+    count: How many there are.
     """
 
     network: LinkNetwork | None
@@ -57,10 +53,7 @@ def rounds_of(asked: int | None, network: LinkNetwork | None, pairs: int, fast: 
 
     There is one where training is to be quick (``fast``); ``pairs`` are those of the text.
 
-    Raises
-    ------
-    UsageProblem
-        When there is nothing that judges links.
+    Raises UsageProblem when there is nothing that judges links.
     """
     if asked is None:
         return 2 if network is not None and not fast and pairs <= LARGEST else 1
@@ -106,21 +99,12 @@ def train_again(
 ) -> AlignmentModel:
     """Train a base model on a text again, from the start, with the links that the network found in it as priors.
 
-    Parameters
-    ----------
-    found : Priors
-        See `count_found`.
-    settings : ResolvedSettings
-        The first model's.
-    bitext : Bitext
-        Its words are whole, not cut in place.
-    pool : Pool
-    lowercase, report, **more
-        See `train_model.train_model`.
-    known : Priors or None
-        What was known of the text's words beforehand, which counts in full.
-    of_pieces : Priors or None
-        What of it pieces of words have too.
+    found: See `count_found`.
+    settings: The first model's.
+    bitext: Its words are whole, not cut in place.
+    lowercase, report, **more: See `train_model.train_model`.
+    known: What was known of the text's words beforehand, which counts in full.
+    of_pieces: What of it pieces of words have too.
     """
     joined = joined_with(found if len(found.lexical) else None, known, WEIGHTS)
     given = GivenPriors(*joined, of_pieces)
@@ -143,17 +127,10 @@ def train_in_rounds(
 ) -> AlignmentModel:
     """Train a base model as often as there are rounds, each after the first with what the network found.
 
-    Parameters
-    ----------
-    rounds : Rounds
-    bitext, settings, pool, lowercase, report, keep_text, max_memory
-        See `train_model.train_model`.
-    given : GivenPriors
-        The first round's.
-    known : Priors or None
-        What is known of the text's words beforehand: of all rounds but the first, whose priors have it already.
-    **first
-        What `train_model.train_model` takes else, for the first round.
+    bitext, settings, pool, lowercase, report, keep_text, max_memory: See `train_model.train_model`.
+    given: The first round's.
+    known: What is known of the text's words beforehand: of all rounds but the first, whose priors have it already.
+    **first: What `train_model.train_model` takes else, for the first round.
     """
     how: dict[str, Any] = {"lowercase": lowercase, "report": report, "max_memory": max_memory}
     again = rounds.count - 1

@@ -22,20 +22,13 @@ CONSTRAINTS = {"none": kb.NONE, "itg": kb.ITG, "block-itg": kb.BLOCK_ITG}
 class SearchSettings:
     """How alignments are searched.
 
-    Attributes
-    ----------
-    beam : int
-        Beam width: alignments that are extended at each step.
-    n_best : int
-        Alignments kept.
-    constraint : str
-        One of CONSTRAINTS.
-    source_limit, target_limit : int
-        Most links of a source and of a target word.
-    slack : float
-        By how much a link may lower the score and still be tried: 0 in the paper; infinity tries all.
-    candidates : str
-        One of `settings.Candidates`: which cells may be linked. It is for the caller; the search takes any candidates.
+    beam: Beam width: alignments that are extended at each step.
+    n_best: Alignments kept.
+    constraint: One of CONSTRAINTS.
+    source_limit, target_limit: Most links of a source and of a target word.
+    slack: By how much a link may lower the score and still be tried: 0 in the paper; infinity tries all.
+    candidates: One of `settings.Candidates`: which cells may be linked. It is for the caller; the search takes any
+        candidates.
     """
 
     beam: int = 1
@@ -67,15 +60,9 @@ GREEDY = SearchSettings()
 class BestLists:
     """The best alignments of consecutive sentences.
 
-    Attributes
-    ----------
-    candidates : CandidateLinks
-    sizes : int32 [sentences]
-        Alignments found of each.
-    scores : float64 [sentences, n_best]
-        From best to worst; -infinity beyond ``sizes``.
-    bit_starts : int64 [sentences]; bits : uint64
-        The link sets, ceil(candidates / 64) words each.
+    sizes (int32 [sentences]): Alignments found of each.
+    scores (float64 [sentences, n_best]): From best to worst; -infinity beyond ``sizes``.
+    bit_starts (int64 [sentences]); bits (uint64): The link sets, ceil(candidates / 64) words each.
     """
 
     candidates: CandidateLinks
@@ -128,18 +115,8 @@ def search(
 ) -> BestLists:
     """Find the best alignments of every sentence.
 
-    Parameters
-    ----------
-    candidates : CandidateLinks
-    weights : float64
-        One for each column of the candidates' values: the features, and evidence if there is any.
-    active : bool
-        One for each column.
-    settings : SearchSettings
-
-    Returns
-    -------
-    BestLists
+    weights (float64): One for each column of the candidates' values: the features, and evidence if there is any.
+    active: One for each column.
     """
     e, n, s = candidates, len(candidates), settings
     words = (np.diff(e.starts) + 63) // 64 * s.n_best

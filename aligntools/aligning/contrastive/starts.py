@@ -33,12 +33,8 @@ FORMER = "0df23f6215bacc81"
 class ContrastiveStart:
     """A network that judges links, and weights to start from.
 
-    Attributes
-    ----------
-    network : LinkNetwork
-    weights : float64 [FEATURES]
-    about : dict
-        What taught it; for readers.
+    weights (float64 [FEATURES]).
+    about: What taught it; for readers.
     """
 
     network: LinkNetwork
@@ -59,10 +55,7 @@ class ContrastiveStart:
     def load(cls, path: str | os.PathLike[str]) -> "ContrastiveStart":
         """Read a file.
 
-        Raises
-        ------
-        ModelError
-            When it is not a start, is damaged, or is of features that do not exist or of link trees.
+        Raises ModelError when it is not a start, is damaged, or is of features that do not exist or of link trees.
         """
         header, arrays = read_model(str(path), KIND)
         if "roots" in arrays:

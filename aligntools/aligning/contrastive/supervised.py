@@ -101,12 +101,8 @@ def risk(
 ) -> tuple[float, np.ndarray]:
     """Return the error of expected counts plus the penalty, and its gradient.
 
-    Parameters
-    ----------
-    weights, start : float64 [active features]
-    packed : Packed
-    penalty : float, or float64 [active features]
-        Times half the squared distance from ``start``.
+    weights, start (float64 [active features]).
+    penalty (float, or float64 [active features]): Times half the squared distance from ``start``.
     """
     f, c, starts = packed.features, packed.counts, packed.starts
     sizes = np.diff(np.append(starts, len(f)))
@@ -217,26 +213,13 @@ def train_supervised(
 ) -> np.ndarray:
     """Learn weights from gold alignments.
 
-    Parameters
-    ----------
-    candidates : CandidateLinks
-    gold : Gold
-        Of as many sentences.
-    start : float64 [FEATURES]
-    active : bool [FEATURES]
-    method : str
-        One of `settings.METHODS`.
-    settings : SearchSettings
-        Beam and list are made wide for training.
-    penalty : float
-        For ``method`` risk; weights of other aligners' links have PENALTY.
-    report : callable or None
-        Called each round with a dict: round, error of the best alignments, size of the lists.
-
-    Returns
-    -------
-    float64 [FEATURES]
-        The weights whose own alignments had the lowest error.
+    gold: Of as many sentences.
+    start (float64 [FEATURES]), active (bool [FEATURES]).
+    method: One of `settings.METHODS`.
+    settings: Beam and list are made wide for training.
+    penalty: For ``method`` risk; weights of other aligners' links have PENALTY.
+    report: Called each round with a dict: round, error of the best alignments, size of the lists.
+    Returns float64 [FEATURES]: the weights whose own alignments had the lowest error.
     """
     wide = replace(
         settings, beam=max(settings.beam, 4), n_best=max(settings.n_best, 40), slack=max(settings.slack, 1.0)

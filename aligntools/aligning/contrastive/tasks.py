@@ -43,24 +43,14 @@ LONGEST = 100
 class LearningPlan:
     """What is learned, and from how much.
 
-    Attributes
-    ----------
-    active : bool [FEATURES]
-    start : float64 [FEATURES]
-    sentences : int
-        Pairs drawn at random.
-    noise : str
-        As `settings.noise_shares` takes it.
-    density : str
-        Number of links: as many as the base model decides on, as many as it expects, or what the learned weights give.
-    threshold : float
-        Of the base model's own decision.
-    learning : LearningSettings
-    search : SearchSettings
-    network : LinkNetwork or None
-        For the feature ``trees``, if it is active.
-    penalty : float
-        With gold links and minimum risk, of the distance from the start; see `supervised.risk`.
+    active (bool [FEATURES]), start (float64 [FEATURES]).
+    sentences: Pairs drawn at random.
+    noise: As `settings.noise_shares` takes it.
+    density: Number of links: as many as the base model decides on, as many as it expects, or what the learned weights
+        give.
+    threshold: Of the base model's own decision.
+    network: For the feature ``trees``, if it is active.
+    penalty: With gold links and minimum risk, of the distance from the start; see `supervised.risk`.
     """
 
     active: np.ndarray
@@ -94,11 +84,7 @@ def draw(bitexts: Sequence[Bitext], sentences: int, seed: int) -> list[np.ndarra
 class Observed:
     """What weights are learned from: candidates of pairs that were drawn, and of corrupted copies of these.
 
-    Attributes
-    ----------
-    seen, noised : list of CandidateLinks
-    links : int
-        Links that the base model decides on in the pairs.
+    links: Links that the base model decides on in the pairs.
     """
 
     seen: list[CandidateLinks] = field(default_factory=list)
@@ -125,17 +111,7 @@ def learn_weights(
 ) -> Weights:
     """Learn weights from texts without gold.
 
-    Parameters
-    ----------
-    finder : CandidateFinder
-    bitexts : list of Bitext
-    plan : LearningPlan
-    report : callable or None
-        See `learning.learn`.
-
-    Returns
-    -------
-    Weights
+    report: See `learning.learn`.
     """
     found, first = Observed(), 0
     for bitext, chosen in zip(bitexts, draw(bitexts, plan.sentences, plan.learning.seed), strict=True):
@@ -170,19 +146,11 @@ def learned_from(found: Observed, plan: LearningPlan, pool: Pool, report: Report
 class GoldLearning:
     """The result of supervised learning: weights, and errors (fractions) of links decided in three ways.
 
-    Attributes
-    ----------
-    weights : Weights
-    base : float
-        By the base model alone.
-    fitted : float
-        By the weights, on the pairs that they were learned from.
-    validated : float or None
-        By weights learned from the other folds.
-    files : list of float
-        Of each file of evidence by itself.
-    without : float or None
-        By weights learned from the other folds without the files of evidence, where there are any.
+    base: By the base model alone.
+    fitted: By the weights, on the pairs that they were learned from.
+    validated: By weights learned from the other folds.
+    files: Of each file of evidence by itself.
+    without: By weights learned from the other folds without the files of evidence, where there are any.
     """
 
     weights: Weights
@@ -206,12 +174,9 @@ def learn_from_gold(
 ) -> GoldLearning:
     """Learn weights from gold alignments of a text's sentence pairs; see `supervised.train_supervised`.
 
-    Parameters
-    ----------
-    evidence : sequence of GivenLinks
-        Other aligners' links of the same sentences.
-    tables : sequence of float64 [evidence.READINGS]
-        What the readings of each of them are worth; the plan has the weights that learning starts from.
+    evidence: Other aligners' links of the same sentences.
+    tables (sequence of float64 [evidence.READINGS]): What the readings of each of them are worth; the plan has the
+        weights that learning starts from.
     """
     pool = finder.pool
     parts, links = [], []
@@ -291,10 +256,7 @@ def learning_plan(features: str, start: str | ContrastiveStart = USUAL, **others
 
     ``start`` is one of `settings.STARTS`, or a `ContrastiveStart`.
 
-    Raises
-    ------
-    UsageProblem
-        When the start has no weight for any of the features.
+    Raises UsageProblem when the start has no weight for any of the features.
     """
     active = names.select(features)
     if start == "paper":
@@ -316,16 +278,10 @@ def plan_of(
 ) -> LearningPlan:
     """Return the `LearningPlan` that settings mean.
 
-    Parameters
-    ----------
-    settings : ContrastiveSettings
-    threshold : float
-        The base model's, for its own decision.
-    given : ContrastiveStart or None
-        The start of a file.
-    pairs : int or None
-        Of the text that is learned from without gold links; the network that comes with the program holds back if they
-        are many, and judges few candidates if they are more than LARGEST.
+    threshold: The base model's, for its own decision.
+    given: The start of a file.
+    pairs: Of the text that is learned from without gold links; the network that comes with the program holds back if
+        they are many, and judges few candidates if they are more than LARGEST.
     """
     start: str | ContrastiveStart = settings.begins
     if start == GIVEN:
@@ -374,20 +330,11 @@ def align(
 
     Probabilities are those of `link_probabilities`, or the base model's where no network has a part.
 
-    Parameters
-    ----------
-    finder : CandidateFinder
-    bitext : Bitext
-    weights : Weights
-    pool : Pool
-    evidence : sequence of GivenLinks
-        Other aligners' links of the same sentences, one for each table of the weights. Those of weight 0 are left out,
-        so that their links are not candidates.
-    directions : bool
-        Find the base model's links of single directions too.
-    decisions : Decisions
-        The threshold moves the odds that a link must have as far as it is from the usual one; whether phrases are
-        linked as wholes; how single directions are decoded.
+    evidence: Other aligners' links of the same sentences, one for each table of the weights. Those of weight 0 are left
+        out, so that their links are not candidates.
+    directions: Find the base model's links of single directions too.
+    decisions: The threshold moves the odds that a link must have as far as it is from the usual one; whether phrases
+        are linked as wholes; how single directions are decoded.
     """
     model, trained = finder.model, DIRECTIONS[finder.model.settings.direction]
     chain = finder.applier.models[0].HAS_PATHS

@@ -56,12 +56,8 @@ TEACHER_VIEWS = (0, 5, 4, 3)
 class Lessons:
     """Lessons from one text: candidates of students, with the teacher's answers.
 
-    Attributes
-    ----------
-    parts : list of Part
-        One for each student; links are the teacher's probabilities.
-    about : dict
-        Of what and how; for readers.
+    parts: One for each student; links are the teacher's probabilities.
+    about: Of what and how; for readers.
     """
 
     parts: list[Part] = field(default_factory=list)
@@ -121,12 +117,7 @@ def teacher_of(
 
 
 def check_size(bitext: Bitext, settings: TeachingSettings, name: str = "<sentences>") -> None:
-    """Refuse a text that is too small for any student; ``name`` is what messages call it.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse a text that is too small for any student; ``name`` is what messages call it."""
     if not len(bitext.source.tokens):
         raise DataError(
             name, max(len(bitext), 1), "up to here every line has a blank side; there is nothing to teach from"
@@ -148,22 +139,10 @@ def lessons_of(
 ) -> Lessons:
     """Train students of a text; return their candidates with the teacher's answers.
 
-    Parameters
-    ----------
-    bitext : Bitext
-    teacher : AlignmentModel
-        Of both directions.
-    settings : TeachingSettings
-    pool : Pool
-    report : callable or None
-        Called after each student with a dict: student (its pairs), candidates.
-    number : int
-        Of the text: students of several texts are drawn differently with one seed.
-
-    Raises
-    ------
-    UsageProblem
-        When the text is too small for any student.
+    teacher: Of both directions.
+    report: Called after each student with a dict: student (its pairs), candidates.
+    number: Of the text: students of several texts are drawn differently with one seed.
+    Raises UsageProblem when the text is too small for any student.
     """
     check_size(bitext, settings)
     drawn = settings.drawn(len(bitext))
@@ -197,10 +176,7 @@ def learn_start(
 
     ``report`` is that of `network_learning.fit`.
 
-    Raises
-    ------
-    UsageProblem
-        When teachers link nothing, or all that students ask about.
+    Raises UsageProblem when teachers link nothing, or all that students ask about.
     """
     lessons = list(lessons)
     parts = [part for own in lessons for part in own.parts if len(part.links)]

@@ -58,10 +58,7 @@ def _occurrences(words: np.ndarray, null: np.ndarray) -> np.ndarray:
 def text_columns(links: np.ndarray, occurrences: np.ndarray) -> np.ndarray:
     """Return the OCCURRENCES and LINKS_EACH of a side's words, float32 [n_words + 1, 2]; unknown words are last.
 
-    Parameters
-    ----------
-    links, occurrences : float64 [n_words]
-        Expected links of each word, and how often it is in the text.
+    links, occurrences (float64 [n_words]): Expected links of each word, and how often it is in the text.
     """
     links, occurrences = np.append(links, 0.0), np.append(occurrences, 0.0)
     each = np.clip(np.log((links + 0.5) / (occurrences + 1.0)), FEWEST, MOST)

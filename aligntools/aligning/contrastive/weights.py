@@ -33,22 +33,15 @@ _TREES = NAMES.index("trees")
 class Weights:
     """Weights and what belongs to them; arrays are copied and cannot be written to.
 
-    Attributes
-    ----------
-    values : float64 [FEATURES + files of evidence]
-        0 for features that are not active.
-    active : bool [FEATURES + files of evidence]
-    search : SearchSettings
-        How alignments are searched with them.
-    about : dict
-        How they were learned; for readers.
-    tables : tuple of float64 [evidence.READINGS]
-        Of each file of evidence that goes with them, what its readings are worth.
-    network : LinkNetwork or None
-        What the feature ``trees`` asks, where it is active.
-    knowers : dict of str to dict
-        Of what the last tables' readings are, where no file has them: by kinds of evidence (`aligning.evidence`), in
-        the order of names, the name and the checksum of what gives them of any text.
+    values (float64 [FEATURES + files of evidence]): 0 for features that are not active.
+    active (bool [FEATURES + files of evidence]).
+    search: How alignments are searched with them.
+    about: How they were learned; for readers.
+    tables (tuple of float64 [evidence.READINGS]): Of each file of evidence that goes with them, what its readings are
+        worth.
+    network: What the feature ``trees`` asks, where it is active.
+    knowers: Of what the last tables' readings are, where no file has them: by kinds of evidence (`aligning.evidence`),
+        in the order of names, the name and the checksum of what gives them of any text.
     """
 
     values: np.ndarray
@@ -142,18 +135,10 @@ def _log_odds(probability: float) -> float:
 def load_weights(path: str, network: LinkNetwork | None = None, network_of: str = "the start") -> Weights:
     """Read a weights file.
 
-    Parameters
-    ----------
-    path : str
-    network : LinkNetwork or None
-        What judged the links that they were learned over, where it is none of those that come with the program.
-    network_of : str
-        What ``network`` came from, a file's name; for messages.
-
-    Raises
-    ------
-    DataError
-        When it is not a file of weights, is of another version, has an unknown feature, or lacks one that it lists.
+    network: What judged the links that they were learned over, where it is none of those that come with the program.
+    network_of: What ``network`` came from, a file's name; for messages.
+    Raises DataError when it is not a file of weights, is of another version, has an unknown feature, or lacks one that
+    it lists.
     """
     text = read_described(path, {"format": FORMAT}, "a weights file; `ContrastiveAligner.save_weights()` writes one")
     return weights_of(path, text, network, network_of)

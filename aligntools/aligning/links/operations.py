@@ -31,17 +31,10 @@ class MismatchedLines(DataError):
 class Operation:
     """Something to do with alignment files.
 
-    Attributes
-    ----------
-    name : str
-    about : str
-        One line for the help.
-    operands : int
-        How many files it takes, 1 or 2.
-    yields : str
-        ``links``: a line per sentence pair; ``grid``: a picture and that line; ``summary``: figures at the end.
-    apply : callable
-        Takes one or two `Links` and keyword arguments ``flavor`` and ``compiled``, returns `Links`.
+    about: One line for the help.
+    operands: How many files it takes, 1 or 2.
+    yields: ``links``: a line per sentence pair; ``grid``: a picture and that line; ``summary``: figures at the end.
+    apply: Takes one or two `Links` and keyword arguments ``flavor`` and ``compiled``, returns `Links`.
     """
 
     name: str
@@ -81,14 +74,9 @@ OPERATIONS = {operation.name: operation for operation in _ALL}
 class Tally:
     """Counts of what was read and written.
 
-    Attributes
-    ----------
-    sentences : int
-        Sentence pairs.
-    first, second, result : int
-        Links of each file (of the one file twice) and of the result.
-    empty : int
-        Sentence pairs whose result has no links.
+    sentences: Sentence pairs.
+    first, second, result: Links of each file (of the one file twice) and of the result.
+    empty: Sentence pairs whose result has no links.
     """
 
     sentences: int = 0
@@ -108,23 +96,11 @@ def combine(
 ) -> Tally:
     """Read one or two alignment files block by block, apply an operation, write the result.
 
-    Parameters
-    ----------
-    name : str
-        One of `OPERATIONS`.
-    paths, output, settings, check
-        As `aligntools.api.convert.combining.combine_files` takes them.
-    through : callable or None
-        Given the links of the result, block by block, and the number of the first line; returns what is written.
-
-    Raises
-    ------
-    UsageProblem
-        When these do not go together.
-    MismatchedLines
-        After the lines that have a counterpart.
-    DataError
-        For a line that cannot be read or a link out of range.
+    name: One of `OPERATIONS`.
+    paths, output, settings, check: As `aligntools.api.convert.combining.combine_files` takes them.
+    through: Given the links of the result, block by block, and the number of the first line; returns what is written.
+    Raises UsageProblem when these do not go together. Raises MismatchedLines after the lines that have a counterpart.
+    Raises DataError for a line that cannot be read or a link out of range.
     """
     operation, index_base, order = _checked(name, paths, settings, check), settings.index_base, settings.order
     if order is None:

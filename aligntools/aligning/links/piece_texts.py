@@ -68,13 +68,8 @@ def mapped(links: Links, source: Units, target: Units, line: int = 1) -> Links:
 class PieceTexts:
     """Texts in pieces, read along with a file of links.
 
-    Parameters
-    ----------
-    source, target : str
-        In pieces.
-    words : (str, str) or None
-        The same in words.
-    scheme : str
+    source, target: In pieces.
+    words: The same in words.
     """
 
     def __init__(self, source: str, target: str, *, words: tuple[str, str] | None = None, scheme: str = "auto") -> None:

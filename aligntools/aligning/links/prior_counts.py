@@ -33,16 +33,8 @@ class PriorCounter:
     def add(self, text: Bitext, forward: Links, reverse: Links) -> None:
         """Count the links of sentence pairs.
 
-        Parameters
-        ----------
-        text : Bitext
-        forward, reverse : Links
-            As many sentences, whose links lie within them.
-
-        Raises
-        ------
-        UsageProblem
-            When the words of the text were cut while a model was trained on it.
+        forward, reverse: As many sentences, whose links lie within them.
+        Raises UsageProblem when the words of the text were cut while a model was trained on it.
         """
         sides = text.source, text.target
         if any(isinstance(side, CutSide) for side in sides):

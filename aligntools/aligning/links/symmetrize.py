@@ -44,30 +44,12 @@ def symmetrize(
       What symal calls the inverse alignment is ``forward`` here: each target word has at most one link, as
       in fast_align without ``-r``.
 
-    Parameters
-    ----------
-    forward, reverse : Links
-        The same sentences, links as source-target in both.
-    method : str
-        One of `METHODS`, which are those of `aligntools.aligning.settings.Heuristic`.
-    flavor : str
-        One of `FLAVORS`. Union and intersection do not depend on it.
-    compiled : bool or None
-        Use compiled code; None decides by size.
+    forward, reverse: The same sentences, links as source-target in both.
+    method: One of `METHODS`, which are those of `aligntools.aligning.settings.Heuristic`.
+    flavor: One of `FLAVORS`. Union and intersection do not depend on it.
+    compiled: Use compiled code; None decides by size.
+    Raises UsageProblem when method or flavor are unknown. Raises ValueError when there are not equally many sentences.
 
-    Returns
-    -------
-    Links
-
-    Raises
-    ------
-    UsageProblem
-        When method or flavor are unknown.
-    ValueError
-        When there are not equally many sentences.
-
-    Notes
-    -----
     Follows ``atools.cc`` of fast_align and ``symal.cpp`` of Moses in what they do; memory is proportional to
     a sentence's links.
     """

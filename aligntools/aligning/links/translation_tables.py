@@ -25,14 +25,9 @@ class Shortlist:
 
     Sorted by source word, then probability, highest first, then target word; words by their UTF-8 bytes.
 
-    Attributes
-    ----------
-    sources, targets : np.ndarray [shape=(entries,), dtype=int64]
-        Word ids.
-    probabilities : np.ndarray [shape=(entries,), dtype=float64]
-        ``p(target | source)``; what a word lends to NULL stays in the denominator.
-    source_words, target_words : list of str
-        By id.
+    sources, targets (int64 [entries]): Word ids.
+    probabilities (float64 [entries]): ``p(target | source)``; what a word lends to NULL stays in the denominator.
+    source_words, target_words: By id.
     """
 
     sources: np.ndarray
@@ -66,14 +61,9 @@ class TranslationTables:
 
     Word 0 is NULL, the partner of a word without links.
 
-    Attributes
-    ----------
-    source, target : np.ndarray [shape=(entries,), dtype=int64]
-        Word ids, in the order of ``(source, target)``.
-    counts : np.ndarray [shape=(entries,), dtype=int64]
-        Links between the two words.
-    source_words, target_words : list of str
-        By id.
+    source, target (int64 [entries]): Word ids, in the order of ``(source, target)``.
+    counts (int64 [entries]): Links between the two words.
+    source_words, target_words: By id.
     """
 
     source: np.ndarray
@@ -186,16 +176,8 @@ def count_links(bitext: Bitext, links: Links) -> TranslationTables:
 
     What a text itself calls ``NULL`` is counted with NULL, as Moses does.
 
-    Parameters
-    ----------
-    bitext : Bitext
-    links : Links
-        Of as many sentences, all within them (see `out_of_range`).
-
-    Raises
-    ------
-    ValueError
-        When there are not equally many sentences.
+    links: Of as many sentences, all within them (see `out_of_range`).
+    Raises ValueError when there are not equally many sentences.
     """
     if len(links) != len(bitext):
         raise ValueError(f"links of {len(links)} sentences for {len(bitext)} sentence pairs")

@@ -11,18 +11,10 @@ def remapped(
 ) -> tuple[Links, np.ndarray | None]:
     """Link two units where a link joins units that they are made of, or are part of.
 
-    Parameters
-    ----------
-    links : Links
-        Within the sentences of ``source`` and ``target``.
-    source, target : Units or None
-        What each unit of a side becomes; None leaves the side as it is.
-    probabilities : np.ndarray or None [shape=(links,)]
-
-    Returns
-    -------
-    (Links, np.ndarray or None)
-        Sorted, none twice; of several probabilities of a link the highest.
+    links: Within the sentences of ``source`` and ``target``.
+    source, target: What each unit of a side becomes; None leaves the side as it is.
+    probabilities [links] or None.
+    Returns sorted, none twice; of several probabilities of a link the highest.
     """
     sentence = links.sentences()
     begins, counts = [], []

@@ -52,16 +52,11 @@ class Shares(NamedTuple):
 class WordLinks(NamedTuple):
     """Links that a model counted itself, besides those that its lexical table was estimated from; forward and reverse.
 
-    Attributes
-    ----------
-    pairs : tuple of float32 [n_pairs]
-    words : tuple of float64 [n_words]
-        Sums of the given words.
-    null : tuple of float64 [n_words]
-        Observed words that are linked to NULL.
-    linked : tuple of float64 [n_words], or None
-        How often the words of the source, and of the target, are linked as observed words in all of a text, where the
-        table has the words of a part of it alone.
+    pairs (tuple of float32 [n_pairs]).
+    words (tuple of float64 [n_words]): Sums of the given words.
+    null (tuple of float64 [n_words]): Observed words that are linked to NULL.
+    linked (tuple of float64 [n_words], or None): How often the words of the source, and of the target, are linked as
+        observed words in all of a text, where the table has the words of a part of it alone.
     """
 
     pairs: tuple[np.ndarray, np.ndarray]
@@ -77,21 +72,13 @@ class LexicalModel(ABC):
     A subclass must have `posteriors`. Its declaration, `registry.ModelKind`, has what is known of a model before its
     class is loaded.
 
-    Attributes
-    ----------
-    words : ViewWords
-    table, lexicon
-        The co-occurrence table and its values.
-    counts : list of float32 [n_pairs]
-        What the values were estimated from: one array when joint, else forward and reverse.
-    tiers : float64 [TIERS]
-        Priors of look-alike pairs.
-    s_null, t_null : float32 [n_view_words + 1]
-        Probability of each word under NULL.
-    p_null : float32 [2]
-        Probability of NULL, forward and reverse.
-    HAS_PATHS : bool
-        Whether `paths` gives paths; without them it gives posteriors.
+    table, lexicon: The co-occurrence table and its values.
+    counts (list of float32 [n_pairs]): What the values were estimated from: one array when joint, else forward and
+        reverse.
+    tiers (float64 [TIERS]): Priors of look-alike pairs.
+    s_null, t_null (float32 [n_view_words + 1]): Probability of each word under NULL.
+    p_null (float32 [2]): Probability of NULL, forward and reverse.
+    HAS_PATHS: Whether `paths` gives paths; without them it gives posteriors.
     """
 
     HAS_PATHS = False
@@ -138,16 +125,11 @@ class LexicalModel(ABC):
     ) -> None:
         """Turn link matrices into posteriors, in place.
 
-        Parameters
-        ----------
-        text : ParallelText
-            In the view's ids.
-        cells, other : float32 [cells]
-            Values of the lexicon's forward and reverse tables; become ``p(link)`` of either direction.
-        directions : int
-            1 forward, 2 reverse, 3 both; the other's cells are left as they are.
-        logs : float64 [2, k1 - k0], output
-            Natural logarithms of ``p(target | source)`` and ``p(source | target)``.
+        text: In the view's ids.
+        cells, other (float32 [cells]): Values of the lexicon's forward and reverse tables; become ``p(link)`` of either
+            direction.
+        directions: 1 forward, 2 reverse, 3 both; the other's cells are left as they are.
+        logs (float64 [2, k1 - k0], output): Natural logarithms of ``p(target | source)`` and ``p(source | target)``.
         """
 
     def paths(
@@ -169,15 +151,8 @@ class LexicalModel(ABC):
     ) -> "tuple[list[SampledLinks], float] | None":
         """Return links that the model samples from its posteriors, and the weight of the posteriors against them.
 
-        Parameters
-        ----------
-        posteriors : tuple of float32 [cells]
-            Forward and reverse.
-
-        Returns
-        -------
-        list of SampledLinks, float; or None
-            Forward and reverse. None: it does not sample.
+        posteriors (tuple of float32 [cells]): Forward and reverse.
+        Returns forward and reverse. None: it does not sample.
         """
         return None
 
@@ -201,13 +176,9 @@ class LexicalModel(ABC):
     ) -> "LexicalModel":
         """Make a model of what was in a file.
 
-        Parameters
-        ----------
-        fields : LexicalFields
-            Checked.
-        arrays, about
-            What `arrays` and `about` gave. ValueError or KeyError where they are not what kernels trust them to be; see
-            `aligntools.formats.models.modelfile.hold`.
+        fields: Checked.
+        arrays, about: What `arrays` and `about` gave. ValueError or KeyError where they are not what kernels trust them
+            to be; see `aligntools.formats.models.modelfile.hold`.
         """
         return cls(**fields)
 
@@ -273,22 +244,12 @@ class LexicalModel(ABC):
 class Task:
     """What a view's model is trained on.
 
-    Attributes
-    ----------
-    settings : ResolvedSettings
-    source, target : Side or None
-        The text; None in parts.
-    words : ViewWords or None
-    old : LexicalModel or None
-        A model of the same view to go on from.
-    priors : ViewPriors or None
-        Pseudo-counts of other text.
-    position_smoothing : float
-        Pseudo-count of each distribution of a table of positions.
-    learns_null : bool
-        Whether the words of NULL are estimated.
-    classes : tuple of WordLookup or None
-        Classes of the words of both sides that came with the text.
+    source, target: The text; None in parts.
+    old: A model of the same view to go on from.
+    priors: Pseudo-counts of other text.
+    position_smoothing: Pseudo-count of each distribution of a table of positions.
+    learns_null: Whether the words of NULL are estimated.
+    classes: Classes of the words of both sides that came with the text.
     """
 
     settings: ResolvedSettings
@@ -326,11 +287,7 @@ class LinkTaker(Protocol):
 class TrainedText(Protocol):
     """A training whose iterations are done, as `Stage.finish` uses it: `training.stages.Training`.
 
-    Attributes
-    ----------
-    looks : LookAlikes or None
-        None where look-alikes are not looked for.
-    last_pass : LinkTaker or None
+    looks: None where look-alikes are not looked for.
     """
 
     matrices: LinkMatrices
@@ -349,13 +306,8 @@ class Stage:
     `aligntools.aligning.training.stages` has the lexical table and calls these methods. So does training in parts:
     `expect` sees one part of the text and `maximize` the sum over all parts.
 
-    Parameters
-    ----------
-    model : type
-        The class of the model.
-    task : Task
-    before : Stage or None
-        Of the model whose iterations came before.
+    model: The class of the model.
+    before: Of the model whose iterations came before.
     """
 
     def __init__(self, model: type[LexicalModel], task: Task, before: "Stage | None" = None) -> None:
@@ -380,15 +332,8 @@ class Stage:
     def expect(self, steps: "Expectations", lexicon: Lexicon, counts: list[np.ndarray]) -> tuple[np.ndarray, Any]:
         """Take expectations: those of pairs of words are added to ``counts``.
 
-        Parameters
-        ----------
-        steps : Expectations
-
-        Returns
-        -------
-        float64 [2], Any
-            Log-likelihoods, and what `maximize` takes. For a model that is trained in parts this is an array, which is
-            summed over the parts.
+        Returns float64 [2], Any: log-likelihoods, and what `maximize` takes. For a model that is trained in parts this
+        is an array, which is summed over the parts.
         """
         return steps.by_posteriors(self.now(steps, lexicon), counts), None
 

@@ -48,13 +48,9 @@ class Distances(NamedTuple):
 class Counted:
     """What a pass over a text counts besides pairs of words; forward and reverse.
 
-    Attributes
-    ----------
-    fertility : list of float64 [n_given_words, FERTILITIES]
-    nulls : float64 [2, 2]
-        Expected words from NULL, and the others less these: how often ``p1`` and ``p0`` are taken.
-    distances : list of Distances
-    positions : list of float32
+    fertility (list of float64 [n_given_words, FERTILITIES]).
+    nulls (float64 [2, 2]): Expected words from NULL, and the others less these: how often ``p1`` and ``p0`` are taken.
+    positions (list of float32).
     """
 
     fertility: list[np.ndarray]
@@ -67,12 +63,9 @@ class Counted:
 class CeptModel(Hmm):
     """IBM 3 or IBM 4, with the HMM that its alignments begin with.
 
-    Attributes
-    ----------
-    fertility : tuple of float32 [n_given_words + 1, FERTILITIES]
-        Forward, then reverse; the last row is for words that the model does not know.
-    p1 : float64 [2]
-        How often a linked word is followed by one from NULL.
+    fertility (tuple of float32 [n_given_words + 1, FERTILITIES]): Forward, then reverse; the last row is for words that
+        the model does not know.
+    p1 (float64 [2]): How often a linked word is followed by one from NULL.
     """
 
     RELATIVE = False
@@ -145,13 +138,8 @@ class CeptModel(Hmm):
     ) -> None:
         """Turn link matrices into posteriors, or into alignments; add to what is counted.
 
-        Parameters
-        ----------
-        climbs : bool
-            False: the posteriors are the HMM's, and the counts those of its links.
-        paths : bool
-            Give alignments.
-        counted : Counted or None
+        climbs: False: the posteriors are the HMM's, and the counts those of its links.
+        paths: Give alignments.
         """
         ways = kn.Ways(self.RELATIVE, climbs, self.pegs, paths, counted is not None)
         for d in (0, 1):

@@ -25,12 +25,9 @@ SMOOTHING = 20.0
 class ClassHmm(JumpModel):
     """The HMM with jumps by class.
 
-    Attributes
-    ----------
-    jumps : float32 [2, classes + 1, JUMP_SIZE]
-        Forward, then reverse; row 0 is of all words, unknown ones too, and has the first positions.
-    s_classes, t_classes : int16 [n_words + 1]
-        Class of each word, the last of unknown words: 0.
+    jumps (float32 [2, classes + 1, JUMP_SIZE]): Forward, then reverse; row 0 is of all words, unknown ones too, and has
+        the first positions.
+    s_classes, t_classes (int16 [n_words + 1]): Class of each word, the last of unknown words: 0.
     """
 
     s_classes: np.ndarray

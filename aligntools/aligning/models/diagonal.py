@@ -24,10 +24,7 @@ def tension_step(
 ) -> float:
     """Climb the tension's gradient as fast_align does: ``steps`` steps of ``rate`` times the mean gradient.
 
-    Parameters
-    ----------
-    expected : float
-        Posterior expectation of ``-|i/I - j/J|`` over real links, summed; ``n_real`` of them.
+    expected: Posterior expectation of ``-|i/I - j/J|`` over real links, summed; ``n_real`` of them.
     """
     if n_real <= 0:
         return tension

@@ -26,10 +26,7 @@ def climb_as_fast_align(
     There all observed words divide the posterior expectation, those under NULL too, and the normalizer of the prior's
     expectation has the two lengths exchanged.
 
-    Returns
-    -------
-    float, list of (float, float)
-        The new tension; for each step the prior's expectation of ``-|i/I - j/J|`` and the tension that it is of.
+    Returns the new tension; for each step the prior's expectation of ``-|i/I - j/J|`` and the tension that it is of.
     """
     given, observed = (np.repeat(side, shapes[:, 1]).astype(float) for side in shapes.T)
     times = np.repeat(counts, shapes[:, 1]).astype(float)
@@ -54,17 +51,9 @@ def prior_as_fast_align(
 def settle_ties(links: Links, given: Side, observed: Side, tension: float, p_null: float) -> np.ndarray:
     """Choose among two like words that are as far from the diagonal as fast_align does, by the last bit of the prior.
 
-    Parameters
-    ----------
-    links : Links
-        One for each observed word at most; in each link the given word's position is first.
-    given, observed : Side
-        The two sides of the sentences, as many as in ``links``.
-
-    Returns
-    -------
-    np.ndarray [shape=(links, 2), dtype=int32]
-        The links' positions.
+    links: One for each observed word at most; in each link the given word's position is first.
+    given, observed: The two sides of the sentences, as many as in ``links``.
+    Returns int32 [links, 2]: the links' positions.
     """
     sentences, pairs = links.sentences(), links.pairs.copy()
     n, m = given.lengths()[sentences], observed.lengths()[sentences]

@@ -39,12 +39,8 @@ _FAR = 9
 class Fertility(Hmm):
     """The HMM with the sampler's counts.
 
-    Attributes
-    ----------
-    sampler : list of FertilityCounts
-        Forward, then reverse.
-    linked : tuple of float64 [n_words], or None
-        See `WordLinks`.
+    sampler: Forward, then reverse.
+    linked (tuple of float64 [n_words], or None): See `WordLinks`.
     """
 
     sampler: list[FertilityCounts]

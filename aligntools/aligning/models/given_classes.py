@@ -37,13 +37,8 @@ def check_classes(bitext: Bitext, settings: ResolvedSettings, letters: int) -> N
 def classes_of(task: Task, size: int, d: int) -> np.ndarray:
     """Return the classes of a side's words, int32 [size + 1]; words without one have 0, as NULL and unknown words.
 
-    Parameters
-    ----------
-    task : Task
-    size : int
-        How many words the side has, with NULL.
-    d : int
-        0 source, 1 target.
+    size: How many words the side has, with NULL.
+    d: 0 source, 1 target.
     """
     side, given = (task.source, task.target)[d], task.classes[d]
     assert side is not None, "it is not trained in parts"

@@ -35,10 +35,7 @@ NOT_COUNTED = np.zeros(0, np.float32), np.zeros(0, np.float32)
 class JumpModel(LexicalModel):
     """An HMM: jumps may depend on the class of the word that they leave.
 
-    Attributes
-    ----------
-    jumps : float32 [2, JUMP_SIZE] or [2, classes, JUMP_SIZE]
-        Forward, then reverse.
+    jumps (float32 [2, JUMP_SIZE] or [2, classes, JUMP_SIZE]): Forward, then reverse.
     """
 
     HAS_PATHS = True

@@ -36,10 +36,7 @@ def ibm_block(
 ) -> np.ndarray:
     """Call `kernels_ibm.ibm_block`, or where nothing is drawn to the diagonal the smaller kernel; return features.
 
-    Parameters
-    ----------
-    nulls : tuple of np.ndarray
-        ``s_null``, ``t_null`` and ``p_null`` of `LexicalModel`.
+    nulls: ``s_null``, ``t_null`` and ``p_null`` of `LexicalModel`.
     """
     features = np.zeros((2, 2))
     place = pairs, cells, other, lexicon.s_inverse, lexicon.t_inverse, *nulls
@@ -116,11 +113,7 @@ def expect(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Take expectations of IBM 1, or of IBM 2 with the diagonal: log-likelihoods, and the tension's expectations.
 
-    Parameters
-    ----------
-    steps : Expectations
-    measured : bool
-        Find the expected feature for IBM 1 too, which does not use it.
+    measured: Find the expected feature for IBM 1 too, which does not use it.
     """
     parts: dict[tuple[int, int], np.ndarray] = {}
 

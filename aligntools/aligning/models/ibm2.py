@@ -28,10 +28,7 @@ from aligntools.ground.parallel import Pool
 class Ibm2(Ibm1):
     """IBM 2 with the diagonal prior; settings with ``positions=table`` are those of `TableIbm2`.
 
-    Attributes
-    ----------
-    tension : float64 [2]
-        Forward, then reverse.
+    tension (float64 [2]): Forward, then reverse.
     """
 
     tension: np.ndarray
@@ -83,10 +80,7 @@ class Ibm2(Ibm1):
 class TableIbm2(Ibm2):
     """IBM 2 with tables of positions; the tension is that of the diagonal that they began with.
 
-    Attributes
-    ----------
-    positions : list of PositionTable
-        Forward, then reverse.
+    positions: Forward, then reverse.
     """
 
     positions: list[PositionTable]

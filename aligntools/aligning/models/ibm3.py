@@ -19,10 +19,7 @@ from aligntools.aligning.training.expectation import Expectations
 class Ibm3(CeptModel):
     """IBM 3.
 
-    Attributes
-    ----------
-    positions : list of PositionTable
-        Forward, then reverse: for each given position a distribution over the observed ones.
+    positions: Forward, then reverse: for each given position a distribution over the observed ones.
     """
 
     positions: list[PositionTable]

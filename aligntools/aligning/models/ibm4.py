@@ -23,14 +23,10 @@ _DISTANCES = np.arange(-kc.FARTHEST, kc.FARTHEST + 1.0)
 class Ibm4(CeptModel):
     """IBM 4.
 
-    Attributes
-    ----------
-    word_classes : tuple of int32 [n_words + 1]
-        Of the source words, and of the target words, from 1 on; 0 is NULL's, and that of words without a class.
-    heads : tuple of float32 [n_given_classes, n_observed_classes, DISTANCES]
-        ``d1``: forward, then reverse.
-    others : tuple of float32 [n_observed_classes, DISTANCES]
-        ``d>1``.
+    word_classes (tuple of int32 [n_words + 1]): Of the source words, and of the target words, from 1 on; 0 is NULL's,
+        and that of words without a class.
+    heads (tuple of float32 [n_given_classes, n_observed_classes, DISTANCES]): ``d1``: forward, then reverse.
+    others (tuple of float32 [n_observed_classes, DISTANCES]): ``d>1``.
     """
 
     RELATIVE = True

@@ -23,16 +23,11 @@ ROOM = 1 << 12
 class Lexicon:
     """A table's values, ready for an E-step: ``p(t | s) = values * s_inverse``, and the reverse.
 
-    Attributes
-    ----------
-    forward, reverse : float32 [n_pairs]
-        The same array when the directions are trained jointly: they share expected counts.
-    s_inverse, t_inverse : float32 [n_words + 1]
-        The last place is for words that the model does not know.
-    default : float
-        Value of a pair that the table does not have.
-    floors : float32 [TIERS]
-        The same for pairs that look alike, by tier.
+    forward, reverse (float32 [n_pairs]): The same array when the directions are trained jointly: they share expected
+        counts.
+    s_inverse, t_inverse (float32 [n_words + 1]): The last place is for words that the model does not know.
+    default: Value of a pair that the table does not have.
+    floors (float32 [TIERS]): The same for pairs that look alike, by tier.
     """
 
     forward: np.ndarray
@@ -78,12 +73,8 @@ def table_values(counts: np.ndarray, alpha: float, variational: bool, pool: Pool
 def inverse_totals(sums: np.ndarray, types: np.ndarray, alpha: float, variational: bool) -> np.ndarray:
     """Return the factor that normalizes the values of each word, float32 [n_words + 1]; the last is for unknown words.
 
-    Parameters
-    ----------
-    sums : float64 [n_words]
-        Of the word's counts.
-    types : int [n_words]
-        Words of the other side that occur with it.
+    sums (float64 [n_words]): Of the word's counts.
+    types (int [n_words]): Words of the other side that occur with it.
     """
     prior = alpha if variational else 1e-6
     total = np.append(sums + prior * np.maximum(types, 1), 1.0)
@@ -110,12 +101,8 @@ def lexicon_from_counts(
 ) -> Lexicon:
     """Estimate the lexical tables from expected counts, to which priors beyond ``alpha`` were added before.
 
-    Parameters
-    ----------
-    forward, reverse : float32 [n_pairs]
-        Counts; the same array for joint training.
-    tiers : float64 [TIERS]
-        Prior of look-alike pairs, by tier, beyond ``alpha``.
+    forward, reverse (float32 [n_pairs]): Counts; the same array for joint training.
+    tiers (float64 [TIERS]): Prior of look-alike pairs, by tier, beyond ``alpha``.
     """
     floors = floors_of(tiers, alpha, variational)
     f = table_values(forward, alpha, variational, pool)

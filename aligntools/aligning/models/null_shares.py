@@ -19,16 +19,10 @@ from aligntools.aligning.training.expectation import Expectations
 class NullShares:
     """Expected links to NULL of each word of a text, forward and reverse, and NULL's words that come of them.
 
-    Parameters
-    ----------
-    task : Task
-        Its settings have the pseudo-counts, or None: nothing is learned.
-
-    Attributes
-    ----------
-    unlinked : tuple of float32
-        By target token, and by source token of the text: the probability of NULL, where an E-step writes it; -1 where
-        it does not, in sentences without words on the other side. Empty if nothing is learned.
+    task: Its settings have the pseudo-counts, or None: nothing is learned.
+    unlinked (tuple of float32): By target token, and by source token of the text: the probability of NULL, where an
+        E-step writes it; -1 where it does not, in sentences without words on the other side. Empty if nothing is
+        learned.
     """
 
     def __init__(self, task: Task) -> None:
@@ -66,15 +60,10 @@ class NullShares:
 def null_words(unlinked: np.ndarray, counted: np.ndarray, words: np.ndarray, smoothing: float) -> np.ndarray:
     """Return the probability of each word under NULL, float32 [n_words + 1].
 
-    Parameters
-    ----------
-    unlinked : float64 [n_words + 1]
-        How many of the counted tokens of each word are expected to be linked to NULL.
-    counted, words : [n_words + 1]
-        How many of a word's tokens were counted, and how many the text has. A word without any has the share of all
-        words, and half a token: the last one stands for unknown words.
-    smoothing : float
-        Pseudo-counts of the share of all words.
+    unlinked (float64 [n_words + 1]): How many of the counted tokens of each word are expected to be linked to NULL.
+    counted, words [n_words + 1]: How many of a word's tokens were counted, and how many the text has. A word without
+        any has the share of all words, and half a token: the last one stands for unknown words.
+    smoothing: Pseudo-counts of the share of all words.
     """
     share = unlinked.sum() / max(counted.sum(), 1.0)
     total = counted + smoothing

@@ -24,12 +24,8 @@ _NONE = np.zeros(0, np.float32)
 class PositionTable:
     """One direction's table.
 
-    Attributes
-    ----------
-    shapes : int32 [n, 2]
-        Lengths of the given and of the observed side, up to LONGEST.
-    values : float32
-        A block of (observed x given) probabilities for each shape; rows sum to 1.
+    shapes (int32 [n, 2]): Lengths of the given and of the observed side, up to LONGEST.
+    values (float32): A block of (observed x given) probabilities for each shape; rows sum to 1.
     """
 
     shapes: np.ndarray
@@ -128,20 +124,10 @@ DIAGONAL = PositionTable(np.zeros((0, 2), np.int32), _NONE)
 class DirectedChunk:
     """One direction of a chunk of text, with what `positioned` and the HMM's reconstruction write besides posteriors.
 
-    Parameters
-    ----------
-    chunk : Chunk
-    given, observed : Side
-        Of the whole text.
-    forward : bool
-        Whether the source is the given side.
-
-    Attributes
-    ----------
-    text : Directed
-        The chunk's sentences, as kernels take them.
-    outcome : Outcome
-        What is written, a number or more for each word or sentence of the chunk.
+    given, observed: Of the whole text.
+    forward: Whether the source is the given side.
+    text: The chunk's sentences, as kernels take them.
+    outcome: What is written, a number or more for each word or sentence of the chunk.
     """
 
     def __init__(self, chunk: Chunk, given: Side, observed: Side, forward: bool) -> None:

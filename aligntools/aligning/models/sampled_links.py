@@ -24,18 +24,14 @@ SURE = 0.99
 class FertilityCounts:
     """What the sampler of one direction learned, averaged over its later sweeps.
 
-    Attributes
-    ----------
-    pairs : float32 [n_pairs]
-    words : float64 [n_conditioning_words + 1]
-        Last: words linked to NULL.
-    types : float32 [n_conditioning_words]
-    null : float64 [n_observed_words + 1]
-    jump_rows : int16 [n_conditioning_words + 1]
-        Row of the jumps from each conditioning word; last: that of words which are not known.
-    jumps : float64 [rows, 2 * JUMPS + 2]
-        The last two rows: from the sentence's beginning, and all. The last column: the row's sum.
-    fertility : float32 [n_conditioning_words, FERTILITIES]
+    pairs (float32 [n_pairs]).
+    words (float64 [n_conditioning_words + 1]): Last: words linked to NULL.
+    types (float32 [n_conditioning_words]), null (float64 [n_observed_words + 1]).
+    jump_rows (int16 [n_conditioning_words + 1]): Row of the jumps from each conditioning word; last: that of words
+        which are not known.
+    jumps (float64 [rows, 2 * JUMPS + 2]): The last two rows: from the sentence's beginning, and all. The last column:
+        the row's sum.
+    fertility (float32 [n_conditioning_words, FERTILITIES]).
     """
 
     pairs: np.ndarray
@@ -50,12 +46,8 @@ class FertilityCounts:
 class SampledLinks(NamedTuple):
     """How often positions were the links of the observed words of a chunk, in one direction.
 
-    Attributes
-    ----------
-    sizes : int8 [words]
-        How many candidate positions each word has.
-    positions : int16 [words, CANDIDATES]
-    masses : float32 [words, CANDIDATES]
+    sizes (int8 [words]): How many candidate positions each word has.
+    positions (int16 [words, CANDIDATES]), masses (float32 [words, CANDIDATES]).
     """
 
     sizes: np.ndarray

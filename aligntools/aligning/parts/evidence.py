@@ -30,15 +30,9 @@ KNOWN = "known"
 class Asking:
     """What jobs are told.
 
-    Attributes
-    ----------
-    kind : AskedKind
-    settings : Settings
-        That ask for it.
-    pairs : tuple of int
-        Of each part.
-    lowercase : bool
-        Whether the text is put in lower case.
+    settings: That ask for it.
+    pairs: Of each part.
+    lowercase: Whether the text is put in lower case.
     """
 
     kind: AskedKind[Settings]

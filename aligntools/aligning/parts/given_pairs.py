@@ -22,10 +22,7 @@ GIVEN = "given"
 def in_parts(priors: Priors, weights: PriorWeights, lowercase: bool) -> Priors:
     """Return priors of other text as text in parts takes them: pairs of words, weighed, in the case of the text.
 
-    Raises
-    ------
-    UsageProblem
-        When they have what is given to text in memory alone.
+    Raises UsageProblem when they have what is given to text in memory alone.
     """
     for name in ("prior_fertility", "prior_jumps"):
         if getattr(weights, name):
@@ -74,9 +71,7 @@ def number_given(view_work: ViewWork) -> None:
 def of_shard(view_work: ViewWork, table: Table, first: int) -> np.ndarray | None:
     """Return the pseudo-counts of a shard, whose rows begin with source word ``first``; None without priors.
 
-    Returns
-    -------
-    float32 [pairs of the table] or None
+    Returns float32 [pairs of the table] or None.
     """
     name = view_work.name(GIVEN)
     if not view_work.store.has(name):

@@ -14,13 +14,8 @@ from aligntools.ground.running import Report
 class JobRunner:
     """Runs the jobs of a training in parts on an engine, those of one kind at a time.
 
-    Attributes
-    ----------
-    engine : Engine
-    report : callable
-        Called with a dict after the jobs of a kind: their name (``stage``) and what they found.
-    advance : callable
-        Called after each job with its name, how many of the kind are done, and how many there are.
+    report: Called with a dict after the jobs of a kind: their name (``stage``) and what they found.
+    advance: Called after each job with its name, how many of the kind are done, and how many there are.
     """
 
     engine: Engine
@@ -43,14 +38,8 @@ class JobRunner:
 class ViewRunner:
     """Runs the jobs of one view.
 
-    Attributes
-    ----------
-    view_work : ViewWork
-    store : Store
-    parts : range
-        The text's parts.
-    generation : int
-        Of the table.
+    parts: The text's parts.
+    generation: Of the table.
     """
 
     def __init__(self, view_work: ViewWork, runner: JobRunner) -> None:

@@ -41,23 +41,12 @@ def chosen_part(bound: int | None) -> int:
 def check(max_memory: int | None, workers: int, pairs: int, vocabulary: int, begun: bool = False) -> None:
     """Refuse a bound that work in parts cannot keep.
 
-    Parameters
-    ----------
-    max_memory : int or None
-        Bytes, of all processes together; None: the bound in force.
-    workers : int
-        Processes besides this one.
-    pairs : int
-        Of a part.
-    vocabulary : int
-        Different words of the text, as estimated; 0 where it is not known.
-    begun : bool
-        A checkpoint was begun with parts of so many pairs, so that they cannot be smaller.
-
-    Raises
-    ------
-    ResourceError
-        It says what would fit.
+    max_memory: Bytes, of all processes together; None: the bound in force.
+    workers: Processes besides this one.
+    pairs: Of a part.
+    vocabulary: Different words of the text, as estimated; 0 where it is not known.
+    begun: A checkpoint was begun with parts of so many pairs, so that they cannot be smaller.
+    Raises ResourceError: It says what would fit.
     """
     bound = memory.limit() if max_memory is None else max_memory
     if bound is None:

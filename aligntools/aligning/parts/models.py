@@ -22,15 +22,8 @@ def whole_model(work: Work, models: tuple[tuple[int, int], ...], lowercase: bool
 
     Like any model it has all words of the text, so it takes memory for the whole table and the vocabularies.
 
-    Parameters
-    ----------
-    models : tuple of (int, int)
-        Of each view the last iteration, and the generation of the table.
-
-    Raises
-    ------
-    ResourceError
-        When there is not enough memory for it.
+    models: Of each view the last iteration, and the generation of the table.
+    Raises ResourceError when there is not enough memory for it.
     """
     vocabularies = _whole_words(work, "source"), _whole_words(work, "target")
     views = [

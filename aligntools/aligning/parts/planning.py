@@ -34,12 +34,8 @@ SAMPLE = 20_000
 class TextEstimate:
     """An estimate of a text's size.
 
-    Attributes
-    ----------
-    pairs, words, vocabulary : int
-        Of both sides together.
-    sample : list of (list of bytes)
-        The first lines of each side of the first file, or of its one file.
+    pairs, words, vocabulary: Of both sides together.
+    sample: The first lines of each side of the first file, or of its one file.
     """
 
     pairs: int

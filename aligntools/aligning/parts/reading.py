@@ -17,15 +17,9 @@ from aligntools.store.stores import Store
 class Reading:
     """Where the text is and how it is read; the options are those of `formats.text.bitext.read_bitext`.
 
-    Attributes
-    ----------
-    store : Store
-    files : tuple of dict
-        Of each file, or pair of files, the arguments ``source`` and ``target``, or ``joint``.
-    pairs : int
-        Pairs of a part.
-    written : bool
-        Keep a copy of each part before it is put in lower case.
+    files: Of each file, or pair of files, the arguments ``source`` and ``target``, or ``joint``.
+    pairs: Pairs of a part.
+    written: Keep a copy of each part before it is put in lower case.
     """
 
     store: Store
@@ -42,10 +36,7 @@ class Reading:
 def read_file(reading: Reading, number: int, pool: Pool) -> None:
     """Cut a file into parts.
 
-    Raises
-    ------
-    DataError
-        As `formats.text.bitext.read_bitext`.
+    Raises DataError as `formats.text.bitext.read_bitext`.
     """
     store = reading.store
     done = f"read.{number:05d}"
@@ -79,14 +70,9 @@ def read_file(reading: Reading, number: int, pool: Pool) -> None:
 class TextSizes:
     """Sizes of a text that was read.
 
-    Attributes
-    ----------
-    parts : tuple of int
-        Of each file.
-    pairs, source_words, target_words, cells : int
-        Of all.
-    skipped : tuple of Skipped
-        Of each file.
+    parts: Of each file.
+    pairs, source_words, target_words, cells: Of all.
+    skipped: Of each file.
     """
 
     parts: tuple[int, ...]

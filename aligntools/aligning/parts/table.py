@@ -139,10 +139,7 @@ def write_shard(
 def gather_layout(view_work: ViewWork, generation: int) -> tuple[int, int]:
     """Keep where the entries of each part are in the runs of each shard, and how many pairs each word has.
 
-    Returns
-    -------
-    (int, int)
-        Entries of all parts, and shards.
+    Returns entries of all parts, and shards.
     """
     done, store = view_work.name("layout", generation), view_work.store
     if store.has(done):
@@ -198,12 +195,8 @@ def restrict(view_work: ViewWork, generation: int, part: int, pool: Pool) -> Non
 def read_values(view_work: ViewWork, offsets: np.ndarray, part: int, what: str, *keys: str) -> list[np.ndarray]:
     """Return what all shards have for a part's entries, joined in the order of the part's table.
 
-    Parameters
-    ----------
-    offsets : int64 [parts + 1, shards]
-        Of the layout.
-    what : str
-        The name's beginning; the shard's number follows.
+    offsets (int64 [parts + 1, shards]): Of the layout.
+    what: The name's beginning; the shard's number follows.
     """
     store = view_work.store
     found = [
@@ -216,15 +209,10 @@ def read_values(view_work: ViewWork, offsets: np.ndarray, part: int, what: str, 
 class PartTable:
     """A part's text, its table, and its link matrices.
 
-    Attributes
-    ----------
-    source, target : Side
-        In the part's numbers.
-    s_ids, t_ids : int32
-        The view's ids of the part's words, ascending.
-    table : Table
-        Its types are those of the whole text.
-    offsets : int64 [parts + 1, shards]
+    source, target: In the part's numbers.
+    s_ids, t_ids (int32): The view's ids of the part's words, ascending.
+    table: Its types are those of the whole text.
+    offsets (int64 [parts + 1, shards]).
     """
 
     def __init__(self, view_work: ViewWork, generation: int, part: int) -> None:

@@ -18,12 +18,7 @@ from aligntools.ground.parallel import Pool
 
 
 def check_settings(settings: ResolvedSettings) -> None:
-    """Refuse what is not trained in parts.
-
-    Raises
-    ------
-    UsageProblem
-    """
+    """Refuse what is not trained in parts."""
     if not kind_of(settings.model_type).in_parts:
         known = " and ".join(kind.name for kind in kinds() if kind.in_parts)
         raise UsageProblem(f"in parts {known} are trained, not {settings.model_type}")

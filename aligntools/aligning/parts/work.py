@@ -20,14 +20,8 @@ CELLS = 8_000_000
 class Work:
     """A text in parts.
 
-    Attributes
-    ----------
-    store : Store
-    settings : ResolvedSettings
-    files : tuple of int
-        How many parts each file of the text has.
-    best : bool
-        Whether the network decides on links.
+    files: How many parts each file of the text has.
+    best: Whether the network decides on links.
     """
 
     store: Store
@@ -95,13 +89,8 @@ def skipped_of(facts: dict[str, Any]) -> Skipped:
 class ViewWork:
     """A view of a text in parts, and how its table is cut into shards.
 
-    Attributes
-    ----------
-    work : Work
-    number : int
-        Of the view.
-    letters : int
-        That words are cut to.
+    number: Of the view.
+    letters: That words are cut to.
     """
 
     work: Work

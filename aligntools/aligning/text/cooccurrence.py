@@ -15,14 +15,10 @@ BLOCKS = 48
 class Table:
     """Pairs of words that occur together, by source word.
 
-    Attributes
-    ----------
-    ptr : int64 [n_source_words + 1]
-    ids : int32 [n_pairs]
-        Target words, ascending within a row.
-    types : int32 [n_source_words]
-        How many target words occur with the source word, pruned ones too.
-    target_types : int32 [n_target_words]
+    ptr (int64 [n_source_words + 1]).
+    ids (int32 [n_pairs]): Target words, ascending within a row.
+    types (int32 [n_source_words]): How many target words occur with the source word, pruned ones too.
+    target_types (int32 [n_target_words]).
     """
 
     ptr: np.ndarray
@@ -86,17 +82,9 @@ def build_table(
 ) -> tuple[Table, np.ndarray]:
     """Find which words occur together, with the counts of a first, uniform iteration.
 
-    Parameters
-    ----------
-    source, target : Side
-    n_source, n_target : int
-        Vocabulary sizes, with NULL.
-    keep : float
-        Leave out pairs that occur together less than this many times as often as independent words would.
-
-    Returns
-    -------
-    Table, counts : float32 [n_pairs]
+    n_source, n_target: Vocabulary sizes, with NULL.
+    keep: Leave out pairs that occur together less than this many times as often as independent words would.
+    Returns Table, counts (float32 [n_pairs]).
     """
     from aligntools.aligning.text import kernels_cooccurrence as kt
 

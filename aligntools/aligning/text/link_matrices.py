@@ -81,12 +81,8 @@ class CellMemory:
 class LinkMatrices:
     """Link matrices of one corpus, filled from one table and collected into counts, chunk by chunk.
 
-    Attributes
-    ----------
-    source, target : Side
-    chunks : list of Chunk
-    cells : float32 [cells of the largest chunk]
-        Link matrices of a chunk, one sentence pair after another, source words as rows.
+    cells (float32 [cells of the largest chunk]): Link matrices of a chunk, one sentence pair after another, source
+        words as rows.
     """
 
     def __init__(

@@ -50,14 +50,7 @@ def _hash(text: str) -> int:
 def look_alike_keys(words: list[str]) -> np.ndarray:
     """Keys by which words look alike.
 
-    Parameters
-    ----------
-    words : list of str
-
-    Returns
-    -------
-    int32 [n_words, KEY]
-        See `kernels_look_alikes`. NULL's are 0.
+    Returns int32 [n_words, KEY]: see `kernels_look_alikes`. NULL's are 0.
     """
     keys = np.zeros((len(words), kl.KEY), np.int32)
     plain = [simplify(word) for word in words]

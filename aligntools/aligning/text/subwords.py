@@ -29,10 +29,7 @@ Merge = tuple[str, str]
 class Subwords:
     """How words of one side are cut.
 
-    Attributes
-    ----------
-    merges : list of (str, str)
-        Pieces that become one, in the order in which they were learned.
+    merges: Pieces that become one, in the order in which they were learned.
     """
 
     merges: list[Merge]
@@ -56,14 +53,10 @@ class Subwords:
     def cut(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray, list[str]]:
         """Cut any words into pieces.
 
-        Returns
-        -------
-        sizes : int64 [words]
-            How many pieces each word has; NULL, which is empty, has none.
-        ids : int32 [pieces]
-            The pieces of all words, which joined are the words, as numbers in the list that follows.
-        list of str
-            The pieces, in order of first occurrence.
+        Returns sizes (int64 [words]): How many pieces each word has; NULL, which is empty, has none.
+        Returns ids (int32 [pieces]): The pieces of all words, which joined are the words, as numbers in the list that
+            follows.
+        Returns the pieces, in order of first occurrence.
         """
         known, (points, starts) = self._pieces, _spelled(words)
         letters, points = np.unique(points, return_inverse=True)
@@ -94,13 +87,8 @@ def _spelled(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 def learn_subwords(words: Sequence[str], counts: Iterable[int], merges: int) -> Subwords:
     """Learn merges from words and how often they occur.
 
-    Parameters
-    ----------
-    words : sequence of str
-        All different; the LEARNED most frequent ones are used.
-    counts : iterable of int
-    merges : int
-        Their number, at most. Of pairs that are equally frequent, the first in alphabetical order is merged first.
+    words: All different; the LEARNED most frequent ones are used.
+    merges: Their number, at most. Of pairs that are equally frequent, the first in alphabetical order is merged first.
     """
     known = [(word, int(n)) for word, n in zip(words, counts, strict=True) if 1 < len(word) <= LONGEST and n]
     if not known:
@@ -126,12 +114,9 @@ def learn_subwords(words: Sequence[str], counts: Iterable[int], merges: int) -> 
 class PieceSide:
     """One side of a text in pieces, with where each word's begin.
 
-    Attributes
-    ----------
-    tokens : int32 [pieces]
-    offsets : int64 [sentences + 1]
-    starts : int64 [words + 1]
-        Counted over all sentences, also those whose pieces are too many and left out of ``tokens``.
+    tokens (int32 [pieces]), offsets (int64 [sentences + 1]).
+    starts (int64 [words + 1]): Counted over all sentences, also those whose pieces are too many and left out of
+        ``tokens``.
     """
 
     tokens: np.ndarray
@@ -142,10 +127,8 @@ class PieceSide:
 def cut_sides(*sides: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]) -> list[PieceSide]:
     """Put pieces in the place of words; a sentence pair gets none if one of its sides would have more than MOST.
 
-    Parameters
-    ----------
-    sides : (int32 [words], int64 [sentences + 1], int64 [vocabulary], int32 [pieces]), each
-        Words, where sentences begin, how many pieces each word of the vocabulary has, and these, word after word.
+    sides ((int32 [words], int64 [sentences + 1], int64 [vocabulary], int32 [pieces]), each): Words, where sentences
+        begin, how many pieces each word of the vocabulary has, and these, word after word.
     """
     places, lengths = [], []
     for tokens, offsets, sizes, _ in sides:

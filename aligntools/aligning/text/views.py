@@ -37,16 +37,9 @@ def cut(word: str, letters: int) -> str:
 def cut_words(words: list[str], letters: int) -> tuple[list[str], np.ndarray]:
     """Cut the words of a vocabulary.
 
-    Parameters
-    ----------
-    words : list of str
-        The first is NULL.
-    letters : int
-
-    Returns
-    -------
-    list of str, int32 [n_words]
-        The view's words, NULL first, in order of first occurrence; and each word's place among them.
+    words: The first is NULL.
+    Returns list of str, int32 [n_words]: the view's words, NULL first, in order of first occurrence; and each word's
+    place among them.
     """
     if letters == 0:
         return words, np.arange(len(words), dtype=np.int32)
@@ -61,18 +54,13 @@ def cut_words(words: list[str], letters: int) -> tuple[list[str], np.ndarray]:
 class ViewWords:
     """The words of both sides as a view cuts them.
 
-    Attributes
-    ----------
-    letters : int
-        That words are cut to; 0 for whole words.
-    s_words, t_words : list of str
-        The view's words, NULL first.
-    s_map, t_map : int32 [n_vocabulary + 1]
-        From the vocabulary's ids to the view's; the last place has that of unknown words.
-    s_keys, t_keys : int32 [n_view_words + 1, KEY]
-        See `look_alike_keys`; zeros in the last place.
-    renumbered : bool
-        The words are those of one part of a text, so that whole words too have other ids here than in the vocabulary.
+    letters: That words are cut to; 0 for whole words.
+    s_words, t_words: The view's words, NULL first.
+    s_map, t_map (int32 [n_vocabulary + 1]): From the vocabulary's ids to the view's; the last place has that of unknown
+        words.
+    s_keys, t_keys (int32 [n_view_words + 1, KEY]): See `look_alike_keys`; zeros in the last place.
+    renumbered: The words are those of one part of a text, so that whole words too have other ids here than in the
+        vocabulary.
     """
 
     letters: int
@@ -111,10 +99,7 @@ class ParallelText(Protocol):
 class CutSide(Side):
     """One side of a text whose words were cut in place by `collapse`, in the ids of that view.
 
-    Attributes
-    ----------
-    letters : int
-        That its words were cut to.
+    letters: That its words were cut to.
     """
 
     letters: int

@@ -43,23 +43,12 @@ class GivesPosteriors(Protocol):
 class Expectations:
     """Passes over one text and one table, for the E-steps of models.
 
-    Parameters
-    ----------
-    matrices : LinkMatrices
-    directions : int
-        1 forward, 2 reverse, 3 both.
-    joint : bool
-        Both directions share one expected count of each pair of words.
-    s_null, t_null : float32 [n_words + 1]
-        Probability of each word under NULL.
-    p_null : float32 [2]
-
-    Attributes
-    ----------
-    null_priors : (float64 [n_target + 1], float64 [n_source + 1]) or None
-        Pseudo-counts of words under NULL.
-    n_tokens : int
-        Source tokens of the whole text; this may be a part of it.
+    directions: 1 forward, 2 reverse, 3 both.
+    joint: Both directions share one expected count of each pair of words.
+    s_null, t_null (float32 [n_words + 1]): Probability of each word under NULL.
+    p_null (float32 [2]).
+    null_priors ((float64 [n_target + 1], float64 [n_source + 1]) or None): Pseudo-counts of words under NULL.
+    n_tokens: Source tokens of the whole text; this may be a part of it.
     """
 
     null_priors: tuple[np.ndarray, np.ndarray] | None = None

@@ -22,13 +22,8 @@ from aligntools.ground.parallel import Pool
 class LastPass:
     """What a training's last pass over its text gives.
 
-    Parameters
-    ----------
-    decisions : Decisions
-    directions : bool
-        Find the links of the single directions too.
-    write : callable
-        Called with the `Decided` of consecutive runs of sentence pairs, in order.
+    directions: Find the links of the single directions too.
+    write: Called with the `Decided` of consecutive runs of sentence pairs, in order.
     """
 
     def __init__(self, decisions: Decisions, directions: bool, write: Callable[[Decided], None]) -> None:
@@ -50,13 +45,9 @@ class LastPass:
     ) -> None:
         """Decide on a chunk.
 
-        Parameters
-        ----------
-        matrices : LinkMatrices
-            Its cells are the HMM's posteriors, forward and reverse; they are overwritten.
-        candidates : list of LinkCandidates
-            What was sampled, forward and reverse.
-        logs : float64 [2, pairs]
+        matrices: Its cells are the HMM's posteriors, forward and reverse; they are overwritten.
+        candidates: What was sampled, forward and reverse.
+        logs (float64 [2, pairs]).
         """
         source, target, weight = matrices.source.offsets, matrices.target.offsets, settings.hmm_weight
         both = matrices.cells, matrices.second

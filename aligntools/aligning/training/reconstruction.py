@@ -55,14 +55,8 @@ def _normalized(values: np.ndarray, table: Table, by_target: bool) -> np.ndarray
 class Climb:
     """The climb of one view's model.
 
-    Parameters
-    ----------
-    model : LexicalModel
-        The start.
-    source, target : Side
-        The text as the model sees it.
-    settings : ResolvedSettings
-    how : ReconstructionSettings
+    model: The start.
+    source, target: The text as the model sees it.
     """
 
     def __init__(
@@ -120,12 +114,7 @@ class Climb:
         return self._ones[d.way]
 
     def evaluate(self, d: DirectionClimb) -> tuple[float, float, float]:
-        """Compute all of the step that ``d`` tries; gradients and totals are written to its families.
-
-        Returns
-        -------
-        objective, reconstruction, log_likelihood : float
-        """
+        """Compute all of the step that ``d`` tries; gradients and totals are written to its families."""
         for family in d.families:
             if isinstance(family, DistributionFamily):
                 family.gradient[:] = 0
@@ -210,10 +199,7 @@ class Climb:
 def reconstructed_from(settings: ResolvedSettings) -> str:
     """Return the model that reconstruction trains from one of these settings.
 
-    Raises
-    ------
-    UsageProblem
-        When there is none.
+    Raises UsageProblem when there is none.
     """
     found = kind_of(settings.model_type).reconstructs
     if found is None:
@@ -232,23 +218,13 @@ def reconstruct(
 ) -> tuple[list[LexicalModel], ResolvedSettings]:
     """Go on from trained models to those that reconstruct the text best.
 
-    Parameters
-    ----------
-    bitext : Bitext
-        The text that the models' tables are of.
-    models : list of LexicalModel
-        Of IBM 1, IBM 2 or the HMM (a sampler's counts are not used). The list is emptied, so that the memory of each
-        model is free as soon as it is not needed.
-    settings : ResolvedSettings
-        Those of the start; ``model`` says what is trained.
-    report : callable or None
-        Called with a dict after each iteration (0: the start): view, stage, iteration, objective (with the prior),
+    bitext: The text that the models' tables are of.
+    models: Of IBM 1, IBM 2 or the HMM (a sampler's counts are not used). The list is emptied, so that the memory of
+        each model is free as soon as it is not needed.
+    settings: Those of the start; ``model`` says what is trained.
+    report: Called with a dict after each iteration (0: the start): view, stage, iteration, objective (with the prior),
         reconstruction (ln P(x | x, y)) and log_likelihood, two numbers each.
-
-    Returns
-    -------
-    models, settings
-        What `AlignmentModel` takes.
+    Returns what `AlignmentModel` takes.
     """
     report = report or (lambda _: None)
     model = reconstructed_from(settings)

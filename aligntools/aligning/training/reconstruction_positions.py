@@ -25,12 +25,8 @@ _Model = TypeVar("_Model")
 class Climbing(Protocol[_Model]):
     """The training of a view's model, `reconstruction.Climb`, as the classes of positions use it.
 
-    Attributes
-    ----------
-    model : LexicalModel
-        The start; its class names the class of positions.
-    of : type
-        The class of the model that is trained.
+    model: The start; its class names the class of positions.
+    of: The class of the model that is trained.
     """
 
     model: Any

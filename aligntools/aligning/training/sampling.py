@@ -54,21 +54,11 @@ def prior_jumps(jumps: np.ndarray, jump_rows: np.ndarray) -> np.ndarray:
 class DirectionCounts:
     """Counts of one direction while sampling.
 
-    Parameters
-    ----------
-    table : Table
-    forward : bool
-    expected : float32 [n_pairs]
-        The HMM's expected counts.
-    expected_words : float64 [n_given_words]
-        Their sums, over all pairs of the words.
-    extra, extra_words
-        The same for the counts of priors.
-    prior_null : float64 [n_observed_words + 1]
-    jump_rows : int16 [n_given_words + 1]
-    prior_jumps : float64 [rows, 2 * JUMPS + 2]
-    prior_fertility : float32 [n_given_words, FERTILITIES]
-    generator : int
+    expected (float32 [n_pairs]): The HMM's expected counts.
+    expected_words (float64 [n_given_words]): Their sums, over all pairs of the words.
+    extra, extra_words: The same for the counts of priors.
+    prior_null (float64 [n_observed_words + 1]), jump_rows (int16 [n_given_words + 1]), prior_jumps (float64 [rows, 2 *
+        JUMPS + 2]), prior_fertility (float32 [n_given_words, FERTILITIES]).
     """
 
     def __init__(
@@ -163,16 +153,8 @@ def train_sampler(
 ) -> list[FertilityCounts]:
     """Sample links over the corpus of ``matrices`` from the HMM's posteriors on.
 
-    Parameters
-    ----------
-    hmm : Hmm
-    matrices : LinkMatrices
-        Freed if the corpus is sampled in smaller chunks.
-    looks : LookAlikes or None
-    settings : ResolvedSettings
-    priors : ViewPriors or None
-    last_pass : LastPass or None
-        Takes the links of the text.
+    matrices: Freed if the corpus is sampled in smaller chunks.
+    last_pass: Takes the links of the text.
     """
     source, target, table = matrices.source, matrices.target, hmm.table
     longest = max(len(source.tokens), len(target.tokens))
@@ -197,14 +179,9 @@ def sample(
 ) -> None:
     """Sample the links of ``matrices``, chunk by chunk, and add their counts to ``directions``.
 
-    Parameters
-    ----------
-    total : int
-        Link-matrix cells of the whole corpus; ``matrices`` may have a part of it.
-    several : bool
-        The corpus has more than one chunk: expected counts are used for sentences that were not reached.
-    last_pass : LastPass or None
-        Takes the links of the text.
+    total: Link-matrix cells of the whole corpus; ``matrices`` may have a part of it.
+    several: The corpus has more than one chunk: expected counts are used for sentences that were not reached.
+    last_pass: Takes the links of the text.
     """
     source, target, table = matrices.source, matrices.target, hmm.table
     sweeps = settings.sweeps

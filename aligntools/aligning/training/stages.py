@@ -48,28 +48,14 @@ def train(
 ) -> list[LexicalModel]:
     """Train a model of every view.
 
-    Parameters
-    ----------
-    bitext : Bitext
-        Blank pairs are passed over.
-    settings : ResolvedSettings
-    max_cells : int
-        Link-matrix cells worked at a time.
-    report : callable or None
-        Called with a dict after each iteration: view, stage, iteration, log-likelihoods, seconds.
-    start : list of LexicalModel or None
-        Models of the same views to go on from: what they learned is added to the priors.
-    priors : callable or None
-        Called with the words of a view; returns its `ViewPriors`.
-    position_smoothing : float
-        Pseudo-count of each distribution of a table of positions, in every M-step.
-    last_pass : LastPass or None
-        Takes the links of a large text.
-
-    Returns
-    -------
-    list of LexicalModel
-        Of the class that ``settings.model_type`` names.
+    bitext: Blank pairs are passed over.
+    max_cells: Link-matrix cells worked at a time.
+    report: Called with a dict after each iteration: view, stage, iteration, log-likelihoods, seconds.
+    start: Models of the same views to go on from: what they learned is added to the priors.
+    priors: Called with the words of a view; returns its `ViewPriors`.
+    position_smoothing: Pseudo-count of each distribution of a table of positions, in every M-step.
+    last_pass: Takes the links of a large text.
+    Returns of the class that ``settings.model_type`` names.
     """
 
     def begin(number: int, letters: int) -> "Training":
@@ -168,13 +154,7 @@ def prune(table: Table, all_counts: list[np.ndarray], least: float) -> tuple[Tab
 class Training:
     """The training of one view's model: the lexical table, and the stages that use it.
 
-    Attributes
-    ----------
-    stages : dict of str to Stage
-        By the names of their models, in their order.
-    matrices : LinkMatrices
-    looks : LookAlikes or None
-    last_pass : LinkTaker or None
+    stages: By the names of their models, in their order.
     """
 
     last_pass: LinkTaker | None = None

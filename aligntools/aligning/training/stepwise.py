@@ -50,13 +50,9 @@ def interpolate(
 ) -> None:
     """Make counts of the whole text, in place of ``found``, from those of a step and those before it.
 
-    Parameters
-    ----------
-    before, found : float32 [n_pairs]
-    part : (Side, Side)
-        The step's sentences.
-    whole : (float64 [n_source], float64 [n_target])
-        How often each word occurs in the text.
+    before, found (float32 [n_pairs]).
+    part: The step's sentences.
+    whole ((float64 [n_source], float64 [n_target])): How often each word occurs in the text.
     """
     occurrences = [n.astype(np.float32) for n in whole]
     seen = [count_words(side.tokens, len(n))[: len(n)].astype(np.float32) for side, n in zip(part, whole, strict=True)]

@@ -37,19 +37,11 @@ def train_subwords(
 ) -> SubwordMember:
     """Learn to cut a text's words, and train a model of the pieces.
 
-    Parameters
-    ----------
-    bitext : Bitext
-    settings : ResolvedSettings
-        ``subwords`` is how many merges are learned on each side.
-    max_cells : int
-        Link-matrix cells worked at a time.
-    report : callable or None
-        See `stages.train`.
-    start : SubwordMember or None
-        Go on from it: cut as it cuts, and add what it learned to the priors.
-    priors : callable or None
-        Called with how both sides are cut and with the pieces of the text; returns their `ViewPriors`.
+    settings: ``subwords`` is how many merges are learned on each side.
+    max_cells: Link-matrix cells worked at a time.
+    report: See `stages.train`.
+    start: Go on from it: cut as it cuts, and add what it learned to the priors.
+    priors: Called with how both sides are cut and with the pieces of the text; returns their `ViewPriors`.
     """
     learned = (
         [start.source, start.target]

@@ -103,31 +103,15 @@ def train_model(
 ) -> AlignmentModel:
     """Train a model of a text.
 
-    Parameters
-    ----------
-    bitext : Bitext
-    settings : ResolvedSettings
-    lowercase : bool
-        Whether the text was put in lower case; the model remembers it.
-    max_memory : int or None
-        Bytes.
-    start : AlignmentModel or None
-        A model to go on from.
-    reconstruction : ReconstructionSettings or None
-        Go on by maximum reconstruction (Cheng, Liu & Xu 2017).
-    report : callable or None
-        See `stages.train`.
-    keep_text : bool
-        If False, the words of the text may be cut in place where there is one view; see `views.collapse`.
-    given : GivenPriors
-        Counts in other text; not with reconstruction.
-    last_pass : LastPass or None
-        Takes the links of a large text; not with reconstruction.
-
-    Raises
-    ------
-    ResourceError
-        When ``max_memory`` is too little.
+    lowercase: Whether the text was put in lower case; the model remembers it.
+    max_memory: Bytes.
+    start: A model to go on from.
+    reconstruction: Go on by maximum reconstruction (Cheng, Liu & Xu 2017).
+    report: See `stages.train`.
+    keep_text: If False, the words of the text may be cut in place where there is one view; see `views.collapse`.
+    given: Counts in other text; not with reconstruction.
+    last_pass: Takes the links of a large text; not with reconstruction.
+    Raises ResourceError when ``max_memory`` is too little.
     """
     if reconstruction is not None:
         reconstructed_from(settings)  # before what takes long

@@ -19,19 +19,10 @@ def expect_together(
 ) -> list[tuple[np.ndarray, Any]]:
     """Take expectations of the models of several views of the same sentences, whose directions are trained jointly.
 
-    Parameters
-    ----------
-    stages, lexicons
-        Of each view.
-    steps : list of Expectations
-        Their matrices share their cells.
-    counts : list of float32 [n_pairs]
-        Of each view's own table; added to: the mean of all views' posteriors.
-
-    Returns
-    -------
-    list of (log-likelihoods, counted)
-        As of `Stage.expect`; what is counted of positions is from each view's own posteriors.
+    stages, lexicons: Of each view.
+    steps: Their matrices share their cells.
+    counts (list of float32 [n_pairs]): Of each view's own table; added to: the mean of all views' posteriors.
+    Returns as of `Stage.expect`; what is counted of positions is from each view's own posteriors.
     """
     parts: list[dict[tuple[int, int], np.ndarray]] = [{} for _ in steps]
     turns = [

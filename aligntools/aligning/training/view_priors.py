@@ -27,14 +27,9 @@ UNLINKED = 0.2
 class GivenPriors:
     """Counts that training starts from.
 
-    Attributes
-    ----------
-    priors : Priors or None
-        Of words.
-    weights : PriorWeights
-        What these count for.
-    of_pieces : Priors or None
-        Those links of words that pieces of words have too, in full.
+    priors: Of words.
+    weights: What these count for.
+    of_pieces: Those links of words that pieces of words have too, in full.
     """
 
     priors: Priors | None = None
@@ -46,16 +41,11 @@ class GivenPriors:
 class ViewPriors:
     """Pseudo-counts of one view.
 
-    Attributes
-    ----------
-    keys : int64 [n]
-        ``source * n_target + target`` of the pairs whose words the text has, ascending.
-    alphas : float32 [n]
-    s_null, t_null : float64 [n_words + 1]
-        Pseudo-counts of links to NULL.
-    fertilities : list of float32 [n_words, FERTILITIES]
-        Forward (of source words) and reverse.
-    jumps : float64 [2, 2 * JUMPS + 1]
+    keys (int64 [n]): ``source * n_target + target`` of the pairs whose words the text has, ascending.
+    alphas (float32 [n]).
+    s_null, t_null (float64 [n_words + 1]): Pseudo-counts of links to NULL.
+    fertilities (list of float32 [n_words, FERTILITIES]): Forward (of source words) and reverse.
+    jumps (float64 [2, 2 * JUMPS + 1]).
     """
 
     keys: np.ndarray
@@ -121,11 +111,7 @@ def ids_in(vocabulary: Vocabulary, ids: dict[str, int], letters: int, lowercase:
 def view_priors(priors: Priors, words: ViewWords, lowercase: bool, weights: PriorWeights) -> ViewPriors:
     """Map priors into a view of a text.
 
-    Parameters
-    ----------
-    words : ViewWords
-    lowercase : bool
-        Whether the text was put in lower case.
+    lowercase: Whether the text was put in lower case.
     """
     s_ids = ids_in(priors.source_vocabulary, words.s_ids, words.letters, lowercase)
     t_ids = ids_in(priors.target_vocabulary, words.t_ids, words.letters, lowercase)

@@ -19,20 +19,11 @@ def warm_start(
 ) -> list[LexicalModel]:
     """Return models for a text that hold what older models know of its words.
 
-    Parameters
-    ----------
-    bitext : Bitext
-    models : list of LexicalModel
-        Of any kind; the counts of a sampler are not used.
-    settings : ResolvedSettings
-        What is to be trained; its views are the models'.
-
-    Returns
-    -------
-    list of LexicalModel
-        Pairs of words that an older model does not have get its value for such pairs. `Lexicon.forward` and
-        `Lexicon.reverse` are probabilities up to a factor for each word. ``counts`` are empty: the models are a start
-        for training, and are not applied.
+    models: Of any kind; the counts of a sampler are not used.
+    settings: What is to be trained; its views are the models'.
+    Returns pairs of words that an older model does not have get its value for such pairs. `Lexicon.forward` and
+    `Lexicon.reverse` are probabilities up to a factor for each word. ``counts`` are empty: the models are a start for
+    training, and are not applied.
     """
     return [_started(bitext, old, settings, pool) for old in models]
 
