@@ -20,24 +20,12 @@ def word_classes(
 ) -> "np.ndarray":
     """Return a class for each word of a text, as `aligntools.clustering.exchange.cluster` finds them.
 
-    Parameters
-    ----------
-    tokens : int32 [tokens]
-        Words' numbers, from 1.
-    offsets : int64 [sentences + 1]
-        Sentence ``n`` is ``tokens[offsets[n]:offsets[n + 1]]``.
-    size : int
-        How many words the vocabulary has, with NULL, which is 0.
-    classes : int
-    restarts, seed : int
-        Number of times that words are clustered, of which the best is taken; where random numbers start.
-    pool : Pool or None
-        Restarts run beside each other; the result does not depend on it.
-
-    Returns
-    -------
-    int32 [size]
-        1 to ``classes``; 0 for NULL and for words that the text does not have.
+    tokens (int32 [tokens]): Words' numbers, from 1.
+    offsets (int64 [sentences + 1]): Sentence ``n`` is ``tokens[offsets[n]:offsets[n + 1]]``.
+    size: How many words the vocabulary has, with NULL, which is 0.
+    restarts, seed: Number of times that words are clustered, of which the best is taken; where random numbers start.
+    pool: Restarts run beside each other; the result does not depend on it.
+    Returns int32 [size]: 1 to ``classes``; 0 for NULL and for words that the text does not have.
     """
     from aligntools.clustering.exchange import cluster, count_text
     from aligntools.clustering.settings import ClassSettings

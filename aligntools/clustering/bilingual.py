@@ -17,16 +17,9 @@ TextSide = tuple[np.ndarray, np.ndarray, int]
 def count_both(source: TextSide, target: TextSide, links: tuple[np.ndarray, np.ndarray]) -> Neighbours:
     """Count neighbours in both texts, and linked words.
 
-    Parameters
-    ----------
-    source, target : (int32 [tokens], int64 [sentences + 1], int)
-    links : (int64 [links], int64 [links])
-        Places of linked words among the tokens of their sides.
-
-    Returns
-    -------
-    Neighbours
-        Of the source's words as they are numbered, and after them the target's.
+    source, target ((int32 [tokens], int64 [sentences + 1], int)).
+    links ((int64 [links], int64 [links])): Places of linked words among the tokens of their sides.
+    Returns of the source's words as they are numbered, and after them the target's.
     """
     (words, offsets, size), (others, ends, number) = source, target
     after = size - 1

@@ -46,19 +46,13 @@ _TABLE = 1 << 16
 class Clustering:
     """Classes of words and what they are worth.
 
-    Attributes
-    ----------
-    classes : int32 [vocabulary]
-        From 1, numbered by the first of their words, the most frequent words first; 0 for the edge of a sentence and
-        for words that do not occur. Words rarer than ``min_count`` have the class after the last one.
-    objective : float
-        The part of the log-likelihood that depends on the classes.
-    perplexity : float
-        Of the text under the bigram model of classes, ends of sentences counted as words.
-    information : float
-        Mutual information of the classes of neighbouring words, in nats.
-    looked, moved : int
-        How often a word was looked at, and how often one went into another class, of all restarts.
+    classes (int32 [vocabulary]): From 1, numbered by the first of their words, the most frequent words first; 0 for the
+        edge of a sentence and for words that do not occur. Words rarer than ``min_count`` have the class after the last
+        one.
+    objective: The part of the log-likelihood that depends on the classes.
+    perplexity: Of the text under the bigram model of classes, ends of sentences counted as words.
+    information: Mutual information of the classes of neighbouring words, in nats.
+    looked, moved: How often a word was looked at, and how often one went into another class, of all restarts.
     """
 
     classes: np.ndarray
@@ -72,12 +66,8 @@ class Clustering:
 class Moves(NamedTuple):
     """What the words of a text may do.
 
-    Attributes
-    ----------
-    order : int32 [some]
-        Words that move, the most frequent first.
-    ranges : int32 [vocabulary, 2]
-        A word's classes: from the first number up to the second, which is not one of them.
+    order (int32 [some]): Words that move, the most frequent first.
+    ranges (int32 [vocabulary, 2]): A word's classes: from the first number up to the second, which is not one of them.
     """
 
     order: np.ndarray
@@ -92,17 +82,9 @@ def _n_log_n(counts: np.ndarray) -> np.ndarray:
 def count_text(tokens: np.ndarray, offsets: np.ndarray, size: int) -> Neighbours:
     """Count which words of a text follow which.
 
-    Parameters
-    ----------
-    tokens : int32 [tokens]
-        Words, from 1.
-    offsets : int64 [sentences + 1]
-    size : int
-        Words of the vocabulary, with 0, the edge of a sentence.
-
-    Returns
-    -------
-    Neighbours
+    tokens (int32 [tokens]): Words, from 1.
+    offsets (int64 [sentences + 1]).
+    size: Words of the vocabulary, with 0, the edge of a sentence.
     """
     longest = len(tokens) + len(offsets) - 1
     starts, last = np.zeros(size + 1, np.int64), np.full(size, -1, np.int64)
@@ -212,19 +194,9 @@ def cluster(
 ) -> Clustering:
     """Cluster words by exchange.
 
-    Parameters
-    ----------
-    pairs : Neighbours
-        Counts of pairs of words; those of a text from `count_text`.
-    settings : ClassSettings or None
-    pool : Pool or None
-        Restarts run beside each other; the result does not depend on it.
-    moves : Moves or None
-        Which words may go into which classes; by default, all into all.
-
-    Returns
-    -------
-    Clustering
+    pairs: Counts of pairs of words; those of a text from `count_text`.
+    pool: Restarts run beside each other; the result does not depend on it.
+    moves: Which words may go into which classes; by default, all into all.
     """
     settings = settings or ClassSettings()
     moves = moves or free_moves(pairs, settings)

@@ -23,13 +23,7 @@ _ANNOTATED = re.compile("|".join(map(re.escape, (ABOVE, BESIDE))))
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """A grammar to parse with.
-
-    Attributes
-    ----------
-    grammar : Grammar
-    rules : kernels_chart.Rules
-    """
+    """A grammar to parse with."""
 
     grammar: Grammar
     rules: kernels_chart.Rules
@@ -56,12 +50,8 @@ class Level:
 class Product:
     """Grammars to parse with together (Petrov 2010).
 
-    Attributes
-    ----------
-    levels : tuple of Level
-        Their symbols and rules are the same, their substates and weights are not.
-    members : kernels_best.Members
-        Their weights side by side.
+    levels: Their symbols and rules are the same, their substates and weights are not.
+    members: Their weights side by side.
     """
 
     levels: tuple[Level, ...]
@@ -115,13 +105,8 @@ def _joined(weights: Sequence[np.ndarray]) -> np.ndarray:
 class Pruning:
     """A coarse grammar.
 
-    Attributes
-    ----------
-    level : Level
-    classes : int64 [symbols]
-        Of each symbol of the whole grammar.
-    right : int32 [binary rules]
-        The right child of each rule of the coarse one.
+    classes (int64 [symbols]): Of each symbol of the whole grammar.
+    right (int32 [binary rules]): The right child of each rule of the coarse one.
     """
 
     level: Level
@@ -150,14 +135,8 @@ class Pruning:
     def allowed(self, words: np.ndarray, least: float) -> np.ndarray | None:
         """Return which symbols of the whole grammar each cell may have; None where there is no tree.
 
-        Parameters
-        ----------
-        words : float64 [words, tags]
-        least : float
-
-        Returns
-        -------
-        bool [cells, symbols]
+        words (float64 [words, tags]).
+        Returns bool [cells, symbols].
         """
         n, size = len(words), self.level.grammar.n_states
         cells = n * (n + 1) // 2
@@ -182,23 +161,11 @@ def best_tree(
 ) -> tuple[Tree | None, float]:
     """Return the best tree of a sentence and its log-probability; no tree where there is none of what is allowed.
 
-    Parameters
-    ----------
-    sentence, tags : sequence of str
-        Words, and a tag of each, or "" where it has none.
-    words : sequence of float64 [words, states of tags]
-        Of each member p(word | state), up to a factor.
-    product : Product
-    allowed : bool [cells, symbols]
-        Which symbols each cell may have.
-    decode : str
-        The most probable derivation is that of the first member.
-
-    Returns
-    -------
-    tree : Tree or None
-    value : float
-        Mean of the log-probabilities of the members that were looked at.
+    sentence, tags: Words, and a tag of each, or "" where it has none.
+    words (sequence of float64 [words, states of tags]): Of each member p(word | state), up to a factor.
+    allowed (bool [cells, symbols]): Which symbols each cell may have.
+    decode: The most probable derivation is that of the first member.
+    Returns value: Mean of the log-probabilities of the members that were looked at.
     """
     n, grammar = len(sentence), product.levels[0].grammar
     if decode == "viterbi":

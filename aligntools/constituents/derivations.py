@@ -21,12 +21,7 @@ Step = tuple[int, int, int, int]
 def tree_of(steps: Sequence[Step], sentence: Sequence[str], tags: Sequence[str], grammar: Grammar) -> Tree:
     """Return the tree of a derivation, as in the treebank.
 
-    Parameters
-    ----------
-    steps : sequence of Step
-    sentence, tags : sequence of str
-        Words, and a tag of each, or "" where it has none.
-    grammar : Grammar
+    sentence, tags: Words, and a tag of each, or "" where it has none.
     """
     trees, word = [Tree("")] * len(steps), len(sentence)
     for number in range(len(steps) - 1, -1, -1):
@@ -47,12 +42,7 @@ def tree_of(steps: Sequence[Step], sentence: Sequence[str], tags: Sequence[str],
 def log_probability(steps: Sequence[Step], words: np.ndarray, rules: Rules) -> float:
     """Return the log-probability of a tree of symbols and its words, summed over substates.
 
-    Parameters
-    ----------
-    steps : sequence of Step
-    words : float64 [words, states of tags]
-        p(word | state), up to a factor.
-    rules : Rules
+    words (float64 [words, states of tags]): p(word | state), up to a factor.
     """
     array = np.array(steps, np.int32)
     inside = np.empty((len(array), int(np.diff(rules.first).max())))

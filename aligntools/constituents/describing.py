@@ -11,18 +11,10 @@ from aligntools.constituents.model import ConstituentModel
 def described(model: ConstituentModel, best: int) -> dict[str, Any]:
     """Return what the model learned.
 
-    Parameters
-    ----------
-    model : ConstituentModel
-    best : int
-        Rules and words of each symbol.
-
-    Returns
-    -------
-    dict
-        ``settings``: rows of name and value. ``symbols``: for each label of the treebank a row of its name, how often
-        it occurs, its substates, and its most probable rules. ``tags``: the same with words, those that are most
-        probable. Of several members that is what the first has.
+    best: Rules and words of each symbol.
+    Returns ``settings``: rows of name and value. ``symbols``: for each label of the treebank a row of its name, how
+    often it occurs, its substates, and its most probable rules. ``tags``: the same with words, those that are most
+    probable. Of several members that is what the first has.
     """
     own = model.grammar
     frequent = np.add.reduceat(model.frequencies, own.first[:-1])

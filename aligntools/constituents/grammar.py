@@ -16,25 +16,16 @@ import numpy as np
 class Grammar:
     """Rules and their probabilities, given the parent.
 
-    Attributes
-    ----------
-    symbols : tuple of str
-        Tags first.
-    n_tags : int
-    substates : int32 [symbols]
-        How many each symbol has.
-    binary : int32 [binary rules, 3]
-        Parent, left and right child, sorted by left, right, parent.
-    binary_weights : float64 [...]
-        Blocks [substates of the parent, of the left, of the right child], one after the other.
-    unary : int32 [unary rules, 2]
-        Parent and child, sorted by child.
-    unary_weights : float64 [...]
-        Blocks [substates of the parent, of the child].
-    roots : float64 [states]
-        Of symbols' states above a sentence; a *state* is a symbol's substate, those of a symbol side by side.
-    paths : tuple of tuple of str
-        Labels between parent and child of each unary rule, from above.
+    symbols: Tags first.
+    substates (int32 [symbols]): How many each symbol has.
+    binary (int32 [binary rules, 3]): Parent, left and right child, sorted by left, right, parent.
+    binary_weights (float64 [...]): Blocks [substates of the parent, of the left, of the right child], one after the
+        other.
+    unary (int32 [unary rules, 2]): Parent and child, sorted by child.
+    unary_weights (float64 [...]): Blocks [substates of the parent, of the child].
+    roots (float64 [states]): Of symbols' states above a sentence; a *state* is a symbol's substate, those of a symbol
+        side by side.
+    paths: Labels between parent and child of each unary rule, from above.
     """
 
     symbols: tuple[str, ...]
@@ -129,16 +120,10 @@ class Grammar:
 
         Of unary rules that become one, what stands between the labels is that of the most frequent.
 
-        Parameters
-        ----------
-        frequencies : float64 [states]
-            How often each state occurs.
-        classes : int64 [symbols]
-            Of each symbol; those of tags first.
-        names : tuple of str
-            Of the classes.
-        n_tags : int
-            How many of them are of tags.
+        frequencies (float64 [states]): How often each state occurs.
+        classes (int64 [symbols]): Of each symbol; those of tags first.
+        names: Of the classes.
+        n_tags: How many of them are of tags.
         """
         share = np.maximum(frequencies, 1e-300)
         of_states = classes.repeat(self.substates)

@@ -34,14 +34,9 @@ Report: TypeAlias = Callable[[str, dict[str, float]], None]
 class State:
     """A grammar in training.
 
-    Attributes
-    ----------
-    grammar : Grammar
-        Probabilities.
-    pair_counts : float64 [...]
-        Expected occurrences of words with substates of tags, in blocks.
-    lexicon : Lexicon
-        Made of these.
+    grammar: Probabilities.
+    pair_counts (float64 [...]): Expected occurrences of words with substates of tags, in blocks.
+    lexicon: Made of these.
     """
 
     grammar: Grammar
@@ -58,16 +53,7 @@ def start(bank: Treebank) -> State:
 def learn(
     bank: Treebank, settings: GrammarSettings, pool: Pool | None = None, report: Report | None = None
 ) -> tuple[State, np.ndarray]:
-    """Learn a grammar; return it, and how often each state is expected.
-
-    Parameters
-    ----------
-    bank : Treebank
-    settings : GrammarSettings
-    pool : Pool, optional
-        Does not change the results.
-    report : callable, optional
-    """
+    """Learn a grammar; return it, and how often each state is expected."""
     state, rng = start(bank), np.random.default_rng(settings.seed)
     frequencies = state_counts(bank.grammar, bank.pair_counts, bank.occurrences.pairs)
     for number in range(1, settings.latent + 1):

@@ -61,23 +61,14 @@ def shapes(word: str, first: bool) -> list[str]:
 class Lexicon:
     """Counts of words and shapes with tags' states.
 
-    Attributes
-    ----------
-    words : dict of str to int
-        Number of each known word.
-    counts : float64 [words]
-        Occurrences.
-    pairs : int32 [pairs, 2]
-        Word and tag, sorted.
-    pairs_at : int64 [pairs + 1]
-        Where each pair's block begins: one number for each substate of the tag.
-    pair_counts : float64 [...]
-    shapes : dict of str to int
-        Number of each shape.
-    of_shapes : float64 [shapes, states of tags]
-        p(state | shape).
-    of_states : float64 [states of tags]
-        p(state).
+    words: Number of each known word.
+    counts (float64 [words]): Occurrences.
+    pairs (int32 [pairs, 2]): Word and tag, sorted.
+    pairs_at (int64 [pairs + 1]): Where each pair's block begins: one number for each substate of the tag.
+    pair_counts (float64 [...]).
+    shapes: Number of each shape.
+    of_shapes (float64 [shapes, states of tags]): p(state | shape).
+    of_states (float64 [states of tags]): p(state).
     """
 
     words: dict[str, int]
@@ -99,15 +90,8 @@ class Lexicon:
     def scores(self, sentence: Sequence[str], first_states: np.ndarray) -> np.ndarray:
         """Return p(word | state) of each word and each state of a tag, up to a factor of the word.
 
-        Parameters
-        ----------
-        sentence : sequence of str
-        first_states : int64 [tags + 1]
-            The first state of each tag.
-
-        Returns
-        -------
-        float64 [words, states of tags]
+        first_states (int64 [tags + 1]): The first state of each tag.
+        Returns float64 [words, states of tags].
         """
         found = np.zeros((len(sentence), len(self.of_states)))
         begins = np.searchsorted(self.pairs[:, 0], np.arange(len(self.counts) + 1))
@@ -154,12 +138,8 @@ def count_shapes(
 ) -> tuple[dict[str, int], np.ndarray]:
     """Return the shapes that enough rare words have, numbered, the more general before the more special.
 
-    Returns
-    -------
-    shapes : dict of str to int
-        The empty one, 0, is that of all.
-    above : int64 [shapes]
-        The next more general shape of each; 0 of 0.
+    Returns shapes: The empty one, 0, is that of all.
+    Returns above (int64 [shapes]): The next more general shape of each; 0 of 0.
     """
     found = Counter[str]()
     rare = {(word, k == 0) for words, _ in sentences for k, word in enumerate(words) if counts[word] <= RARE}
@@ -181,15 +161,10 @@ def count_shapes(
 class Occurrences:
     """Where words stand in training, from which a lexicon is made again whenever states' counts change.
 
-    Attributes
-    ----------
-    words, shapes : dict of str to int
-    above : int64 [shapes]
-        The next more general shape of each.
-    counts : float64 [words]
-    pairs : int32 [pairs, 2]
-    rare_pairs : int32 [some, 3]
-        Pairs of rare words, a shape that the word has, and how often; in a row for each of these shapes.
+    above (int64 [shapes]): The next more general shape of each.
+    counts (float64 [words]), pairs (int32 [pairs, 2]).
+    rare_pairs (int32 [some, 3]): Pairs of rare words, a shape that the word has, and how often; in a row for each of
+        these shapes.
     """
 
     words: dict[str, int]
@@ -226,15 +201,9 @@ class Occurrences:
         With n occurrences of a pair, of which c(s) have the substate s, and p(s) over all words of the tag,
         n (c(s) + DRAWN p(s)) / (n + DRAWN).
 
-        Parameters
-        ----------
-        pair_counts : float64 [...]
-            Blocks of the pairs, one after the other.
-        substates : int32 [tags]
-
-        Returns
-        -------
-        float64 [...]
+        pair_counts (float64 [...]): Blocks of the pairs, one after the other.
+        substates (int32 [tags]).
+        Returns float64 [...].
         """
         sizes, at, first, states = self._blocks(substates)
         amounts = np.add.reduceat(pair_counts, at[:-1])
@@ -253,13 +222,9 @@ class Occurrences:
     def lexicon(self, pair_counts: np.ndarray, substates: np.ndarray, draw: float = 0.0) -> Lexicon:
         """Return the lexicon of expected counts of each pair's substates.
 
-        Parameters
-        ----------
-        pair_counts : float64 [...]
-            Blocks of the pairs, one after the other.
-        substates : int32 [tags]
-        draw : float
-            How far the substates of a pair are drawn to their mean, from 0 to 1.
+        pair_counts (float64 [...]): Blocks of the pairs, one after the other.
+        substates (int32 [tags]).
+        draw: How far the substates of a pair are drawn to their mean, from 0 to 1.
         """
         sizes, at, first, states = self._blocks(substates)
         if draw:

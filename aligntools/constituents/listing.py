@@ -80,19 +80,11 @@ class _Item:
 class BestTrees:
     """The trees of a sentence by the product of their rules' posteriors, best first.
 
-    Parameters
-    ----------
-    n : int
-        Words.
-    product : Product
-    charts : Charts
-        With inside and outside.
-    chart : Chart
-        Of the first member.
-    best : Best
-        As `kernels_best.max_rule` fills it.
-    values : sequence of float
-        The members' log-probabilities of the sentence.
+    n: Words.
+    charts: With inside and outside.
+    chart: Of the first member.
+    best: As `kernels_best.max_rule` fills it.
+    values: The members' log-probabilities of the sentence.
     """
 
     def __init__(

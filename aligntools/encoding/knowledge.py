@@ -46,13 +46,9 @@ _CHANCE = 0.5
 class Knowledge:
     """What an encoder says of a text.
 
-    Attributes
-    ----------
-    given : GivenLinks
-        Of each sentence pair.
-    mutual, chance : float
-        The share of words whose most similar word of the other side has them for its own: in pairs, and where each
-        sentence is compared with that of another pair.
+    given: Of each sentence pair.
+    mutual, chance: The share of words whose most similar word of the other side has them for its own: in pairs, and
+        where each sentence is compared with that of another pair.
     """
 
     given: GivenLinks
@@ -82,12 +78,7 @@ class Knowledge:
 class Member:
     """An encoder with the layers that words are compared by.
 
-    Attributes
-    ----------
-    encoder : Encoder
-    layers : tuple of int
-    map : WordMap or None
-        Of the states of these layers.
+    map: Of the states of these layers.
     """
 
     encoder: Encoder
@@ -104,14 +95,9 @@ class Member:
     ) -> Knowledge:
         """Compare the words of each sentence pair.
 
-        Parameters
-        ----------
-        bitext : Bitext
-            Its words as they are written.
-        pool : Pool
-            Does not show in the result.
-        tell : callable
-            Called with how many more pairs were read, and how many there are.
+        bitext: Its words as they are written.
+        pool: Does not show in the result.
+        tell: Called with how many more pairs were read, and how many there are.
         """
         parts: list[GivenLinks] = []
         agreed, by_chance = np.zeros(2, int), np.zeros(2, int)
@@ -133,17 +119,10 @@ class Member:
     def vectors(self, words: Sequence[str], pool: Pool) -> np.ndarray:
         """Return the states of words by themselves, those of all layers in a row.
 
-        Parameters
-        ----------
-        words : sequence of str
-            As they are written, the most frequent first.
-        pool : Pool
-            Does not show in the result.
-
-        Returns
-        -------
-        float32 [words, layers * width]
-            Each layer's of length 1. Zeros for words without a piece, and beyond the first ALONE.
+        words: As they are written, the most frequent first.
+        pool: Does not show in the result.
+        Returns float32 [words, layers * width]: each layer's of length 1. Zeros for words without a piece, and beyond
+        the first ALONE.
         """
         out = np.zeros((len(words), len(self.layers), self.encoder.width), np.float32)
         asked = ([word[:_LETTERS]] for word in words[:ALONE])
@@ -210,12 +189,8 @@ def shipped_map() -> WordMap:
 def member(folder: str | None = None, layer: int | None = None) -> Member:
     """Return the encoder that the package brings, with its map, or that of a folder.
 
-    Parameters
-    ----------
-    folder : str, optional
-        See `encoder.load`.
-    layer : int, optional
-        Compare words by the states of this layer. By default those of the map, of the brought encoder, and of
+    folder: See `encoder.load`.
+    layer: Compare words by the states of this layer. By default those of the map, of the brought encoder, and of
         `encoder.LAYER` in folders.
     """
     if folder is None:

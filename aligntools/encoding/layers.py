@@ -23,12 +23,7 @@ _SEED, _MOVED = 7, 37
 
 
 class Layers:
-    """The first layers of an encoder.
-
-    Parameters
-    ----------
-    weights : Weights
-    """
+    """The first layers of an encoder."""
 
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
@@ -37,16 +32,9 @@ class Layers:
     def run(self, texts: Sequence[np.ndarray], wanted: Sequence[int], pool: Pool) -> list[np.ndarray]:
         """Return the states of texts.
 
-        Parameters
-        ----------
-        texts : list of int32 [pieces]
-            With the pieces that stand around a text; at most ``weights.longest`` long.
-        wanted : sequence of int
-            Layers, from 0, the embeddings.
-
-        Returns
-        -------
-        list of float32 [wanted, pieces, width]
+        texts (list of int32 [pieces]): With the pieces that stand around a text; at most ``weights.longest`` long.
+        wanted: Layers, from 0, the embeddings.
+        Returns list of float32 [wanted, pieces, width].
         """
         lengths = [len(text) for text in texts]
         out: list[np.ndarray] = [np.empty(0)] * len(texts)

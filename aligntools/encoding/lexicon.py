@@ -31,13 +31,8 @@ Words = Vocabulary | ExtendedVocabulary
 def lexicon(source: Words, target: Words, vectors: Sequence[np.ndarray], pool: Pool) -> Priors:
     """Return pseudo-counts of words that are near to each other, as the words are written.
 
-    Parameters
-    ----------
-    source, target : Vocabulary
-    vectors : sequence of float32 [words, numbers]
-        Of each side's words but NULL; zeros where there is none.
-    pool : Pool
-        Does not show in the result.
+    vectors (sequence of float32 [words, numbers]): Of each side's words but NULL; zeros where there is none.
+    pool: Does not show in the result.
     """
     pairs, margins = near_pairs(vectors[0], vectors[1], pool)
     alphas = COUNT * np.minimum(1.0, margins.astype(np.float64) / NEAR) ** 2

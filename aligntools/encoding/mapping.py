@@ -28,11 +28,8 @@ POSSIBLE = 0.5
 class Linked:
     """The states of a sentence pair's words in one layer, and what links each pair of words has in gold.
 
-    Attributes
-    ----------
-    source, target : float32 [words, width]
-    links : float32 [source words, target words]
-        1 for sure links, POSSIBLE for possible ones.
+    source, target (float32 [words, width]).
+    links (float32 [source words, target words]): 1 for sure links, POSSIBLE for possible ones.
     """
 
     source: np.ndarray
@@ -44,11 +41,7 @@ class Linked:
 class WordMap:
     """Maps of the states of some layers.
 
-    Attributes
-    ----------
-    layers : tuple of int
-    matrices : float32 [layers, width, width]
-        States, as rows, are multiplied by them.
+    matrices (float32 [layers, width, width]): States, as rows, are multiplied by them.
     """
 
     layers: tuple[int, ...]
@@ -109,9 +102,7 @@ def _before_unit(a: np.ndarray, u: np.ndarray, by_unit: np.ndarray) -> np.ndarra
 def learn(pairs: Sequence[Linked], seed: int = 1, passes: int = PASSES, rate: float = RATE) -> np.ndarray:
     """Learn the map of one layer by Adam, with steps that get smaller evenly.
 
-    Returns
-    -------
-    float32 [width, width]
+    Returns float32 [width, width].
     """
     if not pairs:
         raise ValueError("no sentence pairs")

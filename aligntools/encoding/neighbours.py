@@ -35,20 +35,11 @@ def nearest_of(words: int, others: int) -> int:
 def near_pairs(source: np.ndarray, target: np.ndarray, pool: Pool) -> tuple[np.ndarray, np.ndarray]:
     """Return the pairs of words that are nearer to each other than is usual around them.
 
-    Parameters
-    ----------
-    source, target : float32 [words, numbers]
-        Zeros stand for words that have no vector. Each side's mean is taken off first. Of each side WORDS are compared,
-        the first ones.
-    pool : Pool
-        Does not show in the result.
-
-    Returns
-    -------
-    pairs : int64 [n, 2]
-        By source word, then by target word.
-    margins : float32 [n]
-        Above 0.
+    source, target (float32 [words, numbers]): Zeros stand for words that have no vector. Each side's mean is taken off
+        first. Of each side WORDS are compared, the first ones.
+    pool: Does not show in the result.
+    Returns pairs (int64 [n, 2]): By source word, then by target word.
+    Returns margins (float32 [n]): Above 0.
     """
     known = [np.flatnonzero(side.any(1))[:WORDS] for side in (source, target)]
     a, b = (centered(side[rows]) for side, rows in zip((source, target), known, strict=True))

@@ -45,14 +45,8 @@ class Cutter(Protocol):
 class UnigramCutter:
     """Cuts by the most probable sequence of pieces (Kudo 2018).
 
-    Parameters
-    ----------
-    pieces : sequence of str
-    scores : sequence of float
-        Log-probabilities.
-    begin, end, unknown : int
-    replaced : mapping of int to str
-        What stands for a character.
+    scores: Log-probabilities.
+    replaced: What stands for a character.
     """
 
     def __init__(
@@ -124,12 +118,7 @@ class UnigramCutter:
 
 
 class LibraryCutter:
-    """Cuts as the library ``tokenizers`` does.
-
-    Parameters
-    ----------
-    tokenizer : tokenizers.Tokenizer
-    """
+    """Cuts as the library ``tokenizers`` does."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
@@ -149,12 +138,8 @@ class LibraryCutter:
 class Cut:
     """A sentence in pieces.
 
-    Attributes
-    ----------
-    pieces : int32 [pieces]
-    of, word : int32 [n]
-        Piece ``of[k]`` is part of word ``word[k]``; by words in order.
-    words : int
+    pieces (int32 [pieces]).
+    of, word (int32 [n]): Piece ``of[k]`` is part of word ``word[k]``; by words in order.
     """
 
     pieces: np.ndarray
@@ -164,12 +149,7 @@ class Cut:
 
 
 class Pieces:
-    """Cuts sentences, and remembers how words are cut.
-
-    Parameters
-    ----------
-    cutter : Cutter
-    """
+    """Cuts sentences, and remembers how words are cut."""
 
     def __init__(self, cutter: Cutter) -> None:
         self.cutter = cutter

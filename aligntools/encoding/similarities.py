@@ -24,13 +24,9 @@ _SMALL = np.float32(1e-9)
 class Similarities:
     """How like the words of a sentence pair are.
 
-    Attributes
-    ----------
-    cosines : float32 [source words, target words]
-        Without hubs; the mean over layers.
-    forward, reverse : float32 [source words, target words]
-        Of each source word the share of each target word, and of each target word that of each source word. Words
-        without a piece have zeros.
+    cosines (float32 [source words, target words]): Without hubs; the mean over layers.
+    forward, reverse (float32 [source words, target words]): Of each source word the share of each target word, and of
+        each target word that of each source word. Words without a piece have zeros.
     """
 
     cosines: np.ndarray

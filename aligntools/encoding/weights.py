@@ -41,16 +41,8 @@ class Layer:
 class Weights:
     """An encoder's weights.
 
-    Attributes
-    ----------
-    heads : int
-    epsilon : float
-    rows : callable
-        From pieces, int32 [n], to their embeddings, float32 [n, width].
-    positions : float32 [most pieces of a text, width]
-        With what is added to every piece.
-    first : Normalization
-    layers : list of Layer
+    rows: From pieces, int32 [n], to their embeddings, float32 [n, width].
+    positions (float32 [most pieces of a text, width]): With what is added to every piece.
     """
 
     heads: int

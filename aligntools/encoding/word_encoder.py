@@ -53,10 +53,7 @@ def word_vectors(words: Sequence[str], pool: Pool) -> np.ndarray:
 
     Words go in blocks of always the same size, so that neither the number of threads nor the package's shows.
 
-    Raises
-    ------
-    UsageProblem
-        When the package is not installed.
+    Raises UsageProblem when the package is not installed.
     """
     encoder = _loaded()
     cut = [word[:_LETTERS].encode("utf-8", "replace").decode() for word in words[:WORDS]]

@@ -22,15 +22,10 @@ _SPREAD = 0.5
 class Fit:
     """What learning did.
 
-    Attributes
-    ----------
-    model : DenseRules
-        Probabilities.
-    values : list of float
-        The objective before each iteration: the log-likelihood with the prior's logarithm, or the bound on the
+    model: Probabilities.
+    values: The objective before each iteration: the log-likelihood with the prior's logarithm, or the bound on the
         logarithm of the evidence.
-    message : str
-        Why it ended.
+    message: Why it ended.
     """
 
     model: DenseRules
@@ -48,18 +43,9 @@ def learn(
 ) -> Fit:
     """Learn from as many random starts as the settings say; return the best.
 
-    Parameters
-    ----------
-    tags : int32 [words]
-        From 0.
-    offsets : int64 [sentences + 1]
-        From 0; of sentences of two words and more.
-    n_tags : int
-    settings : InducedGrammarSettings
-    pool : Pool, optional
-        Does not change the results.
-    report : callable, optional
-        Called with the number of each step of a start, from 0, and its objective.
+    tags (int32 [words]): From 0.
+    offsets (int64 [sentences + 1]): From 0; of sentences of two words and more.
+    report: Called with the number of each step of a start, from 0, and its objective.
     """
     fits = [_learn(tags, offsets, n_tags, settings, start, pool, report) for start in range(settings.restarts)]
     return max(fits, key=lambda fit: fit.values[-1])

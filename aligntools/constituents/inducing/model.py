@@ -37,14 +37,9 @@ def is_punctuation(tag: str) -> bool:
 class InducedGrammar:
     """Rules between symbols without names, and tags.
 
-    Attributes
-    ----------
-    vocabulary : Vocabulary
-        Of tags.
-    rules : DenseRules
-        Probabilities.
-    settings : dict
-        What it was trained with; JSON.
+    vocabulary: Of tags.
+    rules: Probabilities.
+    settings: What it was trained with; JSON.
     """
 
     vocabulary: Vocabulary
@@ -86,21 +81,11 @@ class InducedGrammar:
         has a tree without a constituent but the top; one without words an empty tree. The score of a sentence is that
         of its tags.
 
-        Parameters
-        ----------
-        sentences : sequence of sequence of str
-            Words.
-        tags : sequence of sequence of str
-            Of each sentence.
-        decisions : GrammarDecisions, optional
-            Of these, how long a sentence may be.
-        pool : Pool, optional
-            The trees do not depend on it.
-
-        Raises
-        ------
-        UsageProblem
-            When there are no tags.
+        sentences: Words.
+        tags: Of each sentence.
+        decisions: Of these, how long a sentence may be.
+        pool: The trees do not depend on it.
+        Raises UsageProblem when there are no tags.
         """
         if tags is None and not any(sentences):
             tags = sentences  # there is nothing to tag
@@ -144,10 +129,7 @@ class InducedGrammar:
     def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "InducedGrammar":
         """Read a model file.
 
-        Raises
-        ------
-        ModelError
-            When it is not one, or its parts do not fit together.
+        Raises ModelError when it is not one, or its parts do not fit together.
         """
         header, arrays = read_model(path, KIND, verify)
         with fitting(path):

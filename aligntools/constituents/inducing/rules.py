@@ -15,12 +15,8 @@ BLOCKS, ROOM = 16, 1 << 25
 class DenseRules:
     """Numbers of all rules: probabilities, weights or counts. Symbols stand before tags.
 
-    Attributes
-    ----------
-    roots : float64 [symbols]
-        Of the symbol above a sentence.
-    rules : float64 [symbols, symbols + tags, symbols + tags]
-        Of a symbol's left and right child.
+    roots (float64 [symbols]): Of the symbol above a sentence.
+    rules (float64 [symbols, symbols + tags, symbols + tags]): Of a symbol's left and right child.
     """
 
     roots: np.ndarray
@@ -87,16 +83,10 @@ def expected_counts(
 ) -> tuple[DenseRules, float, int]:
     """Return expected counts, the log-likelihood of the text, and the number of sentences that have no tree.
 
-    Parameters
-    ----------
-    weights : DenseRules
-        Of at most 1; they need not be normalized.
-    tags : int32 [words]
-        From 0.
-    offsets : int64 [sentences + 1]
-        From 0.
-    pool : Pool, optional
-        The results do not depend on it.
+    weights: Of at most 1; they need not be normalized.
+    tags (int32 [words]): From 0.
+    offsets (int64 [sentences + 1]): From 0.
+    pool: The results do not depend on it.
     """
     lengths, size, n_tags, tables = np.diff(offsets), len(weights.roots), weights.n_tags, weights.tables()
 
@@ -119,13 +109,10 @@ def best_spans(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the trees with the largest expected number of right spans (Goodman 1996).
 
-    Returns
-    -------
-    nodes : int32 [2 * words - sentences, 3]
-        A sentence of n words has 2 n - 1 nodes, parents before children: begin, end and symbol; -1 for a word, -2 where
-        the grammar has no tree, and every node branches to the right. Sentences are not empty.
-    scores : float64 [sentences]
-        Log-probabilities of the tags; -inf where there is no tree, 0 of a word alone.
+    Returns nodes (int32 [2 * words - sentences, 3]): A sentence of n words has 2 n - 1 nodes, parents before children:
+        begin, end and symbol; -1 for a word, -2 where the grammar has no tree, and every node branches to the right.
+        Sentences are not empty.
+    Returns scores (float64 [sentences]): Log-probabilities of the tags; -inf where there is no tree, 0 of a word alone.
     """
     lengths, size, tables = np.diff(offsets), len(model.roots), model.tables()
     nodes = np.zeros((2 * len(tags) - len(lengths), 3), np.int32)

@@ -21,18 +21,11 @@ _MOST_RULES = 20_000_000
 class InducedGrammarReport:
     """What training did.
 
-    Attributes
-    ----------
-    sentences, words, types : int
-        How many were trained on; types of tags, or of words that the grammar knows.
-    skipped : dict of str to int
-        Sentences left out, by reason.
-    values : list of float
-        The objective in each step.
-    steps : int
-        How often probabilities changed.
-    message : str
-        Why it ended.
+    sentences, words, types: How many were trained on; types of tags, or of words that the grammar knows.
+    skipped: Sentences left out, by reason.
+    values: The objective in each step.
+    steps: How often probabilities changed.
+    message: Why it ended.
     """
 
     sentences: int
@@ -53,20 +46,10 @@ def train(
 ) -> tuple[InducedGrammar, InducedGrammarReport] | None:
     """Learn a grammar; return nothing when no sentence is left to learn from.
 
-    Parameters
-    ----------
-    sentences : sequence of sequence of str
-        Their tags.
-    settings : InducedGrammarSettings, optional
-    pool, report
-        As for `learning.learn`.
-    about : dict, optional
-        Kept in the model with the settings.
-
-    Raises
-    ------
-    UsageProblem
-        When there are too many tags, or too many for so many symbols.
+    sentences: Their tags.
+    pool, report: As for `learning.learn`.
+    about: Kept in the model with the settings.
+    Raises UsageProblem when there are too many tags, or too many for so many symbols.
     """
     settings = settings or InducedGrammarSettings()
     drops = settings.punct == "drop"

@@ -24,14 +24,10 @@ _LEAST = 1e-300
 class Expected:
     """Expectations of a sentence.
 
-    Attributes
-    ----------
-    value : float
-        Log-probability.
-    tables : kernels_dense.Rules
-        Derivatives by probabilities of rules; times these they are expected counts. Those of roots are counts already.
-    posteriors : float64 [words, preterminals]
-        How probable each preterminal is above each word.
+    value: Log-probability.
+    tables: Derivatives by probabilities of rules; times these they are expected counts. Those of roots are counts
+        already.
+    posteriors (float64 [words, preterminals]): How probable each preterminal is above each word.
     """
 
     value: float
@@ -73,12 +69,8 @@ def _sentence(n: int) -> tuple[np.ndarray, np.ndarray, int, int]:
 def expectations(tables: kernels_dense.Rules, emissions: np.ndarray) -> Expected:
     """Return what a sentence of two words and more is expected to have.
 
-    Parameters
-    ----------
-    tables : kernels_dense.Rules
-        Probabilities, with preterminals for tags.
-    emissions : float64 [words, preterminals]
-        The probability of each word by each preterminal, above 0.
+    tables: Probabilities, with preterminals for tags.
+    emissions (float64 [words, preterminals]): The probability of each word by each preterminal, above 0.
     """
     n, size = len(emissions), len(tables.roots)
     own, counts = _places(tables, emissions), zeros(size, n)
@@ -108,14 +100,10 @@ def _carried_back(
 def best_tree(tables: kernels_dense.Rules, emissions: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
     """Return the tree of a sentence that has the most spans right, as far as the grammar knows (Goodman 1996).
 
-    Returns
-    -------
-    nodes : int32 [2 * words - 1, 3]
-        Begin, end and symbol, parents before children; -1 for a word, -2 where the grammar has no tree, and every node
-        branches to the right.
-    score : float
-        Log-probability of the sentence.
-    posteriors : float64 [words, preterminals]
+    Returns nodes (int32 [2 * words - 1, 3]): Begin, end and symbol, parents before children; -1 for a word, -2 where
+        the grammar has no tree, and every node branches to the right.
+    Returns score: Log-probability of the sentence.
+    Returns posteriors (float64 [words, preterminals]).
     """
     n, size = len(emissions), len(tables.roots)
     nodes, scores = np.zeros((2 * n - 1, 3), np.int32), np.zeros(1)

@@ -27,10 +27,7 @@ class Encoded(NamedTuple):
 def encode(arrays: Arrays, sentences: np.ndarray) -> Encoded:
     """Return the distributions of the latent vectors of sentences that have the same length.
 
-    Parameters
-    ----------
-    arrays : dict of str to np.ndarray
-    sentences : int32 [sentences, words]
+    sentences (int32 [sentences, words]).
     """
     x = arrays["encoder.words"][sentences.T]
     forward, there = lstm(arrays, "encoder.forward", x)

@@ -99,14 +99,8 @@ def lstm_shapes(name: str, inputs: int, width: int) -> dict[str, tuple[int, ...]
 def lstm(arrays: Arrays, name: str, x: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Return the states of an LSTM (Hochreiter & Schmidhuber 1997) over sequences, and what `lstm_back` needs.
 
-    Parameters
-    ----------
-    x : float [places, sequences, inputs]
-
-    Returns
-    -------
-    states : float [places, sequences, width]
-    kept : tuple
+    x (float [places, sequences, inputs]).
+    Returns states (float [places, sequences, width]).
     """
     weights, memory, bias = (arrays[f"{name}.{part}"] for part in ("weights", "memory", "bias"))
     width = len(memory)
@@ -149,10 +143,7 @@ def lstm_back(arrays: Arrays, name: str, kept: tuple[np.ndarray, ...], by: np.nd
 class Adam:
     """Steps down a derivative whose length has a limit (Kingma & Ba 2015).
 
-    Parameters
-    ----------
-    arrays : dict of str to np.ndarray
-        Weights; steps change them.
+    arrays: Weights; steps change them.
     """
 
     def __init__(self, arrays: Arrays) -> None:

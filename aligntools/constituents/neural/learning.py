@@ -36,12 +36,8 @@ STEP = 4
 class Fit:
     """What learning did.
 
-    Attributes
-    ----------
-    arrays : dict of str to np.ndarray
-        Weights.
-    values : list of float
-        The log-likelihood of the text, or its bound, as seen during each pass.
+    arrays: Weights.
+    values: The log-likelihood of the text, or its bound, as seen during each pass.
     """
 
     arrays: Arrays
@@ -53,16 +49,10 @@ def climb(
 ) -> tuple[float, Arrays]:
     """Return the log-likelihood of sentences of the same length, or its bound, and the derivative of its negative.
 
-    Parameters
-    ----------
-    arrays : dict of str to np.ndarray
-        Weights.
-    sentences : int32 [sentences, words]
-        Terminals, of two words and more.
-    noise : float [sentences, latent], optional
-        Of a compound PCFG, numbers of a standard normal distribution.
-    pool : Pool, optional
-        The results do not depend on it.
+    arrays: Weights.
+    sentences (int32 [sentences, words]): Terminals, of two words and more.
+    noise (float [sentences, latent]): Of a compound PCFG, numbers of a standard normal distribution.
+    pool: The results do not depend on it.
     """
     sums = {name: np.zeros_like(array) for name, array in arrays.items()}
     base = scores_of_symbols(arrays)
@@ -120,18 +110,9 @@ def learn(
 ) -> Fit:
     """Learn from a random start.
 
-    Parameters
-    ----------
-    sentences : sequence of int32 [words]
-        Terminals, of two words and more.
-    sizes : Sizes
-    epochs : int
-        Passes over the sentences.
-    seed : sequence of int
-    pool : Pool, optional
-        Does not change the results.
-    report : callable, optional
-        Called with the number of each pass, from 1, and its objective.
+    sentences (sequence of int32 [words]): Terminals, of two words and more.
+    epochs: Passes over the sentences.
+    report: Called with the number of each pass, from 1, and its objective.
     """
     rng = np.random.default_rng(seed)
     arrays = sizes.start(rng)

@@ -63,15 +63,9 @@ def numbers_of(known: Vocabulary, terminals: Sequence[str]) -> np.ndarray:
 class NeuralGrammar:
     """A neural or compound PCFG, over words or tags.
 
-    Attributes
-    ----------
-    vocabulary : Vocabulary
-        Of words or tags; 0 is any that is not known.
-    arrays : dict of str to np.ndarray
-        Weights of the networks.
-    sizes : Sizes
-    settings : dict
-        What it was trained with; JSON.
+    vocabulary: Of words or tags; 0 is any that is not known.
+    arrays: Weights of the networks.
+    settings: What it was trained with; JSON.
     """
 
     vocabulary: Vocabulary
@@ -136,21 +130,11 @@ class NeuralGrammar:
         stands in the lowest constituent around it. Words without tags have their most probable preterminal for one,
         ``T0``, ``T1`` and so on, or ``PUNCT``. The score of a sentence is its log-probability, given the latent vector.
 
-        Parameters
-        ----------
-        sentences : sequence of sequence of str
-            Words.
-        tags : sequence of sequence of str, optional
-            Of each sentence.
-        decisions : GrammarDecisions, optional
-            Of these, how long a sentence may be.
-        pool : Pool, optional
-            The trees do not depend on it.
-
-        Raises
-        ------
-        UsageProblem
-            When there are no tags, and the grammar was learned from tags.
+        sentences: Words.
+        tags: Of each sentence.
+        decisions: Of these, how long a sentence may be.
+        pool: The trees do not depend on it.
+        Raises UsageProblem when there are no tags, and the grammar was learned from tags.
         """
         if tags is None and self.needs_tags:
             if any(sentences):
@@ -198,10 +182,7 @@ class NeuralGrammar:
     def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "NeuralGrammar":
         """Read a model file.
 
-        Raises
-        ------
-        ModelError
-            When it is not one, or its parts do not fit together.
+        Raises ModelError when it is not one, or its parts do not fit together.
         """
         header, arrays = read_model(path, KIND, verify)
         with fitting(path):

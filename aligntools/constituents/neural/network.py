@@ -34,15 +34,9 @@ from aligntools.ground.parallel import Pool, over
 class Sizes:
     """Sizes of a grammar and of its networks.
 
-    Attributes
-    ----------
-    symbols, preterminals : int
-    terminals : int
-        Types of words or tags; 0 is any that is not known.
-    width : int
-        Of embeddings and layers.
-    latent : int
-        Of the latent vector; 0 in a neural PCFG.
+    terminals: Types of words or tags; 0 is any that is not known.
+    width: Of embeddings and layers.
+    latent: Of the latent vector; 0 in a neural PCFG.
     """
 
     symbols: int
@@ -79,14 +73,10 @@ class Sizes:
 class Heads:
     """The rules of a latent vector, as logarithms of probabilities.
 
-    Attributes
-    ----------
-    roots : float [1, symbols]
-    rules : float [symbols, hidden * hidden]
-        Of pairs of symbols and preterminals.
-    words : float [preterminals, terminals]
-    kept : tuple of list of np.ndarray
-        What the networks need to go back.
+    roots (float [1, symbols]).
+    rules (float [symbols, hidden * hidden]): Of pairs of symbols and preterminals.
+    words (float [preterminals, terminals]).
+    kept: What the networks need to go back.
     """
 
     roots: np.ndarray
@@ -136,12 +126,8 @@ def _joined(embeddings: np.ndarray, z: np.ndarray | None) -> np.ndarray:
 def heads(arrays: Arrays, base: np.ndarray, z: np.ndarray | None) -> Heads:
     """Return the rules of a latent vector.
 
-    Parameters
-    ----------
-    arrays : dict of str to np.ndarray
-    base : float [symbols, hidden * hidden]
-        From `scores_of_symbols`.
-    z : float [latent] or None
+    base (float [symbols, hidden * hidden]): From `scores_of_symbols`.
+    z (float [latent] or None).
     """
     width = arrays["symbols"].shape[1]
     rules = base if z is None else base + z @ arrays["rules.weights"][width:]
@@ -153,11 +139,8 @@ def heads(arrays: Arrays, base: np.ndarray, z: np.ndarray | None) -> Heads:
 def scores_of_latent_back(latent: np.ndarray, by: np.ndarray, sums: Arrays) -> None:
     """Add the derivatives of what latent vectors add to the scores of rules to ``sums``.
 
-    Parameters
-    ----------
-    latent : float [sentences, latent]
-    by : float [sentences, hidden * hidden]
-        The sum over symbols of what `heads_back` returns.
+    latent (float [sentences, latent]).
+    by (float [sentences, hidden * hidden]): The sum over symbols of what `heads_back` returns.
     """
     sums["rules.weights"][-latent.shape[1] :] += latent.T @ by
 
@@ -167,15 +150,9 @@ def heads_back(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Add the derivatives of `heads`'s weights to ``sums``, apart from those of ``rules``, which all sentences share.
 
-    Parameters
-    ----------
-    by : Uses
-        Derivatives by logarithms of probabilities: expected counts.
-
-    Returns
-    -------
-    by_base : float [symbols, hidden * hidden]
-    by_z : float [latent]
+    by: Derivatives by logarithms of probabilities: expected counts.
+    Returns by_base (float [symbols, hidden * hidden]).
+    Returns by_z (float [latent]).
     """
     width = arrays["symbols"].shape[1]
     kind = found.rules.dtype
@@ -197,13 +174,8 @@ def heads_back(
 def uses(found: Heads, sentences: Sequence[np.ndarray], pool: Pool | None = None) -> Uses:
     """Return what sentences are expected to have of each rule, by the rules of one latent vector.
 
-    Parameters
-    ----------
-    found : Heads
-    sentences : sequence of int32 [words]
-        Terminals, of two words and more.
-    pool : Pool, optional
-        The results do not depend on it.
+    sentences (sequence of int32 [words]): Terminals, of two words and more.
+    pool: The results do not depend on it.
     """
     own = found.probabilities()
     tables = own.tables()

@@ -31,22 +31,11 @@ def train(
 ) -> tuple[NeuralGrammar, InducedGrammarReport] | None:
     """Learn a grammar; return nothing when no sentence is left to learn from.
 
-    Parameters
-    ----------
-    sentences : sequence of sequence of str
-        Their words.
-    tags : sequence of sequence of str or None
-        Their tags; words can do without.
-    settings : InducedGrammarSettings
-    pool, report
-        As for `learning.learn`.
-    about : dict, optional
-        Kept in the model with the settings.
-
-    Raises
-    ------
-    UsageProblem
-        When the networks are too large.
+    sentences: Their words.
+    tags: Their tags; words can do without.
+    pool, report: As for `learning.learn`.
+    about: Kept in the model with the settings.
+    Raises UsageProblem when the networks are too large.
     """
     nothing: Vocabulary = Vocabulary.from_bytes([])
     blank = NeuralGrammar(nothing, {}, Sizes(0, 0, 0, 0), settings.header() | (about or {}))
