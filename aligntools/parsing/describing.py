@@ -10,11 +10,8 @@ from aligntools.parsing.parser import ParserModel
 def described(model: ParserModel) -> dict[str, Any]:
     """Return what the model learned.
 
-    Returns
-    -------
-    dict
-        ``settings``: rows of name and value. ``templates``: for each a row of its text, weights that are not 0, their
-        mean absolute value, the largest and the smallest. Features are numbers, not text: see `FeatureSpace`.
+    Returns ``settings``: rows of name and value. ``templates``: for each a row of its text, weights that are not 0,
+    their mean absolute value, the largest and the smallest. Features are numbers, not text: see `FeatureSpace`.
     """
     rows = []
     for template, (begin, end) in zip(model.space.templates, model.space.regions.tolist(), strict=True):

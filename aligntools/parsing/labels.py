@@ -38,12 +38,8 @@ BITS, PASSES, RATE = 16, 6, 0.1
 class Edges:
     """Some edges of sentences.
 
-    Attributes
-    ----------
-    starts : int64 [sentences + 1]
-        Where those of each sentence begin.
-    heads, modifiers : int32 [edges]
-        0 for the root, 1 to n.
+    starts (int64 [sentences + 1]): Where those of each sentence begin.
+    heads, modifiers (int32 [edges]): 0 for the root, 1 to n.
     """
 
     starts: np.ndarray
@@ -65,13 +61,9 @@ class Edges:
 class Shares:
     """Which labels edges have, and what each of them counts.
 
-    Attributes
-    ----------
-    starts : int64 [edges + 1]
-    labels : int32 [labels of edges]
-        From 0.
-    shares : float32 [labels of edges]
-        An edge's sum is what the edge counts.
+    starts (int64 [edges + 1]).
+    labels (int32 [labels of edges]): From 0.
+    shares (float32 [labels of edges]): An edge's sum is what the edge counts.
     """
 
     starts: np.ndarray
@@ -88,12 +80,7 @@ class Shares:
 class Labeler:
     """A classifier of edges.
 
-    Attributes
-    ----------
-    labels : Vocabulary
-    weights : float32 [rows, labels]
-        Column k is the label with the id k + 1.
-    templates : tuple of str
+    weights (float32 [rows, labels]): Column k is the label with the id k + 1.
     """
 
     labels: Vocabulary
@@ -137,16 +124,9 @@ class Labeler:
     ) -> "Labeler":
         """Learn from trees with labels.
 
-        Parameters
-        ----------
-        sentences : EncodedSentences
-        heads : int32 [words]
-        labels : sequence of bytes
-            The words' labels, none of them empty.
-        bits, passes : int
-        rate : float
-        seed : int
-            Of the order in which words are taken.
+        heads (int32 [words]).
+        labels: The words' labels, none of them empty.
+        seed: Of the order in which words are taken.
         """
         vocabulary = Vocabulary.from_bytes(list(dict.fromkeys(labels)))
         if len(vocabulary) < 2:
@@ -170,15 +150,8 @@ class Labeler:
     ) -> "Labeler":
         """Learn from edges that have labels by shares: minimize the cross-entropy with them.
 
-        Parameters
-        ----------
-        sentences : EncodedSentences
-        edges : Edges
-        shares : Shares
-        labels : Vocabulary
-            All labels that there are.
-        bits, passes, rate, seed
-            As for `train`.
+        labels: All labels that there are.
+        bits, passes, rate, seed: As for `train`.
         """
         size = len(labels) - 1
         result = cls(labels, np.zeros((1 << bits, size), np.float32))

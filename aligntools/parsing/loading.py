@@ -10,9 +10,6 @@ from aligntools.parsing.unsupervised.model import KIND, ValenceModel
 def load(path: str | os.PathLike[str], verify: bool = True) -> ParserModel | ValenceModel:
     """Read the model file of a parser, learned from trees or without.
 
-    Raises
-    ------
-    ModelError
-        When it is not one, or its parts do not fit together.
+    Raises ModelError when it is not one, or its parts do not fit together.
     """
     return (ValenceModel if model_kind(path) == KIND else ParserModel).load(path, verify)

@@ -30,14 +30,9 @@ CHUNK = 1_000_000
 class ParsedTrees:
     """Trees of sentences.
 
-    Attributes
-    ----------
-    heads : int32 [words]
-        0 for the root, 1 to n.
-    scores : float64 [sentences]
-        The trees' scores; -inf for a flat tree where none could be found.
-    flat : bool [sentences]
-        Sentences over the limit: they were not parsed and have a flat tree.
+    heads (int32 [words]): 0 for the root, 1 to n.
+    scores (float64 [sentences]): The trees' scores; -inf for a flat tree where none could be found.
+    flat (bool [sentences]): Sentences over the limit: they were not parsed and have a flat tree.
     """
 
     heads: np.ndarray
@@ -49,17 +44,9 @@ class ParsedTrees:
 class ParserModel:
     """An edge-factored log-linear model over trees; nothing in it changes.
 
-    Attributes
-    ----------
-    vocabularies : Vocabularies
-    space : FeatureSpace
-    weights : float64 [space.size]
-        With no more digits than a float32 has, so that a saved model is the same model.
-    constraints : TreeConstraints
-        Which trees it was trained over.
-    settings : dict
-        What it was trained with, for information; JSON.
-    labeler : Labeler or None
+    weights (float64 [space.size]): With no more digits than a float32 has, so that a saved model is the same model.
+    constraints: Which trees it was trained over.
+    settings: What it was trained with, for information; JSON.
     """
 
     vocabularies: Vocabularies
@@ -106,15 +93,8 @@ class ParserModel:
     ) -> ParsedTrees:
         """Find the best trees.
 
-        Parameters
-        ----------
-        sentences : EncodedSentences
-        pool : Pool, optional
-            Does not change the results.
-        constraints : TreeConstraints, optional
-            Which trees to choose from, instead of those of the model.
-        longest : int
-            Sentences with more words get a flat tree: the first word under the root, the others under it.
+        constraints: Which trees to choose from, instead of those of the model.
+        longest: Sentences with more words get a flat tree: the first word under the root, the others under it.
         """
         offsets = sentences.offsets - sentences.offsets[0]
         flat, allowed = sentences.lengths > longest, constraints or self.constraints
@@ -156,10 +136,7 @@ class ParserModel:
     def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "ParserModel":
         """Read a model file.
 
-        Raises
-        ------
-        ModelError
-            When it is not one, or its parts do not fit together.
+        Raises ModelError when it is not one, or its parts do not fit together.
         """
         header, arrays = read_model(path, KIND, verify)
         with fitting(path):

@@ -55,11 +55,7 @@ TABLES = {"upos": UPOS, "penn": PENN}
 def universal(tags: Sequence[bytes], table: dict[bytes, bytes] | str = "upos") -> list[bytes]:
     """Map tags to the twelve.
 
-    Parameters
-    ----------
-    tags : sequence of bytes
-    table : dict of bytes to bytes, or one of TABLES
-        What is not in it stays if it is one of the twelve already, and becomes X otherwise.
+    table: What is not in it stays if it is one of the twelve already, and becomes X otherwise.
     """
     known = TABLES[table] if isinstance(table, str) else table
     full = {tag: known.get(tag, tag if tag in UNIVERSAL else b"X") for tag in set(tags)}

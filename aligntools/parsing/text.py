@@ -13,10 +13,7 @@ _T = TypeVar("_T")
 class TaggedText:
     """Sentences with tags, joined.
 
-    Attributes
-    ----------
-    words, tags : list of bytes
-    offsets : int64 [sentences + 1]
+    offsets (int64 [sentences + 1]).
     """
 
     words: list[bytes]

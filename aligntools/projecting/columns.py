@@ -40,18 +40,9 @@ def trees(heads: np.ndarray, source: np.ndarray, target: np.ndarray, partners: P
     The head of the word that stands for a source word is the word that stands for that word's head. Words that stand
     for none, and those whose head nobody stands for, have no head; so there are no cycles.
 
-    Parameters
-    ----------
-    heads : np.ndarray [shape=(source words,), dtype=int32]
-        In their sentences, counted from 1; 0 for a root, -1 for none.
-    source, target : np.ndarray [shape=(sentences + 1,), dtype=int64]
-        Where the sentences of each side begin among its words.
-    partners : Partners
-
-    Returns
-    -------
-    np.ndarray [shape=(target words,), dtype=int32]
-        As ``heads``, of the target.
+    heads (int32 [source words]): In their sentences, counted from 1; 0 for a root, -1 for none.
+    source, target (int64 [sentences + 1]): Where the sentences of each side begin among its words.
+    Returns int32 [target words]: as ``heads``, of the target.
     """
     begins = np.repeat(source[:-1], np.diff(source))
     above = np.where(heads > 0, begins + heads - 1, -1)

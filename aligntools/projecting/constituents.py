@@ -25,24 +25,12 @@ def partial_trees(
     pairs consistent). So two of them hold each other, or have no word in common: they are a tree. The constituent above
     the sentence has all words. Words that no other constituent has stand in the lowest one around them.
 
-    Parameters
-    ----------
-    trees : sequence of Tree
-        Of the source, without what has no word.
-    target : int64 [sentences + 1]
-        Where the target's sentences begin among its words.
-    links : FlatLinks
-    words, tags : sequence of str
-        Of the target.
-
-    Returns
-    -------
-    trees : list of Tree
-        Of the target; empty where one of the two sentences has no words.
-    carried : int
-        Constituents that were carried over, without those above sentences.
-    constituents : int
-        How many the source has, counted alike.
+    trees: Of the source, without what has no word.
+    target (int64 [sentences + 1]): Where the target's sentences begin among its words.
+    words, tags: Of the target.
+    Returns trees: Of the target; empty where one of the two sentences has no words.
+    Returns carried: Constituents that were carried over, without those above sentences.
+    Returns constituents: How many the source has, counted alike.
     """
     lengths = [sum(1 for _ in tree.leaves()) for tree in trees]
     source = np.append(0, np.cumsum(lengths)).astype(np.int64)

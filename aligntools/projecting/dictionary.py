@@ -13,19 +13,10 @@ def type_dictionary(
 ) -> dict[bytes, dict[bytes, float]]:
     """Count the labels of each word.
 
-    Parameters
-    ----------
-    words, labels : sequence of bytes
-        Of a text; ``_`` is no label.
-    weights : np.ndarray [shape=(words,)]
-        What each word counts.
-    least : float
-        Labels with a smaller share of their word's weight are left out.
-
-    Returns
-    -------
-    dict of bytes to dict of bytes to float
-        For each word with a label its labels' weights, heaviest first.
+    words, labels: Of a text; ``_`` is no label.
+    weights [words]: What each word counts.
+    least: Labels with a smaller share of their word's weight are left out.
+    Returns for each word with a label its labels' weights, heaviest first.
     """
     counts: dict[bytes, dict[bytes, float]] = {}
     for word, label, weight in zip(words, labels, weights.tolist(), strict=True):

@@ -11,15 +11,10 @@ from aligntools.formats.links.pharaoh import Links
 class Partners:
     """For each target word, whose annotation it takes.
 
-    Attributes
-    ----------
-    source : np.ndarray [shape=(target words,), dtype=int64]
-        The source word, counted through the whole text; -1 where there is none.
-    confidence : np.ndarray [shape=(target words,), dtype=float64]
-        The probability of the link; 1 where links have none.
-    image : np.ndarray [shape=(source words,), dtype=int64]
-        The target word that stands for a source word in trees; -1 where there is none. It is one of those that take
-        its annotation, the one of the best link.
+    source (int64 [target words]): The source word, counted through the whole text; -1 where there is none.
+    confidence (float64 [target words]): The probability of the link; 1 where links have none.
+    image (int64 [source words]): The target word that stands for a source word in trees; -1 where there is none. It is
+        one of those that take its annotation, the one of the best link.
     """
 
     source: np.ndarray
@@ -36,13 +31,9 @@ class Partners:
 class FlatLinks:
     """Links between words counted through the whole text.
 
-    Attributes
-    ----------
-    source, target : np.ndarray [shape=(links,), dtype=int64]
-    weight : np.ndarray [shape=(links,), dtype=float64]
-        Probabilities, or 1.
-    distance : np.ndarray [shape=(links,), dtype=float64]
-        From the diagonal: of the words' relative positions in their sentences.
+    source, target (int64 [links]).
+    weight (float64 [links]): Probabilities, or 1.
+    distance (float64 [links]): From the diagonal: of the words' relative positions in their sentences.
     """
 
     source: np.ndarray
@@ -54,12 +45,8 @@ class FlatLinks:
 def flat_links(links: Links, weights: np.ndarray | None, source: np.ndarray, target: np.ndarray) -> FlatLinks:
     """Return links as those of a whole text.
 
-    Parameters
-    ----------
-    links : Links
-    weights : np.ndarray or None [shape=(links,)]
-    source, target : np.ndarray [shape=(sentences + 1,), dtype=int64]
-        Where the sentences of each side begin among its words.
+    weights [links] or None.
+    source, target (int64 [sentences + 1]): Where the sentences of each side begin among its words.
     """
     sentence = links.sentences()
     lengths = [np.maximum(np.diff(side), 1)[sentence] for side in (source, target)]
@@ -90,11 +77,6 @@ def partners(links: FlatLinks, source_words: int, target_words: int) -> Partners
 
     The most probable link decides; among equals the source word with fewest links, then the link nearest to the
     diagonal, then the first.
-
-    Parameters
-    ----------
-    links : FlatLinks
-    source_words, target_words : int
     """
     order = np.lexsort((links.source, links.target, links.distance, _fan(links.source, source_words), -links.weight))
     source, target, weight = (column[order[::-1]] for column in (links.source, links.target, links.weight))

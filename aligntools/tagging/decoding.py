@@ -37,10 +37,7 @@ _EACH, _MUCH = 100, 4_000_000
 class TagCandidates:
     """Which groups of states (tags) each row (word) can be in: ``groups[ptr[row]:ptr[row + 1]]``.
 
-    Attributes
-    ----------
-    ptr : int64 [rows + 1]
-    groups : int32 [candidates]
+    ptr (int64 [rows + 1]), groups (int32 [candidates]).
     """
 
     ptr: np.ndarray
@@ -66,12 +63,8 @@ class TagCandidates:
     def states(self, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Lay out the states of all candidates, one after the other.
 
-        Returns
-        -------
-        places : int64 [candidates + 1]
-            Where a candidate's states begin.
-        candidate, state : int64
-            Of each place.
+        Returns places (int64 [candidates + 1]): Where a candidate's states begin.
+        Returns candidate, state (int64): Of each place.
         """
         widths = np.diff(first)[self.groups]
         places = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
@@ -90,15 +83,10 @@ class TagCandidates:
 class CandidateChain:
     """A chain and its emissions.
 
-    Attributes
-    ----------
-    first : int64 [groups + 1]
-        Group ``g`` has the states ``first[g]`` to ``first[g + 1] - 1``.
-    start, stop : float64 [states]
-    transitions : float64 [states, states]
-    values : float64
-        Emissions of each candidate in order, one for each state of its group: ``p(word | state)`` times a factor of
-        the word's own.
+    first (int64 [groups + 1]): Group ``g`` has the states ``first[g]`` to ``first[g + 1] - 1``.
+    start, stop (float64 [states]), transitions (float64 [states, states]).
+    values (float64): Emissions of each candidate in order, one for each state of its group: ``p(word | state)`` times a
+        factor of the word's own.
     """
 
     first: np.ndarray
@@ -126,28 +114,14 @@ def decode(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Choose a tag for every token.
 
-    Parameters
-    ----------
-    rows : int32 [tokens]
-    offsets : int64 [sentences + 1]
-    candidates : TagCandidates
-    models : list of CandidateChain
-        Several are combined by the geometric mean of their posteriors.
-    pool : Pool
-    coarse : CandidateChain or None
-        A small model over the same groups; what it finds next to impossible is not looked at again.
-    by_state : bool
-        Choose states, not groups: for one model with all its states in one group.
-    path : bool
-        Choose the best path as a whole, not each token by its posterior: with one state a group, or ``by_state``,
+    rows (int32 [tokens]), offsets (int64 [sentences + 1]).
+    models: Several are combined by the geometric mean of their posteriors.
+    coarse: A small model over the same groups; what it finds next to impossible is not looked at again.
+    by_state: Choose states, not groups: for one model with all its states in one group.
+    path: Choose the best path as a whole, not each token by its posterior: with one state a group, or ``by_state``,
         Viterbi; otherwise the max-rule product of posteriors of neighbours (Petrov & Klein 2007).
-
-    Returns
-    -------
-    best : int32 [tokens]
-        The group, or state, chosen.
-    confidence : float64 [tokens]
-        Its posterior.
+    Returns best (int32 [tokens]): The group, or state, chosen.
+    Returns confidence (float64 [tokens]): Its posterior.
     """
     best, confidence = np.zeros(len(rows), np.int32), np.zeros(len(rows))
     placed = [(m, m.places(candidates)) for m in models]
@@ -171,13 +145,10 @@ def tag_posteriors(
 
     Parameters as in `decode`.
 
-    Returns
-    -------
-    cells : int64 [tokens + 1]
-        Token ``t`` has ``groups[cells[t]:cells[t + 1]]``; what the coarse model drops is left out.
-    groups : int32 [cells]
-    posteriors : float64 [cells]
-        Of a token they sum to 1.
+    Returns cells (int64 [tokens + 1]): Token ``t`` has ``groups[cells[t]:cells[t + 1]]``; what the coarse model drops
+        is left out.
+    Returns groups (int32 [cells]).
+    Returns posteriors (float64 [cells]): Of a token they sum to 1.
     """
     placed = [(m, m.places(candidates)) for m in models]
     widths: list[np.ndarray] = [np.zeros(1, np.int64)]

@@ -18,20 +18,11 @@ _TYPICAL = 0.1
 def described(model: TaggerModel, words: int, best: int) -> dict[str, Any]:
     """Return what the model learned.
 
-    Parameters
-    ----------
-    model : TaggerModel
-    words : int
-        Known words that are given with their tags, the first ones.
-    best : int
-        Words given for each tag.
-
-    Returns
-    -------
-    dict
-        ``settings``: rows of name and value. ``tags``: list of str; ``prior``: their probabilities. ``typical``: for
-        each tag words with the largest ``p(tag | word) / p(tag)``. ``transitions`` [tags, tags]: ``p(next | tag)``, of
-        ``transition_tags``. ``words``: known words with ``[[tag, p(tag | word)]..]``.
+    words: Known words that are given with their tags, the first ones.
+    best: Words given for each tag.
+    Returns ``settings``: rows of name and value. ``tags``: list of str; ``prior``: their probabilities. ``typical``:
+    for each tag words with the largest ``p(tag | word) / p(tag)``. ``transitions`` [tags, tags]: ``p(next | tag)``, of
+    ``transition_tags``. ``words``: known words with ``[[tag, p(tag | word)]..]``.
     """
     member = model.coarse or model.members[0]
     chain, prior, groups = member.chain, member.prior, _groups(model)

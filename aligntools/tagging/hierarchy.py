@@ -85,15 +85,8 @@ class _Joining:
 def paths(bigrams: np.ndarray) -> list[str]:
     """Return the path of each class in the tree: 0 for the half with the class that comes first, 1 for the other.
 
-    Parameters
-    ----------
-    bigrams : float64 [classes, classes]
-        How often one class follows another.
-
-    Returns
-    -------
-    list of str
-        Bits from the root down; ``0`` where there is one class.
+    bigrams (float64 [classes, classes]): How often one class follows another.
+    Returns bits from the root down; ``0`` where there is one class.
     """
     found = _Joining(np.array(bigrams, np.float64))
     members = {k: [k] for k in range(len(bigrams))}

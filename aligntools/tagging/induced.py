@@ -27,31 +27,14 @@ def train_induced(
 ) -> tuple[TaggerModel, int]:
     """Learn a tagger whose tags are numbers from 0, or those of a dictionary.
 
-    Parameters
-    ----------
-    words : sequence of bytes [tokens]
-    offsets : int64 [sentences + 1]
-    pool : Pool
-        Does not change the results.
-    settings : InductionSettings or None
-    report : callable or None
-        Called after each iteration with the stage (``em``, ``vb`` or ``mre``) and figures by name: ``restart``,
-        ``iteration``, ``objective``, ``perplexity``; for ``mre`` ``iteration`` and ``objective``, the mean
-        ``ln P(x|x)`` of a sentence.
-    types : dict of bytes to sequence of bytes, or None
-        The tags that words can have: the states have these names, whatever ``settings`` say of their number. Words that
-        are not in it can have any.
-
-    Returns
-    -------
-    tagger : TaggerModel
-    restart : int
-        Which of the random starts was kept, from 0.
-
-    Raises
-    ------
-    UsageProblem
-        When the text has no words, or a setting makes no sense.
+    words (sequence of bytes [tokens]), offsets (int64 [sentences + 1]).
+    report: Called after each iteration with the stage (``em``, ``vb`` or ``mre``) and figures by name: ``restart``,
+        ``iteration``, ``objective``, ``perplexity``; for ``mre`` ``iteration`` and ``objective``, the mean ``ln
+        P(x|x)`` of a sentence.
+    types: The tags that words can have: the states have these names, whatever ``settings`` say of their number. Words
+        that are not in it can have any.
+    Returns restart: Which of the random starts was kept, from 0.
+    Raises UsageProblem when the text has no words, or a setting makes no sense.
     """
     settings = (settings or InductionSettings()).checked()
     learner = settings.learner
@@ -100,20 +83,12 @@ def from_chain(
 ) -> TaggerModel:
     """Make a tagger of a chain of induced states.
 
-    Parameters
-    ----------
-    chain : object
-        With ``start``, ``stop`` [K], ``transitions`` [K, K] and ``emissions`` [words, K], as `chain.Chain`.
-    words : list of bytes
-        Distinct; rows of the emissions.
-    counts : float64 [words, K]
-        Expected counts in the training text: unknown words are learned from them.
-    smoothing : float
-        Known words are smoothed with so many observations of their forms; 0 leaves the chain as it is.
-    settings : dict or None
-        Kept in the model file.
-    tags : list of str or None
-        Names of the states; None: their numbers.
+    chain: With ``start``, ``stop`` [K], ``transitions`` [K, K] and ``emissions`` [words, K], as `chain.Chain`.
+    words: Distinct; rows of the emissions.
+    counts (float64 [words, K]): Expected counts in the training text: unknown words are learned from them.
+    smoothing: Known words are smoothed with so many observations of their forms; 0 leaves the chain as it is.
+    settings: Kept in the model file.
+    tags: Names of the states; None: their numbers.
     """
     counts = np.ascontiguousarray(counts, np.float64)
     n_states = counts.shape[1]

@@ -32,12 +32,8 @@ HELD = 1 << 22
 class ScoredTags:
     """A sequence of tags of a sentence.
 
-    Attributes
-    ----------
-    tags : tuple of int
-        Indexes of the tagger's ``tags``.
-    log_probability : float
-        ``log p(x, z)``, natural logarithm.
+    tags: Indexes of the tagger's ``tags``.
+    log_probability: ``log p(x, z)``, natural logarithm.
     """
 
     tags: tuple[int, ...]
@@ -47,23 +43,10 @@ class ScoredTags:
 class Sequences:
     """A part of a text under a tagger.
 
-    Parameters
-    ----------
-    model : TaggerModel
-    words : sequence of bytes [tokens]
-    offsets : int64 [sentences + 1]
-    pool : Pool
-
-    Attributes
-    ----------
-    unknown : int
-        Tokens that training did not see. Their words have no probability: it is left out, or is 0 in a model of
+    words (sequence of bytes [tokens]), offsets (int64 [sentences + 1]).
+    unknown: Tokens that training did not see. Their words have no probability: it is left out, or is 0 in a model of
         relative frequencies.
-
-    Raises
-    ------
-    UsageProblem
-        When the model has no probabilities of words: an older version made it.
+    Raises UsageProblem when the model has no probabilities of words: an older version made it.
     """
 
     def __init__(self, model: TaggerModel, words: Sequence[bytes], offsets: np.ndarray, pool: Pool) -> None:
@@ -86,15 +69,9 @@ class Sequences:
     def joint(self, sentences: np.ndarray, tags: np.ndarray) -> np.ndarray:
         """Return ``log p(x, z)`` of sequences of tags: the forward algorithm over their substates.
 
-        Parameters
-        ----------
-        sentences : int64 [sequences]
-            Which sentence each is of.
-        tags : int32 [tokens of these sentences]
-
-        Returns
-        -------
-        float64 [sequences]
+        sentences (int64 [sequences]): Which sentence each is of.
+        tags (int32 [tokens of these sentences]).
+        Returns float64 [sequences].
         """
         lengths = np.diff(self.offsets)[sentences]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -147,12 +124,7 @@ class Sequences:
 
         What is drawn depends on the seed and on the sentence's number. A sentence that no sequence explains has none.
 
-        Parameters
-        ----------
-        n : int
-        seed : int
-        first : int
-            Number of the first sentence.
+        first: Number of the first sentence.
         """
         text = ChainText(self.tokens, self.offsets, self._n_rows)
         chains = self._chains()

@@ -20,12 +20,8 @@ _BEFORE = 2
 class Splitter:
     """What surface tokens are split into.
 
-    Attributes
-    ----------
-    forms : dict of str to str
-        By form, in lower case, and tags, with a space between: the words, with spaces between.
-    endings : dict of str to str
-        By ending and tags: the words without what stands before the ending.
+    forms: By form, in lower case, and tags, with a space between: the words, with spaces between.
+    endings: By ending and tags: the words without what stands before the ending.
     """
 
     forms: dict[str, str]

@@ -39,13 +39,8 @@ HELD = 1 << 26
 class TaggerMember:
     """One model of a tagger, and what emissions of unknown words are made of.
 
-    Attributes
-    ----------
-    chain : CandidateChain
-    prior : float64 [states]
-        ``p(state)``.
-    shares : float32 [nodes, states]
-        ``p(state | tag, class of the word)``; all 1 where a tag has one state.
+    prior (float64 [states]): ``p(state)``.
+    shares (float32 [nodes, states]): ``p(state | tag, class of the word)``; all 1 where a tag has one state.
     """
 
     chain: CandidateChain
@@ -63,17 +58,10 @@ def emissions(
 ) -> np.ndarray:
     """Return ``p(state | word) / p(state)`` of words, laid out as in `CandidateChain`.
 
-    Parameters
-    ----------
-    first : int64 [groups + 1]
-    class_shares : float32 [nodes, states]
-    prior : float64 [states]
-    group_shares : float64 [candidates]
-        ``p(group | word)``.
-    nodes : int64 [words]
-        Class of each word.
-    candidates : TagCandidates
-        Of the words.
+    first (int64 [groups + 1]), class_shares (float32 [nodes, states]), prior (float64 [states]).
+    group_shares (float64 [candidates]): ``p(group | word)``.
+    nodes (int64 [words]): Class of each word.
+    candidates: Of the words.
     """
     _, candidate, state = candidates.states(first)
     rows = candidates.rows()[candidate]
@@ -90,24 +78,13 @@ def rounded(values: np.ndarray) -> np.ndarray:
 class TaggerModel:
     """What training gives and ``tag -m`` takes; nothing in it changes.
 
-    Attributes
-    ----------
-    tags : list of str
-    words : list of bytes
-        Known words, distinct.
-    candidates : TagCandidates
-        Of the known words.
-    members : list of TaggerMember
-    coarse : TaggerMember or None
-        The model of one state per tag that reduces the candidates for the others.
-    unknown : UnknownWords
-        Learned from ``words``.
-    classes : WordClasses
-    anonymous : bool
-        The tags are the names or numbers of induced states: all in one group, one member.
-    settings : dict
-    factors : float64 [words] or None
-        What a known word's emissions times this are ``p(word | state)``; None in a model of an older version.
+    words: Known words, distinct.
+    candidates: Of the known words.
+    coarse: The model of one state per tag that reduces the candidates for the others.
+    unknown: Learned from ``words``.
+    anonymous: The tags are the names or numbers of induced states: all in one group, one member.
+    factors (float64 [words] or None): What a known word's emissions times this are ``p(word | state)``; None in a model
+        of an older version.
     """
 
     tags: list[str]
@@ -153,28 +130,13 @@ class TaggerModel:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Tag a text.
 
-        Parameters
-        ----------
-        words : list of bytes [tokens]
-            Bytes that are not UTF-8 make an unknown word.
-        offsets : int64 [sentences + 1]
-        pool : Pool
-        decode : {"posterior", "viterbi"}
-            The most probable tag of each token, or the most probable tags of a sentence.
-        remember : bool
-            Keep what was found out about unknown words. Otherwise time and memory are those of the words given.
-
-        Returns
-        -------
-        tags : int32 [tokens]
-            Indexes of ``tags``.
-        probabilities : float64 [tokens]
-            Their posteriors.
-
-        Raises
-        ------
-        UsageProblem
-            When ``decode`` is not one of these.
+        words (list of bytes [tokens]): Bytes that are not UTF-8 make an unknown word.
+        offsets (int64 [sentences + 1]).
+        decode: The most probable tag of each token, or the most probable tags of a sentence.
+        remember: Keep what was found out about unknown words. Otherwise time and memory are those of the words given.
+        Returns tags (int32 [tokens]): Indexes of ``tags``.
+        Returns probabilities (float64 [tokens]): Their posteriors.
+        Raises UsageProblem when ``decode`` is not one of these.
         """
         if decode not in DECODERS:
             raise UsageProblem(f"`decode` is one of {', '.join(DECODERS)}, not {decode}")
@@ -253,18 +215,10 @@ class TaggerModel:
     ) -> tuple[np.ndarray, list[tuple[CandidateChain, np.ndarray]]]:
         """Return ``p(word | state)`` of a text's words; of an unknown word its share that states differ by.
 
-        Parameters
-        ----------
-        words : sequence of bytes [tokens]
-        members : list of TaggerMember or None
-            None: those that tag.
-
-        Returns
-        -------
-        tokens : int32 [tokens]
-            Rows of the emissions.
-        list of (CandidateChain, float64 [rows, states])
-            Of each member.
+        words (sequence of bytes [tokens]).
+        members: None: those that tag.
+        Returns tokens (int32 [tokens]): Rows of the emissions.
+        Returns list of (CandidateChain, float64 [rows, states]): of each member.
         """
         tokens, table, chains = self._rows_alone(words)
         forms = dict(zip(tokens.tolist(), words, strict=True))  # each row's word
@@ -346,10 +300,7 @@ class TaggerModel:
     def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "TaggerModel":
         """Read a model file.
 
-        Raises
-        ------
-        ModelError
-            When it is not one, or its parts do not fit together.
+        Raises ModelError when it is not one, or its parts do not fit together.
         """
         header, arrays = read_model(path, KIND, verify)
         with fitting(path):

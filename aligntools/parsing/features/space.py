@@ -73,17 +73,11 @@ def _side(text: str) -> list[int] | None:
 def compile_templates(templates: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return templates as arrays.
 
-    Returns
-    -------
-    sides : int32 [templates, 2, 4]
-    between : int32 [templates]
-    seeds : uint64 [templates, 3]
-        From the templates' texts: a feature has the same number whatever else a model has.
-
-    Raises
-    ------
-    ValueError
-        When one does not read as a template.
+    Returns sides (int32 [templates, 2, 4]).
+    Returns between (int32 [templates]).
+    Returns seeds (uint64 [templates, 3]): From the templates' texts: a feature has the same number whatever else a
+        model has.
+    Raises ValueError when one does not read as a template.
     """
     sides, between, seeds = [], [], []
     for template in templates:
@@ -111,12 +105,9 @@ def layers_of(templates: Sequence[str]) -> int:
 class EncodedSentences:
     """Sentences as features see them.
 
-    Attributes
-    ----------
-    offsets : int64 [sentences + 1]
-        Over words.
-    layers : int32 [FIRST_LAYERS or len(LAYERS), words + sentences]
-        Each sentence's root, then its words; see `positions`.
+    offsets (int64 [sentences + 1]): Over words.
+    layers (int32 [FIRST_LAYERS or len(LAYERS), words + sentences]): Each sentence's root, then its words; see
+        `positions`.
     """
 
     offsets: np.ndarray
@@ -176,18 +167,9 @@ def templates_of(name: str, classes: WordLookup | None = None) -> tuple[str, ...
 class FeatureSpace:
     """Templates and where each one's weights lie.
 
-    Parameters
-    ----------
-    templates : sequence of str
-    bits : sequence of int
-        Binary logarithm of the number of weights of each template, 4 to 30.
-    bins : sequence of int
-        Least distance of each of at most 7 bins.
-
-    Attributes
-    ----------
-    size : int
-        Number of weights.
+    bits: Binary logarithm of the number of weights of each template, 4 to 30.
+    bins: Least distance of each of at most 7 bins.
+    size: Number of weights.
     """
 
     def __init__(self, templates: Sequence[str], bits: Sequence[int], bins: Sequence[int] = BINS) -> None:
@@ -262,19 +244,10 @@ class FeatureSpace:
     ) -> np.ndarray:
         """Score every edge.
 
-        Parameters
-        ----------
-        weights : float64 [size]
-        sentences : EncodedSentences
-        pool : Pool, optional
-        only : sequence of str, optional
-            The templates to use, of those that the space has; for instance `TAGS`, for the weight of an edge's
+        weights (float64 [size]).
+        only: The templates to use, of those that the space has; for instance `TAGS`, for the weight of an edge's
             delexicalized form.
-
-        Returns
-        -------
-        float64 [edges]
-            Laid out as `inference` says.
+        Returns float64 [edges]: laid out as `inference` says.
         """
         result = np.zeros(int(sentences.edges[-1]))
         use = [t for t, name in enumerate(self.templates) if only is None or name in only]

@@ -39,12 +39,8 @@ def vocabulary(words: Sequence[bytes], least: int = 1) -> Vocabulary:
 class Vocabularies:
     """What turns words and tags into layers of ids.
 
-    Attributes
-    ----------
-    words, tags, prefixes : Vocabulary
-        Of normalized words, of tags, of normalized words' prefixes.
-    classes : WordLookup or None
-        Of words as they are.
+    words, tags, prefixes: Of normalized words, of tags, of normalized words' prefixes.
+    classes: Of words as they are.
     """
 
     words: Vocabulary

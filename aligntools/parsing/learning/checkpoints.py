@@ -73,17 +73,9 @@ class TrainingState:
 class Checkpoint:
     """A folder that keeps the state of a training.
 
-    Parameters
-    ----------
-    folder : str
-        Made if it does not exist; only ``NAME.state`` is written there.
-    every : int
-        Steps between states.
-
-    Raises
-    ------
-    DataError
-        When the folder cannot be made.
+    folder: Made if it does not exist; only ``NAME.state`` is written there.
+    every: Steps between states.
+    Raises DataError when the folder cannot be made.
     """
 
     def __init__(self, folder: str | os.PathLike[str], every: int = 1) -> None:
@@ -96,17 +88,9 @@ class Checkpoint:
     def open(self, name: str, own: str) -> "TrainingState":
         """Find what is kept of a training by its name, if anything.
 
-        Parameters
-        ----------
-        name : str
-            Of the file.
-        own : str
-            The training's `fingerprint`.
-
-        Raises
-        ------
-        ModelError
-            When the file is damaged, or belongs to other settings or other data.
+        name: Of the file.
+        own: The training's `fingerprint`.
+        Raises ModelError when the file is damaged, or belongs to other settings or other data.
         """
         path, kept = self.kept(name, own)
         if kept is None:

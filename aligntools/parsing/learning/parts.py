@@ -37,12 +37,8 @@ def cuts_of(edges: np.ndarray) -> list[tuple[int, int]]:
 class KeptLoss:
     """A loss whose parts are in files.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Of its parts, in order.
-    edges : int64 [sentences + 1]
-        Offsets of all its sentences' edges.
+    names: Of its parts, in order.
+    edges (int64 [sentences + 1]): Offsets of all its sentences' edges.
     """
 
     names: tuple[str, ...]
@@ -53,14 +49,7 @@ class KeptLoss:
 class KeptArray:
     """An array that is in files, part after part.
 
-    Attributes
-    ----------
-    store : Store
-    names : tuple of str
-    get : callable
-        Returns a part of it, of what is kept under a name.
-    shape : tuple of int
-    dtype : np.dtype
+    get: Returns a part of it, of what is kept under a name.
     """
 
     store: Store
@@ -151,13 +140,8 @@ def _add_up(
 class InParts:
     """Keeps sentences in a folder and learns from them by an engine's jobs; what `training.InMemory` does otherwise.
 
-    Parameters
-    ----------
-    store : Store
-        An empty folder that all workers see.
-    engine : Engine
-    pool : Pool
-        Of this process, where L-BFGS runs.
+    store: An empty folder that all workers see.
+    pool: Of this process, where L-BFGS runs.
     """
 
     def __init__(self, store: Store, engine: Engine, pool: Pool) -> None:

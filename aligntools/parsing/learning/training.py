@@ -44,12 +44,7 @@ class Loss(Protocol):
 class TreeLoss:
     """Minus the log-probability of given trees (Ma & Xia 2014, equation 6).
 
-    Attributes
-    ----------
-    sentences : EncodedSentences
-    heads : int32 [words]
-        Trees that ``constraints`` has; see `trees.usable`.
-    constraints : TreeConstraints
+    heads (int32 [words]): Trees that ``constraints`` has; see `trees.usable`.
     """
 
     sentences: EncodedSentences
@@ -75,12 +70,7 @@ class TreeLoss:
 class ExpectedLoss:
     """Cross-entropy with another distribution, known by its expected edges (Ma & Xia 2014, equations 12 and 13).
 
-    Attributes
-    ----------
-    sentences : EncodedSentences
-    expected : float64 [edges]
-        Marginals of the other distribution.
-    constraints : TreeConstraints
+    expected (float64 [edges]): Marginals of the other distribution.
     """
 
     sentences: EncodedSentences
@@ -107,14 +97,8 @@ class ExpectedLoss:
 class EntropyLoss:
     """Entropy of the model on unlabeled sentences, weighted (Ma & Xia 2014, equations 11 and 14 to 16).
 
-    Attributes
-    ----------
-    sentences : EncodedSentences
-    constraints : TreeConstraints
-    weight : float
-        The trade-off gamma.
-    alpha : float
-        Order of the entropy: 1 is Shannon's, others Rényi's.
+    weight: The trade-off gamma.
+    alpha: Order of the entropy: 1 is Shannon's, others Rényi's.
     """
 
     sentences: EncodedSentences
@@ -135,14 +119,8 @@ class EntropyLoss:
 class Evaluated(Protocol):
     """What is minimized: `Objective`, or one whose sentences are in files (`parts.PartedObjective`).
 
-    Attributes
-    ----------
-    space : FeatureSpace
-    l2 : float
-    pool : Pool or None
-        For vectors as long as the weights.
-    evaluations : int
-        So far.
+    pool: For vectors as long as the weights.
+    evaluations: So far.
     """
 
     space: FeatureSpace
@@ -160,14 +138,7 @@ class Evaluated(Protocol):
 class Objective:
     """Losses, L2 and the feature space as one function of the weights.
 
-    Parameters
-    ----------
-    space : FeatureSpace
-    losses : sequence of Loss
-    l2 : float
-        The objective has ``l2 / 2`` times the squared length of the weights.
-    pool : Pool, optional
-        Does not change the results.
+    l2: The objective has ``l2 / 2`` times the squared length of the weights.
     """
 
     def __init__(self, space: FeatureSpace, losses: Sequence[Loss], l2: float, pool: Pool | None = None) -> None:
@@ -219,12 +190,7 @@ def _chunks(loss: Loss) -> Iterator[Loss]:
 
 
 class InMemory:
-    """Learns from sentences in memory; `parts.InParts` does the same with files.
-
-    Parameters
-    ----------
-    pool : Pool, optional
-    """
+    """Learns from sentences in memory; `parts.InParts` does the same with files."""
 
     def __init__(self, pool: Pool | None) -> None:
         self.pool = pool
@@ -242,15 +208,9 @@ class InMemory:
 class Fit:
     """What L-BFGS found.
 
-    Attributes
-    ----------
-    weights : float64 [space.size]
-    values : list of float
-        The objective at the start and after each accepted step.
-    evaluations : int
-    converged : bool
-    message : str
-        Why it ended.
+    weights (float64 [space.size]).
+    values: The objective at the start and after each accepted step.
+    message: Why it ended.
     """
 
     weights: np.ndarray
@@ -286,22 +246,14 @@ def minimize(
 ) -> Fit:
     """Minimize an objective by L-BFGS.
 
-    Parameters
-    ----------
-    objective : Evaluated
-    start : float64 [space.size] or lbfgs.State, optional
-        Default zeros. Weights of features that no sentence has stay as they are, and do not count. A State that
-        ``checkpoint`` received continues to the same result as an uninterrupted training.
-    iterations : int
-        Largest number of steps.
-    tolerance : float
-        Ends when two steps in a row lower the objective by less than this share.
-    memory : int
-        Steps that the curvature is taken from; each needs 16 bytes a weight that is in use.
-    progress : callable, optional
-        Called with the number of the step, the objective and the weights (to be copied if kept), after each step.
-    checkpoint : callable, optional
-        Called with the state after each step; to be saved or copied at once.
+    start (float64 [space.size] or lbfgs.State): Default zeros. Weights of features that no sentence has stay as they
+        are, and do not count. A State that ``checkpoint`` received continues to the same result as an uninterrupted
+        training.
+    iterations: Largest number of steps.
+    tolerance: Ends when two steps in a row lower the objective by less than this share.
+    memory: Steps that the curvature is taken from; each needs 16 bytes a weight that is in use.
+    progress: Called with the number of the step, the objective and the weights (to be copied if kept), after each step.
+    checkpoint: Called with the state after each step; to be saved or copied at once.
     """
     resumed = isinstance(start, lbfgs.State)
     weights = np.zeros(objective.space.size) if start is None or resumed else np.array(start, np.float64)

@@ -28,15 +28,9 @@ class NoSentences(ValueError):
 class TrainingReport:
     """What training did.
 
-    Attributes
-    ----------
-    sentences, words : int
-        How many were trained on.
-    skipped, changed : dict of str to int
-        Sentences left out, and sentences whose tree was changed, by reason.
-    first_skipped : int or None
-        The first sentence that was left out for its tree, from 0.
-    fit : training.Fit
+    sentences, words: How many were trained on.
+    skipped, changed: Sentences left out, and sentences whose tree was changed, by reason.
+    first_skipped: The first sentence that was left out for its tree, from 0.
     """
 
     sentences: int
@@ -63,34 +57,16 @@ def train(
 ) -> tuple[ParserModel, TrainingReport]:
     """Train a parser from sentences with trees, by maximum conditional likelihood.
 
-    Parameters
-    ----------
-    words, tags : sequence of bytes
-        Of all sentences, joined.
-    offsets : int64 [sentences + 1]
-    heads : int32 [words]
-        0 for the root, 1 to n, -1 for none.
-    labels : sequence of bytes, optional
-    settings : ParserSettings, optional
-    pool : Pool, optional
-        Does not change the results.
-    progress : callable, optional
-        See `training.minimize`.
-    checkpoint : Checkpoint, optional
-        Keeps the state, and continues from the one that it has.
-    about : dict, optional
-        Kept in the model with the settings.
-    parts : InParts, optional
-        Does the training by jobs over files, with the same result.
-    classes : WordLookup, optional
-        Word classes as features; kept in the model.
-
-    Raises
-    ------
-    ModelError
-        When the checkpoint's state is of another training.
-    NoSentences
-        When no sentence is left to train on.
+    words, tags: Of all sentences, joined.
+    offsets (int64 [sentences + 1]).
+    heads (int32 [words]): 0 for the root, 1 to n, -1 for none.
+    progress: See `training.minimize`.
+    checkpoint: Keeps the state, and continues from the one that it has.
+    about: Kept in the model with the settings.
+    parts: Does the training by jobs over files, with the same result.
+    classes: Word classes as features; kept in the model.
+    Raises ModelError when the checkpoint's state is of another training. Raises NoSentences when no sentence is left to
+    train on.
     """
     settings = settings or ParserSettings()
     offsets = np.asarray(offsets, np.int64)

@@ -34,16 +34,10 @@ def labeler_of(
 ) -> Labeler:
     """Return the target language's labeler: least cross-entropy with what source labelers say of likely edges.
 
-    Parameters
-    ----------
-    labelers : sequence of Labeler or None
-        The source languages'; the pairs of those without teach no labels.
-    pairs : sequence of Pairs
-        Of each source language.
-    evidence : sequence of float64 [target edges], or of int32 [target words]
-        Probabilities of edges, or heads.
-    place : InParts or None
-        Where ``evidence`` is in files; the result is the same.
+    labelers: The source languages'; the pairs of those without teach no labels.
+    pairs: Of each source language.
+    evidence (sequence of float64 [target edges], or of int32 [target words]): Probabilities of edges, or heads.
+    place: Where ``evidence`` is in files; the result is the same.
     """
     sides = [(by, own, given) for by, own, given in zip(labelers, pairs, evidence, strict=True) if by is not None]
     names = Vocabulary.from_bytes(list(dict.fromkeys(x for by, _, _ in sides for x in _names(by))))
@@ -112,11 +106,7 @@ def _learn_part(labeler: Kept, names: tuple[str, str, str], _pool: Pool) -> None
 def probable_edges(sentences: EncodedSentences, expected: np.ndarray) -> tuple[Edges, np.ndarray]:
     """Return the edges that have a probability of `LEAST_EDGE`, and their probabilities [shape=(edges,)].
 
-    Parameters
-    ----------
-    sentences : EncodedSentences
-    expected : float64 [edges]
-        Probabilities of all edges; see `inference`.
+    expected (float64 [edges]): Probabilities of all edges; see `inference`.
     """
     places = np.flatnonzero(expected >= LEAST_EDGE)
     sentence = np.searchsorted(sentences.edges, places, side="right") - 1
@@ -128,22 +118,12 @@ def probable_edges(sentences: EncodedSentences, expected: np.ndarray) -> tuple[E
 def shares_of(labeler: Labeler, pairs: Pairs, edges: Edges, weights: np.ndarray) -> Shares:
     """Return what the source labeler says of the labels of target edges.
 
-    Parameters
-    ----------
-    labeler : Labeler
-        Of the source language.
-    pairs : Pairs
-    edges : Edges
-        Of the target side.
-    weights : float64 [edges]
-        What each of them counts.
-
-    Returns
-    -------
-    Shares
-        What the labeler says of the target edge by tags alone; where both its ends are aligned (the root is, with the
-        root), the geometric mean of that, `TARGET` times, and of what it says of the source edge. Of that, what counts
-        less than `LEAST_LABEL` is left out.
+    labeler: Of the source language.
+    edges: Of the target side.
+    weights (float64 [edges]): What each of them counts.
+    Returns what the labeler says of the target edge by tags alone; where both its ends are aligned (the root is, with
+    the root), the geometric mean of that, `TARGET` times, and of what it says of the source edge. Of that, what counts
+    less than `LEAST_LABEL` is left out.
     """
     parts = []
     for begin, end in runs_of_edges(edges.starts, CHUNK):

@@ -32,16 +32,10 @@ if TYPE_CHECKING:
 class Side:
     """Parallel text of one source language.
 
-    Attributes
-    ----------
-    parser : ParserModel
-        Of the source language.
-    source, target : TaggedText
-        The two sides, with the tags that the parser knows.
-    links : Links
-        One line per pair; only links whose words have no other link are used.
-    direct : ParserModel or None
-        What parses the target side without words, instead of the parser's own features of tags.
+    parser: Of the source language.
+    source, target: The two sides, with the tags that the parser knows.
+    links: One line per pair; only links whose words have no other link are used.
+    direct: What parses the target side without words, instead of the parser's own features of tags.
     """
 
     parser: ParserModel
@@ -65,17 +59,10 @@ class Side:
 class TransferReport:
     """What training did.
 
-    Attributes
-    ----------
-    pairs, unlabeled, words : int
-        Sentence pairs, unlabeled sentences and target words of the pairs that were trained on.
-    aligned : float
-        Share of these words that are aligned one to one.
-    skipped : dict of str to int
-        Pairs and unlabeled sentences that were left out, by reason.
-    fits : list of training.Fit
-    given : int
-        Pairs that there were.
+    pairs, unlabeled, words: Sentence pairs, unlabeled sentences and target words of the pairs that were trained on.
+    aligned: Share of these words that are aligned one to one.
+    skipped: Pairs and unlabeled sentences that were left out, by reason.
+    given: Pairs that there were.
     """
 
     pairs: int
@@ -111,12 +98,8 @@ def explained(skipped: dict[str, int], given: int, settings: TransferSettings) -
 class NoPairs(ValueError):
     """There is nothing to train on.
 
-    Parameters
-    ----------
-    skipped : dict of str to int
-        What was left out, by reason.
-    given : int
-        Pairs that there were.
+    skipped: What was left out, by reason.
+    given: Pairs that there were.
     """
 
     def __init__(self, skipped: dict[str, int], given: int) -> None:
@@ -161,29 +144,13 @@ def train(
 ) -> tuple[ParserModel, TransferReport]:
     """Train a parser of the target language through parallel text of source languages: all pairs are one training set.
 
-    Parameters
-    ----------
-    sides : sequence of Side
-    unlabeled : TaggedText, optional
-        Unlabeled text of the target language (only for the method ``full``).
-    settings : TransferSettings, optional
-    pool : Pool, optional
-        Does not change the results.
-    progress : callable, optional
-        Called with the stage, the number of the step and the objective.
-    checkpoint : Checkpoint, optional
-        Keeps the state, and continues from the one that it has.
-    about : dict, optional
-        Kept in the model with the settings and with what the first source parser says about its tags.
-    parts : InParts, optional
-        Does the training by jobs over files, with the same result.
-
-    Raises
-    ------
-    NoPairs
-        When no pair is left to train on.
-    ModelError
-        When the checkpoint's state is of another training.
+    unlabeled: Unlabeled text of the target language (only for the method ``full``).
+    progress: Called with the stage, the number of the step and the objective.
+    checkpoint: Keeps the state, and continues from the one that it has.
+    about: Kept in the model with the settings and with what the first source parser says about its tags.
+    parts: Does the training by jobs over files, with the same result.
+    Raises NoPairs when no pair is left to train on. Raises ModelError when the checkpoint's state is of another
+    training.
     """
     settings = settings or TransferSettings()
     settings = replace(settings, labels=settings.labels and any(side.parser.labeler for side in sides))

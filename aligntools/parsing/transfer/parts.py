@@ -24,16 +24,10 @@ if TYPE_CHECKING:
 class Pairs:
     """Sentence pairs.
 
-    Attributes
-    ----------
-    source, target : EncodedSentences
-        As the source parser sees them.
-    own : EncodedSentences
-        The target side, as the target parser sees it.
-    aligned : int32 [target words]
-        See `projection.one_to_one`.
-    direct : EncodedSentences or None
-        The target side, as another parser without words sees it.
+    source, target: As the source parser sees them.
+    own: The target side, as the target parser sees it.
+    aligned (int32 [target words]): See `projection.one_to_one`.
+    direct: The target side, as another parser without words sees it.
     """
 
     source: EncodedSentences
@@ -60,17 +54,9 @@ def expected_of(
 ) -> np.ndarray:
     """Return the edge marginals that are transferred over pairs [shape=(target edges,)].
 
-    Parameters
-    ----------
-    parser : ParserModel
-        Of the source language.
-    direct : ParserModel or None
-        A parser without words for edges that are not aligned, which sees ``pairs.direct``.
-    pairs : Pairs
-    constraints : TreeConstraints
-    transferred : str
-        See `projection.transferring_scores`.
-    pool : Pool, optional
+    parser: Of the source language.
+    direct: A parser without words for edges that are not aligned, which sees ``pairs.direct``.
+    transferred: See `projection.transferring_scores`.
     """
     own = None if direct is None or pairs.direct is None else direct.scores(pairs.direct, pool, only=TAGS)
     return projection.expected_edges(
@@ -105,12 +91,7 @@ def expected_loss(
 ) -> tuple[KeptLoss, KeptArray]:
     """Return the cross-entropy with the transferred distributions, and these.
 
-    Parameters
-    ----------
-    place : InParts
-    parser, direct, pairs
-        See `expected_of`.
-    settings : TransferSettings
+    parser, direct, pairs: See `expected_of`.
     """
     store = place.store
     kept = Kept(store, *place.new_names("source-parser", 1))
@@ -147,13 +128,7 @@ def _support(
 class SupportedTrees:
     """Chooses the trees of the target side again and again, for other weights.
 
-    Parameters
-    ----------
-    place : InParts
-    pairs : Pairs
-    heads : int32 [source words]
-        Trees of the source side.
-    settings : TransferSettings
+    heads (int32 [source words]): Trees of the source side.
     """
 
     def __init__(self, place: InParts, pairs: Pairs, heads: np.ndarray, settings: TransferSettings) -> None:

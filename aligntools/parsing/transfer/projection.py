@@ -28,18 +28,11 @@ SHARPER = 2.0
 def one_to_one(pairs: np.ndarray, link_offsets: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Find each target word's only partner.
 
-    Parameters
-    ----------
-    pairs : int32 [links, 2]
-        Source and target positions, from 0.
-    link_offsets : int64 [sentences + 1]
-    offsets : int64 [sentences + 1]
-        Over target words.
-
-    Returns
-    -------
-    int32 [target words]
-        The source word's position, from 0; -1 for words with no link or several, or whose partner has several.
+    pairs (int32 [links, 2]): Source and target positions, from 0.
+    link_offsets (int64 [sentences + 1]).
+    offsets (int64 [sentences + 1]): Over target words.
+    Returns int32 [target words]: the source word's position, from 0; -1 for words with no link or several, or whose
+    partner has several.
     """
     offsets, sentence = np.asarray(offsets), np.repeat(np.arange(len(offsets) - 1), np.diff(link_offsets))
     aligned = np.full(int(offsets[-1] - offsets[0]), -1, np.int32)
@@ -69,28 +62,17 @@ def transferring_scores(
 ) -> np.ndarray:
     """Compute the logarithms of the transferring weights (Ma & Xia 2014, equation 8).
 
-    Parameters
-    ----------
-    parser : ParserModel
-        Of the source language.
-    source, target : EncodedSentences
-        Both as the source parser sees them; of the target side only the tags matter.
-    aligned : int32 [target words]
-        See `one_to_one`.
-    pool : Pool, optional
-    transferred : str
-        One of `settings.TRANSFERRED`: ``score`` is equation 8 as it stands. The scores of two sentences have no common
-        scale, though: a constant for each word makes no difference within one sentence, but it does where a word's
-        heads come from both. ``posterior`` takes the logarithm of each edge's probability in its own sentence
+    parser: Of the source language.
+    source, target: Both as the source parser sees them; of the target side only the tags matter.
+    aligned (int32 [target words]): See `one_to_one`.
+    transferred: One of `settings.TRANSFERRED`: ``score`` is equation 8 as it stands. The scores of two sentences have
+        no common scale, though: a constant for each word makes no difference within one sentence, but it does where a
+        word's heads come from both. ``posterior`` takes the logarithm of each edge's probability in its own sentence
         instead, at least `LEAST`.
-    direct_scores : float64 [target edges], optional
-        Scores of a parser without words, instead of the source parser's with delexicalized features alone.
-
-    Returns
-    -------
-    float64 [target edges]
-        The source parser's score of the aligned source edge where both ends are aligned (the root is, with the
-        root), else its score of the edge with delexicalized features alone.
+    direct_scores (float64 [target edges]): Scores of a parser without words, instead of the source parser's with
+        delexicalized features alone.
+    Returns float64 [target edges]: the source parser's score of the aligned source edge where both ends are aligned
+    (the root is, with the root), else its score of the edge with delexicalized features alone.
     """
     scores = parser.scores(target, pool, only=TAGS) if direct_scores is None else direct_scores.copy()
     theirs = parser.scores(source, pool)
@@ -139,17 +121,9 @@ def agreement(
 ) -> np.ndarray:
     """Say which target edges a source tree supports (1) and which it contradicts (-1).
 
-    Parameters
-    ----------
-    source_heads : int32 [source words]
-    source, target : EncodedSentences
-    aligned : int32 [target words]
-        See `one_to_one`.
-
-    Returns
-    -------
-    float64 [target edges]
-        See `kernels_transfer.agreement`.
+    source_heads (int32 [source words]).
+    aligned (int32 [target words]): See `one_to_one`.
+    Returns float64 [target edges]: see `kernels_transfer.agreement`.
     """
     values = np.zeros(int(target.edges[-1]))
     words, theirs = target.offsets - target.offsets[0], source.offsets - source.offsets[0]
@@ -171,14 +145,7 @@ def supported_trees(
 ) -> np.ndarray:
     """Return the heads of the trees that are best by a parser's scores and what is added to them, int32 [words].
 
-    Parameters
-    ----------
-    space : FeatureSpace
-    weights : float64 [space.size]
-    sentences : EncodedSentences
-    agreement : float64 [edges]
-    constraints : TreeConstraints
-    pool : Pool, optional
+    weights (float64 [space.size]), agreement (float64 [edges]).
     """
     scores = space.scores(weights, sentences, pool) + agreement
     return inference.best_trees(scores, sentences.offsets, constraints, pool)[0]
@@ -197,18 +164,10 @@ def shared_edges(
     Where one of them is undecided, the other one decides. The means of the edges' probabilities, squared, are the
     factors of a distribution over trees; its edge marginals are returned.
 
-    Parameters
-    ----------
-    own : float64 [edges]
-        Scores of a parser.
-    others : sequence of float64 [edges]
-        Scores of the others.
-    share : float
-        Of the others.
-    offsets : int64 [sentences + 1]
-        Over words.
-    constraints : TreeConstraints
-    pool : Pool, optional
+    own (float64 [edges]): Scores of a parser.
+    others (sequence of float64 [edges]): Scores of the others.
+    share: Of the others.
+    offsets (int64 [sentences + 1]): Over words.
     """
     mine, *theirs = (inference.sums(scores, offsets, constraints, pool).marginals for scores in (own, *others))
     mixed = (1 - share) * mine + share * np.mean(theirs, axis=0)
@@ -218,12 +177,8 @@ def shared_edges(
 def direct(parser: ParserModel, labels: bool = True) -> ParserModel:
     """Return the parser without its words: what McDonald, Petrov & Hall (2011) transfer directly.
 
-    Parameters
-    ----------
-    parser : ParserModel
-        Of the source language.
-    labels : bool
-        Whether to keep its labels, where it has any: found from tags alone, too.
+    parser: Of the source language.
+    labels: Whether to keep its labels, where it has any: found from tags alone, too.
     """
     use = [t for t, name in enumerate(parser.space.templates) if name in TAGS]
     labeler = parser.labeler.without_words() if labels and parser.labeler is not None else None

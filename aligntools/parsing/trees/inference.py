@@ -37,16 +37,11 @@ def edge_offsets(offsets: np.ndarray) -> np.ndarray:
 class TreeSums:
     """What a sum over all trees gives.
 
-    Attributes
-    ----------
-    log_z : float64 [sentences]
-        Log partition functions.
-    marginals : float64 [edges]
-        Probability of each edge.
-    mean : float64 [sentences] or None
-        Expected value of an additive edge function.
-    covariances : float64 [edges] or None
-        Of that function with each edge: the gradient of the expected value with respect to the scores.
+    log_z (float64 [sentences]): Log partition functions.
+    marginals (float64 [edges]): Probability of each edge.
+    mean (float64 [sentences] or None): Expected value of an additive edge function.
+    covariances (float64 [edges] or None): Of that function with each edge: the gradient of the expected value with
+        respect to the scores.
     """
 
     log_z: np.ndarray
@@ -78,14 +73,9 @@ def _checked(scores: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.nd
 def sums(scores: np.ndarray, offsets: np.ndarray, constraints: TreeConstraints, pool: Pool | None = None) -> TreeSums:
     """Compute log partition functions and edge marginals.
 
-    Parameters
-    ----------
-    scores : float64 [edges]
-    offsets : int64 [sentences + 1]
-        Over words.
-    constraints : TreeConstraints
-    pool : Pool, optional
-        The results do not depend on it.
+    scores (float64 [edges]).
+    offsets (int64 [sentences + 1]): Over words.
+    pool: The results do not depend on it.
     """
     scores, lengths, edges = _checked(scores, offsets)
     log_z, marginals = np.zeros(len(lengths)), np.zeros(len(scores))
@@ -117,11 +107,7 @@ def expectation(
 ) -> TreeSums:
     """Compute the expected value of an additive edge function and its gradient, in O(n^3) a sentence.
 
-    Parameters
-    ----------
-    function : float64 [edges]
-        Its values, finite; those at impossible edges do not matter.
-
+    function (float64 [edges]): Its values, finite; those at impossible edges do not matter.
     The others are as for `sums`.
     """
     scores, lengths, edges = _checked(scores, offsets)
@@ -213,12 +199,8 @@ def best_trees(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find each sentence's highest-scoring tree.
 
-    Returns
-    -------
-    heads : int32 [words]
-        0 for the root, else the head's number in the sentence, from 1.
-    best : float64 [sentences]
-        The trees' scores; -inf where there is none, and the heads are a flat tree.
+    Returns heads (int32 [words]): 0 for the root, else the head's number in the sentence, from 1.
+    Returns best (float64 [sentences]): The trees' scores; -inf where there is none, and the heads are a flat tree.
     """
     scores, lengths, edges = _checked(scores, offsets)
     offsets = np.asarray(offsets, np.int64)
@@ -263,13 +245,9 @@ def entropy(
     ``H = ln Z - E[score]``, and its derivative with respect to the score of an edge is minus the covariance of the
     tree's score with the edge (Ma & Xia 2014, equations 13 to 15), both from one pass in the expectation semiring.
 
-    Returns
-    -------
-    entropy : float64 [sentences]
-        In nats.
-    gradient : float64 [edges]
-    sums : TreeSums
-        With ``mean`` and ``covariances`` of the scores less the best of each modifier.
+    Returns entropy (float64 [sentences]): In nats.
+    Returns gradient (float64 [edges]).
+    Returns sums: With ``mean`` and ``covariances`` of the scores less the best of each modifier.
     """
     scores, lengths, _ = _checked(scores, offsets)
     # The scores less a constant for every modifier have the same covariances, and lose no digits.
@@ -294,17 +272,10 @@ def renyi_entropy(
 
     ``H_a = (ln Z(a s) - a ln Z(s)) / (1 - a)`` (Smith & Eisner 2007): two sums over trees. Order 1 is Shannon's.
 
-    Parameters
-    ----------
-    alpha : float
-        Above 0.
-
+    alpha: Above 0.
     The others are as for `sums`.
-
-    Returns
-    -------
-    entropy : float64 [sentences]
-    gradient : float64 [edges]
+    Returns entropy (float64 [sentences]).
+    Returns gradient (float64 [edges]).
     """
     if not 0 < alpha < np.inf:
         raise ValueError(f"the order of a Rényi entropy is above 0, not {alpha}")

@@ -20,16 +20,9 @@ NAMES = {
 def inspect(heads: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Find what keeps sentences from being projective trees with one root.
 
-    Parameters
-    ----------
-    heads : int32 [words]
-        0 for the root, 1 to n for a word, -1 where there is none.
-    offsets : int64 [sentences + 1]
-
-    Returns
-    -------
-    uint8 [sentences]
-        Bits of `NAMES`.
+    heads (int32 [words]): 0 for the root, 1 to n for a word, -1 where there is none.
+    offsets (int64 [sentences + 1]).
+    Returns uint8 [sentences]: bits of `NAMES`.
     """
     heads, offsets = np.ascontiguousarray(heads, np.int32), np.asarray(offsets, np.int64)
     lengths = np.diff(offsets)
@@ -43,15 +36,10 @@ def inspect(heads: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 class UsableTrees:
     """Trees that a model can have.
 
-    Attributes
-    ----------
-    heads : int32 [words]
-        With what was lifted or joined.
-    keep : bool [sentences]
-    skipped, changed : dict of str to int
-        How many sentences for which reason.
-    first : int or None
-        The first sentence that is skipped, from 0.
+    heads (int32 [words]): With what was lifted or joined.
+    keep (bool [sentences]).
+    skipped, changed: How many sentences for which reason.
+    first: The first sentence that is skipped, from 0.
     """
 
     heads: np.ndarray
@@ -66,17 +54,11 @@ def usable(
 ) -> UsableTrees:
     """Decide which given trees can be learned from, and change those that the options say to change.
 
-    Parameters
-    ----------
-    heads, offsets
-        As for `inspect`.
-    constraints : TreeConstraints
-        What the model can have.
-    crossing : str
-        ``skip`` sentences that are not projective, or ``lift`` their crossed edges (Nivre & Nilsson 2005), where the
-        model has only projective trees.
-    roots : str
-        ``skip`` sentences with several roots, or ``join`` these under the first, where the model has only one.
+    heads, offsets: As for `inspect`.
+    constraints: What the model can have.
+    crossing: ``skip`` sentences that are not projective, or ``lift`` their crossed edges (Nivre & Nilsson 2005), where
+        the model has only projective trees.
+    roots: ``skip`` sentences with several roots, or ``join`` these under the first, where the model has only one.
     """
     if crossing not in CROSSING or roots not in ROOTS:
         raise ValueError(f"'{crossing}', '{roots}' are not of {CROSSING} and {ROOTS}")

@@ -13,12 +13,9 @@ SHOWN = 5
 def described(model: ValenceModel) -> dict[str, Any]:
     """Return what the model learned.
 
-    Returns
-    -------
-    dict
-        ``settings``: rows of name and value. ``tags``: for each tag, the likeliest root first, its name, the
-        probabilities of being the root and of having words on the left and on the right, in percent, and the tags that
-        it chooses there.
+    Returns ``settings``: rows of name and value. ``tags``: for each tag, the likeliest root first, its name, the
+    probabilities of being the root and of having words on the left and on the right, in percent, and the tags that it
+    chooses there.
     """
     names = [name.decode("utf-8", "replace") for name in model.vocabulary.encoded()][1:]
     known = model.parameters

@@ -56,13 +56,8 @@ class Variational:
 class Fit:
     """What learning did.
 
-    Attributes
-    ----------
-    model : Valence
-    values : list of float
-        The objective of the parameters of each step, the first from the start; the model is one update further.
-    message : str
-        Why it ended.
+    values: The objective of the parameters of each step, the first from the start; the model is one update further.
+    message: Why it ended.
     """
 
     model: Valence
@@ -81,24 +76,11 @@ def learn(
 ) -> Fit:
     """Learn the model.
 
-    Parameters
-    ----------
-    tags : int32 [words]
-    offsets : int64 [sentences + 1]
-        From 0.
-    n_tags : int
-    settings : InducedParserSettings
-    pool : Pool, optional
-        Does not change the results.
-    report : callable, optional
-        Called with the number of each step, from 0, and its objective.
-    checkpoint : Checkpoint, optional
-        Keeps the state, and continues from the one that it has.
-
-    Raises
-    ------
-    ModelError
-        When the checkpoint's state is of another training.
+    tags (int32 [words]).
+    offsets (int64 [sentences + 1]): From 0.
+    report: Called with the number of each step, from 0, and its objective.
+    checkpoint: Keeps the state, and continues from the one that it has.
+    Raises ModelError when the checkpoint's state is of another training.
     """
     learner = (Maximization if settings.estimator == "em" else Variational)(settings.prior)
     counts, values = harmonic(tags, offsets, n_tags, settings.decay), list[float]()

@@ -32,14 +32,9 @@ MOST_TAGS = 2000
 class TagSentences:
     """Sentences as the model sees them.
 
-    Attributes
-    ----------
-    offsets : int64 [sentences + 1]
-        From 0.
-    tags : int32 [words]
-        From 0; the number of known tags for an unknown one.
-    left_out : bool [words]
-        Punctuation that the model does not see.
+    offsets (int64 [sentences + 1]): From 0.
+    tags (int32 [words]): From 0; the number of known tags for an unknown one.
+    left_out (bool [words]): Punctuation that the model does not see.
     """
 
     offsets: np.ndarray
@@ -64,13 +59,8 @@ def punctuation(tags: Sequence[bytes]) -> np.ndarray:
 class ValenceModel:
     """The dependency model with valence over tags; a parser as `parser.ParserModel` is one, without labels.
 
-    Attributes
-    ----------
-    vocabulary : Vocabulary
-        Of tags.
-    parameters : Valence
-    settings : dict
-        What it was trained with; JSON.
+    vocabulary: Of tags.
+    settings: What it was trained with; JSON.
     """
 
     vocabulary: Vocabulary
@@ -126,10 +116,7 @@ class ValenceModel:
 
         Punctuation that is dropped gets the lowest head that makes no edges cross.
 
-        Raises
-        ------
-        UsageProblem
-            When other trees are asked for than projective ones with one root.
+        Raises UsageProblem when other trees are asked for than projective ones with one root.
         """
         if constraints not in (None, self.constraints):
             raise UsageProblem("a parser that was learned without trees has only projective ones with one root")
@@ -170,10 +157,7 @@ class ValenceModel:
     def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "ValenceModel":
         """Read a model file.
 
-        Raises
-        ------
-        ModelError
-            When it is not one, or its parts do not fit together.
+        Raises ModelError when it is not one, or its parts do not fit together.
         """
         header, arrays = read_model(path, KIND, verify)
         with fitting(path):

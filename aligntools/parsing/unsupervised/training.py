@@ -27,13 +27,8 @@ class TooManyTags(ValueError):
 class InductionReport:
     """What training did.
 
-    Attributes
-    ----------
-    sentences, words, tags : int
-        How many were trained on.
-    skipped : dict of str to int
-        Sentences left out, by reason.
-    fit : Fit
+    sentences, words, tags: How many were trained on.
+    skipped: Sentences left out, by reason.
     """
 
     sentences: int
@@ -54,25 +49,12 @@ def train(
 ) -> tuple[ValenceModel, InductionReport]:
     """Learn the dependency model with valence.
 
-    Parameters
-    ----------
-    tags : sequence of bytes
-        Of all sentences, joined.
-    offsets : int64 [sentences + 1]
-    settings : InducedParserSettings, optional
-    pool, report, checkpoint
-        As for `learning.learn`.
-    about : dict, optional
-        Kept in the model with the settings.
-
-    Raises
-    ------
-    ModelError
-        When the checkpoint's state is of another training.
-    NoSentences
-        When no sentence is left to train on.
-    TooManyTags
-        When there are more than `MOST_TAGS` different ones.
+    tags: Of all sentences, joined.
+    offsets (int64 [sentences + 1]).
+    pool, report, checkpoint: As for `learning.learn`.
+    about: Kept in the model with the settings.
+    Raises ModelError when the checkpoint's state is of another training. Raises NoSentences when no sentence is left to
+    train on. Raises TooManyTags when there are more than `MOST_TAGS` different ones.
     """
     settings = settings or InducedParserSettings()
     offsets = np.asarray(offsets, np.int64)

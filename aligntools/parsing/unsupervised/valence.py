@@ -15,14 +15,10 @@ BLOCKS, ROOM = 64, 1 << 25
 class Valence:
     """Probabilities of the model; sides are left and right.
 
-    Attributes
-    ----------
-    choose : float64 [tags, 2, tags]
-        Of a modifier's tag, by the head's tag and the side.
-    decide : float64 [tags, 2, 2, 2]
-        To stop and to go on, by the head's tag, the side, and whether it has no word on that side yet, or has.
-    root : float64 [tags]
-        Of the tag under the root.
+    choose (float64 [tags, 2, tags]): Of a modifier's tag, by the head's tag and the side.
+    decide (float64 [tags, 2, 2, 2]): To stop and to go on, by the head's tag, the side, and whether it has no word on
+        that side yet, or has.
+    root (float64 [tags]): Of the tag under the root.
     """
 
     choose: np.ndarray
@@ -49,13 +45,9 @@ class Valence:
 class ValenceCounts:
     """Expected counts.
 
-    Attributes
-    ----------
-    chosen, rooted : like ``choose`` and ``root`` of `Valence`
-        Edges.
-    bare : float64 [tags, 2]
-        Words that have none on a side.
-    words : float64 [tags]
+    chosen, rooted: Edges.
+    bare (float64 [tags, 2]): Words that have none on a side.
+    words (float64 [tags]).
     """
 
     chosen: np.ndarray
@@ -101,15 +93,10 @@ def expected_counts(
 ) -> tuple[ValenceCounts, np.ndarray]:
     """Return expected counts, and the log-likelihood of each sentence.
 
-    Parameters
-    ----------
-    model : Valence
-        Weights of at most 1 that need not be normalized.
-    tags : int32 [words]
-    offsets : int64 [sentences + 1]
-        From 0.
-    pool : Pool, optional
-        The results do not depend on it.
+    model: Weights of at most 1 that need not be normalized.
+    tags (int32 [words]).
+    offsets (int64 [sentences + 1]): From 0.
+    pool: The results do not depend on it.
     """
     # The weights of each modifier are taken relative to the largest, so that products stay within a float64.
     top = np.maximum(model.choose.max((0, 1)), model.root)

@@ -27,16 +27,12 @@ MAX_CELLS = 4_000_000
 class Chain:
     """Parameters of a chain with K states.
 
-    Attributes
-    ----------
-    start : float64 [K]
-    transitions : float64 [K, K]
-        From the row's state to the column's.
-    stop : float64 [K]
-        Probability of the end after a state; a row of ``transitions`` and its ``stop`` sum to one. All ones: a model
-        without an end, whose rows of ``transitions`` sum to one.
-    emissions : float64 [rows, K]
-        ``P(word | state)``; every column sums to one over the words (rows may also be classes of words).
+    start (float64 [K]).
+    transitions (float64 [K, K]): From the row's state to the column's.
+    stop (float64 [K]): Probability of the end after a state; a row of ``transitions`` and its ``stop`` sum to one. All
+        ones: a model without an end, whose rows of ``transitions`` sum to one.
+    emissions (float64 [rows, K]): ``P(word | state)``; every column sums to one over the words (rows may also be
+        classes of words).
     """
 
     start: np.ndarray
@@ -96,15 +92,8 @@ def leaving(values: "Chain | ChainCounts", ends: bool) -> np.ndarray:
 def as_distributions(values: "Chain | ChainCounts", ends: bool) -> list[np.ndarray]:
     """Lay a chain's or its counts' arrays out with one distribution a row.
 
-    Parameters
-    ----------
-    values : Chain or ChainCounts
-    ends : bool
-        Whether the end of a sentence is part of the model.
-
-    Returns
-    -------
-    start [1, K]; leaving [K, K + 1], the next state or (last column) the end, or [K, K]; emissions [K, rows]
+    ends: Whether the end of a sentence is part of the model.
+    Returns start [1, K]; leaving [K, K + 1], the next state or (last column) the end, or [K, K]; emissions [K, rows].
     """
     return [values.start[None, :], leaving(values, ends), np.ascontiguousarray(values.emissions.T)]
 
@@ -131,18 +120,13 @@ class _Chunk:
 class ChainText:
     """A text made ready for passes over it: cut into chunks and blocks, every word's occurrences listed.
 
-    Parameters
-    ----------
-    tokens : int32 [tokens]
-        Row of the emissions of every token.
-    offsets : int64 [sentences + 1]
-    n_rows : int
-    low, high : int32 [tokens] or None
-        Token t may only be in states ``low[t] .. high[t] - 1``: its tag is known, its substate is not.
-    allowed : bool [rows, K] or None
-        The states that each word may be in, by a dictionary: paths through others do not count.
-    max_cells : int
-        Posteriors held at a time; bounds memory, and changes no result but the rounding of sums.
+    tokens (int32 [tokens]): Row of the emissions of every token.
+    offsets (int64 [sentences + 1]).
+    low, high (int32 [tokens] or None): Token t may only be in states ``low[t] .. high[t] - 1``: its tag is known, its
+        substate is not.
+    allowed (bool [rows, K] or None): The states that each word may be in, by a dictionary: paths through others do not
+        count.
+    max_cells: Posteriors held at a time; bounds memory, and changes no result but the rounding of sums.
     """
 
     def __init__(
@@ -216,10 +200,7 @@ class ChainText:
     def held(self, chain: "Chain") -> "Chain":
         """Return the chain without emissions from states that words may not be in.
 
-        Raises
-        ------
-        ValueError
-            Where the text asks for rows or states that the chain has not.
+        Raises ValueError where the text asks for rows or states that the chain has not.
         """
         if len(chain.emissions) != self.n_rows:
             raise ValueError(f"the chain emits {len(chain.emissions)} words, the text has {self.n_rows}")
@@ -276,19 +257,9 @@ def _passes(
 def expected_counts(chain: "Chain", text: "ChainText", pool: "Pool", squared: bool = False) -> "ChainCounts":
     """Run forward-backward over a text and sum the expected counts.
 
-    Parameters
-    ----------
-    chain : Chain
-    text : ChainText
-    pool : Pool
-    squared : bool
-        Emissions count twice: expectations under the distribution Q of reconstruction (Cheng, Liu & Xu 2017,
+    squared: Emissions count twice: expectations under the distribution Q of reconstruction (Cheng, Liu & Xu 2017,
         equation 29), and ``loglik`` is that of ``sum_z P(z) P(x | z)^2``.
-
-    Returns
-    -------
-    ChainCounts
-        The same to the last bit for any number of threads.
+    Returns the same to the last bit for any number of threads.
     """
     k = chain.n_states
     counts = ChainCounts(
@@ -332,10 +303,8 @@ def log_likelihood(chain: "Chain", text: "ChainText", pool: "Pool", squared: boo
 def posteriors(chain: "Chain", text: "ChainText", pool: "Pool") -> np.ndarray:
     """Posterior probabilities of the states of all tokens.
 
-    Returns
-    -------
-    float64 [tokens, K], or [tokens, largest range] where tokens have ranges
-        Column c is state ``low[t] + c``. Zero in a sentence that has no path.
+    Returns float64 [tokens, K], or [tokens, largest range] where tokens have ranges: column c is state ``low[t] + c``.
+    Zero in a sentence that has no path.
     """
     result = np.empty((len(text.tokens), text.width(chain.n_states)))
     for chunk, gamma, _, _ in _passes(chain, text, pool):
@@ -359,12 +328,9 @@ def posterior_decode(chain: "Chain", text: "ChainText", pool: "Pool") -> np.ndar
 def viterbi(chain: "Chain", text: "ChainText", pool: "Pool") -> tuple[np.ndarray, np.ndarray]:
     """Find the most probable sequence of states of every sentence.
 
-    Returns
-    -------
-    states : int32 [tokens]
-        Ties go to the lowest state at the last position; the lowest states where a sentence has no path.
-    scores : float64 [sentences]
-        ``log P(x, z)``; -inf where a sentence has no path.
+    Returns states (int32 [tokens]): Ties go to the lowest state at the last position; the lowest states where a
+        sentence has no path.
+    Returns scores (float64 [sentences]): ``log P(x, z)``; -inf where a sentence has no path.
     """
     chain = text.held(chain)
     states, scores = np.zeros(len(text.tokens), np.int32), np.zeros(text.n_sentences)
@@ -379,12 +345,8 @@ def viterbi(chain: "Chain", text: "ChainText", pool: "Pool") -> tuple[np.ndarray
 def k_best(chain: "Chain", text: "ChainText", n: int, pool: "Pool") -> tuple[np.ndarray, np.ndarray]:
     """Find the n most probable sequences of states of every sentence, exactly.
 
-    Returns
-    -------
-    states : int32 [n, tokens]
-        -1 where a sentence has fewer than n.
-    scores : float64 [sentences, n]
-        ``log P(x, z)``, falling; -inf where there are fewer.
+    Returns states (int32 [n, tokens]): -1 where a sentence has fewer than n.
+    Returns scores (float64 [sentences, n]): ``log P(x, z)``, falling; -inf where there are fewer.
     """
     chain = text.held(chain)
     if n < 1:

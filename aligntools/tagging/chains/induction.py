@@ -36,19 +36,13 @@ PRIORS = {"em": (0.0, 0.0), "vb": (0.1, 0.1)}
 class InductionResult:
     """What a run of learning found.
 
-    Attributes
-    ----------
-    chain : Chain
-        After variational Bayes: the mean of its posterior.
-    objectives : list of float
-        Of the restart that was kept, in natural logarithms, one for each time that the parameters were evaluated. EM:
-        the log-likelihood, plus the prior's logarithm (up to a constant) where counts are smoothed. Variational
-        Bayes: the lower bound on the logarithm of the evidence.
-    perplexities : list of float
-        ``exp(-log P(text) / tokens)``; the ends of sentences add to P but are not counted as tokens. Variational
-        Bayes: under the weights ``exp E[log p]``, which sum to less than one.
-    restart : int
-        Which of the restarts was kept, from 0.
+    chain: After variational Bayes: the mean of its posterior.
+    objectives: Of the restart that was kept, in natural logarithms, one for each time that the parameters were
+        evaluated. EM: the log-likelihood, plus the prior's logarithm (up to a constant) where counts are smoothed.
+        Variational Bayes: the lower bound on the logarithm of the evidence.
+    perplexities: ``exp(-log P(text) / tokens)``; the ends of sentences add to P but are not counted as tokens.
+        Variational Bayes: under the weights ``exp E[log p]``, which sum to less than one.
+    restart: Which of the restarts was kept, from 0.
     """
 
     chain: Chain
@@ -62,16 +56,9 @@ def random_chain(
 ) -> Chain:
     """Return a chain whose states all lie near the text's word frequencies, each parameter moved a little.
 
-    Parameters
-    ----------
-    frequencies : array [rows]
-        How often each word occurs, smoothed or not.
-    n_states : int
-    rng : np.random.Generator
-    stop : bool
-        Whether the end of a sentence is part of the model.
-    noise : float
-        Standard deviation of the parameters' logarithms.
+    frequencies (array [rows]): How often each word occurs, smoothed or not.
+    stop: Whether the end of a sentence is part of the model.
+    noise: Standard deviation of the parameters' logarithms.
     """
 
     def moved(*shape: Any) -> np.ndarray:
@@ -178,28 +165,14 @@ def induce(
 ) -> InductionResult:
     """Learn a chain from text without tags, by EM (also where ``estimator`` is ``mre``) or variational Bayes.
 
-    Parameters
-    ----------
-    tokens : int32 [tokens]
-        Word ids, below ``n_words``.
-    offsets : int64 [sentences + 1]
-        Sentences may be empty.
-    n_words : int
-    pool : Pool
-        Does not change the results.
-    settings : InductionSettings or None
-        ``tolerance`` counts after `FIRST_STOP` updates; ``transition_prior`` is also that of the start.
-    report : callable or None
-        Called with (restart, iteration, objective, perplexity).
-    noise : float
-        How far random starts lie from one another; see `random_chain`.
-    allowed : bool [words, states] or None
-        The states that each word may be in: what is maximized is the sum over paths through these (Merialdo 1994).
-
-    Raises
-    ------
-    UsageProblem
-        When there is nothing to learn from, or a setting makes no sense.
+    tokens (int32 [tokens]): Word ids, below ``n_words``.
+    offsets (int64 [sentences + 1]): Sentences may be empty.
+    settings: ``tolerance`` counts after `FIRST_STOP` updates; ``transition_prior`` is also that of the start.
+    report: Called with (restart, iteration, objective, perplexity).
+    noise: How far random starts lie from one another; see `random_chain`.
+    allowed (bool [words, states] or None): The states that each word may be in: what is maximized is the sum over paths
+        through these (Merialdo 1994).
+    Raises UsageProblem when there is nothing to learn from, or a setting makes no sense.
     """
     settings = (settings or InductionSettings()).checked()
     estimator, n_states, stop = settings.learner, settings.states, settings.stop

@@ -29,20 +29,12 @@ def reconstruction(
 ) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
     """Evaluate ``log P(x|x)`` and what its gradient is made of.
 
-    Parameters
-    ----------
-    chain : Chain
-    text : ChainText
-    pool : Pool
-
-    Returns
-    -------
-    objectives : float64 [sentences]
-        ``log P(x|x)``, natural; 0 for a sentence of no words, -inf for one that the chain cannot emit.
-    counts : list of float64 arrays, shaped as `as_distributions` does
-        ``p dL/dp``, L the sum of the objectives: counts under Q (twice for emissions) minus under the posterior.
-    totals : list of float64 [distributions]
-        How often every distribution was used, expected under the posterior.
+    Returns objectives (float64 [sentences]): ``log P(x|x)``, natural; 0 for a sentence of no words, -inf for one that
+        the chain cannot emit.
+    Returns counts (list of float64 arrays, shaped as `as_distributions` does): ``p dL/dp``, L the sum of the
+        objectives: counts under Q (twice for emissions) minus under the posterior.
+    Returns totals (list of float64 [distributions]): How often every distribution was used, expected under the
+        posterior.
     """
     under_q = expected_counts(chain, text, pool, squared=True)
     posterior = expected_counts(chain, text, pool)
@@ -70,27 +62,13 @@ def reconstruct(
 ) -> "tuple[Chain, list[float]]":
     """Train a chain to reconstruct a text, by exponentiated gradient with adaptive rates.
 
-    Parameters
-    ----------
-    chain : Chain
-        Where to start: the solution of EM on this text. Parameters that are zero stay zero.
-    text : ChainText
-        Sentences that the chain cannot emit are left out.
-    pool : Pool
-    iterations : int
-        Steps at most. Many more than the paper's 50 raise the objective further and the likelihood falls.
-    report : callable or None
-        Called with (iteration, mean ``log P(x|x)`` of the sentences that have words); 0 is the start.
-    rate : float
-        First rate of every distribution; 1 is about as bold as a step of EM.
-    tolerance : float
-        Stop when a step gains less than this, relative to the objective.
-
-    Returns
-    -------
-    chain : Chain
-    objectives : list of float
-        Mean ``log P(x|x)`` at the start and after every step: it never falls.
+    chain: Where to start: the solution of EM on this text. Parameters that are zero stay zero.
+    text: Sentences that the chain cannot emit are left out.
+    iterations: Steps at most. Many more than the paper's 50 raise the objective further and the likelihood falls.
+    report: Called with (iteration, mean ``log P(x|x)`` of the sentences that have words); 0 is the start.
+    rate: First rate of every distribution; 1 is about as bold as a step of EM.
+    tolerance: Stop when a step gains less than this, relative to the objective.
+    Returns objectives: Mean ``log P(x|x)`` at the start and after every step: it never falls.
     """
     ends = chain.ends
     begin = as_distributions(chain, ends)

@@ -123,21 +123,13 @@ def relatives(word: str, known: dict[str, int]) -> list[tuple[int, str]]:
 class UnknownWords:
     """``p(state | form)`` for any word.
 
-    Attributes
-    ----------
-    features : dict of str to int
-        Row of each feature in ``weights``.
-    weights : float32 [features + 4 K, K]
-        Of features; then, for each of RELATIONS, of the relative's states.
-    known : dict of str to int
-        Number of each known word.
-    ptr : int64 [words + 1]
-    states : int32
-    shares : float32
-        ``p(state | word)`` of known words, where it is not small: word ``w`` is often enough in
+    features: Row of each feature in ``weights``.
+    weights (float32 [features + 4 K, K]): Of features; then, for each of RELATIONS, of the relative's states.
+    known: Number of each known word.
+    ptr (int64 [words + 1]), states (int32).
+    shares (float32): ``p(state | word)`` of known words, where it is not small: word ``w`` is often enough in
         ``states[ptr[w]:ptr[w + 1]]``.
-    classes : WordLookup or None
-        Classes of words, known or not, which are features too.
+    classes: Classes of words, known or not, which are features too.
     """
 
     features: dict[str, int]
@@ -167,21 +159,12 @@ class UnknownWords:
     ) -> "UnknownWords":
         """Learn from the words of a text.
 
-        Parameters
-        ----------
-        words : list of bytes
-            Distinct words.
-        counts : float64 [words, K]
-            How often each word was in each state, counted or expected.
-        rare : float
-            Words seen up to that often are learned from.
-        l2 : float
-            Precision of the weights' Gaussian prior.
-        cutoff : int
-            Features of fewer rare words are left out.
-        iterations : int
-            Of L-BFGS.
-        classes : WordLookup or None
+        words: Distinct words.
+        counts (float64 [words, K]): How often each word was in each state, counted or expected.
+        rare: Words seen up to that often are learned from.
+        l2: Precision of the weights' Gaussian prior.
+        cutoff: Features of fewer rare words are left out.
+        iterations: Of L-BFGS.
         """
         counts = np.asarray(counts, np.float64)
         n_states = counts.shape[1]
@@ -256,13 +239,7 @@ class UnknownWords:
     def probabilities(self, words: Sequence[bytes]) -> np.ndarray:
         """Return ``p(state | form)``.
 
-        Parameters
-        ----------
-        words : list of bytes
-
-        Returns
-        -------
-        float64 [words, K]
+        Returns float64 [words, K].
         """
         if not words:
             return np.zeros((0, self.n_states))

@@ -24,17 +24,11 @@ def signature(word: bytes) -> tuple[str, ...]:
 class WordClasses:
     """A tree; node 0 is the root, and nodes are numbered level by level.
 
-    Attributes
-    ----------
-    numbers : dict of str to int
-        Node of a signature.
-    parents : int64 [nodes]
-    levels : list of (int, int)
-        First node of a level, and one past the last.
-    paths : int64 [words, DEPTH + 1]
-        Node of each word of the text at each level, -1 below the last.
-    nodes : int64 [words]
-        Deepest node of each word.
+    numbers: Node of a signature.
+    parents (int64 [nodes]).
+    levels: First node of a level, and one past the last.
+    paths (int64 [words, DEPTH + 1]): Node of each word of the text at each level, -1 below the last.
+    nodes (int64 [words]): Deepest node of each word.
     """
 
     numbers: dict[str, int]

@@ -15,26 +15,16 @@ BLOCKS = 16
 class TaggedCorpus:
     """A tagged text. A *pair* is a word with a tag that it had, or may have had; a *cell* a token with such a tag.
 
-    Attributes
-    ----------
-    words : list of bytes
-        The different words, by first occurrence.
-    names : list of bytes
-        The different tags, in alphabetical order.
-    tokens : int32 [tokens]
-    offsets : int64 [sentences + 1]
-    cells : int64 [tokens + 1]
-        Token ``t`` has the cells ``cells[t]`` to ``cells[t + 1] - 1``: one where its tag is known.
-    tags, pairs : int32 [cells]
-        Tag and pair of each cell.
-    pair_word, pair_tag : int32 [pairs]
-        Sorted by word, then tag.
-    pair_count : float64 [pairs]
-        How often each pair was seen; where tags are not known, how often that is expected.
-    ptr, occurrences : int64
-        The cells of each pair, in the order of the text.
-    blocks, pair_blocks : list of (int, int)
-        Runs of sentences and of pairs.
+    words: The different words, by first occurrence.
+    names: The different tags, in alphabetical order.
+    tokens (int32 [tokens]), offsets (int64 [sentences + 1]).
+    cells (int64 [tokens + 1]): Token ``t`` has the cells ``cells[t]`` to ``cells[t + 1] - 1``: one where its tag is
+        known.
+    tags, pairs (int32 [cells]): Tag and pair of each cell.
+    pair_word, pair_tag (int32 [pairs]): Sorted by word, then tag.
+    pair_count (float64 [pairs]): How often each pair was seen; where tags are not known, how often that is expected.
+    ptr, occurrences (int64): The cells of each pair, in the order of the text.
+    blocks, pair_blocks: Runs of sentences and of pairs.
     """
 
     words: list[bytes]
@@ -56,10 +46,7 @@ class TaggedCorpus:
     def of(cls, words: Sequence[bytes], offsets: np.ndarray, tags: Sequence[bytes]) -> "TaggedCorpus":
         """Number the words and tags of a text.
 
-        Parameters
-        ----------
-        words, tags : list of bytes [tokens]
-        offsets : int64 [sentences + 1]
+        words, tags (list of bytes [tokens]), offsets (int64 [sentences + 1]).
         """
         names = sorted(set(tags))
         number = {name: n for n, name in enumerate(names)}
@@ -72,14 +59,8 @@ class TaggedCorpus:
     ) -> "TaggedCorpus":
         """Number the words of a text and its pairs; every cell counts its share of a token.
 
-        Parameters
-        ----------
-        words : list of bytes [tokens]
-        offsets : int64 [sentences + 1]
-        names : list of bytes
-        cells : int64 [tokens + 1]
-        tags : int32 [cells]
-            Indexes of ``names``; those of a token differ.
+        words (list of bytes [tokens]), offsets (int64 [sentences + 1]), cells (int64 [tokens + 1]).
+        tags (int32 [cells]): Indexes of ``names``; those of a token differ.
         """
         vocabulary: dict[bytes, int] = {}
         tokens = np.fromiter((vocabulary.setdefault(w, len(vocabulary)) for w in words), np.int32, len(words))

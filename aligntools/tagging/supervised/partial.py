@@ -32,16 +32,10 @@ ITERATIONS = 3
 class Observation:
     """What is known of a text's tags.
 
-    Attributes
-    ----------
-    names : list of bytes
-        All tags, in alphabetical order.
-    cells : int64 [tokens + 1]
-        Token ``t`` may have ``tags[cells[t]:cells[t + 1]]``.
-    tags : int32 [cells]
-        Indexes of ``names``.
-    dropped : int
-        Tokens whose given tags the dictionary does not have.
+    names: All tags, in alphabetical order.
+    cells (int64 [tokens + 1]): Token ``t`` may have ``tags[cells[t]:cells[t + 1]]``.
+    tags (int32 [cells]): Indexes of ``names``.
+    dropped: Tokens whose given tags the dictionary does not have.
     """
 
     names: list[bytes]
@@ -66,13 +60,9 @@ def observe(
     A word of the dictionary has one of the dictionary's tags: one of those that the text gives, where any of these is
     among them, else any of the dictionary's. A word that is not in the dictionary has a given tag, or any at all.
 
-    Parameters
-    ----------
-    words, labels : sequence of bytes [tokens]
-    sets : dict of bytes to tuple of bytes
-        The tags that each label stands for; none: any.
-    types : dict of bytes to sequence of bytes
-        The tags that each word of a dictionary can have.
+    words, labels (sequence of bytes [tokens]).
+    sets: The tags that each label stands for; none: any.
+    types: The tags that each word of a dictionary can have.
     """
     numbers: dict[tuple[bytes, bytes], int] = {}
     kinds = np.fromiter(
@@ -96,15 +86,8 @@ def observe(
 class Completed:
     """A text with counts that a chain of one state a tag expects.
 
-    Attributes
-    ----------
-    text : TaggedCorpus
-    states : Substates
-    unknown : UnknownWords
-    letters : float64 [pairs]
-        ``p(tag | form)``.
-    strength : float
-        Observations that this counts.
+    letters (float64 [pairs]): ``p(tag | form)``.
+    strength: Observations that this counts.
     """
 
     text: TaggedCorpus
@@ -159,16 +142,8 @@ def complete(
 ) -> Completed:
     """Learn a chain of one state a tag from a text whose tokens may have several tags, by EM.
 
-    Parameters
-    ----------
-    text : TaggedCorpus
-    looks : WordClasses
-    pool : Pool
-    settings : TaggerSettings
-    report : callable or None
-        Called with (0, iteration, states, log-likelihood).
-    classes : WordLookup or None
-        Word classes as features of unknown and rare words.
+    report: Called with (0, iteration, states, log-likelihood).
+    classes: Word classes as features of unknown and rare words.
     """
     states, smoothing = known_counts(text), settings.smoothing
     seen = replace(text, pair_count=states.emissions)

@@ -26,15 +26,9 @@ STATES = 1000
 class Substates:
     """Expected counts of a model with substates.
 
-    Attributes
-    ----------
-    first : int64 [tags + 1]
-        Tag ``g`` has the states ``first[g]`` to ``first[g + 1] - 1``.
-    start, stop : float64 [states]
-    transitions : float64 [states, states]
-    at : int64 [pairs + 1]
-    emissions : float64
-        Of pair ``p`` and each substate of its tag, from ``at[p]`` on.
+    first (int64 [tags + 1]): Tag ``g`` has the states ``first[g]`` to ``first[g + 1] - 1``.
+    start, stop (float64 [states]), transitions (float64 [states, states]), at (int64 [pairs + 1]).
+    emissions (float64): Of pair ``p`` and each substate of its tag, from ``at[p]`` on.
     """
 
     first: np.ndarray
@@ -91,10 +85,7 @@ def class_shares(
 ) -> np.ndarray:
     """Return ``p(substate | tag, class of the word)``, float64 [nodes, states].
 
-    Parameters
-    ----------
-    classes : WordClasses
-        Of ``text.words``.
+    classes: Of ``text.words``.
     """
     n_states, tag_of, first = len(states.start), states.tag_of, states.first
     if n_states == len(first) - 1:
@@ -122,14 +113,7 @@ def estimate(
     Emissions are ``p(state | word) / p(state)``, in proportion to ``p(word | state)``, where a word's tag is
     ``tag_shares`` whatever its substate, and its substates are smoothed towards those of words that look like it.
 
-    Parameters
-    ----------
-    states : Substates
-    text : TaggedCorpus
-    tag_shares : float64 [pairs]
-        ``p(tag | word)``.
-    classes : WordClasses
-    smoothing : TagSmoothing
+    tag_shares (float64 [pairs]): ``p(tag | word)``.
     """
     tag_of, first = states.tag_of, states.first
     n_tags = len(first) - 1
@@ -161,12 +145,8 @@ def expect(
 ) -> "tuple[Substates, float, np.ndarray]":
     """Return the expected counts of a text under a model, its log-likelihood and, for ``merging``, losses of merges.
 
-    Returns
-    -------
-    Substates
-    loglik : float
-    losses : float64 [states]
-        Of merging states 2i and 2i + 1 of a tag, at the first of them; zeros unless ``merging``.
+    Returns losses (float64 [states]): Of merging states 2i and 2i + 1 of a tag, at the first of them; zeros unless
+        ``merging``.
     """
     n = len(states.start)
     low = states.first[text.pair_tag]
@@ -304,26 +284,12 @@ def train(
 ) -> "Substates":
     """Train a model with substates of the tags by splitting and merging.
 
-    Parameters
-    ----------
-    text : TaggedCorpus
-    tag_shares : float64 [pairs]
-    classes : WordClasses
-    settings : TaggerSettings
-        ``latent`` substates a tag at most; ``iterations`` of EM after each round of splits, and a third as many after
-        its merges. Halves differ by ``noise`` at first, and a share of the splits, ``merging``, is undone.
-    pool : Pool
-    random : np.random.Generator
-    report : callable or None
-        Called with (round, iteration, states, log-likelihood).
-    start : Substates or None
-        Counts with one state a tag; None: those of the text, whose tags are all known.
-    renewed : callable or None
-        Returns the text and ``tag_shares`` as some counts would have them, where the text's own are expectations.
-
-    Returns
-    -------
-    Substates
+    tag_shares (float64 [pairs]).
+    settings: ``latent`` substates a tag at most; ``iterations`` of EM after each round of splits, and a third as many
+        after its merges. Halves differ by ``noise`` at first, and a share of the splits, ``merging``, is undone.
+    report: Called with (round, iteration, states, log-likelihood).
+    start: Counts with one state a tag; None: those of the text, whose tags are all known.
+    renewed: Returns the text and ``tag_shares`` as some counts would have them, where the text's own are expectations.
     """
     report = report or (lambda *_: None)
     states = counted(text) if start is None else start

@@ -38,23 +38,11 @@ def train_supervised(
 ) -> TaggerModel:
     """Train a tagger on a tagged text.
 
-    Parameters
-    ----------
-    words, tags : list of bytes [tokens]
-    offsets : int64 [sentences + 1]
-    pool : Pool
-    settings : TaggerSettings or None
-    report : callable or None
-        Called with (member, round of splits, iteration, states, log-likelihood) after each iteration of EM.
-    classes : WordLookup or None
-        Word classes as features of unknown and rare words; kept in the model.
-    observed : Observation or None
-        Which tags the tokens may have, in the place of ``tags``.
-
-    Raises
-    ------
-    UsageProblem
-        When the text has no words, or a setting makes no sense.
+    words, tags (list of bytes [tokens]), offsets (int64 [sentences + 1]).
+    report: Called with (member, round of splits, iteration, states, log-likelihood) after each iteration of EM.
+    classes: Word classes as features of unknown and rare words; kept in the model.
+    observed: Which tags the tokens may have, in the place of ``tags``.
+    Raises UsageProblem when the text has no words, or a setting makes no sense.
     """
     settings = (settings or TaggerSettings()).checked()
     if not words:
