@@ -28,15 +28,10 @@ _Arc: TypeAlias = tuple[int, int, str, Any]
 class LatticeLines(Lines):
     """Lattices one after another, as `Lines` are sentences: ``words`` are those of arcs.
 
-    Attributes
-    ----------
-    begins, ends : int32 [arcs]
-        The nodes that each arc leads from and to, numbered from 0 in each lattice. The arcs of a lattice are in
-        order of their end, then of their beginning.
-    values : float32 [arcs, names]
-        Features of the arcs.
-    names : tuple of str
-        What the features are called.
+    begins, ends (int32 [arcs]): The nodes that each arc leads from and to, numbered from 0 in each lattice. The arcs of
+        a lattice are in order of their end, then of their beginning.
+    values (float32 [arcs, names]): Features of the arcs.
+    names: What the features are called.
     """
 
     begins: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
@@ -77,17 +72,10 @@ def lattice_lines(
     words go: those with words get what is on the way behind them (before the first word, what is on the way to it).
     A path without any word goes where there are others.
 
-    Parameters
-    ----------
-    lattices : iterable of WordLattice
-    scores : int
-        Of each arc.
-    named : sequence of str
-        Named features that count, without `PREFIX`.
-    name : str
-        What messages call the lattices.
-    first : int
-        Number of the first lattice, for messages.
+    scores: Of each arc.
+    named: Named features that count, without `PREFIX`.
+    name: What messages call the lattices.
+    first: Number of the first lattice, for messages.
     """
     place = {one: scores + k for k, one in enumerate(named)}
     rows, sizes = [], [0]

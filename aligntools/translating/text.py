@@ -13,14 +13,9 @@ from aligntools.words.vocabulary import AnyVocabulary, Vocabulary
 class Lines:
     """Sentences of words.
 
-    Attributes
-    ----------
-    words : list of bytes
-        UTF-8, of all sentences.
-    offsets : int64 [sentences + 1]
-        Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``.
-    name : str
-        The file, or what messages call the text.
+    words: UTF-8, of all sentences.
+    offsets (int64 [sentences + 1]): Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``.
+    name: The file, or what messages call the text.
     """
 
     words: list[bytes]

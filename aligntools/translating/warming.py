@@ -41,11 +41,7 @@ _TARGET = ("a b c", "b c", "d a", "c b a d")
 def warm(folder: Path, pool: Pool) -> None:
     """Compile what ``train-lm``, ``extract-grammar``, ``translate`` and ``imputed-risk`` use.
 
-    Parameters
-    ----------
-    folder : Path
-        For small files.
-    pool : Pool
+    folder: For small files.
     """
     sides = [folder / "source", folder / "target"]
     for path, lines in zip(sides, (_SOURCE, _TARGET), strict=True):

@@ -36,13 +36,9 @@ _Found = TypeVar("_Found")
 class Translations:
     """The best translations found.
 
-    Attributes
-    ----------
-    tokens : int32 [words]
-        Target ids; those past the vocabulary are of ``Sentences.extra``.
-    offsets : int64 [sentences + 1]
-    scores : float64 [sentences]
-        ``weights . features`` of the best derivation; 0 for a blank line.
+    tokens (int32 [words]): Target ids; those past the vocabulary are of ``Sentences.extra``.
+    offsets (int64 [sentences + 1]).
+    scores (float64 [sentences]): ``weights . features`` of the best derivation; 0 for a blank line.
     """
 
     tokens: np.ndarray
@@ -53,24 +49,13 @@ class Translations:
 class System:
     """A grammar, a language model and weights.
 
-    Parameters
-    ----------
-    grammar : GrammarRules
-        All rules rewrite X. S -> X and S -> S X come with the decoder, as does passing through a word that no rule
+    grammar: All rules rewrite X. S -> X and S -> S X come with the decoder, as does passing through a word that no rule
         has alone.
-    lm : NgramModel or None
-    weights : sequence of float, or dict of str to float
-        One for each of `features`.
-    settings : DecoderSettings
-    arc_features : sequence of str
-        Of lattices that are to be translated.
-
-    Attributes
-    ----------
-    features : list of str
-        "lm", the grammar's, then `prepared.COUNTS`, then the grammar's sparse ones, then those of arcs. Without a
+    weights: One for each of `features`.
+    arc_features: Of lattices that are to be translated.
+    features: "lm", the grammar's, then `prepared.COUNTS`, then the grammar's sparse ones, then those of arcs. Without a
         language model "lm" and "lm-unknown" are there and always 0.
-    weights : float64 [features]
+    weights (float64 [features]).
     """
 
     def __init__(
@@ -133,11 +118,8 @@ class System:
     def encode(self, words: Sequence[bytes], offsets: np.ndarray) -> Sentences:
         """Number the words of sentences.
 
-        Parameters
-        ----------
-        words : list of bytes
-            UTF-8.
-        offsets : int64 [sentences + 1]
+        words: UTF-8.
+        offsets (int64 [sentences + 1]).
         """
         numbers: dict[bytes, int] = {}
         inverse = np.fromiter((numbers.setdefault(w, len(numbers)) for w in words), np.int64, len(words))
@@ -152,10 +134,7 @@ class System:
     def encode_text(self, text: Lines) -> Sentences:
         """Number the words of text, which may be of lattices.
 
-        Raises
-        ------
-        ValueError
-            When the arcs do not have the system's features.
+        Raises ValueError when the arcs do not have the system's features.
         """
         found = self.encode(text.words, text.offsets)
         if not isinstance(text, LatticeLines):
@@ -177,9 +156,7 @@ class System:
 
         Words that are neither in the vocabulary nor in ``sentences.extra`` get numbers past both.
 
-        Returns
-        -------
-        int32 [words]
+        Returns int32 [words].
         """
         ids = self.grammar.target_vocabulary.ids(words).astype(np.int32)
         beyond = {w: len(self.grammar.target_vocabulary) + k for k, w in enumerate(sentences.extra)}
@@ -205,11 +182,6 @@ class System:
 
         Ties go to the derivation found first; the result does not depend on the number of threads. A sentence of more
         than `LONGEST` words is translated in pieces.
-
-        Parameters
-        ----------
-        sentences : Sentences
-        pool : Pool or None
         """
         lm_ids = self._lm_ids(sentences)
 
@@ -235,11 +207,6 @@ class System:
         Its features are local: the language model's is what a hyperedge adds. Rules below 0 are `PASSED`, `UNARY`,
         `BINARY` and `GOAL`. Word ids past the target vocabulary are of ``sentences.extra``. The root joins what
         otherwise differs: its ``left`` and ``right`` are of the best derivation.
-
-        Parameters
-        ----------
-        sentences : Sentences
-        pool : Pool or None
         """
         lm_ids = self._lm_ids(sentences)
 
@@ -257,17 +224,9 @@ class System:
     ) -> Hypergraph:
         """Find all derivations of given translations; nothing is pruned.
 
-        Parameters
-        ----------
-        sentences : Sentences
-        words : int32 [words], offsets : int64 [sentences + 1]
-            The translations, as `encode_target` numbers them; one without words has no derivation.
-        pool : Pool or None
-
-        Returns
-        -------
-        Hypergraph
-            Without derivations where the rules do not yield the translation.
+        words (int32 [words], offsets : int64 [sentences + 1]): The translations, as `encode_target` numbers them; one
+            without words has no derivation.
+        Returns without derivations where the rules do not yield the translation.
         """
         lm_ids, prepared, words = self._lm_ids(sentences), self._prepared, np.ascontiguousarray(words, np.int32)
         if prepared.index is None:

@@ -14,15 +14,10 @@ from aligntools.translating.decoding.workspace import Workspace
 class RuleIndex:
     """A grammar's rules by the first word of their source sides.
 
-    Attributes
-    ----------
-    source_offsets, source : int64 [rules + 1], int32
-        The grammar's source sides.
-    rules : int32 [rules]
-    starts : int64 [source words + 2]
-        Where those of each word begin; of rules without words, under 0.
-    alone : bool [source words + 1]
-        Which words are a source side by themselves.
+    source_offsets, source (int64 [rules + 1], int32): The grammar's source sides.
+    rules (int32 [rules]).
+    starts (int64 [source words + 2]): Where those of each word begin; of rules without words, under 0.
+    alone (bool [source words + 1]): Which words are a source side by themselves.
     """
 
     source_offsets: np.ndarray

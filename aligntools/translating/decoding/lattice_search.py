@@ -21,10 +21,7 @@ _MUCH = 1 << 26
 class Lattices(Sentences):
     """Lattices to be translated by one system: `Sentences` whose words are those of arcs.
 
-    Attributes
-    ----------
-    begins, ends, values
-        See `aligntools.translating.lattices.LatticeLines`.
+    begins, ends, values: See `aligntools.translating.lattices.LatticeLines`.
     """
 
     begins: np.ndarray
@@ -57,16 +54,9 @@ def decode_lattice(
 ) -> int:
     """Fill the workspace with the hypotheses of the lattice of some arcs; return the goal.
 
-    Parameters
-    ----------
-    lattices : Lattices
-    part : slice
-        Its arcs.
-    scores : float64 [arcs]
-        Weights times features of each.
-    settings, lm_weights, tables, model
-        As `kernels_decoder.decode` takes them.
-    workspace : Workspace
+    part: Its arcs.
+    scores (float64 [arcs]): Weights times features of each.
+    settings, lm_weights, tables, model: As `kernels_decoder.decode` takes them.
     """
     begins, ends, w = lattices.begins[part], lattices.ends[part], workspace
     nodes = int(ends[-1]) + 1
@@ -103,15 +93,9 @@ def with_arc_features(
 ) -> Hypergraph:
     """Add the features of arcs to those of a lattice's hyperedges.
 
-    Parameters
-    ----------
-    forest : Hypergraph
-    edges : int64 [edges]
-        The number of each hyperedge in the workspace.
-    workspace : Workspace
-    values : float32 [arcs, arc features]
-    features : int
-        All features; those of arcs are the last.
+    edges (int64 [edges]): The number of each hyperedge in the workspace.
+    values (float32 [arcs, arc features]).
+    features: All features; those of arcs are the last.
     """
     sums = np.zeros((len(edges), values.shape[1]), np.float32)
     kernels.add_arc_features(edges, workspace.hypotheses.paths, workspace.paths.rows, values, sums)

@@ -36,18 +36,9 @@ def feature_names(grammar: GrammarRules) -> list[str]:
 class Prepared:
     """What does not depend on the weights; `kernels_tables.ordered` and `kernels_tables.scores` are yet to be made.
 
-    Attributes
-    ----------
-    trie : Trie
-    tables : RuleTables
-    features : RuleFeatures
-    model : ModelTables
-    order : int
-        Of the language model.
-    workspaces : list of Workspace
-        Those that no thread is using.
-    index : forced.RuleIndex or None
-        Once translations were forced.
+    order: Of the language model.
+    workspaces: Those that no thread is using.
+    index: Once translations were forced.
     """
 
     trie: Trie

@@ -9,16 +9,11 @@ import numpy as np
 class Sentences:
     """Text to be translated by one system.
 
-    Attributes
-    ----------
-    tokens : int32 [words]
-        Ids of the grammar's source vocabulary; 0 for words that are not in it.
-    offsets : int64 [sentences + 1]
-    passed : int32 [words]
-        The target id that each word has when it is passed through: of the same word in the target vocabulary, or one
-        past it, ``len(vocabulary) + k`` for ``extra[k]``.
-    extra : list of bytes
-        Words that are not in the target vocabulary.
+    tokens (int32 [words]): Ids of the grammar's source vocabulary; 0 for words that are not in it.
+    offsets (int64 [sentences + 1]).
+    passed (int32 [words]): The target id that each word has when it is passed through: of the same word in the target
+        vocabulary, or one past it, ``len(vocabulary) + k`` for ``extra[k]``.
+    extra: Words that are not in the target vocabulary.
     """
 
     tokens: np.ndarray

@@ -13,20 +13,9 @@ _EACH, _MUCH = 200, 1 << 26
 class Workspace:
     """What `kernels_decoder.decode` writes.
 
-    Parameters
-    ----------
-    order : int
-        Of the language model.
-
-    Attributes
-    ----------
-    context : Context
-    chart : Chart
-    items : Items
-    hypotheses : Hypotheses
-    paths, nothing : Paths
-        For lattices, and for sentences.
-    counts : int64 [4]
+    order: Of the language model.
+    paths, nothing: For lattices, and for sentences.
+    counts (int64 [4]).
     """
 
     def __init__(self, order: int) -> None:
@@ -77,10 +66,7 @@ class Workspace:
     def enlarge(self, what: int) -> None:
         """Make the arrays that were too small twice as large.
 
-        Raises
-        ------
-        ResourceError
-            When the process would pass its bound on memory.
+        Raises ResourceError when the process would pass its bound on memory.
         """
         more = self._sizes[what] * _EACH
         if more > _MUCH:

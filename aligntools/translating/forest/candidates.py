@@ -17,14 +17,10 @@ from aligntools.translating.forest.hypergraph import Hypergraph
 class CandidateLists:
     """Some derivations of each sentence: words, features and scores.
 
-    Attributes
-    ----------
-    offsets : int64 [sentences + 1]
-    word_offsets : int64 [candidates + 1], words : int32
-    feature_offsets : int64 [candidates + 1], feature_ids : int32, feature_values : float32
-        Summed over the derivation; ids ascending.
-    scores : float64 [candidates]
-        Under the weights that they were found with.
+    offsets (int64 [sentences + 1]), word_offsets (int64 [candidates + 1], words : int32).
+    feature_offsets (int64 [candidates + 1], feature_ids : int32, feature_values : float32): Summed over the derivation;
+        ids ascending.
+    scores (float64 [candidates]): Under the weights that they were found with.
     """
 
     offsets: np.ndarray

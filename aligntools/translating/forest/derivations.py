@@ -20,12 +20,8 @@ MOST_ROWS = 1 << 23
 def best(hypergraph: Hypergraph, scores: np.ndarray, features: int, pool: Pool | None = None) -> CandidateLists:
     """Find the best derivation of each sentence.
 
-    Parameters
-    ----------
-    hypergraph : Hypergraph
-    scores : float64 [edges]
-    features : int
-        How many there are.
+    scores (float64 [edges]).
+    features: How many there are.
     """
     return _derivations(hypergraph, scores, features, lambda work, s: work.best(s), pool)
 
@@ -35,15 +31,9 @@ def k_best(
 ) -> CandidateLists:
     """Find the k best derivations of each sentence, best first (Huang & Chiang 2005, algorithm 3).
 
-    Parameters
-    ----------
-    hypergraph : Hypergraph
-    scores : float64 [edges]
-    features : int
-        How many there are.
-    k : int
-    distinct : bool
-        Of derivations with the same words only the best.
+    scores (float64 [edges]).
+    features: How many there are.
+    distinct: Of derivations with the same words only the best.
     """
     return _derivations(hypergraph, scores, features, lambda work, s: work.k_best(s, k, distinct), pool)
 
@@ -53,17 +43,10 @@ def samples(
 ) -> CandidateLists:
     """Draw derivations, each independently in proportion to the exponential of its score.
 
-    Parameters
-    ----------
-    hypergraph : Hypergraph
-    scores : float64 [edges]
-        Log-potentials.
-    features : int
-        How many there are.
-    count : int
-        Of each sentence.
-    seed : int
-        A sentence's samples depend on it and on the sentence's place alone.
+    scores (float64 [edges]): Log-potentials.
+    features: How many there are.
+    count: Of each sentence.
+    seed: A sentence's samples depend on it and on the sentence's place alone.
     """
     _, conditional = inside(hypergraph, scores, pool)
     return _derivations(hypergraph, scores, features, lambda work, s: work.samples(s, conditional, count, seed), pool)
@@ -72,12 +55,7 @@ def samples(
 def best_edges(hypergraph: Hypergraph, scores: np.ndarray, k: int, pool: Pool | None = None) -> list[list[np.ndarray]]:
     """Return the k best derivations of each sentence that differ in their words, as edges, in pre-order.
 
-    Parameters
-    ----------
-    hypergraph : Hypergraph
-    scores : float64 [edges]
-    k : int
-    pool : Pool, optional
+    scores (float64 [edges]).
     """
     h = hypergraph
     choice, value = np.empty(h.nodes, np.int64), np.empty(h.nodes)

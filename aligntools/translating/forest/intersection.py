@@ -16,11 +16,7 @@ def intersection(
     A node is a node of the hypergraph with a stretch of the words, so that every derivation is there once. What its
     nodes begin and end with is not set.
 
-    Parameters
-    ----------
-    hypergraph : Hypergraph
-    words : int32 [words], offsets : int64 [sentences + 1]
-        A sentence without words has no derivation here.
+    words (int32 [words], offsets : int64 [sentences + 1]): A sentence without words has no derivation here.
     """
     words = np.ascontiguousarray(words, np.int32)
 

@@ -24,19 +24,8 @@ def best_lists(
 ) -> list[list[Candidate]]:
     """Return the k best distinct translations that hypergraphs hold.
 
-    Parameters
-    ----------
-    system : System
-    forest : Hypergraph
-        From `System.forest`, of the same sentences.
-    sentences : Sentences
-    k : int
-    pool : Pool or None
-
-    Returns
-    -------
-    list of list of Candidate
-        For each sentence its candidates, best first; a blank line has one, without words.
+    forest: From `System.forest`, of the same sentences.
+    Returns for each sentence its candidates, best first; a blank line has one, without words.
     """
     scores = edge_scores(forest, system.weights, pool=pool)
     return _lists(system, k_best(forest, scores, len(system.features), k, pool=pool), sentences, 1)
@@ -53,13 +42,7 @@ def sample_lists(
 ) -> list[list[Candidate]]:
     """Return derivations drawn in proportion to ``exp(gamma * score)``, in the same form, with their own scores.
 
-    Parameters
-    ----------
-    system, forest, sentences, pool
-        As for `best_lists`.
-    count : int
-    gamma : float
-    seed : int
+    system, forest, sentences, pool: As for `best_lists`.
     """
     scores = edge_scores(forest, system.weights, gamma, pool=pool)
     found = samples(forest, scores, len(system.features), count, seed, pool=pool)
@@ -71,10 +54,7 @@ def derivation_lists(
 ) -> list[DerivedSentence]:
     """Return sentences with their k best derivations that differ in their words: rules, spans, features, scores.
 
-    Parameters
-    ----------
-    system, forest, sentences, k, pool
-        As for `best_lists`.
+    system, forest, sentences, k, pool: As for `best_lists`.
     """
     scores = edge_scores(forest, system.weights, pool=pool)
     name, found = system.names(sentences), best_edges(forest, scores, k, pool)

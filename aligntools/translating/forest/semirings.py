@@ -30,18 +30,9 @@ def _spans(h: Hypergraph) -> list[tuple[int, int, int, int]]:
 def inside(hypergraph: Hypergraph, scores: np.ndarray, pool: Pool | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Sum over all derivations.
 
-    Parameters
-    ----------
-    hypergraph : Hypergraph
-    scores : float64 [edges]
-        Log-potentials.
-
-    Returns
-    -------
-    beta : float64 [nodes]
-        Log of the sum below each node, -inf where there is no derivation.
-    conditional : float64 [edges]
-        Probability of the edge, given its head.
+    scores (float64 [edges]): Log-potentials.
+    Returns beta (float64 [nodes]): Log of the sum below each node, -inf where there is no derivation.
+    Returns conditional (float64 [edges]): Probability of the edge, given its head.
     """
     h = hypergraph
     beta, conditional = np.empty(h.nodes), np.empty(h.edges)
@@ -86,12 +77,9 @@ def expectations(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Expect a sum of rewards and differentiate it.
 
-    Returns
-    -------
-    values : float64 [sentences]
-        Expected sum of the rewards of a derivation's edges; 0 without derivations.
-    slopes : float64 [edges]
-        Derivative of the sum of the values, each times the weight of its sentence in ``posterior``, by the scores.
+    Returns values (float64 [sentences]): Expected sum of the rewards of a derivation's edges; 0 without derivations.
+    Returns slopes (float64 [edges]): Derivative of the sum of the values, each times the weight of its sentence in
+        ``posterior``, by the scores.
     """
     h = hypergraph
     values, excess, slopes = np.empty(h.nodes), np.empty(h.nodes), np.empty(h.edges)

@@ -61,19 +61,10 @@ class ExtractionFigures:
 class Extraction:
     """The extraction of one grammar, which comes in parts.
 
-    Parameters
-    ----------
-    bitext : Bitext
-    links : Links
-        Of as many sentences, all within them.
-    settings : ExtractionSettings
-    text : (Side, Vocabulary) or None
-        Keep only rules that this text can use; all rules enter the scores.
-    threads : int
-    max_memory : int
-        Bytes for tables, runs and shards; a bound on what grows with the text, kept approximately.
-    folder : str or None
-        Folder for runs that do not fit in memory; None: the system's folder for temporary files.
+    links: Of as many sentences, all within them.
+    text: Keep only rules that this text can use; all rules enter the scores.
+    max_memory: Bytes for tables, runs and shards; a bound on what grows with the text, kept approximately.
+    folder: Folder for runs that do not fit in memory; None: the system's folder for temporary files.
     """
 
     def __init__(
@@ -129,13 +120,7 @@ class Extraction:
     def extract_runs(self, begin: int, end: int, pool: Pool, runs: Any, memory: int) -> None:
         """Fill tables with the distinct rules of sentences ``begin:end``, and add them to ``runs``, sorted.
 
-        Parameters
-        ----------
-        begin, end : int
-        pool : Pool
-        runs : Spool, or what else has its ``add``
-        memory : int
-            Bytes for tables of all threads.
+        memory: Bytes for tables of all threads.
         """
         room = max(_LEAST, memory // 4 // pool.threads // _RECORD)
         costs = np.minimum(self.source.lengths(), self.target.lengths())[begin:end]

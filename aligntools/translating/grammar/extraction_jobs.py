@@ -72,13 +72,7 @@ def parts_by_jobs(
 ) -> Iterator[GrammarRules | bytes]:
     """Yield the grammar in parts, in order; in text of this style (see `grammar_text.format_text`) if there is one.
 
-    Parameters
-    ----------
-    extraction : Extraction
-    blocks : BlockMap
-    workers : int
-        How many share the bound on memory.
-    style : str or None
+    workers: How many share the bound on memory.
     """
     store, jobs = blocks.store, max(workers, blocks.workers)
     words = word_table(extraction.source, extraction.target, extraction.links)

@@ -43,26 +43,13 @@ def score(
 ) -> tuple[list[str], np.ndarray]:
     """Return a set of features' names and values.
 
-    Parameters
-    ----------
-    name : str
-        One of `SETS`.
-    counts : np.ndarray [shape=(rules, 3)]
-        Fractional counts of target side, source side and rule. Target sides that differ in the order of their
-        nonterminals alone are counted as one, so that both probabilities are defined alike.
-    occurrences, source_occurrences : np.ndarray [shape=(rules,), dtype=int64]
-        How often rule and source side were seen.
-    lexical : np.ndarray [shape=(rules, 2)]
-        Lexical weights; see `kernels_grammar.weigh_links`.
-    sides : tuple
-        Source offsets and symbols, target offsets and symbols; see `GrammarRules`.
-    words : WordTable
-
-    Returns
-    -------
-    names : list of str
-    values : np.ndarray [shape=(rules, features), dtype=float32]
-        With five decimals.
+    name: One of `SETS`.
+    counts [rules, 3]: Fractional counts of target side, source side and rule. Target sides that differ in the order of
+        their nonterminals alone are counted as one, so that both probabilities are defined alike.
+    occurrences, source_occurrences (int64 [rules]): How often rule and source side were seen.
+    lexical [rules, 2]: Lexical weights; see `kernels_grammar.weigh_links`.
+    sides: Source offsets and symbols, target offsets and symbols; see `GrammarRules`.
+    Returns values (float32 [rules, features]): With five decimals.
     """
     target, source, joint = counts.T
     if name == "cdec":
@@ -108,17 +95,10 @@ def add_bigrams(
     for nonterminals: ``the [X,1] of`` has the bigrams ``DT_X`` and ``X_IN``. A feature's value is how often the
     bigram occurs in the rule.
 
-    Parameters
-    ----------
-    grammar : GrammarRules
-    tags : dict of bytes to bytes
-        By word; see `dominant_tags`.
-    most : int or None
-        Keep this many bigrams, those in the most rules (the paper has 541 and 1023).
-    least : int
-        Keep only bigrams in at least this many rules.
-    names : sequence of str or None
-        Instead of choosing, take these, in this order: those of a system whose weights were learned before.
+    tags: By word; see `dominant_tags`.
+    most: Keep this many bigrams, those in the most rules (the paper has 541 and 1023).
+    least: Keep only bigrams in at least this many rules.
+    names: Instead of choosing, take these, in this order: those of a system whose weights were learned before.
     """
     labels, of = _labels(grammar.target_vocabulary, tags)
     rule = np.repeat(np.arange(len(grammar)), np.diff(grammar.target_offsets))

@@ -15,11 +15,8 @@ _CHUNK = 1 << 22  # links counted at a time
 class WordTable:
     """``p(target word | source word)`` and ``p(source word | target word)``, NULL (0) being a word on both sides.
 
-    Attributes
-    ----------
-    keys : np.ndarray [shape=(a power of two,), dtype=uint64]
-        ``source << 32 | target``, where `kernels_grammar` looks for them; 0 is free.
-    values : np.ndarray [shape=(a power of two, 2), dtype=float64]
+    keys (uint64 [a power of two]): ``source << 32 | target``, where `kernels_grammar` looks for them; 0 is free.
+    values (float64 [a power of two, 2]).
     """
 
     keys: np.ndarray
@@ -37,11 +34,8 @@ class WordTable:
 def count_words(source: Side, target: Side, links: Links) -> tuple[np.ndarray, np.ndarray]:
     """Count linked words (Koehn, Och & Marcu 2003, 4.4); a word without links counts as linked to NULL.
 
-    Returns
-    -------
-    pairs : np.ndarray [shape=(pairs,), dtype=uint64]
-        ``source << 32 | target``, ascending.
-    counts : np.ndarray [shape=(pairs,), dtype=int64]
+    Returns pairs (uint64 [pairs]): ``source << 32 | target``, ascending.
+    Returns counts (int64 [pairs]).
     """
     source_linked, target_linked = np.zeros(len(source.tokens), bool), np.zeros(len(target.tokens), bool)
     sentence = links.sentences()

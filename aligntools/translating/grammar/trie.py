@@ -11,16 +11,10 @@ from aligntools.translating.grammar import kernels_trie
 class Trie:
     """A trie over source sides; weights do not enter it, so tuning builds it once.
 
-    Attributes
-    ----------
-    keys, children : uint64, int32 [a power of two]
-        Steps by words (see `kernels_trie`).
-    by_gap : int32 [nodes]
-        The step by a nonterminal, -1 where there is none.
-    rule_at : int64 [nodes + 1]
-        Where the rules of each node begin in ``rules``.
-    rules : int32 [rules]
-        Rule numbers, node after node.
+    keys, children (uint64, int32 [a power of two]): Steps by words (see `kernels_trie`).
+    by_gap (int32 [nodes]): The step by a nonterminal, -1 where there is none.
+    rule_at (int64 [nodes + 1]): Where the rules of each node begin in ``rules``.
+    rules (int32 [rules]): Rule numbers, node after node.
     """
 
     keys: np.ndarray
@@ -42,12 +36,9 @@ class Trie:
 def build_trie(source_offsets: np.ndarray, source: np.ndarray) -> Trie:
     """Build the trie of a grammar's source sides.
 
-    Parameters
-    ----------
-    source_offsets : int64 [rules + 1]
-    source : int32
-        Word ids (positive), -1 and -2 for the nonterminals; rules with the same source side follow one another
-        (where they do not, building only takes longer).
+    source_offsets (int64 [rules + 1]).
+    source (int32): Word ids (positive), -1 and -2 for the nonterminals; rules with the same source side follow one
+        another (where they do not, building only takes longer).
     """
     n_rules = len(source_offsets) - 1
     longest = int(np.diff(source_offsets).max(initial=0))

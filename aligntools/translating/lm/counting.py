@@ -22,18 +22,11 @@ _DIGITS = 2048
 class Sorter:
     """Sorts tables that come in parts.
 
-    Parameters
-    ----------
-    store : ArrayStore
-        Where sorted parts are kept; what is sorted at a time takes two sixths of its bound.
-    order : int
-        Words in a row; two numbers follow.
-    columns : sequence of int
-        The order of the result, the most important column first.
-    passes : sequence of int, optional
-        The columns that a part has to be sorted by, if it comes sorted by the others.
-    sharing : int
-        How many sort at the same time.
+    store: Where sorted parts are kept; what is sorted at a time takes two sixths of its bound.
+    order: Words in a row; two numbers follow.
+    columns: The order of the result, the most important column first.
+    passes: The columns that a part has to be sorted by, if it comes sorted by the others.
+    sharing: How many sort at the same time.
     """
 
     def __init__(
@@ -108,16 +101,10 @@ def in_steps(store: ArrayStore, function: Callable[..., Any], *arguments: Any) -
 class NgramCounts:
     """What was counted.
 
-    Attributes
-    ----------
-    order : int
-    vocabulary : Vocabulary
-        Word ids as in `language_model.NgramModel`.
-    table : np.ndarray [shape=(n-grams, order + 2), dtype=uint32]
-        In suffix order: words from the last to the first, how often, and an unused column. A sentence is
-        preceded by as many <s> as are needed.
-    sentences, words, blank : int
-        Read: sentences with words, their words, and lines without any, which do not count.
+    vocabulary: Word ids as in `language_model.NgramModel`.
+    table (uint32 [n-grams, order + 2]): In suffix order: words from the last to the first, how often, and an unused
+        column. A sentence is preceded by as many <s> as are needed.
+    sentences, words, blank: Read: sentences with words, their words, and lines without any, which do not count.
     """
 
     order: int
@@ -138,23 +125,11 @@ def count(
 ) -> NgramCounts:
     """Count the n-grams of the texts, one sentence a line.
 
-    Parameters
-    ----------
-    texts : sequence of LineSource or str
-        A str is a file's name.
-    order : int
-    store : ArrayStore
-        Memory for tables.
-    lowercase : bool
-    skip_symbols : bool
-        Pass over <s>, </s> and <unk> where they stand in the text, instead of raising an error.
-
-    Raises
-    ------
-    DataError
-        When a file cannot be read, is not UTF-8 or has one of those words, or no file has any word.
-    ResourceError
-        When the disk is full.
+    texts: A str is a file's name.
+    store: Memory for tables.
+    skip_symbols: Pass over <s>, </s> and <unk> where they stand in the text, instead of raising an error.
+    Raises DataError when a file cannot be read, is not UTF-8 or has one of those words, or no file has any word. Raises
+    ResourceError when the disk is full.
     """
     from aligntools.translating.lm import kernels_counting as kernels
 
@@ -185,16 +160,9 @@ def numbered(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield numbers of words and offsets of sentences, without words that are the model's own.
 
-    Parameters
-    ----------
-    source : LineSource
-    lexicon : CompiledLexicon
-        That begins with `CONTROL`.
-    lowercase, skip_symbols : bool
-    block : int
-        Bytes that are read at a time.
-    white : WhiteSpace or None
-        As for `stream_numbered`.
+    lexicon: That begins with `CONTROL`.
+    block: Bytes that are read at a time.
+    white: As for `stream_numbered`.
     """
     line = 0
     for side in stream_numbered(source, lexicon, lowercase=lowercase, block=block, white=white):

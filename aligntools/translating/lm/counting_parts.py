@@ -39,14 +39,7 @@ _READ = 1 << 22  # bytes of text at a time
 
 @dataclass(frozen=True)
 class Task:
-    """What all jobs have to know.
-
-    Attributes
-    ----------
-    store : Store
-    order : int
-    lowercase, skip_symbols : bool
-    """
+    """What all jobs have to know."""
 
     store: Store
     order: int
@@ -63,15 +56,9 @@ class Task:
 class PartedCounts:
     """What was counted, its table in files.
 
-    Attributes
-    ----------
-    task : Task
-    lexicon : CompiledLexicon
-        With the numbers of the text's words.
-    sentences, words, blank : int
-        As `NgramCounts` has them.
-    tables : list of str
-        Names of the pieces of the table, in order.
+    lexicon: With the numbers of the text's words.
+    sentences, words, blank: As `NgramCounts` has them.
+    tables: Names of the pieces of the table, in order.
     """
 
     task: Task
@@ -113,10 +100,7 @@ def sources_in_parts(sources: Sequence[LineSource], workers: int) -> list[LineSo
 def read_part(task: Task, job: tuple[int, LineSource], pool: Pool) -> None:
     """Write the sentences of a part, with numbers of its own for words, and these words.
 
-    Raises
-    ------
-    DataError
-        As `counting.count`.
+    Raises DataError as `counting.count`.
     """
     number, source = job
     try:
@@ -243,23 +227,11 @@ def count_in_parts(
 ) -> PartedCounts:
     """Count the n-grams of texts as `counting.count` does, by an engine's jobs.
 
-    Parameters
-    ----------
-    texts : iterable of LineSource
-        Those that are compressed, or not plain text, are jobs of their own; those that are no files at all are read in
-        this process.
-    order : int
-    store : Store
-        An empty folder that all workers see.
-    engine : Engine
-    pool : Pool
-    lowercase, skip_symbols : bool
-        As for `counting.count`.
-
-    Raises
-    ------
-    DataError
-        As `counting.count`.
+    texts: Those that are compressed, or not plain text, are jobs of their own; those that are no files at all are read
+        in this process.
+    store: An empty folder that all workers see.
+    lowercase, skip_symbols: As for `counting.count`.
+    Raises DataError as `counting.count`.
     """
     task, texts = Task(store, order, lowercase, skip_symbols), list(texts)
 

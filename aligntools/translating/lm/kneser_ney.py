@@ -30,12 +30,8 @@ _NONE = np.empty((0, 2), np.uint32)  # in the place of a table that is given up
 class Discounts:
     """The discounts of one order.
 
-    Attributes
-    ----------
-    values : tuple of float
-        Three, for adjusted counts 1, 2, and 3 and more.
-    problem : str
-        Why they are the fallback; empty if they are not.
+    values: Three, for adjusted counts 1, 2, and 3 and more.
+    problem: Why they are the fallback; empty if they are not.
     """
 
     values: tuple[float, ...]
@@ -46,18 +42,10 @@ class Discounts:
 class Estimate:
     """A model as it comes from counts, ready for `arpa.write_arpa` and `lm.from_blocks`.
 
-    Attributes
-    ----------
-    order : int
-    vocabulary : Vocabulary
-    counts : list of int
-        N-grams of each order.
-    discounts : list of Discounts
-    tables : list of np.ndarray [shape=(n-grams, order + 2), dtype=uint32]
-        In suffix order: words from the last to the first, and as float32 the probability and the backoff weight; the
-        highest order has none.
-    store : ArrayStore
-        What holds the tables.
+    counts: N-grams of each order.
+    tables (list of np.ndarray [shape=(n-grams, order + 2), dtype=uint32]): In suffix order: words from the last to the
+        first, and as float32 the probability and the backoff weight; the highest order has none.
+    store: What holds the tables.
     """
 
     order: int
@@ -86,10 +74,7 @@ class Estimate:
 def discounts_of(counts_of_counts: Sequence[int] | np.ndarray) -> Discounts:
     """Compute an order's discounts from how many of its n-grams have each adjusted count.
 
-    Parameters
-    ----------
-    counts_of_counts : sequence of int
-        For adjusted counts 0 (unused) to 4.
+    counts_of_counts: For adjusted counts 0 (unused) to 4.
     """
     n = [int(x) for x in counts_of_counts]
     for count in (1, 2, 3):
@@ -106,21 +91,11 @@ def discounts_of(counts_of_counts: Sequence[int] | np.ndarray) -> Discounts:
 def estimate(counts: NgramCounts, store: ArrayStore, pool: Pool, thresholds: Sequence[int] = (0,)) -> Estimate:
     """Estimate a model.
 
-    Parameters
-    ----------
-    counts : NgramCounts
-        Its table is given up.
-    store : ArrayStore
-        Memory for tables.
-    pool : Pool
-    thresholds : sequence of int
-        By order: n-grams of this order that occur this often or less are not in the model; the last number is for all
-        higher orders. They do not fall, and the first is 0: no word is left out.
-
-    Raises
-    ------
-    ValueError
-        When the thresholds are not valid.
+    counts: Its table is given up.
+    store: Memory for tables.
+    thresholds: By order: n-grams of this order that occur this often or less are not in the model; the last number is
+        for all higher orders. They do not fall, and the first is 0: no word is left out.
+    Raises ValueError when the thresholds are not valid.
     """
     thresholds = [*thresholds, *[thresholds[-1]] * counts.order][: counts.order]
     if thresholds[0] or sorted(thresholds) != thresholds:

@@ -35,22 +35,13 @@ MAX_ORDER = 20
 class NgramModel:
     """An n-gram model.
 
-    Attributes
-    ----------
-    order : int
-        Words in the longest n-gram.
-    vocabulary : Vocabulary
-        Word ids: 0 <unk> (NULL there), 1 <s>, 2 </s>, then words.
-    unigrams : np.ndarray [shape=(words, 2), dtype=float32]
-        Natural logarithms of probability and backoff weight.
-    keys : np.ndarray [shape=(a power of two,), dtype=uint64]
-        Hashes of longer n-grams; 0 is free.
-    values : np.ndarray [shape=(as keys, 2), dtype=float32]
-        As ``unigrams``. A backoff of exactly 0 says that no n-gram continues this one.
-    counts : list of int
-        N-grams of each order.
-    has_unknown : bool
-        Whether <unk> came with the model; otherwise its logarithm to base 10 is -100.
+    order: Words in the longest n-gram.
+    vocabulary: Word ids: 0 <unk> (NULL there), 1 <s>, 2 </s>, then words.
+    unigrams (float32 [words, 2]): Natural logarithms of probability and backoff weight.
+    keys (uint64 [a power of two]): Hashes of longer n-grams; 0 is free.
+    values (float32 [as keys, 2]): As ``unigrams``. A backoff of exactly 0 says that no n-gram continues this one.
+    counts: N-grams of each order.
+    has_unknown: Whether <unk> came with the model; otherwise its logarithm to base 10 is -100.
     """
 
     order: int
@@ -72,10 +63,7 @@ class NgramModel:
     def ids(self, vocabulary: Vocabulary) -> np.ndarray:
         """Map another vocabulary's ids to the model's.
 
-        Returns
-        -------
-        np.ndarray [shape=(len(vocabulary),), dtype=int32]
-            0 for unknown words, NULL, and words that look like <s> or </s>.
+        Returns int32 [len(vocabulary)]: 0 for unknown words, NULL, and words that look like <s> or </s>.
         """
         return self.lookup([word.encode() for word in vocabulary.words()])
 
@@ -88,10 +76,7 @@ class NgramModel:
     def save(self, path: str) -> None:
         """Write the model to a binary file, which loads faster than ARPA.
 
-        Raises
-        ------
-        DataError
-            When it cannot be written.
+        Raises DataError when it cannot be written.
         """
         header = {"order": self.order, "counts": self.counts, "has_unknown": self.has_unknown}
         arrays = {name: getattr(self, name) for name in ("unigrams", "keys", "values")}
@@ -112,12 +97,8 @@ def from_blocks(
 ) -> NgramModel:
     """Make a model of n-grams as `ArpaReader.blocks` yields them: unigrams in one part, orders ascending.
 
-    Raises
-    ------
-    UsageProblem
-        When the order is not between 1 and `MAX_ORDER`.
-    Repeated
-        For the first n-gram that is there twice.
+    Raises UsageProblem when the order is not between 1 and `MAX_ORDER`. Raises Repeated for the first n-gram that is
+    there twice.
     """
     from aligntools.translating.lm import kernels_lm as kernels
 
@@ -158,10 +139,7 @@ def _natural(logs: np.ndarray) -> np.ndarray:
 def load(path: str, verify: bool = True) -> NgramModel:
     """Load a model: an ARPA file of any compression, or what `NgramModel.save` wrote, its checksum verified or not.
 
-    Raises
-    ------
-    DataError
-        When the file cannot be read or is neither.
+    Raises DataError when the file cannot be read or is neither.
     """
     if modelfile.is_model(path):
         return _load_binary(path, verify)
@@ -211,17 +189,11 @@ def _checked(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> NgramMode
 class WordScores:
     """Log-probabilities of a text, word by word.
 
-    Attributes
-    ----------
-    logs : np.ndarray [shape=(words + sentences,), dtype=float32]
-        Natural logarithms; after each sentence's words comes its end.
-    matched : np.ndarray [shape=(words + sentences,), dtype=int8]
-        Order of the n-gram that was found for each.
-    unknown : np.ndarray [shape=(words + sentences,), dtype=bool]
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-        Sentence ``n`` is ``offsets[n]:offsets[n + 1]``, at least its end.
-    texts : list of bytes or None
-        The words of all sentences, without ends.
+    logs (float32 [words + sentences]): Natural logarithms; after each sentence's words comes its end.
+    matched (int8 [words + sentences]): Order of the n-gram that was found for each.
+    unknown (bool [words + sentences]).
+    offsets (int64 [sentences + 1]): Sentence ``n`` is ``offsets[n]:offsets[n + 1]``, at least its end.
+    texts: The words of all sentences, without ends.
     """
 
     logs: np.ndarray
@@ -240,15 +212,9 @@ class WordScores:
 def score(model: NgramModel, tokens: np.ndarray, offsets: np.ndarray, pool: Pool, begins: bool = True) -> WordScores:
     """Score sentences, each with its end.
 
-    Parameters
-    ----------
-    model : NgramModel
-    tokens : np.ndarray [shape=(words,), dtype=int32]
-        The model's ids; see `NgramModel.ids`.
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-    pool : Pool
-    begins : bool
-        The first word comes after the beginning of a sentence, not after nothing.
+    tokens (int32 [words]): The model's ids; see `NgramModel.ids`.
+    offsets (int64 [sentences + 1]).
+    begins: The first word comes after the beginning of a sentence, not after nothing.
     """
     from aligntools.translating.lm import kernels_lm as kernels
 
@@ -276,10 +242,7 @@ def score_text(
 
     Words that look like <s> or </s> are unknown ones.
 
-    Raises
-    ------
-    DataError
-        When the file cannot be read or is not UTF-8.
+    Raises DataError when the file cannot be read or is not UTF-8.
     """
     size = len(model.vocabulary)
     known = list(model.vocabulary.encoded())
@@ -297,11 +260,7 @@ def score_text(
 def score_sentence(model: NgramModel, words: Sequence[str], begins: bool = True) -> WordScores:
     """Return the scores of a sentence's words and of its end.
 
-    Parameters
-    ----------
-    words : sequence of str
-    begins : bool
-        See `score`.
+    begins: See `score`.
     """
     tokens = model.lookup([word.encode() for word in words])
     with Pool(1) as pool:
@@ -312,18 +271,12 @@ def score_sentence(model: NgramModel, words: Sequence[str], begins: bool = True)
 class Perplexity:
     """How well a model predicts a text; lines without words do not count.
 
-    Attributes
-    ----------
-    sentences, words, unknown : int
-        ``words`` are without ends of sentences; ``unknown`` is how many of them the model does not know.
-    log_probability : float
-        Of everything, ends of sentences included, natural.
-    perplexity : float
-        Per word and end of sentence; NaN of nothing.
-    perplexity_known : float
-        The same over what is not an unknown word.
-    found : tuple of int
-        Words and ends of sentences by the order of the n-gram that was found.
+    sentences, words, unknown: ``words`` are without ends of sentences; ``unknown`` is how many of them the model does
+        not know.
+    log_probability: Of everything, ends of sentences included, natural.
+    perplexity: Per word and end of sentence; NaN of nothing.
+    perplexity_known: The same over what is not an unknown word.
+    found: Words and ends of sentences by the order of the n-gram that was found.
     """
 
     sentences: int
@@ -341,10 +294,7 @@ class Perplexity:
 class PerplexityTally:
     """Sums up scores of parts of a text.
 
-    Parameters
-    ----------
-    order : int
-        The model's.
+    order: The model's.
     """
 
     def __init__(self, order: int) -> None:

@@ -22,14 +22,9 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 class Imputed:
     """Imputed sources, those of one sentence together.
 
-    Attributes
-    ----------
-    candidates : CandidateLists
-        One a sentence; their words are the reverse system's target ids.
-    groups : int64 [sources]
-        The sentence that each was imputed for.
-    shares : float64 [sources]
-        p(x|y): they sum to 1 over a sentence's.
+    candidates: One a sentence; their words are the reverse system's target ids.
+    groups (int64 [sources]): The sentence that each was imputed for.
+    shares (float64 [sources]): p(x|y): they sum to 1 over a sentence's.
     """
 
     candidates: CandidateLists
@@ -49,23 +44,14 @@ def impute(
 ) -> Imputed:
     """Impute sources from what a reverse system made of target sentences.
 
-    Parameters
-    ----------
-    forest : Hypergraph
-        Derivations of the sources; a sentence without any is skipped.
-    weights : float64 [features]
-        The reverse system's.
-    how : str
-        ``kbest``: the k best different sources, their probabilities rescaled to 1 in all. ``samples``: k independent
-        samples, each with the weight 1 / k (multiple imputation: Rubin 1987); the same source drawn again adds to
-        its weight.
-    k : int
-    gamma : float
-        Sharpness of p(x|y).
-    seed : int
-        Of the samples.
-    equal : bool
-        Weigh the k best sources of a sentence all alike, as the paper's experiments do (its last footnote).
+    forest: Derivations of the sources; a sentence without any is skipped.
+    weights (float64 [features]): The reverse system's.
+    how: ``kbest``: the k best different sources, their probabilities rescaled to 1 in all. ``samples``: k independent
+        samples, each with the weight 1 / k (multiple imputation: Rubin 1987); the same source drawn again adds to its
+        weight.
+    gamma: Sharpness of p(x|y).
+    seed: Of the samples.
+    equal: Weigh the k best sources of a sentence all alike, as the paper's experiments do (its last footnote).
     """
     weights = np.asarray(weights, np.float64)
     scores = edge_scores(forest, weights, gamma, pool=pool)

@@ -45,11 +45,7 @@ Counts: TypeAlias = dict[State, dict[int, float]]
 class Automaton:
     """An acyclic automaton of strings of word ids.
 
-    Attributes
-    ----------
-    arcs : list of (int, int, int, float)
-        From, to, word and probability, ordered; states are numbered so that arcs lead on, from 0 to ``last``.
-    last : int
+    arcs: From, to, word and probability, ordered; states are numbered so that arcs lead on, from 0 to ``last``.
     """
 
     arcs: list[tuple[int, int, int, float]]
@@ -67,10 +63,7 @@ class Automaton:
 class SentenceTooLongError(MemoryError):
     """Memory does not hold the places of a sentence's words.
 
-    Attributes
-    ----------
-    sentence : int
-        Which it is, from 0 on.
+    sentence: Which it is, from 0 on.
     """
 
     def __init__(self, sentence: int) -> None:
@@ -88,27 +81,13 @@ def automata(
 ) -> list[Automaton]:
     """Approximate the strings of each sentence by an automaton.
 
-    Parameters
-    ----------
-    forest : Hypergraph
-        Whose nodes know their first and last 4 words (`DecoderSettings.full_states`).
-    weights : float64 [features]
-    order : int
-        Of the n-grams, 2 to 5.
-    prune : float
-        Least posterior of an arc.
-    gamma : float
-        Sharpness of the probabilities of derivations.
-
-    Returns
-    -------
-    list of Automaton
-        Without arcs for a sentence without words.
-
-    Raises
-    ------
-    SentenceTooLongError
-        Its memory goes by the square of a sentence's length.
+    forest: Whose nodes know their first and last 4 words (`DecoderSettings.full_states`).
+    weights (float64 [features]).
+    order: Of the n-grams, 2 to 5.
+    prune: Least posterior of an arc.
+    gamma: Sharpness of the probabilities of derivations.
+    Returns without arcs for a sentence without words. Raises SentenceTooLongError: Its memory goes by the square of a
+    sentence's length.
     """
     h = forest
     _, conditional = semirings.inside(h, edge_scores(h, np.asarray(weights, np.float64), gamma, pool=pool), pool)
@@ -128,10 +107,7 @@ def automata(
 def expected(forest: Hypergraph, conditional: np.ndarray, s: int, order: int, floor: float = 0.0) -> Counts:
     """Expect the n-grams of a sentence by place.
 
-    Returns
-    -------
-    dict of (int, tuple of int) to dict of int to float
-        For each state, a place and the words before it, how often each word comes next; 0 is the end.
+    Returns for each state, a place and the words before it, how often each word comes next; 0 is the end.
     """
     h, root = forest, int(forest.roots[s])
     if root < 0:

@@ -39,18 +39,9 @@ Weights = dict[str, float]
 class Learner:
     """The steps of learning, and what they share.
 
-    Attributes
-    ----------
-    tuning : TuningSettings
-    decoding : DecoderSettings
-    imputation : ImputationSettings
-    checkpoint : str or None
-        Folder for the state of each round.
-    tell : callable
-        Called with what was done, and figures.
-    pool : Pool
-    blocks : BlockMap or None
-        Decodes in workers; None: here.
+    checkpoint: Folder for the state of each round.
+    tell: Called with what was done, and figures.
+    blocks: Decodes in workers; None: here.
     """
 
     tuning: TuningSettings
@@ -117,26 +108,13 @@ class Learner:
     ) -> tuple[Weights, dict[str, Any]]:
         """Learn weights.
 
-        Parameters
-        ----------
-        rules, lm
-            The system's.
-        start : float64 [features]
-        supervised : Lines or None
-        references : sequence of Lines
-            Sets of references of the supervised text.
-        monolingual : sequence of Lines
-            Target texts, translations of the same sentences.
-        imputed : sequence of ImputedText
-            Sources of each of these, unless trees are imputed.
-        reverse : ReverseSystem or None
-            For trees that are translated rule by rule.
-
-        Returns
-        -------
-        weights : dict of str to float
-        about : dict
-            How they were learned.
+        rules, lm: The system's.
+        start (float64 [features]).
+        references: Sets of references of the supervised text.
+        monolingual: Target texts, translations of the same sentences.
+        imputed: Sources of each of these, unless trees are imputed.
+        reverse: For trees that are translated rule by rule.
+        Returns about: How they were learned.
         """
         system = self.system(rules, lm, start, self._full_states)
         of_arcs = dict.fromkeys((name for one in imputed for name in arc_names(one.sources)), 1.0)
@@ -265,15 +243,9 @@ class Learner:
 class ReverseSystem:
     """What imputes sources of target text.
 
-    Attributes
-    ----------
-    read : callable
-        Takes texts and returns the rules that they can use.
-    lm : NgramModel or None
-        Of the source language.
-    weights : dict of str to float
-    grammar, path : str
-        What messages call the grammar and the weights.
+    read: Takes texts and returns the rules that they can use.
+    lm: Of the source language.
+    grammar, path: What messages call the grammar and the weights.
     """
 
     read: Callable[..., GrammarRules]

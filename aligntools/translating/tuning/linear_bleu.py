@@ -26,13 +26,9 @@ MATCHES, TOTALS, LENGTH, REFERENCE = slice(0, 4), slice(4, 8), 4, 9
 class References:
     """The references of sentences and a table of their n-grams.
 
-    Attributes
-    ----------
-    offsets : int64 [sentences + 1]
-        References of each sentence.
-    lengths : int64 [references]
-    keys : uint64 [capacity], table : int32 [capacity, 3]
-        See `kernels_linear_bleu.enter_references`.
+    offsets (int64 [sentences + 1]): References of each sentence.
+    lengths (int64 [references]).
+    keys (uint64 [capacity], table : int32 [capacity, 3]): See `kernels_linear_bleu.enter_references`.
     """
 
     offsets: np.ndarray
@@ -80,20 +76,10 @@ def edge_statistics(
 ) -> np.ndarray:
     """Count the n-grams that edges complete, and those that the references have.
 
-    Parameters
-    ----------
-    hypergraph : Hypergraph
-    references : References
-    groups : int64 [sentences], optional
-        Which entry of ``references`` each sentence has; the one of its own number if not given.
-    clip : bool
-        Count an n-gram no more often within an edge than in a reference. Where an edge is a whole sentence
+    groups (int64 [sentences]): Which entry of ``references`` each sentence has; the one of its own number if not given.
+    clip: Count an n-gram no more often within an edge than in a reference. Where an edge is a whole sentence
         (`CandidateLists.hypergraph`) these are BLEU's own counts.
-
-    Returns
-    -------
-    float32 [edges, 8]
-        Matches of 1 to 4 words, n-grams of 1 to 4 words (the first of these is the length).
+    Returns float32 [edges, 8]: matches of 1 to 4 words, n-grams of 1 to 4 words (the first of these is the length).
     """
     h = hypergraph
     groups = np.arange(len(h)) if groups is None else np.asarray(groups, np.int64)
@@ -172,12 +158,8 @@ def sentence_losses(statistics: np.ndarray) -> np.ndarray:
 class LinearBleu:
     """The factors theta of the linear approximation (Tromble et al. 2008, section 3.1).
 
-    Attributes
-    ----------
-    length : float
-        theta_0, of a word of the candidate.
-    ngrams : tuple of 4 floats
-        theta_1 to theta_4, of a match.
+    length: theta_0, of a word of the candidate.
+    ngrams: theta_1 to theta_4, of a match.
     """
 
     length: float

@@ -23,12 +23,8 @@ Seed: TypeAlias = int | Sequence[int]
 class MertCorpus:
     """CandidateLists with BLEU's statistics, as Och's line search needs them.
 
-    Parameters
-    ----------
-    candidates : CandidateLists
-    statistics : float32 [candidates, 10]
-    shares : float64 [sentences], optional
-        What each sentence's statistics count; 1 if not given.
+    statistics (float32 [candidates, 10]).
+    shares (float64 [sentences]): What each sentence's statistics count; 1 if not given.
     """
 
     def __init__(
@@ -126,23 +122,12 @@ def maximize(
 ) -> tuple[np.ndarray, float]:
     """Maximize BLEU of the best candidates over the weights.
 
-    Parameters
-    ----------
-    corpus : MertCorpus
-    start : float64 [features]
-    seed : int
-    restarts : int
-        Random starting points, in addition to ``start``.
-    sweeps : int
-        At most; a sweep is a line along each feature that some candidate has, and some at random.
-    frozen : sequence of int
-        Features whose weights stay.
-
-    Returns
-    -------
-    weights : float64 [features]
-    value : float
-        BLEU, 0 to 100.
+    start (float64 [features]).
+    restarts: Random starting points, in addition to ``start``.
+    sweeps: At most; a sweep is a line along each feature that some candidate has, and some at random.
+    frozen: Features whose weights stay.
+    Returns weights (float64 [features]).
+    Returns value: BLEU, 0 to 100.
     """
     start = np.array(start, np.float64)
     rng = np.random.default_rng(seed)

@@ -49,30 +49,16 @@ def mira(
 ) -> tuple[np.ndarray, float]:
     """Learn weights by MIRA with hope and fear.
 
-    Parameters
-    ----------
-    corpus : MertCorpus
-    statistics : float32 [candidates, 10]
-        BLEU's, of each candidate alone.
-    start : float64 [features]
-    seed : int, or sequence of int
-        Of the orders.
-    passes : int
-        Over all sentences.
-    step : float
-        C, the largest step; times what a sentence counts.
-    pseudo : bool
-        Value a candidate by BLEU together with a fading background of the hopes before it (the pseudo-corpus of
+    statistics (float32 [candidates, 10]): BLEU's, of each candidate alone.
+    start (float64 [features]).
+    seed: Of the orders.
+    passes: Over all sentences.
+    step: C, the largest step; times what a sentence counts.
+    pseudo: Value a candidate by BLEU together with a fading background of the hopes before it (the pseudo-corpus of
         Chiang et al. 2008); otherwise by its own smoothed BLEU. Both times the words of the references.
-    frozen : sequence of int
-        Features whose weights stay.
-
-    Returns
-    -------
-    weights : float64 [features]
-        The average over a pass, of the pass whose average translates best.
-    value : float
-        BLEU of the best candidates under these, 0 to 100.
+    frozen: Features whose weights stay.
+    Returns weights (float64 [features]): The average over a pass, of the pass whose average translates best.
+    Returns value: BLEU of the best candidates under these, 0 to 100.
     """
     statistics = np.ascontiguousarray(statistics, np.float32)
     gains = np.zeros(0)
@@ -122,19 +108,10 @@ def perceptron(
 ) -> tuple[np.ndarray, float]:
     """Learn weights by the averaged perceptron with local updates.
 
-    Parameters
-    ----------
-    corpus, statistics, start, seed, passes, frozen
-        See `mira`.
-    step : float
-        The size of every step; times what a sentence counts.
-
-    Returns
-    -------
-    weights : float64 [features]
-        The average over all passes.
-    value : float
-        BLEU of the best candidates under these, 0 to 100.
+    corpus, statistics, start, seed, passes, frozen: See `mira`.
+    step: The size of every step; times what a sentence counts.
+    Returns weights (float64 [features]): The average over all passes.
+    Returns value: BLEU of the best candidates under these, 0 to 100.
     """
     losses = np.asarray(sentence_losses(statistics), np.float64)
 

@@ -19,12 +19,9 @@ Strings = tuple[np.ndarray, np.ndarray]
 class Reachable:
     """What a text's sentences are to be translated to.
 
-    Attributes
-    ----------
-    force : callable
-        Takes translations of all sentences, words and offsets, and returns their derivations as a Hypergraph.
-    strings : list of (int32 [words], int64 [sentences + 1])
-        References of each sentence, sets one after another; without words where an earlier set has the same.
+    force: Takes translations of all sentences, words and offsets, and returns their derivations as a Hypergraph.
+    strings (list of (int32 [words], int64 [sentences + 1])): References of each sentence, sets one after another;
+        without words where an earlier set has the same.
     """
 
     force: Callable[[np.ndarray, np.ndarray, Pool | None], Hypergraph]
@@ -62,10 +59,7 @@ class Reachable:
     def targets(self, nearest: CandidateLists | None, pool: Pool | None = None) -> tuple[Hypergraph, list[Strings]]:
         """Return the derivations of what each sentence is to become, and the words.
 
-        Parameters
-        ----------
-        nearest : CandidateLists, optional
-            A translation of each sentence, used where no reference can be derived.
+        nearest: A translation of each sentence, used where no reference can be derived.
         """
         found = self.references(pool)
         if nearest is None:

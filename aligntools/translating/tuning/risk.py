@@ -25,18 +25,13 @@ from aligntools.translating.tuning.linear_bleu import LENGTH, MATCHES, REFERENCE
 class Examples:
     """Derivations of sentences with what they cost.
 
-    Attributes
-    ----------
-    hypergraph : Hypergraph
-        Of all derivations, or of candidates.
-    shares : float64 [sentences]
-        1, or the probability of an imputed sentence times what a sentence of its kind counts.
-    losses : float64 [edges] or None
-        Of each edge, their sum being the derivation's.
-    statistics : float32 [edges, 8 or 10] or None
-        For the loss of the corpus: `linear_bleu.edge_statistics` or `linear_bleu.candidate_statistics`.
-    reference_length : float
-        Without the reference's column, the length of all references together, each times its sentence's weight.
+    hypergraph: Of all derivations, or of candidates.
+    shares (float64 [sentences]): 1, or the probability of an imputed sentence times what a sentence of its kind counts.
+    losses (float64 [edges] or None): Of each edge, their sum being the derivation's.
+    statistics (float32 [edges, 8 or 10] or None): For the loss of the corpus: `linear_bleu.edge_statistics` or
+        `linear_bleu.candidate_statistics`.
+    reference_length: Without the reference's column, the length of all references together, each times its sentence's
+        weight.
     """
 
     hypergraph: Hypergraph
@@ -87,18 +82,10 @@ class _How(TypedDict, total=False):
 class Objective(ABC):
     """A function of the weights, to be minimized; call it for the value and the gradient.
 
-    Parameters
-    ----------
-    features : int
-    gamma : float
-        Sharpness of p(d|x).
-    l2 : float
-        1 / sigma^2.
-    frozen : dict of int to float
-        Features that are part of the score but not learned, and gamma times their weight.
-    center : float64 [features], optional
-        The L2 term is of the distance from it; from 0 if not given, as in the paper.
-    pool : Pool, optional
+    gamma: Sharpness of p(d|x).
+    l2: 1 / sigma^2.
+    frozen: Features that are part of the score but not learned, and gamma times their weight.
+    center (float64 [features]): The L2 term is of the distance from it; from 0 if not given, as in the paper.
     """
 
     def __init__(
@@ -129,14 +116,10 @@ class Objective(ABC):
 class Risk(Objective):
     """Expected loss.
 
-    Parameters
-    ----------
-    parts : sequence of Examples
-        All with losses, or all with statistics: then the loss is `bleu_loss` of the expected statistics of all parts.
-    features, **how
-        See `Objective`.
-    temperature : float
-        The mean entropy, times this, is subtracted (deterministic annealing: Smith & Eisner 2006).
+    parts: All with losses, or all with statistics: then the loss is `bleu_loss` of the expected statistics of all
+        parts.
+    features, **how: See `Objective`.
+    temperature: The mean entropy, times this, is subtracted (deterministic annealing: Smith & Eisner 2006).
     """
 
     def __init__(self, parts: Sequence[Examples], features: int, temperature: float = 0.0, **how: Unpack[_How]) -> None:
@@ -192,13 +175,9 @@ class Risk(Objective):
 class Likelihood(Objective):
     """Minus the mean log-probability of the right derivations (equation 5).
 
-    Parameters
-    ----------
-    parts : sequence of Examples
-        ``losses`` are 0 where a candidate is right and not 0 where it is not: one node a sentence. Sentences without
+    parts: ``losses`` are 0 where a candidate is right and not 0 where it is not: one node a sentence. Sentences without
         a right candidate count for nothing.
-    features, **how
-        See `Objective`.
+    features, **how: See `Objective`.
     """
 
     def __init__(self, parts: Sequence[Examples], features: int, **how: Unpack[_How]) -> None:
@@ -230,16 +209,10 @@ class Likelihood(Objective):
 class Referred:
     """Derivations of sentences and of their references.
 
-    Attributes
-    ----------
-    forest : Hypergraph
-        What the sentences can become.
-    references : Hypergraph
-        All derivations of the references.
-    both : Hypergraph
-        Those of the forest that yield references.
-    shares : float64 [sentences]
-        See `Examples`.
+    forest: What the sentences can become.
+    references: All derivations of the references.
+    both: Those of the forest that yield references.
+    shares (float64 [sentences]): See `Examples`.
     """
 
     forest: Hypergraph
@@ -254,11 +227,7 @@ class ReferenceLikelihood(Objective):
     p(y|x) is the sum over the derivations of y, over the sum over these and all others of the forest. Sentences whose
     references have no derivation count for nothing.
 
-    Parameters
-    ----------
-    parts : sequence of Referred
-    features, **how
-        See `Objective`.
+    features, **how: See `Objective`.
     """
 
     def __init__(self, parts: Sequence[Referred], features: int, **how: Unpack[_How]) -> None:
@@ -309,11 +278,8 @@ def minimize(
 ) -> tuple[np.ndarray, float]:
     """Minimize an objective by L-BFGS, for each gamma in turn, each from where the one before ended.
 
-    Returns
-    -------
-    weights : float64 [features]
-    value : float
-        Of the objective with the last gamma.
+    Returns weights (float64 [features]).
+    Returns value: Of the objective with the last gamma.
     """
     weights, value = np.array(start, np.float64), float("nan")
     for gamma in gammas:

@@ -32,17 +32,11 @@ _PASSED = -1  # the rule of a hyperedge that passes a word through; those below 
 class RoundTrips:
     """Trees of reverse derivations, those of one sentence together, and the rules that translate them.
 
-    Attributes
-    ----------
-    rules : GrammarRules
-        With the forward grammar's features. Source words are `tree_symbol` and words that the reverse system passed
+    rules: With the forward grammar's features. Source words are `tree_symbol` and words that the reverse system passed
         through; no other word of ``trees`` is to be passed through (`DecoderSettings.pass_known`).
-    trees : Lines
-        Each in pre-order.
-    groups : int64 [trees]
-        The sentence that each was made of.
-    shares : float64 [trees]
-        p(d|y), rescaled: they sum to 1 over a sentence's.
+    trees: Each in pre-order.
+    groups (int64 [trees]): The sentence that each was made of.
+    shares (float64 [trees]): p(d|y), rescaled: they sum to 1 over a sentence's.
     """
 
     rules: GrammarRules
@@ -82,25 +76,12 @@ def round_trips(
 ) -> RoundTrips:
     """Compose the best reverse derivations with the forward rules that fit.
 
-    Parameters
-    ----------
-    forest : Hypergraph
-        Reverse derivations of target sentences.
-    weights : float64 [features]
-        The reverse system's.
-    reverse, forward : GrammarRules
-    k : int
-        Trees of each sentence; of those that yield the same source, the best.
-    gamma : float
-        Sharpness of p(d|y).
-    passed : list of bytes, optional
-        Words of the forest past the reverse grammar's target vocabulary.
-    pool : Pool, optional
-
-    Returns
-    -------
-    RoundTrips
-        Without derivations that have a rule that no forward rule fits; a sentence that has no others is skipped.
+    forest: Reverse derivations of target sentences.
+    weights (float64 [features]): The reverse system's.
+    k: Trees of each sentence; of those that yield the same source, the best.
+    gamma: Sharpness of p(d|y).
+    passed: Words of the forest past the reverse grammar's target vocabulary.
+    Returns without derivations that have a rule that no forward rule fits; a sentence that has no others is skipped.
     """
     left, right, swapped = fitting(reverse, forward)
     fits = np.zeros(len(reverse) + 1, bool)
@@ -143,12 +124,8 @@ def _symbols(rules: Iterable[int]) -> set[bytes]:
 def fitting(reverse: GrammarRules, forward: GrammarRules) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find the pairs of a reverse rule y -> x and a forward rule x -> y'.
 
-    Returns
-    -------
-    left, right : int64 [pairs]
-        Reverse and forward rules, by the reverse rule.
-    swapped : bool [reverse rules]
-        Whether x has the two nonterminals in the other order than y.
+    Returns left, right (int64 [pairs]): Reverse and forward rules, by the reverse rule.
+    Returns swapped (bool [reverse rules]): Whether x has the two nonterminals in the other order than y.
     """
     to_forward = np.concatenate(
         [

@@ -41,21 +41,13 @@ class NothingLearned(AligntoolsError):
 class TuningSet:
     """Sentences to tune on.
 
-    Attributes
-    ----------
-    decode : callable
-        Takes weights [features] and returns the sentences' Hypergraph.
-    references : References
-    groups : int64 [sentences]
-        Which entry of ``references`` each sentence has.
-    shares : float64 [sentences]
-        What each counts: 1, or the probability of an imputed sentence times what imputed sentences count.
-    counted : bool
-        Its BLEU decides which round is the best.
-    in_workers : callable or None
-        Does what `search` does, in workers.
-    reachable : Reachable or None
-        For the likelihood of references.
+    decode: Takes weights [features] and returns the sentences' Hypergraph.
+    groups (int64 [sentences]): Which entry of ``references`` each sentence has.
+    shares (float64 [sentences]): What each counts: 1, or the probability of an imputed sentence times what imputed
+        sentences count.
+    counted: Its BLEU decides which round is the best.
+    in_workers: Does what `search` does, in workers.
+    reachable: For the likelihood of references.
     """
 
     decode: Callable[[np.ndarray], Hypergraph]
@@ -80,21 +72,13 @@ class TuningSet:
 class Round:
     """What a round found.
 
-    Attributes
-    ----------
-    number : int
-        From 0, the weights that tuning began with.
-    bleu : list of float
-        Of each part, 0 to 100, of what the round's weights translate it to.
-    score : float
-        BLEU of the parts that count, together.
-    ratio : list of float
-        Of each part, words translated to words of the references.
-    candidates : int
-        In the lists after the round, or edges of the hypergraphs.
-    objective : float or None
-        What the weights reached on the candidates of the rounds before: risk, or minus BLEU for MERT, MIRA and the
-        perceptron.
+    number: From 0, the weights that tuning began with.
+    bleu: Of each part, 0 to 100, of what the round's weights translate it to.
+    score: BLEU of the parts that count, together.
+    ratio: Of each part, words translated to words of the references.
+    candidates: In the lists after the round, or edges of the hypergraphs.
+    objective: What the weights reached on the candidates of the rounds before: risk, or minus BLEU for MERT, MIRA and
+        the perceptron.
     """
 
     number: int
@@ -109,20 +93,11 @@ class Round:
 class TuningState:
     """The state of tuning: enough to continue from.
 
-    Attributes
-    ----------
-    weights : float64 [features]
-        Of the next round.
-    best : float64 [features]
-        Of the round with the best score so far.
-    start : float64 [features]
-        Of the first round.
-    rounds : list of Round
-    lists : list of CandidateLists, Hypergraph or None
-        Of each part, merged.
-    objective : float or None
-        That ``weights`` reached.
-    done : bool
+    weights (float64 [features]): Of the next round.
+    best (float64 [features]): Of the round with the best score so far.
+    start (float64 [features]): Of the first round.
+    lists: Of each part, merged.
+    objective: That ``weights`` reached.
     """
 
     weights: np.ndarray
@@ -150,25 +125,12 @@ def tune(
 ) -> TuningState:
     """Learn weights.
 
-    Parameters
-    ----------
-    parts : sequence of TuningSet
-    start : float64 [features] or TuningState
-        A TuningState is continued, to the same result as if it had not been interrupted.
-    settings : TuningSettings
-    frozen : dict of int to float
-        Features whose weight, times gamma, stays.
-    pool : Pool, optional
-        Does not change the results.
-    report : callable, optional
-        Called with each Round.
-    keep : callable, optional
-        Called with the TuningState after each round; to be saved at once.
-
-    Returns
-    -------
-    TuningState
-        Its ``best`` are the weights to take.
+    start (float64 [features] or TuningState): A TuningState is continued, to the same result as if it had not been
+        interrupted.
+    frozen: Features whose weight, times gamma, stays.
+    report: Called with each Round.
+    keep: Called with the TuningState after each round; to be saved at once.
+    Returns its ``best`` are the weights to take.
     """
     frozen = dict(frozen or {})
     if isinstance(start, TuningState):
@@ -388,10 +350,7 @@ def save_state(path: str, own: str, state: TuningState) -> None:
 def load_state(path: str, own: str) -> TuningState:
     """Read a state.
 
-    Raises
-    ------
-    ModelError
-        When the file is damaged, or of another run than ``own`` stands for.
+    Raises ModelError when the file is damaged, or of another run than ``own`` stands for.
     """
     header, arrays = read_model(path, KIND)
     if header.get("fingerprint") != own:

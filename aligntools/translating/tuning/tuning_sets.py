@@ -29,13 +29,7 @@ JOBS = 64
 
 
 class SystemInWorkers:
-    """A system with which workers decode the sentences of a text.
-
-    Parameters
-    ----------
-    blocks : BlockMap
-    system : decoder.System
-    """
+    """A system with which workers decode the sentences of a text."""
 
     def __init__(self, blocks: BlockMap, system: System) -> None:
         self._blocks, self._system = blocks, blocks.keep(system)
@@ -45,14 +39,8 @@ class SystemInWorkers:
     ) -> tuple[CandidateLists, Hypergraph | None]:
         """Return the k best translations of each sentence and, if the ``whole`` is wanted, the hypergraphs.
 
-        Parameters
-        ----------
-        sentences : decoder.Sentences
-        weights : float64 [features]
-        order : int32 [system's features]
-            The number of each of the system's features among these.
-        k : int
-        whole : bool
+        weights (float64 [features]).
+        order (int32 [system's features]): The number of each of the system's features among these.
         """
         found = self._found(sentences, partial(_search, self._system, weights, order, k, whole))
         lists, forests = zip(*found, strict=True)
@@ -102,18 +90,11 @@ def tuning_set(
 ) -> TuningSet:
     """Return sentences that a system translates, with their references.
 
-    Parameters
-    ----------
-    system : decoder.System
-    text : Lines
-    references : sequence of Lines
-        Sets of references, of equally many sentences.
-    groups, shares, counted
-        See `tuning.TuningSet`; if not given, each sentence has the reference of its own number, and the share 1.
-    names : sequence of str, optional
-        The features that are tuned, in order, where they are not the system's; all of the system's are among them.
-    workers : SystemInWorkers, optional
-        What decodes, with the same system.
+    references: Sets of references, of equally many sentences.
+    groups, shares, counted: See `tuning.TuningSet`; if not given, each sentence has the reference of its own number,
+        and the share 1.
+    names: The features that are tuned, in order, where they are not the system's; all of the system's are among them.
+    workers: What decodes, with the same system.
     """
     sentences = system.encode_text(text)
     sides = [Side(system.encode_target(r.words, sentences), r.offsets) for r in references]
@@ -149,22 +130,11 @@ def impute_text(
 ) -> tuple[Lines, Imputed]:
     """Impute sources of target sentences.
 
-    Parameters
-    ----------
-    system : decoder.System
-        The reverse system.
-    text : Lines
-        Target sentences.
-    how, k, gamma, seed, equal
-        See `imputation.impute`.
-    workers : SystemInWorkers, optional
-        What decodes, with the same system.
-
-    Returns
-    -------
-    sources : Lines
-    imputed : Imputed
-        Of which sentence each is, and with what probability.
+    system: The reverse system.
+    text: Target sentences.
+    how, k, gamma, seed, equal: See `imputation.impute`.
+    workers: What decodes, with the same system.
+    Returns imputed: Of which sentence each is, and with what probability.
     """
     sentences = system.encode(text.words, text.offsets)
     forest = system.forest(sentences, pool) if workers is None else workers.forest(sentences)
@@ -183,28 +153,13 @@ def impute_lattices(
 ) -> tuple[LatticeLines, np.ndarray]:
     """Impute sources of target sentences as lattices.
 
-    Parameters
-    ----------
-    system : decoder.System
-        The reverse system, with ``full_states``.
-    text : Lines
-        Target sentences.
-    order, prune, gamma
-        See `imputed_lattices.automata`.
-    workers : SystemInWorkers, optional
-        What decodes, with the same system.
-
-    Returns
-    -------
-    sources : LatticeLines
-        Of the sentences that have one; the only feature of the arcs is the logarithm of their probability.
-    groups : int64 [lattices]
-        Of which sentence each is.
-
-    Raises
-    ------
-    DataError
-        When memory does not hold the lattice of a sentence; with the text's name and the line's number.
+    system: The reverse system, with ``full_states``.
+    text: Target sentences.
+    order, prune, gamma: See `imputed_lattices.automata`.
+    workers: What decodes, with the same system.
+    Returns sources: Of the sentences that have one; the only feature of the arcs is the logarithm of their probability.
+    Returns groups (int64 [lattices]): Of which sentence each is.
+    Raises DataError when memory does not hold the lattice of a sentence; with the text's name and the line's number.
     """
     sentences = system.encode(text.words, text.offsets)
     forest = system.forest(sentences, pool) if workers is None else workers.forest(sentences)

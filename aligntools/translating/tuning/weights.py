@@ -33,13 +33,7 @@ _DEFAULTS = {
 def save_weights(path: str, names: Sequence[str], values: Any, about: dict[str, Any] | None = None) -> None:
     """Write weights; the file appears whole or not at all.
 
-    Parameters
-    ----------
-    path : str
-    names : sequence of str
-    values : sequence of float
-    about : dict
-        How they were learned; for readers.
+    about: How they were learned; for readers.
     """
     text = {
         "format": FORMAT,
@@ -55,15 +49,7 @@ def save_weights(path: str, names: Sequence[str], values: Any, about: dict[str, 
 def read_weights(path: str) -> tuple[dict[str, float], dict[str, Any]]:
     """Read a weights file, whatever its features are.
 
-    Returns
-    -------
-    features : dict of str to float
-    about : dict
-
-    Raises
-    ------
-    DataError
-        When it is not such a file, or of another version, or a weight is not a finite number.
+    Raises DataError when it is not such a file, or of another version, or a weight is not a finite number.
     """
     described = {"format": FORMAT, "kind": KIND}
     text = read_described(path, described, "a file of translation weights; `TranslationWeights.save()` writes one")
@@ -80,22 +66,9 @@ def read_weights(path: str) -> tuple[dict[str, float], dict[str, Any]]:
 def in_order(path: str, features: Mapping[str, float], names: Sequence[str]) -> np.ndarray:
     """Return weights in the order of a system's features.
 
-    Parameters
-    ----------
-    path : str
-        What messages call the weights.
-    features : dict of str to float
-    names : sequence of str
-        The system's features.
-
-    Returns
-    -------
-    float64 [features]
-
-    Raises
-    ------
-    DataError
-        When a feature has no weight or a weight has no feature.
+    path: What messages call the weights.
+    names: The system's features.
+    Returns float64 [features]. Raises DataError when a feature has no weight or a weight has no feature.
     """
     missing = [name for name in names if name not in features]
     over = sorted(set(features) - set(names))
@@ -112,14 +85,7 @@ def in_order(path: str, features: Mapping[str, float], names: Sequence[str]) -> 
 def default_weights(names: Sequence[str]) -> np.ndarray:
     """Return weights to begin with, for a system that was not tuned.
 
-    Parameters
-    ----------
-    names : sequence of str
-        A system's features; see `decoder.feature_names`.
-
-    Returns
-    -------
-    float64 [features]
-        Features that are not known by name have 0.
+    names: A system's features; see `decoder.feature_names`.
+    Returns float64 [features]: features that are not known by name have 0.
     """
     return np.array([_DEFAULTS.get(name, 0.0) for name in names], np.float64)
