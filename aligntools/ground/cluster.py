@@ -175,23 +175,12 @@ class Cluster:
     Each worker does one job at a time, with as many threads as it was started with, and keeps to its share of the
     memory that it was started with.
 
-    Parameters
-    ----------
-    address : str, optional
-        Of the scheduler, ``tcp://host:8786``.
-    scheduler_file : str, optional
-        The file that the scheduler was started with, in place of an address.
-    wait : float
-        Seconds until a worker is there.
-    advice : Advice
-        What a user can do where something ends.
-
-    Raises
-    ------
-    UsageProblem
-        Where Dask is not installed, or neither place is given, or both.
-    ClusterError
-        Where nothing answers, no worker comes, or versions differ.
+    address: Of the scheduler, ``tcp://host:8786``.
+    scheduler_file: The file that the scheduler was started with, in place of an address.
+    wait: Seconds until a worker is there.
+    advice: What a user can do where something ends.
+    Raises UsageProblem where Dask is not installed, or neither place is given, or both. Raises ClusterError where
+    nothing answers, no worker comes, or versions differ.
     """
 
     def __init__(
@@ -285,10 +274,7 @@ class Cluster:
     def check_folder(self, folder: str | os.PathLike[str]) -> None:
         """See that every worker reads and writes the folder that this process does.
 
-        Raises
-        ------
-        DataError
-            Which worker does not see which folder.
+        Raises DataError: Which worker does not see which folder.
         """
         path = os.path.abspath(folder)
 
@@ -305,10 +291,7 @@ class Cluster:
     def check_files(self, paths: Sequence[str | os.PathLike[str]]) -> None:
         """See that every worker reads the same files as this process.
 
-        Raises
-        ------
-        DataError
-            Which worker cannot read which file.
+        Raises DataError: Which worker cannot read which file.
         """
         sizes = [(os.path.abspath(path), os.stat(path).st_size) for path in paths]
         self._check(lambda workers: self._ask(workers, _check_files, sizes))
@@ -332,14 +315,8 @@ class Cluster:
     def run(self, stage: str, function: JobFunction, jobs: Sequence[Any], done: Callable[[], None]) -> None:
         """Call the function for every job, at any worker.
 
-        Raises
-        ------
-        AligntoolsError, OSError, MemoryError
-            What the first job that failed raised, first in their order.
-        ResourceError
-            Where a job ends worker after worker.
-        ClusterError
-            Where the scheduler is gone.
+        Raises AligntoolsError, OSError, MemoryError: What the first job that failed raised, first in their order.
+        Raises ResourceError where a job ends worker after worker. Raises ClusterError where the scheduler is gone.
         """
         work = Work(stage, jobs)
         name = f"{re.sub(r'[^a-zA-Z0-9_.]+', '_', stage).strip('_') or 'jobs'}-{uuid.uuid4().hex[:8]}"

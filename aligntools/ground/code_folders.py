@@ -22,10 +22,7 @@ OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 def objection(status: os.stat_result, *, parent: bool = False) -> str | None:
     """Say why code under a file or folder of this status is not to be run; None where it may be.
 
-    Parameters
-    ----------
-    parent : bool
-        It only holds the folder with the code: then others may write to it where each can remove only what is
+    parent: It only holds the folder with the code: then others may write to it where each can remove only what is
         theirs, as in ``/tmp``.
     """
     if system.user() is not None and status.st_uid not in (0, system.user()):
@@ -49,12 +46,8 @@ def bases() -> Iterator[tuple[Path, bool]]:
 class CodeFolders:
     """The folders of one kind of compiled code.
 
-    Parameters
-    ----------
-    name : str
-        Of the folder in each of the users' folders: says what is compiled, and for what.
-    warn : callable
-        Told in a line of what is not as it should be.
+    name: Of the folder in each of the users' folders: says what is compiled, and for what.
+    warn: Told in a line of what is not as it should be.
     """
 
     def __init__(self, name: str, warn: Callable[[str], None]) -> None:

@@ -135,21 +135,15 @@ def kernel(
 ) -> Any:
     """Compile a function lazily, without the GIL, cached.
 
-    Parameters
-    ----------
-    fast : bool
-        Allow sums to be reordered so that loops vectorise. The order is fixed in the compiled code,
-        so results still do not vary between runs or with the number of threads.
-    inline : bool
-        Always inline into the calling kernel. Every kernel with floats that kernels call needs it: otherwise
-        code loaded from the cache may call another copy of it, optimized otherwise, than code just compiled
-        did, and a machine's first run would round differently from all later ones.
-    part : bool
-        A step of another kernel: its source is put into its caller's before that is compiled, so that it takes no
-        compiling of its own, and rounds as if it had been written there. For steps that few kernels take; what
-        many do, or one at several places, compiles sooner with ``inline``.
-    owning : bool
-        False for kernels that allocate nothing: they do not count references to their arrays. Where arrays come in
+    fast: Allow sums to be reordered so that loops vectorise. The order is fixed in the compiled code, so results still
+        do not vary between runs or with the number of threads.
+    inline: Always inline into the calling kernel. Every kernel with floats that kernels call needs it: otherwise code
+        loaded from the cache may call another copy of it, optimized otherwise, than code just compiled did, and a
+        machine's first run would round differently from all later ones.
+    part: A step of another kernel: its source is put into its caller's before that is compiled, so that it takes no
+        compiling of its own, and rounds as if it had been written there. For steps that few kernels take; what many do,
+        or one at several places, compiles sooner with ``inline``.
+    owning: False for kernels that allocate nothing: they do not count references to their arrays. Where arrays come in
         named tuples, counting at each use would cost more than the work.
     """
     if function is None:

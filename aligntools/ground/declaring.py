@@ -31,23 +31,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Option:
     """What is known of an option besides its name, type and default.
 
-    Attributes
-    ----------
-    help : str
-        What it does, in whole sentences, other fields named as in messages (`aligntools.ground.errors`); the command
+    help: What it does, in whole sentences, other fields named as in messages (`aligntools.ground.errors`); the command
         line and the API's documentation show the same.
-    allowed : Range or None
-        Of a number, or of each of several.
-    otherwise : str
-        What None, the default, stands for: ``by the size of the text``.
-    group : str
-        The title above it in a command's help.
-    metavar : str
-        What stands for its value there.
-    excludes : tuple of str
-        Other fields that cannot be given with it.
-    choices : callable or None
-        Returns what it can be, where that is not known when the class is made; of others their type says it.
+    allowed: Of a number, or of each of several.
+    otherwise: What None, the default, stands for: ``by the size of the text``.
+    group: The title above it in a command's help.
+    metavar: What stands for its value there.
+    excludes: Other fields that cannot be given with it.
+    choices: Returns what it can be, where that is not known when the class is made; of others their type says it.
     """
 
     help: str
@@ -78,20 +69,11 @@ def option(
 class Declared:
     """An option of a class of settings: the declaration with the field's name, default and type.
 
-    Attributes
-    ----------
-    name : str
-    default : object
-    kind : type
-        ``bool``, ``int``, ``float``, ``str``; of a field that may be None what else it is.
-    several : bool
-        A tuple of these.
-    optional : bool
-        It may be None.
-    literals : tuple of str
-        Choices of a `Literal`.
-    others : tuple of type
-        Other types of values that functions take, and that are not checked.
+    kind: ``bool``, ``int``, ``float``, ``str``; of a field that may be None what else it is.
+    several: A tuple of these.
+    optional: It may be None.
+    literals: Choices of a `Literal`.
+    others: Other types of values that functions take, and that are not checked.
     """
 
     name: str
@@ -221,12 +203,8 @@ class Settings:
 class Given:
     """Keywords of a call, each of which belongs to one of several classes of settings.
 
-    Parameters
-    ----------
-    function : str
-        The function that was called, for the error.
-    keywords : mapping
-        What was given by name.
+    function: The function that was called, for the error.
+    keywords: What was given by name.
     """
 
     def __init__(self, function: str, keywords: Mapping[str, Any]) -> None:
@@ -237,10 +215,7 @@ class Given:
 
         ``whole`` may be the keyword that has them whole, where it is given.
 
-        Raises
-        ------
-        UsageProblem
-            See `Settings.checked`.
+        Raises UsageProblem: See `Settings.checked`.
         """
         if isinstance(whole, str):
             whole = cast("S | None", self._left.pop(whole, None))

@@ -16,20 +16,12 @@ def expected(rows: Sequence[np.ndarray], alphas: Sequence[float]) -> tuple[list[
 
     See Beal (2003), chapter 3.
 
-    Parameters
-    ----------
-    rows : sequence of float64 [distributions, outcomes]
-        Parameters of the posteriors: expected counts, plus ``alphas``.
-    alphas : sequence of float
-        Of the priors, one for each array.
-
-    Returns
-    -------
-    weights : list of float64 [distributions, outcomes]
-        Rows sum to less than 1.
-    divergence : float
-        Kullback and Leibler's, in nats, of all. The log-likelihood under the weights less this is a lower bound on the
-        logarithm of the evidence.
+    rows (sequence of float64 [distributions, outcomes]): Parameters of the posteriors: expected counts, plus
+        ``alphas``.
+    alphas: Of the priors, one for each array.
+    Returns weights (list of float64 [distributions, outcomes]): Rows sum to less than 1.
+    Returns divergence: Kullback and Leibler's, in nats, of all. The log-likelihood under the weights less this is a
+        lower bound on the logarithm of the evidence.
     """
     from scipy.special import digamma, gammaln
 

@@ -23,16 +23,10 @@ JobFunction: TypeAlias = Callable[[Any, Pool], None]
 class Advice:
     """What a user can do where something ends, as messages put it.
 
-    Attributes
-    ----------
-    smaller : str
-        Where processes on this machine have too little memory.
-    more : str
-        Where workers of a cluster do.
-    folder : str
-        What names the folder that all workers have to see.
-    lost : str
-        Where the scheduler is gone.
+    smaller: Where processes on this machine have too little memory.
+    more: Where workers of a cluster do.
+    folder: What names the folder that all workers have to see.
+    lost: Where the scheduler is gone.
     """
 
     smaller: str = "fewer `workers`"
@@ -44,10 +38,7 @@ class Advice:
 class Engine(Protocol):
     """Runs jobs.
 
-    Attributes
-    ----------
-    workers : int
-        How many jobs run at a time.
+    workers: How many jobs run at a time.
     """
 
     workers: int
@@ -55,20 +46,10 @@ class Engine(Protocol):
     def run(self, stage: str, function: JobFunction, jobs: Sequence[Any], done: Callable[[], None]) -> None:
         """Call ``function(job, pool)`` for every job; return when all are done.
 
-        Parameters
-        ----------
-        stage : str
-            What the jobs are, for a person.
-        function : callable
-        jobs : sequence
-            Numbers or tuples, which can be pickled.
-        done : callable
-            Called after each job, here.
-
-        Raises
-        ------
-        AligntoolsError
-            What the first job that failed raised; or when workers die again and again.
+        stage: What the jobs are, for a person.
+        jobs: Numbers or tuples, which can be pickled.
+        done: Called after each job, here.
+        Raises AligntoolsError: What the first job that failed raised; or when workers die again and again.
         """
 
     def close(self) -> None:
@@ -122,13 +103,8 @@ class Work:
     def lost(self, number: int, how: str, advice: str) -> None:
         """Put a job back whose worker has ended, or give it up.
 
-        Parameters
-        ----------
-        number : int
-        how : str
-            The worker ended, in words.
-        advice : str
-            What to do where jobs need too much memory.
+        how: The worker ended, in words.
+        advice: What to do where jobs need too much memory.
         """
         self._lost[number] += 1
         if self._lost[number] < TRIES:

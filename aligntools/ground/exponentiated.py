@@ -22,13 +22,9 @@ HALVINGS = 12
 class Family:
     """Distributions of one kind: their parameters as one flat array, and which distribution each belongs to.
 
-    Attributes
-    ----------
-    groups : int [n]
-        Distribution of each parameter.
-    rates : float64 [n_groups]
-    before : float64 [n] or None
-        Exponents of the last step that was kept.
+    groups (int [n]): Distribution of each parameter.
+    rates (float64 [n_groups]).
+    before (float64 [n] or None): Exponents of the last step that was kept.
     """
 
     groups: np.ndarray
@@ -44,13 +40,9 @@ class Family:
     def directions(self, p: np.ndarray, counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
         """Return the exponents at rate 1.
 
-        Parameters
-        ----------
-        p : float64 [n]
-        counts : float64 [n]
-            ``p dL/dp``: for a likelihood, expected counts.
-        totals : float64 [n_groups]
-            ``N``; a distribution that was never used (0) stays as it is.
+        p (float64 [n]).
+        counts (float64 [n]): ``p dL/dp``: for a likelihood, expected counts.
+        totals (float64 [n_groups]): ``N``; a distribution that was never used (0) stays as it is.
         """
         slopes = np.divide(counts, p, out=np.zeros(len(p)), where=p > 0)
         mean = np.bincount(self.groups, counts, len(self.rates))  # sum of p * slope: moves along it change nothing
@@ -85,25 +77,14 @@ def climb(
 ) -> tuple[list[np.ndarray], list[float]]:
     """Maximize an objective over several families of distributions.
 
-    Parameters
-    ----------
-    evaluate : callable
-        Takes a list of parameter arrays; returns the objective and, for each family, ``(counts, totals)``
-        as `Family.directions` takes them.
-    parameters : list of float64 [n]
-    families : list of Family
-    iterations : int
-        Steps at most.
-    tolerance : float
-        Stop when a step gains less than this, relative to the objective.
-    report : callable or None
-        Called with (iteration, objective); iteration 0 is the start.
-
-    Returns
-    -------
-    parameters : list of float64 [n]
-    objectives : list of float
-        Of the start and after each step; it never falls.
+    evaluate: Takes a list of parameter arrays; returns the objective and, for each family, ``(counts, totals)`` as
+        `Family.directions` takes them.
+    parameters (list of float64 [n]).
+    iterations: Steps at most.
+    tolerance: Stop when a step gains less than this, relative to the objective.
+    report: Called with (iteration, objective); iteration 0 is the start.
+    Returns parameters (list of float64 [n]).
+    Returns objectives: Of the start and after each step; it never falls.
     """
     report = report or (lambda *_: None)
     objective, gradients = evaluate(parameters)

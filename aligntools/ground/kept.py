@@ -16,12 +16,7 @@ _turn = threading.Lock()
 def kept(key: Hashable, make: Callable[[], _Thing], version: Hashable = None) -> _Thing:
     """Return what ``make()`` returned when it was first called under this key in this process.
 
-    Parameters
-    ----------
-    key : hashable
-    make : callable
-    version : hashable
-        Where another one is asked for than is kept under the key, the thing is made anew and the old one dropped.
+    version: Where another one is asked for than is kept under the key, the thing is made anew and the old one dropped.
     """
     with _turn:
         if key in _things and _things[key][0] != version:

@@ -25,19 +25,11 @@ DECREASE, CURVATURE, TRIALS = 1e-4, 0.9, 30
 class State:
     """Where a minimization is; with it, it goes on as if it had never stopped.
 
-    Attributes
-    ----------
-    x, gradient : float64 [n]
-    value : float
-    history : float64 [2 * memory, n]
-        Rows 2 k and 2 k + 1 are a step and the change of the gradient that it made.
-    order : list of int
-        The k that are in use, the oldest first.
-    products : float64 [2 * memory, 2 * memory]
-        Inner products of the history's rows.
-    steps : int
-    small : int
-        How many of the last steps in a row lowered the value by less than the tolerance.
+    x, gradient (float64 [n]).
+    history (float64 [2 * memory, n]): Rows 2 k and 2 k + 1 are a step and the change of the gradient that it made.
+    order: The k that are in use, the oldest first.
+    products (float64 [2 * memory, 2 * memory]): Inner products of the history's rows.
+    small: How many of the last steps in a row lowered the value by less than the tolerance.
     """
 
     x: np.ndarray
@@ -119,25 +111,14 @@ def minimize(
 ) -> Found:
     """Minimize a function.
 
-    Parameters
-    ----------
-    function : callable
-        Takes a point and returns the value and the gradient there, a new array each time.
-    start : float64 [n] or State
-        With a State, what it was taken from goes on; its arrays are changed.
-    iterations : int
-        Steps at most, those before ``start`` included.
-    tolerance : float
-        Ends when two steps in a row lower the value by less than this share of it; a single one may just be a step
-        along a poor direction, far from the minimum.
-    gradient_tolerance : float
-        Ends when no entry of the gradient is larger.
-    memory : int
-        Steps remembered.
-    pool : Pool, optional
-        Does not change the results.
-    progress : callable, optional
-        Called with the State after each step; ends the minimization by returning True.
+    function: Takes a point and returns the value and the gradient there, a new array each time.
+    start (float64 [n] or State): With a State, what it was taken from goes on; its arrays are changed.
+    iterations: Steps at most, those before ``start`` included.
+    tolerance: Ends when two steps in a row lower the value by less than this share of it; a single one may just be a
+        step along a poor direction, far from the minimum.
+    gradient_tolerance: Ends when no entry of the gradient is larger.
+    memory: Steps remembered.
+    progress: Called with the State after each step; ends the minimization by returning True.
     """
     if isinstance(start, State):
         state = start

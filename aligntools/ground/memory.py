@@ -37,10 +37,7 @@ def available(root: str = "/") -> int:
 
     Where the system tells none of them, that is more than there can be.
 
-    Parameters
-    ----------
-    root : str
-        Where ``proc`` and ``sys`` are.
+    root: Where ``proc`` and ``sys`` are.
     """
     return min([*system.memory_limits(), *_cgroup_limits(Path(root))], default=sys.maxsize)
 
@@ -76,12 +73,8 @@ def limit() -> int | None:
 def set_limit(size: int | None, *, asked: bool = True) -> None:
     """Bound this process's memory; `bounded` puts the old bound back.
 
-    Parameters
-    ----------
-    size : int or None
-        Bytes; None is no bound.
-    asked : bool
-        The user gave it, with ``--max-memory``.
+    size: Bytes; None is no bound.
+    asked: The user gave it, with ``--max-memory``.
     """
     _Bound.bytes, _Bound.asked = size, asked
 
@@ -111,12 +104,7 @@ def excess(more: int = 0, share: float = 1.0) -> str | None:
 
 
 def ask(more: int, what: str) -> None:
-    """Raise an error before so many bytes more would pass the bound.
-
-    Raises
-    ------
-    ResourceError
-    """
+    """Raise an error before so many bytes more would pass the bound."""
     if problem := excess(more):
         raise ResourceError(f"{what}: {problem}")
 
@@ -124,17 +112,10 @@ def ask(more: int, what: str) -> None:
 def for_tables(max_memory: int | None, most: int) -> int:
     """Return the bytes of tables beyond which they go to files, so that the process keeps to its bound.
 
-    Parameters
-    ----------
-    max_memory : int or None
-        Bytes that the process may have; None: the bound in force, if there is one, and no more tables than ``most``.
-    most : int
-        Bytes of tables where nothing bounds them.
-
-    Raises
-    ------
-    ResourceError
-        When too little is left besides what the process has already.
+    max_memory: Bytes that the process may have; None: the bound in force, if there is one, and no more tables than
+        ``most``.
+    most: Bytes of tables where nothing bounds them.
+    Raises ResourceError when too little is left besides what the process has already.
     """
     bound = limit() if max_memory is None else max_memory
     if bound is None:
@@ -149,20 +130,10 @@ def for_tables(max_memory: int | None, most: int) -> int:
 def check_workers(max_memory: int | None, workers: int, each: int, advice: str) -> None:
     """Refuse a bound that processes cannot keep, before any work.
 
-    Parameters
-    ----------
-    max_memory : int or None
-        Bytes, of all processes together; None: the bound in force.
-    workers : int
-        Other processes, to which this one leaves the jobs; 0: it works itself.
-    each : int
-        Bytes that a process needs for a job, besides what does not grow.
-    advice : str
-        What to do.
-
-    Raises
-    ------
-    ResourceError
+    max_memory: Bytes, of all processes together; None: the bound in force.
+    workers: Other processes, to which this one leaves the jobs; 0: it works itself.
+    each: Bytes that a process needs for a job, besides what does not grow.
+    advice: What to do.
     """
     bound = limit() if max_memory is None else max_memory
     if bound is None:

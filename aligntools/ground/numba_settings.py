@@ -26,10 +26,8 @@ def _refuse(found: str) -> UsageProblem:
 def understood() -> Iterator[None]:
     """Import Numba in the block.
 
-    Raises
-    ------
-    UsageProblem
-        When a variable of the environment that sets something of Numba's has a value that it does not take.
+    Raises UsageProblem when a variable of the environment that sets something of Numba's has a value that it does not
+    take.
     """
     features = os.environ.get("NUMBA_CPU_FEATURES", "")
     if not _FEATURES.fullmatch(features):

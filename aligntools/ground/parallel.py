@@ -49,15 +49,8 @@ def over(pool: Pool | None, function: Callable[[_Item], _Result], items: Iterabl
 def balanced_blocks(costs: "np.ndarray", blocks: int) -> list[tuple[int, int]]:
     """Cut ``0..len(costs)`` into at most ``blocks`` runs of about equal total cost.
 
-    Parameters
-    ----------
-    costs : np.ndarray [shape=(n,), non-negative]
-    blocks : int
-
-    Returns
-    -------
-    list of (int, int)
-        Half-open runs that cover ``0..n`` in order; none is empty.
+    costs [n].
+    Returns half-open runs that cover ``0..n`` in order; none is empty.
     """
     import numpy as np  # here, since commands load this module before they show their help
 

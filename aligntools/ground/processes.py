@@ -121,14 +121,9 @@ class Processes:
     this process's environment, module path and folder of compiled code, and log through its loggers. They end with
     it, however it ends. A worker that ends is replaced, and its job done again.
 
-    Parameters
-    ----------
-    workers : int
-        How many processes.
-    threads_each : int
-        Threads of each.
-    limit : int, optional
-        Bytes of memory that each may have.
+    workers: How many processes.
+    threads_each: Threads of each.
+    limit: Bytes of memory that each may have.
     """
 
     def __init__(self, workers: int, threads_each: int = 1, limit: int | None = None) -> None:
@@ -141,11 +136,8 @@ class Processes:
     def run(self, stage: str, function: JobFunction, jobs: Sequence[Any], done: Callable[[], None]) -> None:
         """Call the function for every job, in any worker.
 
-        Raises
-        ------
-        AligntoolsError, OSError, MemoryError
-            What the first job that failed raised, first in their order; those after it may not have been begun.
-            Where all workers that a job is given end, `ResourceError`.
+        Raises AligntoolsError, OSError, MemoryError: What the first job that failed raised, first in their order; those
+        after it may not have been begun. Where all workers that a job is given end, `ResourceError`.
         """
         work = Work(stage, jobs)
         try:

@@ -19,14 +19,9 @@ MOST, MUCH, LARGEST_SEED = 2**31 - 1, 1e9, 2**63 - 1
 class Range:
     """The numbers that a setting may be.
 
-    Attributes
-    ----------
-    low, high : float
-        Finite.
-    whole : bool
-        Only whole numbers.
-    above, below : bool
-        Without ``low`` itself; without ``high`` itself.
+    low, high: Finite.
+    whole: Only whole numbers.
+    above, below: Without ``low`` itself; without ``high`` itself.
     """
 
     low: float
@@ -93,10 +88,8 @@ BOOTSTRAP, MEMORY = counts(0, 10**6), counts(2**16, 2**60)
 def check(settings: Any, names: Mapping[str, str] | None = None) -> None:
     """Hold the settings of a dataclass against its ``RANGES``; what may be None by default may be None.
 
-    Raises
-    ------
-    UsageProblem
-        For the first that is outside its range; ``names`` says what messages call it instead of its own name.
+    Raises UsageProblem for the first that is outside its range; ``names`` says what messages call it instead of its own
+    name.
     """
     defaults = {f.name: f.default for f in fields(settings)}
     for name, allowed in settings.RANGES.items():
@@ -109,10 +102,7 @@ def check(settings: Any, names: Mapping[str, str] | None = None) -> None:
 def size_of(text: str) -> int:
     """Return an amount of memory such as ``800M`` or ``4G`` in bytes.
 
-    Raises
-    ------
-    UsageProblem
-        When it is none, or out of its range.
+    Raises UsageProblem when it is none, or out of its range.
     """
     found = re.fullmatch(r"(.*?)([KMGT]?)B?", text.strip(), re.IGNORECASE | re.DOTALL)
     try:

@@ -18,14 +18,9 @@ Figure: TypeAlias = Callable[[np.ndarray], np.ndarray]
 class Difference:
     """One system's figure minus another's.
 
-    Attributes
-    ----------
-    value : float
-    interval : (float, float)
-        Paired bootstrap: both systems are scored on the same drawn sentences.
-    p_value : float
-        Approximate randomization, two-sided: how often exchanging the systems' outputs, sentence by sentence
-        with probability 1/2, makes at least this difference (Riezler & Maxwell 2005).
+    interval: Paired bootstrap: both systems are scored on the same drawn sentences.
+    p_value: Approximate randomization, two-sided: how often exchanging the systems' outputs, sentence by sentence with
+        probability 1/2, makes at least this difference (Riezler & Maxwell 2005).
     """
 
     value: float
@@ -52,14 +47,9 @@ def bootstrap(
 ) -> tuple[float, float]:
     """Return the percentile bootstrap interval of a figure over sentences; (0, 0) of none.
 
-    Parameters
-    ----------
-    counts : np.ndarray [shape=(sentences, n)]
-    figure : callable
-        From sums of counts [shape=(..., n)] to the figure [shape=(...)].
-    samples, seed : int
-    level : float
-        Share of the samples within the interval.
+    counts [sentences, n].
+    figure: From sums of counts [shape=(..., n)] to the figure [shape=(...)].
+    level: Share of the samples within the interval.
     """
     if not len(counts) or not samples:
         return 0.0, 0.0
@@ -76,11 +66,8 @@ def compare(
 ) -> Difference:
     """Compare a system with a baseline on the same sentences.
 
-    Parameters
-    ----------
-    counts, baseline : np.ndarray [shape=(sentences, n)]
-    figure, samples, seed, level
-        As for `bootstrap`; ``samples`` is also the number of randomizations.
+    counts, baseline [sentences, n].
+    figure, samples, seed, level: As for `bootstrap`; ``samples`` is also the number of randomizations.
     """
     if not len(counts):
         return Difference(0.0, (0.0, 0.0), 1.0)

@@ -32,10 +32,7 @@ _turn = threading.Lock()
 def lock(handle: int, *, shared: bool = False, wait: bool = False) -> None:
     """Lock an open file until it is closed or the process ends.
 
-    Raises
-    ------
-    OSError
-        EWOULDBLOCK where another process holds it; ENOSYS where there are no locks.
+    Raises OSError: EWOULDBLOCK where another process holds it; ENOSYS where there are no locks.
     """
     if fcntl is None:
         raise OSError(errno.ENOSYS, "no locks on this system")
@@ -56,10 +53,7 @@ def user() -> int | None:
 def keep_owner(handle: int, status: os.stat_result, path: str) -> int:
     """Give an open file the owner, the group and the access list of another where that is allowed.
 
-    Returns
-    -------
-    int
-        The mode that it may have. Where group or list stay others, the group may do no more than everybody.
+    Returns the mode that it may have. Where group or list stay others, the group may do no more than everybody.
     """
     mode = stat.S_IMODE(status.st_mode) & 0o777
     if not hasattr(os, "fchown"):

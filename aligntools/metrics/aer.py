@@ -21,21 +21,8 @@ LABELS = ("links", "sure", "possible", "links_in_sure", "links_in_possible")
 def count(hypothesis: Links, gold: Gold) -> np.ndarray:
     """Count links, gold links and what they have in common.
 
-    Parameters
-    ----------
-    hypothesis : Links
-        Of as many sentences as the gold.
-    gold : Gold
-
-    Returns
-    -------
-    np.ndarray [shape=(sentences, 5), dtype=int64]
-        The columns of `LABELS`.
-
-    Raises
-    ------
-    ValueError
-        When there are not equally many sentences.
+    hypothesis: Of as many sentences as the gold.
+    Returns int64 [sentences, 5]: the columns of `LABELS`. Raises ValueError when there are not equally many sentences.
     """
     if len(hypothesis) != len(gold):
         raise ValueError(f"{len(hypothesis)} sentences where the gold has {len(gold)}")
@@ -61,18 +48,10 @@ def count_by_group(
 ) -> np.ndarray:
     """Count as `count` does, for groups of links instead of sentences.
 
-    Parameters
-    ----------
-    hypothesis, gold
-        As for `count`.
-    group : callable
-        Takes the sentences [shape=(n,)] and pairs [shape=(n, 2)] of links and returns the group of each, from 0 on.
-    groups : int
-        How many there are.
-
-    Returns
-    -------
-    np.ndarray [shape=(groups, 5), dtype=int64]
+    hypothesis, gold: As for `count`.
+    group: Takes the sentences [shape=(n,)] and pairs [shape=(n, 2)] of links and returns the group of each, from 0 on.
+    groups: How many there are.
+    Returns int64 [groups, 5].
     """
     sides = (hypothesis, gold.sure, gold.possible)
     keys = _keys(sides)
@@ -84,14 +63,8 @@ def count_by_group(
 def figures(totals: npt.ArrayLike) -> np.ndarray:
     """Return AER, precision, recall and F1.
 
-    Parameters
-    ----------
-    totals : np.ndarray [shape=(..., 5)]
-        Sums of counts, see `LABELS`.
-
-    Returns
-    -------
-    np.ndarray [shape=(..., 4), dtype=float64]
+    totals [..., 5]: Sums of counts, see `LABELS`.
+    Returns float64 [..., 4].
     """
     links, sure, _, in_sure, in_possible = np.moveaxis(np.asarray(totals, np.float64), -1, 0)
     precision, recall = divide(in_possible, links), divide(in_sure, sure)
@@ -105,16 +78,10 @@ def figures(totals: npt.ArrayLike) -> np.ndarray:
 class Aer(Metric[Gold, Links]):
     """Alignment error rate.
 
-    Attributes
-    ----------
-    all_sure : bool
-        Take possible links as sure.
-    ignore_possible : bool
-        Leave possible links out.
-    reverse : bool
-        The hypothesis has links target-source.
-    index_base : int
-        How the hypothesis counted words before it was read; for the signature.
+    all_sure: Take possible links as sure.
+    ignore_possible: Leave possible links out.
+    reverse: The hypothesis has links target-source.
+    index_base: How the hypothesis counted words before it was read; for the signature.
     """
 
     name = "aer"
@@ -183,14 +150,8 @@ class AerScore(Score):
     links, S being part of P. What has a denominator of 0 is None: the recall where the gold has no sure links, the
     precision where the alignment has no links, F1 where one of them is. The AER of nothing where nothing is sure is 0.
 
-    Attributes
-    ----------
-    links, sure, possible, links_in_sure, links_in_possible : int
-        The sizes of A, S, P, A∩S and A∩P.
-    precision, recall, f1 : float or None
-    aer : float
-    null_links : int
-        Links to NULL that the gold file has and that were left out.
+    links, sure, possible, links_in_sure, links_in_possible: The sizes of A, S, P, A∩S and A∩P.
+    null_links: Links to NULL that the gold file has and that were left out.
     """
 
     links: int

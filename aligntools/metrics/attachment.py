@@ -34,17 +34,10 @@ _ROOTS = {b"root", b"ROOT"}
 def counted(words: Sequence[bytes], tags: Sequence[bytes] | None, convention: str) -> np.ndarray:
     """Return which words count.
 
-    Parameters
-    ----------
-    words, tags : sequence of bytes
-        Forms and gold tags, UTF-8; tags are needed for ``ud`` alone.
-    convention : str
-        One of PUNCTUATION. The evaluation of Universal Dependencies itself counts all words; ``ud`` leaves out those
-        tagged PUNCT (or ``.``, in the 12 universal tags).
-
-    Returns
-    -------
-    bool [words]
+    words, tags: Forms and gold tags, UTF-8; tags are needed for ``ud`` alone.
+    convention: One of PUNCTUATION. The evaluation of Universal Dependencies itself counts all words; ``ud`` leaves out
+        those tagged PUNCT (or ``.``, in the 12 universal tags).
+    Returns bool [words].
     """
     if convention == "all":
         return np.ones(len(words), bool)
@@ -81,20 +74,10 @@ def count(
 ) -> np.ndarray:
     """Count what is right in each sentence.
 
-    Parameters
-    ----------
-    gold_heads, heads : int [words]
-        0 for the root.
-    offsets : int64 [sentences + 1]
-    words_counted : bool [words]
-    labels_right : bool [words], optional
-    longest : int, optional
-        Sentences with more counted words are left out.
-
-    Returns
-    -------
-    int64 [sentences, 7]
-        The columns of `LABELS`; without ``labels_right`` that of labels is 0.
+    gold_heads, heads (int [words]): 0 for the root.
+    offsets (int64 [sentences + 1]), words_counted (bool [words]), labels_right (bool [words]).
+    longest: Sentences with more counted words are left out.
+    Returns int64 [sentences, 7]: the columns of `LABELS`; without ``labels_right`` that of labels is 0.
     """
     gold_heads, heads = np.asarray(gold_heads), np.asarray(heads)
     if len(gold_heads) != len(heads):
@@ -124,21 +107,12 @@ def figures(totals: npt.ArrayLike) -> np.ndarray:
 class Trees:
     """Dependency trees of a text.
 
-    Attributes
-    ----------
-    heads : np.ndarray [shape=(words,), dtype=int32]
-        Number of the head in its sentence, counted from 1; 0 for a root, -1 where there is none.
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-        Sentence ``n`` has the words ``offsets[n]:offsets[n + 1]``.
-    labels : list of bytes or None
-        The label of each word's edge, its relation to the head.
-    words, tags : list of bytes or None
-    lines : np.ndarray or None [shape=(sentences,), dtype=int64]
-        Where each sentence begins in its file, for messages.
-    source : Conll or None
-        The whole file.
-    alignment : Alignment or None
-        Of trees that `in_words_of` made: which words of the file are words of the gold.
+    heads (int32 [words]): Number of the head in its sentence, counted from 1; 0 for a root, -1 where there is none.
+    offsets (int64 [sentences + 1]): Sentence ``n`` has the words ``offsets[n]:offsets[n + 1]``.
+    labels: The label of each word's edge, its relation to the head.
+    lines (int64 [sentences] or None): Where each sentence begins in its file, for messages.
+    source: The whole file.
+    alignment: Of trees that `in_words_of` made: which words of the file are words of the gold.
     """
 
     heads: np.ndarray
@@ -187,18 +161,11 @@ class Trees:
 class Attachment(Metric[Trees, Trees]):
     """Unlabelled and labelled attachment.
 
-    Attributes
-    ----------
-    punct : str
-        One of PUNCTUATION.
-    max_length : int or None
-        Sentences with more words that count are left out.
-    subtypes : bool
-        Whether labels must agree after a colon too.
-    ignore_forms : bool
-        Whether the words of the two may differ; for the signature.
-    predicted_columns : bool
-        Whether CoNLL-2009's predicted columns are scored; for the signature.
+    punct: One of PUNCTUATION.
+    max_length: Sentences with more words that count are left out.
+    subtypes: Whether labels must agree after a colon too.
+    ignore_forms: Whether the words of the two may differ; for the signature.
+    predicted_columns: Whether CoNLL-2009's predicted columns are scored; for the signature.
     """
 
     name = "uas"
@@ -220,10 +187,7 @@ class Attachment(Metric[Trees, Trees]):
     def counted(self, gold: Trees) -> np.ndarray:
         """Return which words count [shape=(words,), dtype=bool].
 
-        Raises
-        ------
-        UsageProblem
-            When the convention needs words or tags that the gold does not have.
+        Raises UsageProblem when the convention needs words or tags that the gold does not have.
         """
         if self.punct == "all":
             return np.ones(len(gold.heads), bool)
@@ -281,18 +245,11 @@ class Attachment(Metric[Trees, Trees]):
 class TreeScore(Score):
     """Counts over a corpus and the figures made of them, as fractions of 1 (0 where nothing was counted).
 
-    Attributes
-    ----------
-    words, sentences : int
-        Words that count, and sentences that have any.
-    uas, las : float
-        Shares of these words with the right head, and with the right head and label; ``las`` is None where one side
-        has no labels.
-    complete : float
-        Share of the sentences whose counted words all have the right head.
-    root : float
-        Share of the gold trees' counted roots that are roots.
-    gold, hypothesis : Trees
+    words, sentences: Words that count, and sentences that have any.
+    uas, las: Shares of these words with the right head, and with the right head and label; ``las`` is None where one
+        side has no labels.
+    complete: Share of the sentences whose counted words all have the right head.
+    root: Share of the gold trees' counted roots that are roots.
     """
 
     words: int
@@ -307,16 +264,9 @@ class TreeScore(Score):
     def groups(self, kind: str) -> list[Group]:
         """Return the attachment of groups of words.
 
-        Parameters
-        ----------
-        kind : str
-            ``length`` of the sentence, ``distance`` of the head, gold ``tag``, or ``relation``, where a word is right
+        kind: ``length`` of the sentence, ``distance`` of the head, gold ``tag``, or ``relation``, where a word is right
             whose label is, too.
-
-        Raises
-        ------
-        UsageProblem
-            When there is no such kind, or the gold has no tags, or one of the two no labels.
+        Raises UsageProblem when there is no such kind, or the gold has no tags, or one of the two no labels.
         """
         gold, offsets = self.gold, self.gold.offsets
         heads_right = gold.heads == self.hypothesis.heads
@@ -371,10 +321,7 @@ class TreeScore(Score):
     def conll18(self) -> dict[str, Measure]:
         """Return the measures of the CoNLL 2018 shared task; they are of all words, whatever counts elsewhere.
 
-        Raises
-        ------
-        UsageProblem
-            When the trees are not from files in CoNLL-U.
+        Raises UsageProblem when the trees are not from files in CoNLL-U.
         """
         if self.gold.source is None or self.hypothesis.source is None:
             raise UsageProblem("the measures of CoNLL 2018 need both sides in CoNLL-U")

@@ -51,20 +51,12 @@ def _version() -> dict[str, str]:
 class Metric(ABC, Generic[Gold, Hypothesis]):
     """How something is scored; its fields are the settings that change the numbers.
 
-    Attributes
-    ----------
-    name : str
-        In signatures.
-    labels : tuple of str
-        What the columns of the counts are.
-    headline : str
-        The figure that intervals and tests are about: the field of the score that holds it.
-    title : str
-        What the headline is called in text.
-    system : str
-        What the thing that is scored is called in tables and JSON.
-    legend : str
-        Explains abbreviations of the table; may be empty.
+    name: In signatures.
+    labels: What the columns of the counts are.
+    headline: The figure that intervals and tests are about: the field of the score that holds it.
+    title: What the headline is called in text.
+    system: What the thing that is scored is called in tables and JSON.
+    legend: Explains abbreviations of the table; may be empty.
     """
 
     name: ClassVar[str]
@@ -90,10 +82,7 @@ class Metric(ABC, Generic[Gold, Hypothesis]):
     def score(self, gold: Gold, hypothesis: Hypothesis) -> "Score":
         """Count and score.
 
-        Raises
-        ------
-        ValueError
-            When gold and hypothesis do not have the same sentences.
+        Raises ValueError when gold and hypothesis do not have the same sentences.
         """
 
     def signature(self, gold: Gold, hypothesis: Hypothesis, counts: np.ndarray) -> Signature:
@@ -111,12 +100,7 @@ class Score(ABC):
 
     What a metric adds are its own figures. ``str()`` gives them in a line, in percent.
 
-    Attributes
-    ----------
-    metric : Metric
-    counts : np.ndarray [shape=(sentences, labels), dtype=int64]
-        See the metric's ``labels``.
-    signature : Signature
+    counts (int64 [sentences, labels]): See the metric's ``labels``.
     """
 
     metric: Metric[Any, Any] = field(repr=False)
@@ -137,13 +121,8 @@ class Score(ABC):
     def interval(self, bootstrap: int = 1000, seed: int = 1, level: float = 0.95) -> tuple[float, float] | None:
         """Return the percentile bootstrap interval of `value` over sentences; None where there is no value.
 
-        Parameters
-        ----------
-        bootstrap : int
-            Samples that are drawn.
-        seed : int
-        level : float
-            Share of the samples within the interval.
+        bootstrap: Samples that are drawn.
+        level: Share of the samples within the interval.
         """
         if self.value is None:
             return None
@@ -152,19 +131,10 @@ class Score(ABC):
     def minus(self, baseline: "Score", bootstrap: int = 1000, seed: int = 1, level: float = 0.95) -> Difference | None:
         """Return how much `value` differs from a baseline's on the same sentences; None where one has no value.
 
-        Parameters
-        ----------
-        baseline : Score
-            By the same metric, of the same sentences.
-        bootstrap : int
-            Samples that are drawn for the interval, and exchanges made for the p-value.
-        seed, level
-            As for `interval`.
-
-        Raises
-        ------
-        ValueError
-            When the two cannot be compared.
+        baseline: By the same metric, of the same sentences.
+        bootstrap: Samples that are drawn for the interval, and exchanges made for the p-value.
+        seed, level: As for `interval`.
+        Raises ValueError when the two cannot be compared.
         """
         if type(self) is not type(baseline) or self.counts.shape != baseline.counts.shape:
             shapes = " and ".join(f"{len(s.counts)} sentences by {s.metric.name}" for s in (self, baseline))

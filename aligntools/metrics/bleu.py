@@ -30,24 +30,11 @@ def statistics(
 ) -> np.ndarray:
     """Count what BLEU needs, sentence by sentence.
 
-    Parameters
-    ----------
-    words : np.ndarray [dtype=int32]
-        The translations, joined.
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-    references : sequence of (np.ndarray, np.ndarray)
-        Each a set of references: words and offsets, as many sentences, the same words' ids.
-    pool : Pool, optional
-
-    Returns
-    -------
-    np.ndarray [shape=(sentences, 10), dtype=int64]
-        Matches of order 1 to 4, n-grams of order 1 to 4, length, length of the closest reference.
-
-    Raises
-    ------
-    ValueError
-        When there is no reference or one has another number of sentences.
+    words (int32): The translations, joined.
+    offsets (int64 [sentences + 1]).
+    references: Each a set of references: words and offsets, as many sentences, the same words' ids.
+    Returns int64 [sentences, 10]: matches of order 1 to 4, n-grams of order 1 to 4, length, length of the closest
+    reference. Raises ValueError when there is no reference or one has another number of sentences.
     """
     from aligntools.metrics import kernels_bleu as kernels
 
@@ -90,18 +77,10 @@ def _interleaved(references: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[n
 def precisions(counts: npt.ArrayLike, smoothing: str = "exp", value: float | None = None) -> np.ndarray:
     """Return the smoothed precisions of order 1 to 4; 0 where there is none.
 
-    Parameters
-    ----------
-    counts : np.ndarray [shape=(..., 10)]
-        Sums of `statistics`.
-    smoothing : str
-        ``exp``: the first precision of 0 is half a match, the next a quarter and so on; ``floor``: ``value``
+    counts [..., 10]: Sums of `statistics`.
+    smoothing: ``exp``: the first precision of 0 is half a match, the next a quarter and so on; ``floor``: ``value``
         matches; ``add-k``: ``value`` is added to matches and n-grams of order 2 and more; ``none``.
-    value : float, optional
-
-    Returns
-    -------
-    np.ndarray [shape=(..., 4), dtype=float64]
+    Returns float64 [..., 4].
     """
     counts = np.asarray(counts, np.float64)
     matches, totals = counts[..., :ORDER].copy(), counts[..., ORDER : 2 * ORDER].copy()
@@ -153,16 +132,9 @@ def _bleu(counts: npt.ArrayLike, smoothing: str, value: float | None, effective:
 def corpus_bleu(counts: npt.ArrayLike, smoothing: str = "exp", value: float | None = None) -> np.ndarray:
     """Return the BLEU of a corpus from the sums of its statistics.
 
-    Parameters
-    ----------
-    counts : np.ndarray [shape=(..., 10)]
-    smoothing, value
-        As for `precisions`.
-
-    Returns
-    -------
-    np.ndarray [shape=(...), dtype=float64]
-        From 0 to 1. It is 0 where no order has a match, or where one order has no n-gram at all.
+    counts [..., 10].
+    smoothing, value: As for `precisions`.
+    Returns float64 [...]: from 0 to 1. It is 0 where no order has a match, or where one order has no n-gram at all.
     """
     return _bleu(counts, smoothing, value, effective=False)
 
@@ -178,12 +150,8 @@ def sentence_bleu(counts: npt.ArrayLike, smoothing: str = "exp", value: float | 
 class Segments(NamedTuple):
     """A text as numbers: the same word has the same number in all texts that are scored together.
 
-    Attributes
-    ----------
-    words : np.ndarray [shape=(words,), dtype=int32]
-        All sentences, joined.
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-        Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``.
+    words (int32 [words]): All sentences, joined.
+    offsets (int64 [sentences + 1]): Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``.
     """
 
     words: np.ndarray
@@ -194,16 +162,10 @@ class Segments(NamedTuple):
 class Bleu(Metric[Sequence[Segments], Segments]):
     """BLEU; the gold is one or more sets of references.
 
-    Attributes
-    ----------
-    smooth : str
-        One of `SMOOTHING`.
-    smooth_value : float or None
-        Of ``floor`` and ``add-k``; None is 0.1 and 1.
-    lowercase : bool
-        Whether the texts were put in lower case; for the signature.
-    tokenize : str
-        How words are separated; for the signature.
+    smooth: One of `SMOOTHING`.
+    smooth_value: Of ``floor`` and ``add-k``; None is 0.1 and 1.
+    lowercase: Whether the texts were put in lower case; for the signature.
+    tokenize: How words are separated; for the signature.
     """
 
     name = "bleu"
@@ -268,15 +230,8 @@ class Bleu(Metric[Sequence[Segments], Segments]):
 class BleuScore(Score):
     """A corpus's figures, as fractions.
 
-    Attributes
-    ----------
-    bleu : float
-    precisions : tuple of float
-        Of order 1 to 4, smoothed.
-    brevity_penalty : float
-    ratio : float
-        Words of the translations to words of the closest references.
-    words, reference_words : int
+    precisions: Of order 1 to 4, smoothed.
+    ratio: Words of the translations to words of the closest references.
     """
 
     bleu: float

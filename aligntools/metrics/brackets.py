@@ -27,16 +27,10 @@ _SAME = {"PRT": "ADVP"}
 class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
     """Labelled brackets; or unlabelled ones.
 
-    Attributes
-    ----------
-    not_counted : frozenset of str
-        Tags of words that do not count, by the gold tree.
-    unlabelled : bool
-        Leave labels out.
-    whole : bool
-        Count brackets around whole sentences, too.
-    max_length : int or None
-        Only sentences of at most so many words, punctuation counted.
+    not_counted: Tags of words that do not count, by the gold tree.
+    unlabelled: Leave labels out.
+    whole: Count brackets around whole sentences, too.
+    max_length: Only sentences of at most so many words, punctuation counted.
     """
 
     name = "brackets"
@@ -165,21 +159,12 @@ def _cross(a: int, b: int, c: int, d: int) -> bool:
 class BracketScore(Score):
     """Figures of brackets, as fractions of 1 (0 where nothing was counted).
 
-    Attributes
-    ----------
-    sentences, failed : int
-        Sentences that count, and those of them that have no tree: all their gold brackets are missing.
-    f1, precision, recall : float
-        Of brackets.
-    exact : float
-        Share of the sentences that have all gold brackets and no other.
-    crossing : float
-        Brackets of a sentence that cross a gold one, in the mean.
-    without_crossing, up_to_two : float
-        Shares of the sentences that have none, or two at most.
-    tags : float
-        Share of the words that count whose tag is the gold's.
-    gold, hypothesis : sequence of Tree
+    sentences, failed: Sentences that count, and those of them that have no tree: all their gold brackets are missing.
+    f1, precision, recall: Of brackets.
+    exact: Share of the sentences that have all gold brackets and no other.
+    crossing: Brackets of a sentence that cross a gold one, in the mean.
+    without_crossing, up_to_two: Shares of the sentences that have none, or two at most.
+    tags: Share of the words that count whose tag is the gold's.
     """
 
     sentences: int

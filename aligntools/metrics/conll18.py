@@ -32,14 +32,9 @@ _OF_CONTENT = ("CLAS", "MLAS", "BLEX")
 class Measure:
     """Words that one measure looks at.
 
-    Attributes
-    ----------
-    gold, predicted : int
-        Words that count in the gold text and in the other one.
-    right : int
-    aligned : int
-        Words of the gold text that count and are a word of the other text, too. Of tokens and sentences, those that
-        are right.
+    gold, predicted: Words that count in the gold text and in the other one.
+    aligned: Words of the gold text that count and are a word of the other text, too. Of tokens and sentences, those
+        that are right.
     """
 
     gold: int
@@ -103,16 +98,10 @@ class _Text:
 def conll18(gold: Conll, other: Conll, alignment: Alignment | None = None) -> dict[str, Measure]:
     """Return the measures of `MEASURES`, by name.
 
-    Parameters
-    ----------
-    gold, other : Conll
-        A word of ``other`` without a head is wrong.
-    alignment : Alignment or None
-        Which words are the same; None: all, in order, which the caller has checked. With an alignment there are
+    gold, other: A word of ``other`` without a head is wrong.
+    alignment: Which words are the same; None: all, in order, which the caller has checked. With an alignment there are
         ``Tokens``, ``Sentences`` and ``Words`` before the other measures.
 
-    Notes
-    -----
     Zeman et al. (2018), "CoNLL 2018 shared task: multilingual parsing from raw text to Universal Dependencies",
     section 4. MLAS asks that a content word's function words are the same, too, with relations, tags and features.
     """

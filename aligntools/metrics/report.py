@@ -15,17 +15,11 @@ _EXCHANGES = 1000  # made in the paired test where no samples are asked for
 class Report:
     """Scores by one metric on the same sentences. ``str()`` gives the table.
 
-    Attributes
-    ----------
-    names : tuple of str
-        What the systems are called.
-    scores : tuple of Score
-    intervals : tuple of (float, float) or None
-        95 % intervals of the headline figure; an item is None where the figure does not apply. Empty unless asked for.
-    differences : tuple of Difference or None
-        Each score minus the first, which itself has None. Empty unless asked for.
-    signature : Signature
-        One for all: where they differ, every value.
+    names: What the systems are called.
+    intervals: 95 % intervals of the headline figure; an item is None where the figure does not apply. Empty unless
+        asked for.
+    differences: Each score minus the first, which itself has None. Empty unless asked for.
+    signature: One for all: where they differ, every value.
     """
 
     names: tuple[str, ...]
@@ -37,12 +31,8 @@ class Report:
     def text(self, *, verbose: bool = False, by: Sequence[str] = ()) -> str:
         """Return the table, the differences, and the signature.
 
-        Parameters
-        ----------
-        verbose : bool
-            More columns, and what their heads mean.
-        by : sequence of str
-            Kinds of parts to be scored apart; see the metric's score.
+        verbose: More columns, and what their heads mean.
+        by: Kinds of parts to be scored apart; see the metric's score.
         """
         metric, parts = self.scores[0].metric, tuple(by)
         rows = []

@@ -22,12 +22,8 @@ from aligntools.ground.errors import DataError
 class Alignment:
     """Words that are the same in two texts.
 
-    Attributes
-    ----------
-    gold, other : np.ndarray [shape=(aligned,), dtype=int64]
-        Their indexes among the words of each text, ascending.
-    tokens, sentences : tuple of (int, int, int)
-        How many the gold text has, the other text has, and both have.
+    gold, other (int64 [aligned]): Their indexes among the words of each text, ascending.
+    tokens, sentences: How many the gold text has, the other text has, and both have.
     """
 
     gold: np.ndarray
@@ -38,17 +34,10 @@ class Alignment:
     def heads(self, heads: np.ndarray, offsets: np.ndarray, gold_offsets: np.ndarray) -> np.ndarray:
         """Return the other text's heads over the gold's words.
 
-        Parameters
-        ----------
-        heads : int32 [other words]
-            Numbers in the sentence, counted from 1; 0 for a root.
-        offsets, gold_offsets : int64 [sentences + 1]
-            Where the sentences of the other text and of the gold begin.
-
-        Returns
-        -------
-        int32 [gold words]
-            -1 where a word is none of the other text's, or its head is none of the gold's in its sentence.
+        heads (int32 [other words]): Numbers in the sentence, counted from 1; 0 for a root.
+        offsets, gold_offsets (int64 [sentences + 1]): Where the sentences of the other text and of the gold begin.
+        Returns int32 [gold words]: -1 where a word is none of the other text's, or its head is none of the gold's in
+        its sentence.
         """
         as_gold = np.full(len(heads), -1)
         as_gold[self.other] = self.gold
@@ -106,19 +95,9 @@ def _characters(form: bytes) -> str:
 def align_words(gold: Conll, other: Conll, gold_name: str, name: str) -> Alignment:
     """Find the words that are the same in two texts with the same characters.
 
-    Parameters
-    ----------
-    gold, other : Conll
-    gold_name, name : str
-        The files, for messages.
+    gold_name, name: The files, for messages.
+    Raises DataError at the first token whose characters are others.
 
-    Raises
-    ------
-    DataError
-        At the first token whose characters are others.
-
-    Notes
-    -----
     Zeman et al. (2018), "CoNLL 2018 shared task: multilingual parsing from raw text to Universal Dependencies",
     section 4.1.
     """

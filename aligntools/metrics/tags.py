@@ -22,13 +22,9 @@ _CELLS = 20_000_000  # a larger table is no table of tags
 class Table:
     """How often each label was predicted for each tag.
 
-    Attributes
-    ----------
-    counts : np.ndarray [shape=(tags, labels), dtype=int64]
-    gold : list of bytes
-        The tags that occur in the gold, sorted.
-    predicted : list of bytes
-        The labels that occur in the prediction, sorted.
+    counts (int64 [tags, labels]).
+    gold: The tags that occur in the gold, sorted.
+    predicted: The labels that occur in the prediction, sorted.
     """
 
     counts: np.ndarray
@@ -60,12 +56,8 @@ class Table:
 def contingency(gold: Sequence[bytes], predicted: Sequence[bytes]) -> Table:
     """Count how often each label was predicted for each tag.
 
-    Raises
-    ------
-    ValueError
-        When there is not one label for each tag.
-    UsageProblem
-        When there are so many different ones that they can be no tags.
+    Raises ValueError when there is not one label for each tag. Raises UsageProblem when there are so many different
+    ones that they can be no tags.
     """
     if len(gold) != len(predicted):
         raise ValueError(f"{len(predicted)} labels for {len(gold)} tags")
@@ -94,10 +86,7 @@ def accuracy(table: Table) -> float | None:
 def many_to_one(table: Table) -> np.ndarray:
     """Map each label to the tag that it has most words in common with (Johnson 2007), the first of equals.
 
-    Returns
-    -------
-    np.ndarray [shape=(labels,), dtype=int64]
-        A tag for each label.
+    Returns int64 [labels]: a tag for each label.
     """
     return np.argmax(table.counts, axis=0) if table.words else np.zeros(0, np.int64)
 
@@ -105,10 +94,7 @@ def many_to_one(table: Table) -> np.ndarray:
 def one_to_one(table: Table) -> np.ndarray:
     """Map each label to a tag of its own so that as many words as possible agree (the optimum, not greedily).
 
-    Returns
-    -------
-    np.ndarray [shape=(labels,), dtype=int64]
-        A tag for each label; -1 for labels that are left over.
+    Returns int64 [labels]: a tag for each label; -1 for labels that are left over.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -128,18 +114,12 @@ def _hits(table: Table, mapping: np.ndarray) -> int:
 class Information:
     """What tags and labels tell of each other, in bits and as shares.
 
-    Attributes
-    ----------
-    gold, predicted : float
-        Entropies H(G) of the tags and H(P) of the labels.
-    gold_given_predicted, predicted_given_gold : float
-        Conditional entropies H(G|P) and H(P|G).
-    vi : float
-        Variation of information, H(G|P) + H(P|G) (Meila 2007): 0 for the same partition.
-    homogeneity, completeness : float
-        1 - H(G|P) / H(G) and 1 - H(P|G) / H(P), and 1 where the denominator is 0 (Rosenberg & Hirschberg 2007).
-    v_measure : float
-        Their harmonic mean; 0 when both are 0.
+    gold, predicted: Entropies H(G) of the tags and H(P) of the labels.
+    gold_given_predicted, predicted_given_gold: Conditional entropies H(G|P) and H(P|G).
+    vi: Variation of information, H(G|P) + H(P|G) (Meila 2007): 0 for the same partition.
+    homogeneity, completeness: 1 - H(G|P) / H(G) and 1 - H(P|G) / H(P), and 1 where the denominator is 0 (Rosenberg &
+        Hirschberg 2007).
+    v_measure: Their harmonic mean; 0 when both are 0.
     """
 
     gold: float
@@ -226,10 +206,7 @@ def confusions(table: Table, most: int = 10) -> list[tuple[bytes, bytes, int]]:
 def sentence_counts(right: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return the words with the right tag and all words of each sentence [shape=(sentences, 2), dtype=int64].
 
-    Parameters
-    ----------
-    right : np.ndarray [shape=(words,), dtype=bool]
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
+    right (bool [words]), offsets (int64 [sentences + 1]).
     """
     total = np.concatenate([[0], np.cumsum(right, dtype=np.int64)])
     return np.stack([np.diff(total[offsets]), np.diff(offsets)], axis=1)
@@ -239,16 +216,10 @@ def sentence_counts(right: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 class Tagging(Metric[Tokens, Tokens]):
     """Accuracy of tags, and measures for labels without names.
 
-    Attributes
-    ----------
-    training : frozenset of bytes or None
-        The words of the training text, as `without_spaces` writes them: the gold's other words are scored apart.
-    ignore_forms : bool
-        Whether the words of the two may differ; for the signature.
-    column, hyp_column : str or int
-        Where the tags were read; for the signature.
-    predicted_columns : bool
-        Whether they are among CoNLL-2009's predicted ones; for the signature.
+    training: The words of the training text, as `without_spaces` writes them: the gold's other words are scored apart.
+    ignore_forms: Whether the words of the two may differ; for the signature.
+    column, hyp_column: Where the tags were read; for the signature.
+    predicted_columns: Whether they are among CoNLL-2009's predicted ones; for the signature.
     """
 
     name = "tags"
@@ -290,10 +261,7 @@ class Tagging(Metric[Tokens, Tokens]):
     def score(self, gold: Tokens, hypothesis: Tokens) -> "TagScore":
         """Return the score of tags; see `Metric.score`.
 
-        Raises
-        ------
-        ValueError, UsageProblem
-            As `contingency`.
+        Raises ValueError, UsageProblem as `contingency`.
         """
         table = contingency(gold.tags or [], hypothesis.tags or [])
         counts = self.count(gold, hypothesis)
@@ -341,21 +309,14 @@ def _kind(tokens: Tokens, column: str | int) -> str:
 class TagScore(Score):
     """All figures of a tagging, as shares of 1; entropies in bits.
 
-    Attributes
-    ----------
-    words, tags, labels, foreign : int
-        How many words, different tags, different labels, and words whose label is none of the tags.
-    accuracy : float or None
-        See `accuracy`.
-    known, unknown : int or None
-        Words that the training text has, and the others; None where no training text was given.
-    accuracy_known, accuracy_unknown : float or None
-        Of these words; None also where there are none of them or `accuracy` does not apply.
-    many_to_one, one_to_one : float or None
-        Accuracy when labels are mapped to tags; None when there are no words.
-    information : Information
-    table : Table
-        What all of them but those of known words come from.
+    words, tags, labels, foreign: How many words, different tags, different labels, and words whose label is none of the
+        tags.
+    accuracy: See `accuracy`.
+    known, unknown: Words that the training text has, and the others; None where no training text was given.
+    accuracy_known, accuracy_unknown: Of these words; None also where there are none of them or `accuracy` does not
+        apply.
+    many_to_one, one_to_one: Accuracy when labels are mapped to tags; None when there are no words.
+    table: What all of them but those of known words come from.
     """
 
     words: int

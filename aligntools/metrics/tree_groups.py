@@ -15,13 +15,9 @@ LENGTHS = (("1-10", 1), ("11-20", 11), ("21-30", 21), ("31-40", 31), ("41+", 41)
 class Group:
     """Attachment within a group of words.
 
-    Attributes
-    ----------
-    name : str
-    gold, predicted : int
-        Words that the gold tree and the other one put in the group.
-    right_gold, right_predicted : int
-        Those of them with the right head. Where both trees agree on the group, so do the numbers.
+    gold, predicted: Words that the gold tree and the other one put in the group.
+    right_gold, right_predicted: Those of them with the right head. Where both trees agree on the group, so do the
+        numbers.
     """
 
     name: str
@@ -44,18 +40,9 @@ class Group:
 def by_group(gold_groups: np.ndarray, groups: np.ndarray, right: np.ndarray, names: Sequence[str]) -> list[Group]:
     """Count words by group.
 
-    Parameters
-    ----------
-    gold_groups, groups : int [words]
-        The groups in the gold tree and in the other one, 0 and up.
-    right : bool [words]
-        Whether the head is right.
-    names : sequence of str
-
-    Returns
-    -------
-    list of Group
-        In order, without those that are empty on both sides.
+    gold_groups, groups (int [words]): The groups in the gold tree and in the other one, 0 and up.
+    right (bool [words]): Whether the head is right.
+    Returns in order, without those that are empty on both sides.
     """
     n = len(names)
     columns = [

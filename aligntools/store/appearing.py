@@ -193,10 +193,7 @@ def appearing(path: str | os.PathLike[str], lasting: bool = True, executable: bo
     execute too. Before the file takes its name, its contents are put on the disk (`SYNC`); not so with ``lasting``
     false, for files of one run.
 
-    Raises
-    ------
-    OSError, DataError
-        When it cannot be written.
+    Raises OSError, DataError when it cannot be written.
     """
     part = _Part(os.path.realpath(path), executable)
     try:
@@ -216,15 +213,8 @@ def together(paths: Iterable[str]) -> Iterator[None]:
 
     When the block does not end well, none appears. What is written in other threads does not wait.
 
-    Parameters
-    ----------
-    paths : iterable of str
-        In the order in which they appear.
-
-    Raises
-    ------
-    DataError
-        When one cannot take its name, at the end; those before it have theirs by then.
+    paths: In the order in which they appear.
+    Raises DataError when one cannot take its name, at the end; those before it have theirs by then.
     """
     group = _Group(paths)
     token = _together.set(group)
@@ -242,16 +232,10 @@ def together(paths: Iterable[str]) -> Iterator[None]:
 class Leftover:
     """What a killed run has left of a file.
 
-    Attributes
-    ----------
-    name : str
-        The file.
-    process, host : int, str
-        The process that wrote it.
-    size : int
-        Its bytes.
-    changed : float
-        When it was last written, in seconds since 1970.
+    name: The file.
+    process, host: The process that wrote it.
+    size: Its bytes.
+    changed: When it was last written, in seconds since 1970.
     """
 
     name: str

@@ -24,15 +24,7 @@ WINDOW, EACH = 64, 16
 class BlockMap:
     """Maps blocks through an engine's workers.
 
-    Parameters
-    ----------
-    engine : Engine
-    store : Store
-        All workers see its folder.
-
-    Attributes
-    ----------
-    store : Store
+    store: All workers see its folder.
     """
 
     def __init__(self, engine: Engine, store: Store) -> None:
@@ -58,19 +50,10 @@ class BlockMap:
     ) -> Iterator[_Result]:
         """Yield ``function(block, pool)`` of each block, in order.
 
-        Parameters
-        ----------
-        stage : str
-            What is done, for a person.
-        function : callable
-            Of a module, or a `functools.partial` of such a one; it can be called again for the same block.
-        blocks : iterable
-            Can be pickled, as results can. As many are asked for as are worked on together.
-
-        Raises
-        ------
-        Exception
-            What the blocks or the function raised, once the results of all blocks before were taken.
+        stage: What is done, for a person.
+        function: Of a module, or a `functools.partial` of such a one; it can be called again for the same block.
+        blocks: Can be pickled, as results can. As many are asked for as are worked on together.
+        Raises Exception: What the blocks or the function raised, once the results of all blocks before were taken.
         """
         own, waiting, first, size = self._name("map"), iter(blocks), 0, self._engine.workers
         while True:

@@ -17,17 +17,9 @@ class ArrayStore:
 
     Nothing is left behind: a file is removed as soon as it is open, its space freed with the array.
 
-    Parameters
-    ----------
-    limit : int
-        Bytes of arrays in memory.
-    folder : str, optional
-        Where the files go; the system's folder for temporary files if not given.
-
-    Attributes
-    ----------
-    spilled : int
-        Bytes that went to files.
+    limit: Bytes of arrays in memory.
+    folder: Where the files go; the system's folder for temporary files if not given.
+    spilled: Bytes that went to files.
     """
 
     def __init__(self, limit: int, folder: str | None = None) -> None:
@@ -43,10 +35,7 @@ class ArrayStore:
     def empty(self, shape: int | tuple[int, ...], kind: npt.DTypeLike = np.uint32) -> np.ndarray:
         """Return an array of any contents.
 
-        Raises
-        ------
-        ResourceError
-            When no file of that size can be made.
+        Raises ResourceError when no file of that size can be made.
         """
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(kind).itemsize
         with self._lock:

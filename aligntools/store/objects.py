@@ -21,10 +21,7 @@ _PICKLE = "pickle"  # comes after numbers
 def write_object(store: Store, name: str, thing: Any) -> None:
     """Keep an object that can be pickled under a name.
 
-    Raises
-    ------
-    DataError
-        When the disk is full, or the folder cannot be written.
+    Raises DataError when the disk is full, or the folder cannot be written.
     """
     buffers: list[pickle.PickleBuffer] = []
     data = pickle.dumps(thing, protocol=5, buffer_callback=buffers.append)
@@ -40,18 +37,9 @@ def write_object(store: Store, name: str, thing: Any) -> None:
 def read_object(store: Store, name: str, shared: bool = False) -> Any:
     """Return an object that is kept under a name.
 
-    Parameters
-    ----------
-    store : Store
-    name : str
-    shared : bool
-        Have its arrays in memory that all processes of this machine share which read it so. They can be written: what
-        is written, this process has for itself.
-
-    Raises
-    ------
-    ModelError
-        When there is nothing, or it is damaged.
+    shared: Have its arrays in memory that all processes of this machine share which read it so. They can be written:
+        what is written, this process has for itself.
+    Raises ModelError when there is nothing, or it is damaged.
     """
     path = store.path(name)
     try:
@@ -85,13 +73,7 @@ def read_object(store: Store, name: str, shared: bool = False) -> Any:
 
 @dataclass(frozen=True)
 class Kept:
-    """An object in a store that many jobs need; it can be pickled, and is read once in each process.
-
-    Attributes
-    ----------
-    store : Store
-    name : str
-    """
+    """An object in a store that many jobs need; it can be pickled, and is read once in each process."""
 
     store: Store
     name: str

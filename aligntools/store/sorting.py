@@ -29,14 +29,8 @@ class _Stored:
 
     Not a memory map: looking here and there would bring in most of it, which counts as memory in use.
 
-    Parameters
-    ----------
-    file : file or str
-        Open, or the name of one that is opened each time.
-    at : int
-        Where its bytes begin.
-    kind : np.dtype
-    shape : tuple of int
+    file: Open, or the name of one that is opened each time.
+    at: Where its bytes begin.
     """
 
     def __init__(self, file: "BinaryIO | _Held | str", at: int, kind: np.dtype, shape: tuple[int, ...]) -> None:
@@ -94,18 +88,8 @@ class _Held:
 def stored_arrays(store: Store, name: str, *keys: str, held: bool = False) -> list["_Stored"]:
     """Return arrays that are kept under a name of a store; their parts (slices) are read when they are asked for.
 
-    Parameters
-    ----------
-    store : Store
-    name : str
-    *keys : str
-    held : bool
-        Keep the file open, as long as one of the arrays is there.
-
-    Raises
-    ------
-    ModelError
-        When one is not there, or damaged.
+    held: Keep the file open, as long as one of the arrays is there.
+    Raises ModelError when one is not there, or damaged.
     """
     path = store.path(name)
     try:
@@ -125,12 +109,8 @@ def _bytes_of(array: np.ndarray) -> memoryview:
 class Spool:
     """Groups of arrays, kept in memory up to ``budget`` bytes, then in a file without a name, which no kill can leave.
 
-    Parameters
-    ----------
-    budget : int
-        Bytes that may stay in memory.
-    folder : str or None
-        Where the file is made; None: the system's place. It is made when it is needed; `close` (or the end of a
+    budget: Bytes that may stay in memory.
+    folder: Where the file is made; None: the system's place. It is made when it is needed; `close` (or the end of a
         ``with``) frees its room.
     """
 
@@ -222,12 +202,8 @@ def sorted_run(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a run of records, sorted: ``pool, starts, weights``, to be put into a `Spool`.
 
-    Parameters
-    ----------
-    pool : np.ndarray [shape=(at least size + 1,), dtype=int32]
-        Keys, which take up ``size`` elements.
-    starts : np.ndarray [shape=(records,), dtype=int64]
-    weights : np.ndarray [shape=(records, 2), dtype=int64]
+    pool (int32 [at least size + 1]): Keys, which take up ``size`` elements.
+    starts (int64 [records]), weights (int64 [records, 2]).
     """
     from aligntools.store import kernels_sorting
 
@@ -249,15 +225,7 @@ def _group(run: tuple[np.ndarray, np.ndarray, np.ndarray], k: int) -> list[int]:
 def cuts(runs: list[tuple[np.ndarray, np.ndarray, np.ndarray]], shards: int) -> np.ndarray:
     """Cut sorted runs into shards of about equal size, none of which parts records with the same first key part.
 
-    Parameters
-    ----------
-    runs : list of (pool, starts, weights)
-    shards : int
-
-    Returns
-    -------
-    np.ndarray [shape=(shards + 1, runs), dtype=int64]
-        Where each shard begins in each run. Shards may be empty.
+    Returns int64 [shards + 1, runs]: where each shard begins in each run. Shards may be empty.
     """
     counts = [len(run[1]) - 1 for run in runs]
     samples = []
@@ -280,19 +248,10 @@ def merged(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Merge a shard of sorted runs.
 
-    Parameters
-    ----------
-    runs : list of (pool, starts, weights)
-    begins, ends : np.ndarray [shape=(runs,), dtype=int64]
-        The records of each run to be merged; see `cuts`.
-
-    Returns
-    -------
-    pool : np.ndarray [dtype=int32]
-    starts : np.ndarray [shape=(distinct records,), dtype=int64]
-        Where their keys are in ``pool``, in sorted order.
-    weights : np.ndarray [shape=(distinct records, 2), dtype=int64]
-        Their sums.
+    begins, ends (int64 [runs]): The records of each run to be merged; see `cuts`.
+    Returns pool (int32).
+    Returns starts (int64 [distinct records]): Where their keys are in ``pool``, in sorted order.
+    Returns weights (int64 [distinct records, 2]): Their sums.
     """
     from aligntools.store import kernels_sorting
 

@@ -24,17 +24,9 @@ _TRIES = 100  # to lock a file that other runs take away
 class Store:
     """Arrays and a few facts under each name of a folder; it can be pickled, and used from any process.
 
-    Parameters
-    ----------
-    folder : str
-        An existing folder.
-    lasting : bool
-        What is written shall be there after the machine has lost its power.
-
-    Attributes
-    ----------
-    read_bytes, written_bytes : int
-        What went through this object.
+    folder: An existing folder.
+    lasting: What is written shall be there after the machine has lost its power.
+    read_bytes, written_bytes: What went through this object.
     """
 
     def __init__(self, folder: str, lasting: bool = False) -> None:
@@ -64,10 +56,7 @@ class Store:
     def write(self, name: str, about: dict[str, Any] | None = None, /, **arrays: np.ndarray) -> None:
         """Keep arrays, and facts in JSON, under a name.
 
-        Raises
-        ------
-        DataError
-            When the disk is full, or the folder cannot be written.
+        Raises DataError when the disk is full, or the folder cannot be written.
         """
         try:
             with appearing.appearing(self.path(name), self.lasting) as part:
@@ -93,10 +82,7 @@ class Store:
     def about(self, name: str) -> dict[str, Any]:
         """Return the facts kept under a name.
 
-        Raises
-        ------
-        ModelError
-            When there is nothing, or it is damaged.
+        Raises ModelError when there is nothing, or it is damaged.
         """
         with self._opened(name) as file:
             found: dict[str, Any] = json.loads((file.metadata() or {})[_ABOUT])
@@ -105,10 +91,7 @@ class Store:
     def read(self, name: str, *keys: str) -> list[np.ndarray]:
         """Return arrays that are kept under a name, by their keys.
 
-        Raises
-        ------
-        ModelError
-            When one is not there, or damaged.
+        Raises ModelError when one is not there, or damaged.
         """
         with self._opened(name) as file:
             arrays = [file.get_tensor(key) for key in keys]
@@ -153,16 +136,8 @@ def _is_hidden(path: str) -> bool:
 def held(folder: str, *, ends: bool = False) -> Iterator[None]:
     """Hold a folder for this process alone while the block runs.
 
-    Parameters
-    ----------
-    folder : str
-    ends : bool
-        What is kept in it is done with after the block: the file that is locked goes, too.
-
-    Raises
-    ------
-    DataError
-        When another process holds it, or it cannot be made or written.
+    ends: What is kept in it is done with after the block: the file that is locked goes, too.
+    Raises DataError when another process holds it, or it cannot be made or written.
     """
     path = os.path.join(folder, "lock")
     handle = _locked(folder, path)

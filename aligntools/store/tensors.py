@@ -34,16 +34,8 @@ ALIGNMENT = 8
 def blocks(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> Iterator[bytes | memoryview]:
     """Yield what a file of these arrays has in it, one array after the other.
 
-    Parameters
-    ----------
-    arrays : mapping of str to np.ndarray
-    metadata : mapping of str to str
-        Under the key ``__metadata__`` of the header.
-
-    Raises
-    ------
-    KeyError
-        When the form has no name for an array's type.
+    metadata: Under the key ``__metadata__`` of the header.
+    Raises KeyError when the form has no name for an array's type.
     """
     named = [(_NAMES[array.dtype], name, np.asarray(array, order="C")) for name, array in arrays.items()]
     named.sort(key=lambda one: (-_ORDER[one[0]], one[1]))
@@ -62,10 +54,7 @@ def blocks(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> Ite
 def write(path: str, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> None:
     """Write arrays over what a file has in it.
 
-    Raises
-    ------
-    OSError
-        When it cannot be written.
+    Raises OSError when it cannot be written.
     """
     with open(path, "wb", buffering=0) as file:
         for block in blocks(arrays, metadata):
@@ -77,12 +66,7 @@ def write(path: str, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, st
 def places(path: str) -> dict[str, tuple[np.dtype, tuple[int, ...], int]]:
     """Return the type and the shape of each array in a file, and where its bytes begin.
 
-    Raises
-    ------
-    OSError
-        When it cannot be read.
-    ValueError, KeyError
-        When it is not of this form.
+    Raises OSError when it cannot be read. Raises ValueError, KeyError when it is not of this form.
     """
     with open(path, "rb") as file:
         size = int.from_bytes(file.read(8), "little")

@@ -28,17 +28,10 @@ NOTEBOOK_PAIRS = 500
 class AlignmentsView(View):
     """Sentence pairs and how their words are aligned.
 
-    Attributes
-    ----------
-    source, target : sequence of list of str
-        Words, as they can be shown.
-    systems : sequence of System
-    gold : Gold or None
-        Of some of the pairs.
-    source_tags, target_tags : sequence of list of str or None
-        A tag for each word.
-    found : mapping of int to Finding or None
-        What `check` found, by the pairs' numbers.
+    source, target: Words, as they can be shown.
+    gold: Of some of the pairs.
+    source_tags, target_tags: A tag for each word.
+    found: What `check` found, by the pairs' numbers.
     """
 
     source: Sequence[list[str]]
@@ -87,12 +80,8 @@ class AlignmentsView(View):
     def svg(self, number: int | None = None, *, form: str | None = None, **how: Any) -> str:
         """Return a picture of one pair, for papers: text is text, in generic fonts.
 
-        Parameters
-        ----------
-        number : int or None
-            From 1 on; None is the first.
-        form : str or None
-            ``matrix`` or ``ribbon``; None chooses by the lengths.
+        number: From 1 on; None is the first.
+        form: ``matrix`` or ``ribbon``; None chooses by the lengths.
         """
         return picture(self.pair(1 if number is None else number), [system.name for system in self.systems], form)
 

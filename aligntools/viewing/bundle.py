@@ -23,17 +23,9 @@ _LEFT_OVER = re.compile(r"^\s*(?:import|export)\b.*$", re.MULTILINE)
 def bundle(entry: str, read: Callable[[str], str]) -> str:
     """Return the script that runs a module and, before it, those that it needs.
 
-    Parameters
-    ----------
-    entry : str
-        Name of the module, without ``.js``.
-    read : callable
-        Returns the text of a module by its name.
-
-    Raises
-    ------
-    ValueError
-        When a module has an import or export of another form, or modules need each other.
+    entry: Name of the module, without ``.js``.
+    read: Returns the text of a module by its name.
+    Raises ValueError when a module has an import or export of another form, or modules need each other.
     """
     done: dict[str, str] = {}
     waiting: list[str] = []

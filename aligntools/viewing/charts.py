@@ -21,16 +21,10 @@ def columns_svg(
 ) -> str:
     """Return a chart of columns.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Below the columns.
-    series : sequence of (name, values)
-        One or two, of shares between 0 and 1.
-    title, below : str
-        What it shows, and what stands below the axis.
-    inline : bool
-        To be put into a page, which has the style.
+    names: Below the columns.
+    series: One or two, of shares between 0 and 1.
+    title, below: What it shows, and what stands below the axis.
+    inline: To be put into a page, which has the style.
     """
     step = max(24.0, 30.0 if len(series) > 1 else 24.0)
     width = _LEFT + step * len(names) + 12

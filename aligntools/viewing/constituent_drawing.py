@@ -36,19 +36,10 @@ _STYLE = "".join(
 class Node:
     """A constituent or a leaf, and where it stands.
 
-    Attributes
-    ----------
-    label : str
-    begin, end : int
-        Its words.
-    parent : int
-        Place in the list of nodes, which has each before its parts; -1 above it all.
-    leaf : bool
-    level : int
-        Constituents from it down to its lowest leaf, at most; 0 for a leaf.
-    kind : str
-        One of `KINDS`.
-    x : float
+    begin, end: Its words.
+    parent: Place in the list of nodes, which has each before its parts; -1 above it all.
+    level: Constituents from it down to its lowest leaf, at most; 0 for a leaf.
+    kind: One of `KINDS`.
     """
 
     label: str
@@ -84,15 +75,7 @@ def nodes_of(tree: Tree) -> list[Node]:
 
 @dataclass
 class Drawing:
-    """Lines and texts of a picture.
-
-    Attributes
-    ----------
-    width, height : float
-    lines : list of (kind, path)
-    labels : list of (kind, x, y, text)
-    words : list of (x, y, word, tag)
-    """
+    """Lines and texts of a picture."""
 
     width: float = 0.0
     height: float = 0.0
@@ -104,12 +87,8 @@ class Drawing:
 def draw(words: Sequence[str], tags: Sequence[str], nodes: list[Node], gold: list[Node] | None = None) -> Drawing:
     """Return the picture of a tree; with a gold tree, which is drawn below the words.
 
-    Parameters
-    ----------
-    words, tags : sequence of str
-        What stands at each word.
-    nodes, gold : list of Node
-        See `nodes_of`; their `x` is set here.
+    words, tags: What stands at each word.
+    nodes, gold: See `nodes_of`; their `x` is set here.
     """
     sides = [nodes] if gold is None else [nodes, gold]
     centers, width = _spread(words, tags, sides)

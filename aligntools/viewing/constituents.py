@@ -27,14 +27,8 @@ _STYLES = {"right": "", "plain": "", "label": "missed", "wrong": "wrong"}
 class SentenceBrackets:
     """A sentence's tree as it is shown, and the gold tree beside it if there is one.
 
-    Attributes
-    ----------
-    words, tags : list of str
-    gold_tags : list of str or None
-    nodes, gold : list of Node; None without gold trees
-        Their kinds say what is right, wrong and missed.
-    instead : dict of int to str
-        Gold labels of the constituents that have a wrong label, by their places in ``nodes``.
+    nodes, gold: Their kinds say what is right, wrong and missed.
+    instead: Gold labels of the constituents that have a wrong label, by their places in ``nodes``.
     """
 
     words: list[str]
@@ -59,13 +53,7 @@ class SentenceBrackets:
 class ConstituentsView(View):
     """Trees of constituents, alone or beside gold trees of the same words.
 
-    Attributes
-    ----------
-    trees : sequence of Tree
-    gold : sequence of Tree or None
-    title : str
-    score : BracketScore or None
-        Of the trees against the gold; made here if it is not given.
+    score: Of the trees against the gold; made here if it is not given.
     """
 
     trees: Sequence[Tree]
@@ -86,10 +74,7 @@ class ConstituentsView(View):
     def sentence(self, number: int) -> SentenceBrackets:
         """Return one sentence, by its number from 1 on.
 
-        Raises
-        ------
-        UsageProblem
-            When there is no such sentence.
+        Raises UsageProblem when there is no such sentence.
         """
         if not 1 <= number <= len(self):
             raise UsageProblem(f"there is no sentence {number}; the text has {len(self)}")

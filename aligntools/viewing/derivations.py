@@ -18,12 +18,7 @@ from aligntools.viewing.terminal import rendered
 class DerivationsView(View):
     """Sentences with derivations of their translations.
 
-    Attributes
-    ----------
-    sentences : sequence of DerivedSentence
-    references : sequence of tuple of str, or None
-        A translation of each sentence.
-    title : str
+    references: A translation of each sentence.
     """
 
     sentences: Sequence[DerivedSentence]

@@ -27,13 +27,7 @@ _Words = Sequence[list[str]]
 class Table:
     """Figures to show: rows of cells under heads, the first column being what a row is about.
 
-    Attributes
-    ----------
-    title, about : str
-    heads : tuple of str
-    rows : list of tuple of str
-    bars : list of list of float
-        For each row, from 0 to 1, how long the bar behind each cell but the first is; empty for none.
+    bars: For each row, from 0 to 1, how long the bar behind each cell but the first is; empty for none.
     """
 
     title: str

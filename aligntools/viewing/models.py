@@ -32,18 +32,10 @@ class Columns:
 class Words:
     """Words to search among, each with others and their probabilities.
 
-    Attributes
-    ----------
-    name, other : str
-        What the words are, and what they are given with.
-    words : list of str
-    rows : for each word, a list of (other word, probability)
-    counts : list of float or None
-        How frequent the words are.
-    shares : list of list of float, or None
-        For each word, shares of 0, 1, 2 .. (fertilities).
-    linked : int or None
-        Place among the lists of words of the one in which the others are.
+    name, other: What the words are, and what they are given with.
+    counts: How frequent the words are.
+    shares: For each word, shares of 0, 1, 2 .. (fertilities).
+    linked: Place among the lists of words of the one in which the others are.
     """
 
     name: str
@@ -59,20 +51,10 @@ class Words:
 class ModelView(View):
     """What a model learned.
 
-    Attributes
-    ----------
-    title : str
-    settings : list of (name, value)
-    charts : list of Columns
-    tables : list of dict
-        Each with ``caption``, ``head`` and ``rows``; with a true ``words`` where the cells are not figures.
-    words : list of Words
-    weights : list of (name, value)
-        By their size.
-    matrix : tuple or None
-        Caption, names of rows, names of columns and a share for each cell.
-    notes : list of str
-        What a reader needs to know to read it.
+    tables: Each with ``caption``, ``head`` and ``rows``; with a true ``words`` where the cells are not figures.
+    weights: By their size.
+    matrix: Caption, names of rows, names of columns and a share for each cell.
+    notes: What a reader needs to know to read it.
     """
 
     title: str

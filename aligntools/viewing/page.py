@@ -31,22 +31,11 @@ _ESCAPED = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 def page(title: str, kind: str, data: object, *, connected: bool = False, **context: Any) -> str:
     """Return a page.
 
-    Parameters
-    ----------
-    title : str
-    kind : str
-        Which files of ``assets`` make it.
-    data : object
-        For the script, as JSON can hold it. Strings are shown as they are: pass them through `shown.visible`.
-    connected : bool
-        Let the page ask the server that it comes from.
-    **context
-        What the template is to know besides. Strings are escaped.
-
-    Returns
-    -------
-    str
-        To be written in UTF-8.
+    kind: Which files of ``assets`` make it.
+    data: For the script, as JSON can hold it. Strings are shown as they are: pass them through `shown.visible`.
+    connected: Let the page ask the server that it comes from.
+    **context: What the template is to know besides. Strings are escaped.
+    Returns to be written in UTF-8.
     """
     style, script, template = _assets(kind)
     found: str = template.render(

@@ -11,12 +11,7 @@ from aligntools.formats.links.pharaoh import Links
 class System:
     """The links of one system for every pair.
 
-    Attributes
-    ----------
-    name : str
-    links : Links
-    probabilities : np.ndarray or None [shape=(links,)]
-        NaN for links without one.
+    probabilities [links] or None: NaN for links without one.
     """
 
     name: str
@@ -28,16 +23,10 @@ class System:
 class Pair:
     """One sentence pair, as it is drawn.
 
-    Attributes
-    ----------
-    number : int
-        From 1 on.
-    source, target : list of str
-        Words.
-    links : tuple of dict of (int, int) to float
-        The links of each system with their probabilities, NaN where there is none.
-    sure, possible : frozenset of (int, int) or None
-        Gold links, the sure among the possible; None where the pair has none.
+    number: From 1 on.
+    source, target: Words.
+    links: The links of each system with their probabilities, NaN where there is none.
+    sure, possible: Gold links, the sure among the possible; None where the pair has none.
     """
 
     number: int

@@ -24,15 +24,8 @@ LEGEND = "■ right  × false  ○ missed  □ possible, not linked\n\n"
 def pair_text(pair: Pair, names: Sequence[str], form: str | None, width: int, color: bool) -> str:
     """Return a pair as text, its lines within the width where that is possible.
 
-    Parameters
-    ----------
-    pair : Pair
-    names : sequence of str
-        Of the systems.
-    form : str or None
-        ``matrix``, ``ribbon`` (the list of links), or None: a matrix where it fits.
-    width : int
-    color : bool
+    names: Of the systems.
+    form: ``matrix``, ``ribbon`` (the list of links), or None: a matrix where it fits.
     """
     parts = [(f"{pair.number}", "head"), ("  " if names else "", ""), *_scores(pair, names), ("\n", "")]
     left = min(_LONGEST_LABEL, max(map(cells, pair.source), default=0))

@@ -27,13 +27,8 @@ _CELL, _SIZE, _SLANT = 22, 14, 55  # pixels of a cell and of letters, degrees of
 def picture(pair: Pair, names: Sequence[str], form: str | None = None) -> str:
     """Return a pair as an SVG document.
 
-    Parameters
-    ----------
-    pair : Pair
-    names : sequence of str
-        Of the systems.
-    form : str or None
-        ``matrix`` or ``ribbon``; None: a matrix up to `MATRIX_WORDS` words.
+    names: Of the systems.
+    form: ``matrix`` or ``ribbon``; None: a matrix up to `MATRIX_WORDS` words.
     """
     if form is None:
         form = "matrix" if max(len(pair.source), len(pair.target)) <= MATRIX_WORDS else "ribbon"

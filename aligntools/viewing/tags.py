@@ -29,12 +29,7 @@ _CELL, _STYLE = 26.0, "@media (prefers-color-scheme: dark) { .confusion text { f
 class TagsView(View):
     """Tagged sentences, alone or beside gold tags of the same words.
 
-    Attributes
-    ----------
-    tokens : Tokens
-        With tags.
-    gold : Tokens or None
-    title : str
+    tokens: With tags.
     """
 
     tokens: Tokens

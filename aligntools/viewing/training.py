@@ -45,13 +45,7 @@ class Curve:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainingView(View):
-    """One training, or several compared.
-
-    Attributes
-    ----------
-    runs : sequence of Run
-    title : str
-    """
+    """One training, or several compared."""
 
     runs: Sequence[Run]
     title: str = "Training"
@@ -179,10 +173,7 @@ class TrainingView(View):
     def svg(self, number: int | None = None, **how: object) -> str:
         """Return one of the charts as SVG, by its number from 1 on; by default the first.
 
-        Raises
-        ------
-        UsageProblem
-            When there is no such chart, or Matplotlib is not installed.
+        Raises UsageProblem when there is no such chart, or Matplotlib is not installed.
         """
         number = number or 1
         if not 1 <= number <= len(self.charts):

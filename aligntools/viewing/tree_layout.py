@@ -10,12 +10,8 @@ import numpy as np
 class Arc:
     """An edge of a tree, drawn between two words.
 
-    Attributes
-    ----------
-    head, word : int
-        Places of the two words, counted from 0; the head of a root is -1.
-    level : int
-        How high it is drawn, from 1 on.
+    head, word: Places of the two words, counted from 0; the head of a root is -1.
+    level: How high it is drawn, from 1 on.
     """
 
     head: int
@@ -36,10 +32,8 @@ class Arc:
 def arcs(heads: Sequence[int]) -> list[Arc]:
     """Return the arcs of a tree, shorter ones below longer ones, so that only crossing edges are crossing lines.
 
-    Parameters
-    ----------
-    heads : sequence of int [words]
-        Numbers from 1 on; 0 for a root, whose arc comes from above; -1 where there is no head and no arc.
+    heads (sequence of int [words]): Numbers from 1 on; 0 for a root, whose arc comes from above; -1 where there is no
+        head and no arc.
     """
     gaps = np.zeros(len(heads) + 1, np.int64)  # between a word and the one before it: the highest level there
     edges = [(head - 1, word) for word, head in enumerate(heads) if head > 0]

@@ -42,17 +42,10 @@ def tree_svg(
 ) -> str:
     """Return a picture of a tree.
 
-    Parameters
-    ----------
-    words : sequence of str
-    heads : sequence of int
-        Numbers from 1 on, 0 for a root, -1 where there is none.
-    labels, tags : sequence of str, optional
-    gold_heads, gold_labels : optional
-        Of the gold tree, which is drawn below the words. What is wrong in the tree and missed of the gold is marked by
-        the line's pattern and a sign, not by color alone.
-    title : str
-        What a screen reader says.
+    heads: Numbers from 1 on, 0 for a root, -1 where there is none.
+    gold_heads, gold_labels: Of the gold tree, which is drawn below the words. What is wrong in the tree and missed of
+        the gold is marked by the line's pattern and a sign, not by color alone.
+    title: What a screen reader says.
     """
     above = _Side(heads, labels, _kinds(heads, labels, gold_heads, gold_labels))
     sides = [above]

@@ -39,14 +39,8 @@ class SentenceTree:
 class TreesView(View):
     """Dependency trees, alone or beside gold trees of the same words.
 
-    Attributes
-    ----------
-    trees : Trees
-        With words.
-    gold : Trees or None
-    title : str
-    score : TreeScore or None
-        Of the trees against the gold; made here if it is not given.
+    trees: With words.
+    score: Of the trees against the gold; made here if it is not given.
     """
 
     trees: Trees
@@ -67,10 +61,7 @@ class TreesView(View):
     def sentence(self, number: int) -> SentenceTree:
         """Return one sentence, by its number from 1 on.
 
-        Raises
-        ------
-        UsageProblem
-            When there is no such sentence.
+        Raises UsageProblem when there is no such sentence.
         """
         if not 1 <= number <= len(self):
             raise UsageProblem(f"there is no sentence {number}; the text has {len(self)}")

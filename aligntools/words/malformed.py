@@ -39,14 +39,9 @@ def format_of(block: bytes) -> str | None:
 class Malformed:
     """The lines of one text that do not have one separator, as they are found.
 
-    Parameters
-    ----------
-    path : object
-        What messages call the text.
-    strict : bool
-        Refuse the first.
-    service : bool
-        Accept all: a service answers every line.
+    path: What messages call the text.
+    strict: Refuse the first.
+    service: Accept all: a service answers every line.
     """
 
     def __init__(self, path: object, strict: bool, service: bool) -> None:
@@ -58,16 +53,10 @@ class Malformed:
     def add(self, wrong: np.ndarray, table: np.ndarray, block: bytes, format: str | None) -> None:
         """Take the next lines; raise the error of a text that is refused.
 
-        Parameters
-        ----------
-        wrong : np.ndarray [shape=(lines,), dtype=bool]
-            Which have words and not one separator.
-        table : np.ndarray [shape=(lines, 8), dtype=int64]
-            What `kernels_text.scan_lines` says of them.
-        block : bytes
-            Where they stand.
-        format : str
-            How they were read.
+        wrong (bool [lines]): Which have words and not one separator.
+        table (int64 [lines, 8]): What `kernels_text.scan_lines` says of them.
+        block: Where they stand.
+        format: How they were read.
         """
         pairs = table[:, 6] == 1
         found = np.flatnonzero(wrong)

@@ -31,12 +31,9 @@ _UNDERSCORE = re.compile(rb"(?<=[^ \t\n_])_(?=[^ \t\n_])")
 class Units:
     """Of each unit of a text, such as a word, the units of another cut of the same text that it is made of.
 
-    Attributes
-    ----------
-    begins, ends : np.ndarray [shape=(units,), dtype=int64]
-        A unit's first unit of the other cut, and the one after its last, within the sentence; the same for none.
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-        Where each sentence's units begin.
+    begins, ends (int64 [units]): A unit's first unit of the other cut, and the one after its last, within the sentence;
+        the same for none.
+    offsets (int64 [sentences + 1]): Where each sentence's units begin.
     """
 
     begins: np.ndarray
@@ -63,14 +60,9 @@ class Units:
 class Cut:
     """A text in words and in pieces.
 
-    Attributes
-    ----------
-    words_of : Units
-        The words of each piece: one, but for pieces that go across a space, and those that are the space.
-    pieces_of : Units
-        The pieces of each word, without those that are nothing but marks.
-    wrong : np.ndarray [shape=(n,), dtype=int64]
-        Sentences whose pieces do not spell their words. They have no units.
+    words_of: The words of each piece: one, but for pieces that go across a space, and those that are the space.
+    pieces_of: The pieces of each word, without those that are nothing but marks.
+    wrong (int64 [n]): Sentences whose pieces do not spell their words. They have no units.
     """
 
     words_of: Units
@@ -92,25 +84,12 @@ class Cut:
 class _Text:
     """The tokens of some lines, and their letters: bytes that are neither space nor mark.
 
-    Parameters
-    ----------
-    lines : sequence of bytes
-    scheme : str or None
-    pieces : bool
-        Special tokens have no letters.
-    seen : bool
-        Characters that are not seen are no letters.
-
-    Attributes
-    ----------
-    letters : np.ndarray
-        The letters, with the newlines.
-    token_begin, token_end : np.ndarray
-        Where tokens begin and end among these.
-    line : np.ndarray
-        The line of each token.
-    bare, special : np.ndarray
-        Whether each token has no letters, and whether it is a special one.
+    pieces: Special tokens have no letters.
+    seen: Characters that are not seen are no letters.
+    letters: The letters, with the newlines.
+    token_begin, token_end: Where tokens begin and end among these.
+    line: The line of each token.
+    bare, special: Whether each token has no letters, and whether it is a special one.
     """
 
     def __init__(self, lines: Sequence[bytes], scheme: str | None, *, pieces: bool = True, seen: bool = False) -> None:
@@ -277,12 +256,8 @@ def _in_bytes(lines: Sequence[bytes], scheme: str | None) -> tuple[Sequence[byte
 def cut_by_marks(lines: Sequence[bytes], scheme: str | None) -> Cut:
     """Find the words of lines of pieces by the pieces' marks.
 
-    Parameters
-    ----------
-    lines : sequence of bytes
-        Without their ends.
-    scheme : str
-        See above; None for pieces without marks.
+    lines: Without their ends.
+    scheme: See above; None for pieces without marks.
     """
     lines, scheme = _in_bytes(lines, scheme)
     text = _Text(lines, scheme)
@@ -300,15 +275,9 @@ def words_of_line(line: bytes, scheme: str) -> bytes:
 def cut_by_words(words: Sequence[bytes], pieces: Sequence[bytes], scheme: str | None) -> Cut:
     """Find the pieces of known words by their letters.
 
-    Parameters
-    ----------
-    words, pieces : sequence of bytes
-        Lines of the same sentences.
-    scheme : str
-        See above; None for pieces without marks.
+    words, pieces: Lines of the same sentences.
+    scheme: See above; None for pieces without marks.
 
-    Notes
-    -----
     Characters that are not seen are passed over: a word of nothing else has no pieces. Where the letters differ, as
     after normalization, they are compared without case, accents and compatibility forms, then without ``_`` too; where
     they differ still, as in pieces that stand for something unknown, the marks decide, if they make as many words and

@@ -43,10 +43,7 @@ class Words(Protocol):
 def tokenizer(language: str, name: str = "moses") -> Words:
     """Return ``moses`` or ``icu`` for a language, an ISO code.
 
-    Raises
-    ------
-    UsageProblem
-        When its package is not installed.
+    Raises UsageProblem when its package is not installed.
     """
     return IcuTokenizer(language) if name == "icu" else Tokenizer(language)
 
@@ -54,10 +51,7 @@ def tokenizer(language: str, name: str = "moses") -> Words:
 def tokenizers(pair: str, name: str | None = None) -> list[Words]:
     """Return what finds the words of both sides: ``pair`` is two languages, such as ``de-en``, or ``icu``.
 
-    Raises
-    ------
-    UsageProblem
-        When it is neither, or a package is not installed.
+    Raises UsageProblem when it is neither, or a package is not installed.
     """
     if pair == "icu":
         return [tokenizer("", "icu")] * 2

@@ -16,12 +16,8 @@ _FORGET, _FORGET_BYTES = 1 << 19, 1 << 26  # words and bytes of them after which
 class Vocabulary:
     """Words and ids. Id 0 is NULL, the empty string, and never matches a word; the first word is id 1.
 
-    Attributes
-    ----------
-    blob : np.ndarray [shape=(bytes,), dtype=uint8]
-        All words joined, UTF-8.
-    starts : np.ndarray [shape=(len + 1,), dtype=int64]
-        Word ``i`` is ``blob[starts[i]:starts[i + 1]]``; NULL comes first and is empty.
+    blob (uint8 [bytes]): All words joined, UTF-8.
+    starts (int64 [len + 1]): Word ``i`` is ``blob[starts[i]:starts[i + 1]]``; NULL comes first and is empty.
     """
 
     def __init__(self, blob: np.ndarray, starts: np.ndarray) -> None:
@@ -36,10 +32,7 @@ class Vocabulary:
     def from_words(cls, words: Iterable[str]) -> "Vocabulary":
         """Number words from 1 on, in order.
 
-        Raises
-        ------
-        ValueError
-            When a word is empty or comes twice.
+        Raises ValueError when a word is empty or comes twice.
         """
         words = list(words)
         if "" in words or len(set(words)) < len(words):
@@ -57,15 +50,8 @@ class Vocabulary:
     def from_arrays(cls, blob: np.ndarray, starts: np.ndarray) -> "Vocabulary":
         """Take a vocabulary as saved in a model file.
 
-        Parameters
-        ----------
-        blob : np.ndarray [shape=(bytes,), dtype=uint8]
-        starts : np.ndarray [shape=(words + 2,), dtype=int64]
-
-        Raises
-        ------
-        ValueError
-            When the two do not fit each other or the first word is not NULL.
+        blob (uint8 [bytes]), starts (int64 [words + 2]).
+        Raises ValueError when the two do not fit each other or the first word is not NULL.
         """
         fits = (
             blob.ndim == starts.ndim == 1
@@ -108,10 +94,7 @@ class Vocabulary:
     def ids(self, words: Sequence[bytes]) -> np.ndarray:
         """Look up many words at once, given in UTF-8.
 
-        Returns
-        -------
-        np.ndarray [shape=(len(words),), dtype=int32]
-            -1 where a word is not in the vocabulary.
+        Returns int32 [len(words)]: -1 where a word is not in the vocabulary.
         """
         if self._index is None:
             # Sorted hashes: 12 bytes a word, where a dict of bytes would take ten times as much.
@@ -136,12 +119,8 @@ class Vocabulary:
     def folded(self) -> tuple["Vocabulary", np.ndarray]:
         """Return the vocabulary in lower case and where each word went.
 
-        Returns
-        -------
-        folded : Vocabulary
-            Every word through `str.lower`, in order of first occurrence.
-        mapping : np.ndarray [shape=(len,), dtype=int32]
-            Old id to new id; NULL stays 0.
+        Returns folded: Every word through `str.lower`, in order of first occurrence.
+        Returns mapping (int32 [len]): Old id to new id; NULL stays 0.
         """
         new: dict[bytes, int] = {}
         mapping = np.zeros(len(self), np.int32)
@@ -153,13 +132,8 @@ class Vocabulary:
 class ExtendedVocabulary:
     """A vocabulary with a few more words behind it; the first is shared, not copied.
 
-    Attributes
-    ----------
-    base : Vocabulary
-    base_size : int
-        ``len(base)``: the id of the first additional word.
-    extra : list of str
-        The additional words.
+    base_size: ``len(base)``: the id of the first additional word.
+    extra: The additional words.
     """
 
     def __init__(self, base: Vocabulary, extra: list[str]) -> None:
@@ -251,10 +225,7 @@ class Lexicon:
 class CompiledLexicon:
     """The same as `Lexicon`, in flat arrays that a kernel fills; it stops where they have to grow.
 
-    Parameters
-    ----------
-    words : list of bytes
-        Words to begin with, known to be distinct and not empty.
+    words: Words to begin with, known to be distinct and not empty.
     """
 
     def __init__(self, words: list[bytes] | tuple[Any, ...] = ()) -> None:

@@ -73,16 +73,8 @@ class UnicodeSplit(str):
 def split_as(text: Any, split: str | None) -> Any:
     """Return a text's name with how the text is split; what is no name, and text that says it already, as it is.
 
-    Parameters
-    ----------
-    text : str, path or what is read already
-    split : str or None
-        One of `SPLITS`; None is the first.
-
-    Raises
-    ------
-    UsageProblem
-        When there is no such splitting.
+    split: One of `SPLITS`; None is the first.
+    Raises UsageProblem when there is no such splitting.
     """
     if split not in (None, *SPLITS):
         raise UsageProblem(f"no splitting '{split}'; there are {', '.join(SPLITS)}")
@@ -153,19 +145,10 @@ def as_spaces_of_models(block: bytes) -> bytes:
 class WhiteSpace:
     """The white space of one text, block by block.
 
-    Parameters
-    ----------
-    text : object
-        The text's name, which says how it is split; see `split_as`. Text in memory has been split when it was given.
-    of_model : bool
-        It is read for a language model.
-
-    Attributes
-    ----------
-    lines : int
-        Lines with other white space than what separates words, so far.
-    characters : set of str
-        Which they have.
+    text: The text's name, which says how it is split; see `split_as`. Text in memory has been split when it was given.
+    of_model: It is read for a language model.
+    lines: Lines with other white space than what separates words, so far.
+    characters: Which they have.
     """
 
     def __init__(self, text: Any, of_model: bool = False) -> None:
