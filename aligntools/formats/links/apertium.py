@@ -23,10 +23,7 @@ def is_dictionary(data: bytes) -> bool:
 def entries(path: str, data: bytes) -> Iterator[Entry]:
     """Yield the entries of a dictionary.
 
-    Raises
-    ------
-    DataError
-        When it is no XML, or no dictionary of two languages.
+    Raises DataError when it is no XML, or no dictionary of two languages.
     """
     if not _BEGIN.match(data):
         raise DataError(path, None, "is XML, and not a dictionary of Apertium (<dictionary>); convert it to lines")

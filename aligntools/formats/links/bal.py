@@ -11,22 +11,10 @@ from aligntools.ground.errors import DataError
 def parse_bal(data: bytes, *, path: object = "-", line: int = 1) -> tuple[Links, Links]:
     """Read whole sentence pairs.
 
-    Parameters
-    ----------
-    data : bytes
-        Whole lines, three for each pair.
-    path, line
-        For errors: the file, and the number of the first line.
-
-    Returns
-    -------
-    direct, inverse : Links
-        Links ``(f, e)``: of ``a``, at most one for each f, and of ``b``, at most one for each e.
-
-    Raises
-    ------
-    DataError
-        When the lines are not three for each pair or one is not of this form.
+    data: Whole lines, three for each pair.
+    path, line: For errors: the file, and the number of the first line.
+    Returns direct, inverse: Links ``(f, e)``: of ``a``, at most one for each f, and of ``b``, at most one for each e.
+    Raises DataError when the lines are not three for each pair or one is not of this form.
     """
     rows = data.split(b"\n")
     if not rows[-1]:

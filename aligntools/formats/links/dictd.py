@@ -43,10 +43,7 @@ def is_articles(data: bytes) -> bool:
 def read_articles(path: str, data: bytes) -> Iterator[Entry]:
     """Read the entries of a file of articles, beside which its index is.
 
-    Raises
-    ------
-    DataError
-        When there is no index, or it is none of these articles.
+    Raises DataError when there is no index, or it is none of these articles.
     """
     stem = next((path.removesuffix(end) for end in _ARTICLES if path.endswith(end)), path)
     names = [stem + ".index" + end for end in ("", *_COMPRESSED)]
@@ -60,10 +57,7 @@ def read_articles(path: str, data: bytes) -> Iterator[Entry]:
 def read_by_index(path: str, index: bytes) -> Iterator[Entry]:
     """Read the entries of an index, beside which the articles are.
 
-    Raises
-    ------
-    DataError
-        When there are none, or they are not those of the index.
+    Raises DataError when there are none, or they are not those of the index.
     """
     stem = next((path.removesuffix(end) for end in _COMPRESSED if path.endswith(end)), path).removesuffix(".index")
     names = [stem + end for end in _ARTICLES]

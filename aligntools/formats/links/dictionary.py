@@ -20,15 +20,8 @@ _FORM = "a word, a tab and its translation were expected (several with ; between
 def read_dictionary(path: str) -> list[Entry]:
     """Read a dictionary of any of the known formats, plain or compressed.
 
-    Returns
-    -------
-    list of Entry
-        Each once, in the order of the file; what comes several times has its largest weight.
-
-    Raises
-    ------
-    DataError
-        When it cannot be read, is damaged, or has no entries.
+    Returns each once, in the order of the file; what comes several times has its largest weight. Raises DataError when
+    it cannot be read, is damaged, or has no entries.
     """
     with files.reading(path) as file:
         data = file.read()

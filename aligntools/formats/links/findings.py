@@ -24,14 +24,9 @@ _ADVICE = "give what it writes: rows with tabs, or `output_format=json`"
 class FoundWords:
     """Words of one side that were found.
 
-    Attributes
-    ----------
-    kind : str
-        Of `SPANS`.
-    start, end : int
-        The first word and the one after the last, from 0, of the words that were checked.
-    text : str
-        These words, with spaces between.
+    kind: Of `SPANS`.
+    start, end: The first word and the one after the last, from 0, of the words that were checked.
+    text: These words, with spaces between.
     """
 
     kind: str
@@ -70,15 +65,8 @@ class FoundWords:
 class Finding:
     """What was found in a pair.
 
-    Attributes
-    ----------
-    line : int
-        Which pair of the text it is, from 1.
-    score : float
-    flagged : bool
-    words : tuple of FoundWords
-    differences : tuple of str
-        Such as ``numbers -10 +12``: what the source alone has and what the target alone has.
+    line: Which pair of the text it is, from 1.
+    differences: Such as ``numbers -10 +12``: what the source alone has and what the target alone has.
     """
 
     line: int
@@ -112,10 +100,7 @@ def of_fields(about: dict[str, Any]) -> tuple[tuple[FoundWords, ...], tuple[str,
 def read_findings(path: object) -> list[Finding]:
     """Read what `check` wrote, in any order of the pairs; pairs may be left out.
 
-    Raises
-    ------
-    DataError
-        When a line is neither a row nor an object of its kind, or a pair is there twice.
+    Raises DataError when a line is neither a row nor an object of its kind, or a pair is there twice.
     """
     found: dict[int, Finding] = {}
     with files.reading(path) as file:

@@ -20,11 +20,7 @@ _MARKS = b"-?pP"
 class GivenLinks:
     """Links of consecutive sentences, and how sure their aligner is of them.
 
-    Attributes
-    ----------
-    links : Links
-    strengths : np.ndarray [shape=(links,), dtype=float64]
-        Probabilities, from 0 to 1; 1 where none was given, POSSIBLE for possible links.
+    strengths (float64 [links]): Probabilities, from 0 to 1; 1 where none was given, POSSIBLE for possible links.
     """
 
     links: Links
@@ -63,10 +59,7 @@ def concatenate_given(parts: Sequence[GivenLinks]) -> GivenLinks:
 class GivenLinksReader:
     """A file of links given out in step with the blocks of a text, in constant memory.
 
-    Parameters
-    ----------
-    path : str
-        Of any compression; ``-`` is standard input.
+    path: Of any compression; ``-`` is standard input.
     """
 
     def __init__(self, path: object) -> None:
@@ -80,11 +73,8 @@ class GivenLinksReader:
     def read(self, source_lengths: np.ndarray, target_lengths: np.ndarray) -> GivenLinks:
         """Return the links of the next sentence pairs, whose words are given.
 
-        Raises
-        ------
-        DataError
-            When there are fewer lines, or for the first line that has anything but links of its words. Pairs that are
-            empty on both sides, as those that were skipped are, may have any links, which are left out.
+        Raises DataError when there are fewer lines, or for the first line that has anything but links of its words.
+        Pairs that are empty on both sides, as those that were skipped are, may have any links, which are left out.
         """
         first, n = self._lines.line + 1, len(source_lengths)
         given = parse_given(self._lines.read(n), path=self.path, line=first)
@@ -126,10 +116,7 @@ def parse_given(data: bytes, *, path: object = "-", line: int = 1) -> GivenLinks
 
     Of a link that is there twice the last counts.
 
-    Raises
-    ------
-    DataError
-        For the first line that has anything else.
+    Raises DataError for the first line that has anything else.
     """
     if not any(mark in data for mark in (b"?", b"p", b"P", b":")):
         return GivenLinks.of(parse_pharaoh(data, path=path, line=line))

@@ -19,26 +19,13 @@ def read_giza_a3(path: str, *, sentences: int | None = None) -> tuple[Links, int
 
     Pairs are put in the order of their numbers, so that the parts of a parallel run may simply be joined.
 
-    Parameters
-    ----------
-    path : str
-        Of any compression; ``-`` is standard input.
-    sentences : int or None
-        How many there should be; None takes the highest number found.
-
-    Returns
-    -------
-    links : Links
-        ``i`` is the position in the sentence that generates (the file's third line, without NULL), ``j``
+    path: Of any compression; ``-`` is standard input.
+    sentences: How many there should be; None takes the highest number found.
+    Returns links: ``i`` is the position in the sentence that generates (the file's third line, without NULL), ``j``
         that in the generated one (the second line). Each ``j`` has at most one ``i``.
-    missing : int
-        Pairs that the file does not have (MGIZA loses some); they have no links.
-
-    Raises
-    ------
-    DataError
-        When the file is cut short, a line is not what GIZA++ writes, a number comes twice, a position
-        comes twice or is past its sentence, or a number is far past what the file can have.
+    Returns missing: Pairs that the file does not have (MGIZA loses some); they have no links.
+    Raises DataError when the file is cut short, a line is not what GIZA++ writes, a number comes twice, a position
+    comes twice or is past its sentence, or a number is far past what the file can have.
     """
     found: dict[int, list[tuple[int, int]]] = {}
     for line, (number, source_length, target_length), (_, _, words) in giza_records(path):
@@ -66,19 +53,10 @@ def read_giza_a3(path: str, *, sentences: int | None = None) -> tuple[Links, int
 def giza_records(path: str) -> Iterator[tuple[int, tuple[int, int, int], tuple[bytes, bytes, bytes]]]:
     """Yield the sentence pairs of an ``*.A3.final`` file, in the order in which they stand there.
 
-    Yields
-    ------
-    line : int
-        That of the pair's first line.
-    header : (int, int, int)
-        The pair's number, and how many words generate and are generated.
-    lines : (bytes, bytes, bytes)
-        Its lines without their ends.
-
-    Raises
-    ------
-    DataError
-        When the file ends within a pair, or a pair does not begin as GIZA++ writes it.
+    Yields line: That of the pair's first line.
+    Yields header: The pair's number, and how many words generate and are generated.
+    Yields lines: Its lines without their ends.
+    Raises DataError when the file ends within a pair, or a pair does not begin as GIZA++ writes it.
     """
     rows = enumerate(files.lines(path), 1)
     for line, header in rows:
@@ -105,21 +83,11 @@ def format_giza_a3(
 ) -> bytes:
     """Write links as ``*.A3.final``, three lines for each sentence pair.
 
-    Parameters
-    ----------
-    links : Links
-        At most one for each target word.
-    sources, targets : bytes
-        As many lines of text: what generates, and what is generated.
-    path, line
-        For errors: the file that the links are of, and the number of the first line.
-    scores : sequence of float, or None
-        What is written as each alignment's probability; None writes 1.
-
-    Raises
-    ------
-    DataError
-        When a target word has several links.
+    links: At most one for each target word.
+    sources, targets: As many lines of text: what generates, and what is generated.
+    path, line: For errors: the file that the links are of, and the number of the first line.
+    scores: What is written as each alignment's probability; None writes 1.
+    Raises DataError when a target word has several links.
     """
     written = []
     texts = (text.split(b"\n") for text in (sources, targets))

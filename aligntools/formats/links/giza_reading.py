@@ -23,10 +23,7 @@ _DISTORTED = "nine numbers, the last of them odd, and as many probabilities as i
 class Entries(NamedTuple):
     """A table of three columns or five: whole numbers, and a probability at the end.
 
-    Attributes
-    ----------
-    keys : int64 [n, 2 or 4]
-    p : float64 [n]
+    keys (int64 [n, 2 or 4]), p (float64 [n]).
     """
 
     keys: np.ndarray
@@ -36,12 +33,8 @@ class Entries(NamedTuple):
 class Distances(NamedTuple):
     """Distances of IBM 4, by classes.
 
-    Attributes
-    ----------
-    observed, given : int64 [n]
-        Numbers of the classes of the word, and of the word before.
-    p : float64 [n, 2 reach + 1]
-        From ``-reach`` on.
+    observed, given (int64 [n]): Numbers of the classes of the word, and of the word before.
+    p (float64 [n, 2 reach + 1]): From ``-reach`` on.
     """
 
     observed: np.ndarray
@@ -53,11 +46,8 @@ class Distances(NamedTuple):
 class Fertilities:
     """Rows of ``n(phi | e)``.
 
-    Attributes
-    ----------
-    words : int64 [n]
-        Numbers of words.
-    p : float64 [n, fertilities]
+    words (int64 [n]): Numbers of words.
+    p (float64 [n, fertilities]).
     """
 
     words: np.ndarray
@@ -93,18 +83,9 @@ def _probability(path: object, number: int, field: bytes) -> float:
 def read_entries(path: str | PathLike[str], columns: int, form: str) -> Entries:
     """Read a table of so many whole numbers and a probability a line.
 
-    Parameters
-    ----------
-    path : str or path
-    columns : int
-        2 for ``t3.final``, 4 for ``a3.final`` and ``d3.final``.
-    form : str
-        What a line is, for messages.
-
-    Raises
-    ------
-    DataError
-        When it cannot be read, or for the first line that is not of this form or has no end.
+    columns: 2 for ``t3.final``, 4 for ``a3.final`` and ``d3.final``.
+    form: What a line is, for messages.
+    Raises DataError when it cannot be read, or for the first line that is not of this form or has no end.
     """
     keys: list[int] = []
     p: list[float] = []
@@ -156,10 +137,7 @@ def read_p0(path: str | PathLike[str]) -> float:
 def read_distances(path: str | PathLike[str], heads: bool) -> Distances:
     """Read ``d4.final``, each table a line, or ``D4.final``, each a line of nine numbers and one of probabilities.
 
-    Raises
-    ------
-    DataError
-        Besides, when distances depend on other things than classes (``-depM4`` other than 76).
+    Raises DataError: Besides, when distances depend on other things than classes (``-depM4`` other than 76).
     """
     observed: list[int] = []
     given: list[int] = []

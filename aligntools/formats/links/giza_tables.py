@@ -28,23 +28,16 @@ FARTHEST_JUMP = 100
 class GizaTables:
     """What a model of one direction learned; None for what it does not have.
 
-    Attributes
-    ----------
-    given, observed, probabilities : int64 [n], int64 [n], float [n]
-        ``t(f | e)`` by the numbers of e and f.
-    fertilities : float [n_given_words, n] or None
-        ``n(phi | e)``.
-    positions : list of tuple
-        ``a(i | j, l)`` and ``d(j | i, m)``: arrays i, j, length and probability each. Lengths are l and m.
-    p0 : float or None
-    heads : float [n_given_classes, n_observed_classes, 2 LONGEST + 1] or None
-    others : float [n_observed_classes, 2 LONGEST + 1] or None
-        ``d1`` and ``d>1``, by the classes' numbers; a row of zeros is left out.
-    jumps : float [2 FARTHEST_JUMP + 1] or None
-    first : float [FARTHEST_JUMP] or None
-        Of the HMM, which alignments of IBM 3 and 4 begin with.
-    fertile : int64 [n_given_words] or None
-        Numbers of the words that rows of ``fertilities`` are of; None for those from FIRST on.
+    given, observed, probabilities (int64 [n], int64 [n], float [n]): ``t(f | e)`` by the numbers of e and f.
+    fertilities (float [n_given_words, n] or None): ``n(phi | e)``.
+    positions: ``a(i | j, l)`` and ``d(j | i, m)``: arrays i, j, length and probability each. Lengths are l and m.
+    heads (float [n_given_classes, n_observed_classes, 2 LONGEST + 1] or None).
+    others (float [n_observed_classes, 2 LONGEST + 1] or None): ``d1`` and ``d>1``, by the classes' numbers; a row of
+        zeros is left out.
+    jumps (float [2 FARTHEST_JUMP + 1] or None).
+    first (float [FARTHEST_JUMP] or None): Of the HMM, which alignments of IBM 3 and 4 begin with.
+    fertile (int64 [n_given_words] or None): Numbers of the words that rows of ``fertilities`` are of; None for those
+        from FIRST on.
     """
 
     given: np.ndarray

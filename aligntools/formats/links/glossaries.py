@@ -26,16 +26,8 @@ def read_glossary(path: str, languages: Sequence[str] = ()) -> list[tuple[str, s
     Of a table the first two columns are read; a first line as `COLUMNS` has it, or one that begins with ``#``, is none
     of its terms. Of a concept in TBX every term of the one language goes with every term of the other.
 
-    Parameters
-    ----------
-    path : str
-    languages : sequence of str
-        Source and target of TBX; without, the first two that it has.
-
-    Raises
-    ------
-    DataError
-        When it cannot be read, a line has one column, or there is no term.
+    languages: Source and target of TBX; without, the first two that it has.
+    Raises DataError when it cannot be read, a line has one column, or there is no term.
     """
     with files.reading_bytes(path) as file:
         root = (xml_root(file.read(1 << 16) or b"") or "").rpartition(":")[2].lower()
@@ -105,11 +97,7 @@ _PLAIN = str.maketrans("\t\r\n", "   ")
 def format_tbx(entries: Iterable[tuple[Sequence[str], Sequence[str], str]], languages: Sequence[str]) -> Iterator[str]:
     """Yield the text of TBX-Basic (ISO 30042:2019, DCA style).
 
-    Parameters
-    ----------
-    entries : iterable of (source, target, note)
-        Each side is its terms, the preferred one first, and last an example, which may be empty.
-    languages : sequence of str
+    entries: Each side is its terms, the preferred one first, and last an example, which may be empty.
     """
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield f'<tbx type="TBX-Basic" style="dca" xml:lang={quoteattr(languages[0])} xmlns="urn:iso:std:iso:30042:ed-2">\n'

@@ -21,20 +21,13 @@ _NAACL = re.compile(rb"\d{1,9}[ \t]+\d{1,9}[ \t]+\d{1,9}([ \t]|$)")
 class Gold:
     """Gold links of the first sentences of a corpus.
 
-    Attributes
-    ----------
-    sure, possible : Links
-        Every sure link is possible too.
-    format : str
-        One of `FORMATS`.
-    index_base : int
-        How the file counts.
-    first_sentence : int
-        Number that the file gives to the first sentence; 1 in Pharaoh text.
-    null_links : int
-        Links to position 0, NULL in the numbered format, that were dropped.
-    numbers : np.ndarray or None [shape=(sentences,), dtype=int64]
-        Lines of the corpus that the sentences are, ascending, counted from 1; None: the first ones.
+    sure, possible: Every sure link is possible too.
+    format: One of `FORMATS`.
+    index_base: How the file counts.
+    first_sentence: Number that the file gives to the first sentence; 1 in Pharaoh text.
+    null_links: Links to position 0, NULL in the numbered format, that were dropped.
+    numbers (int64 [sentences] or None): Lines of the corpus that the sentences are, ascending, counted from 1; None:
+        the first ones.
     """
 
     sure: Links
@@ -86,26 +79,15 @@ def read_gold(
     ``sentence source target [S|P] [confidence]``, sure by default, also in lower case; sentence pairs
     without a link have no line. Position 0 is NULL there, and such links are dropped.
 
-    Parameters
-    ----------
-    path : str
-        Of any compression; ``-`` is standard input.
-    format : str
-        ``pharaoh``, ``naacl`` or ``auto``, which goes by the first line that is not blank.
-    index_base : int or None
-        What the first word is called; None is 0 in Pharaoh text, 1 otherwise.
-    first_sentence : int or None
-        ``naacl`` only: number of the first sentence pair of the corpus. None works it out from ``sentences``.
-    sentences : int or None
-        ``naacl`` only: how many sentence pairs the other files have, where that is known.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read or is empty, a line is not of the format, an index is below the base, or
-        it is not clear which sentence pair the first number stands for.
-    UsageProblem
-        When ``index_base`` is 0 for ``naacl``, where 0 is NULL.
+    path: Of any compression; ``-`` is standard input.
+    format: ``pharaoh``, ``naacl`` or ``auto``, which goes by the first line that is not blank.
+    index_base: What the first word is called; None is 0 in Pharaoh text, 1 otherwise.
+    first_sentence: ``naacl`` only: number of the first sentence pair of the corpus. None works it out from
+        ``sentences``.
+    sentences: ``naacl`` only: how many sentence pairs the other files have, where that is known.
+    Raises DataError when the file cannot be read or is empty, a line is not of the format, an index is below the base,
+    or it is not clear which sentence pair the first number stands for. Raises UsageProblem when ``index_base`` is 0 for
+    ``naacl``, where 0 is NULL.
     """
     with files.reading(path, FOR_OBJECTS) as file:
         data = file.read()

@@ -14,11 +14,8 @@ _SCORED = re.compile(rb"(\d{1,9})-(\d{1,9}):([0-9.]+(?:[eE][+-]?\d+)?)(?!\S)")
 def read_with_probabilities(path: object, *, index_base: int = 0) -> tuple[Links, np.ndarray | None]:
     """Read Pharaoh lines as `pharaoh.read_pharaoh` does, and the probabilities of links.
 
-    Returns
-    -------
-    (Links, np.ndarray or None)
-        The probabilities [shape=(links,), dtype=float64], from 0 to 1, NaN for a link without one; None where no link
-        has one. Of a link that is there twice the last counts.
+    Returns the probabilities [shape=(links,), dtype=float64], from 0 to 1, NaN for a link without one; None where no
+    link has one. Of a link that is there twice the last counts.
     """
     with files.reading(path, FOR_OBJECTS) as file:
         data = file.read()

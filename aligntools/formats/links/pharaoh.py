@@ -30,12 +30,8 @@ _LINK = re.compile(rb"\d{1,9}-\d{1,9}(?::[0-9.]+(?:[eE][+-]?\d+)?)?")
 class Links:
     """The links of a corpus, sorted by ``(i, j)`` within each sentence, none twice.
 
-    Attributes
-    ----------
-    pairs : np.ndarray [shape=(links, 2), dtype=int32]
-        Source and target position of each link, from 0 on.
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-        Sentence ``n`` has the links ``pairs[offsets[n]:offsets[n + 1]]``.
+    pairs (int32 [links, 2]): Source and target position of each link, from 0 on.
+    offsets (int64 [sentences + 1]): Sentence ``n`` has the links ``pairs[offsets[n]:offsets[n + 1]]``.
     """
 
     pairs: np.ndarray
@@ -109,11 +105,8 @@ def concatenate(parts: Iterable[Links]) -> Links:
 def tokenize_links(data: bytes, separators: bytes = b"-") -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Read lines of ``<number><separator><number>`` and nothing else, in NumPy.
 
-    Returns
-    -------
-    (np.ndarray, np.ndarray, np.ndarray) or None
-        Pairs [shape=(links, 2), dtype=int32], the separator of each link [dtype=uint8] and the offsets of
-        the lines [shape=(lines + 1,), dtype=int64]; None if a line is not of this form.
+    Returns pairs [shape=(links, 2), dtype=int32], the separator of each link [dtype=uint8] and the offsets of the lines
+    [shape=(lines + 1,), dtype=int64]; None if a line is not of this form.
     """
     kinds = np.full(256, 3, np.uint8)
     kinds[list(b" \t\r\n")], kinds[list(b"0123456789")], kinds[list(separators)] = 0, 1, 2
@@ -148,16 +141,10 @@ def parse_pharaoh(
 ) -> Links:
     """Read Pharaoh lines; see `read_pharaoh`.
 
-    Parameters
-    ----------
-    data : bytes
-        Whole lines.
-    path, line
-        For errors: the file, and the number of the first line.
-    index_base : int
-        What the first word is called, 0 or 1.
-    compiled : bool or None
-        Use compiled code; None decides by size.
+    data: Whole lines.
+    path, line: For errors: the file, and the number of the first line.
+    index_base: What the first word is called, 0 or 1.
+    compiled: Use compiled code; None decides by size.
     """
     if data and not data.endswith(b"\n"):
         data += b"\n"  # or a last line that is all prefix would be lost with it
@@ -222,18 +209,9 @@ def check_range(
 ) -> None:
     """Check that every link lies within its sentence pair.
 
-    Parameters
-    ----------
-    links : Links
-    source_lengths, target_lengths : np.ndarray or None [shape=(sentences,), dtype=int64]
-        Words of each sentence; None leaves that side unchecked.
-    path, line, index_base
-        For the error: file, number of the first line, and how the file counts.
-
-    Raises
-    ------
-    DataError
-        For the first link that does not.
+    source_lengths, target_lengths (int64 [sentences] or None): Words of each sentence; None leaves that side unchecked.
+    path, line, index_base: For the error: file, number of the first line, and how the file counts.
+    Raises DataError for the first link that does not.
     """
     first = None
     for side, lengths, name in ((0, source_lengths, "source"), (1, target_lengths, "target")):
@@ -269,11 +247,7 @@ def count_words(data: bytes) -> np.ndarray:
 class LineReader:
     """A text file given out in blocks of as many lines as are asked for, in constant memory.
 
-    Attributes
-    ----------
-    path : str
-    line : int
-        Lines given out so far.
+    line: Lines given out so far.
     """
 
     def __init__(self, path: object) -> None:
@@ -285,14 +259,9 @@ class LineReader:
     def read(self, most: int = _BLOCK_LINES, *, wait: bool = True, multiple: int = 1) -> bytes:
         """Return the next lines.
 
-        Parameters
-        ----------
-        most : int
-            How many, unless the file ends.
-        wait : bool
-            False: return as soon as there are any (standard input may be a live pipe).
-        multiple : int
-            Return a multiple of so many lines, unless the file ends.
+        most: How many, unless the file ends.
+        wait: False: return as soon as there are any (standard input may be a live pipe).
+        multiple: Return a multiple of so many lines, unless the file ends.
         """
         parts, ended = [], False
         count = len(self._ends) - self._row
@@ -371,22 +340,12 @@ def read_pharaoh(path: object, *, index_base: int = 0, head: int | None = None, 
     Links are read after the last `` ||| `` of a line that has one, in any order. A probability after a
     link, as in ``3-4:0.9731``, is ignored.
 
-    Parameters
-    ----------
-    path : str
-        Of any compression; ``-`` is standard input.
-    index_base : int
-        What the first word is called, 0 or 1.
-    head : int or None
-        Read only so many lines.
-    compiled : bool or None
-        Use compiled code; None decides by size.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read, or for the first line that has anything but links, or an index 0
-        where counting starts from 1.
+    path: Of any compression; ``-`` is standard input.
+    index_base: What the first word is called, 0 or 1.
+    head: Read only so many lines.
+    compiled: Use compiled code; None decides by size.
+    Raises DataError when the file cannot be read, or for the first line that has anything but links, or an index 0
+    where counting starts from 1.
     """
     blocks, left = [], head
     with closing(LinkReader(path, index_base=index_base, compiled=compiled)) as reader:
@@ -404,15 +363,9 @@ def format_pharaoh(
 ) -> bytes:
     """Write links as Pharaoh lines, each with its newline.
 
-    Parameters
-    ----------
-    links : Links
-    order : str
-        ``source``: as they are stored; ``target``: by ``(j, i)``.
-    probabilities : np.ndarray or None [shape=(links,)]
-        Written after each link with four decimals, as in ``3-4:0.9731``.
-    compiled : bool or None
-        Use compiled code; None decides by size.
+    order: ``source``: as they are stored; ``target``: by ``(j, i)``.
+    probabilities [links] or None: Written after each link with four decimals, as in ``3-4:0.9731``.
+    compiled: Use compiled code; None decides by size.
     """
     pairs = links.pairs
     parts = np.zeros(0, np.int32)

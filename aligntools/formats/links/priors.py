@@ -41,12 +41,8 @@ _WRITE = 1 << 17  # lines formatted at a time
 class Counted:
     """Pseudo-counts of distinct keys, in ascending order.
 
-    Attributes
-    ----------
-    keys : np.ndarray [shape=(n, columns), dtype=int32]
-        Word ids, fertilities or jumps.
-    alphas : np.ndarray [shape=(n,), dtype=float64]
-        Finite, and not negative.
+    keys (int32 [n, columns]): Word ids, fertilities or jumps.
+    alphas (float64 [n]): Finite, and not negative.
     """
 
     keys: np.ndarray
@@ -88,16 +84,11 @@ def _no_words() -> Vocabulary:
 class Priors:
     """Counts of links, fertilities and jumps, with the words that they are of.
 
-    Attributes
-    ----------
-    source_vocabulary, target_vocabulary : Vocabulary
-        Id 0 is NULL.
-    lexical : Counted
-        Columns: source word, target word.
-    source_fertilities, target_fertilities : Counted
-        Columns: word, number of links (in the forward and in the reverse direction).
-    forward_jumps, reverse_jumps : Counted
-        One column: the distance between the positions of consecutive linked words.
+    source_vocabulary, target_vocabulary: Id 0 is NULL.
+    lexical: Columns: source word, target word.
+    source_fertilities, target_fertilities: Columns: word, number of links (in the forward and in the reverse
+        direction).
+    forward_jumps, reverse_jumps: One column: the distance between the positions of consecutive linked words.
     """
 
     source_vocabulary: Vocabulary = field(default_factory=_no_words)
@@ -155,16 +146,7 @@ def priors_of(
 ) -> Priors:
     """Make priors of Python objects.
 
-    Parameters
-    ----------
-    lexical : iterable of (str, str, number)
-    source_fertilities, target_fertilities : iterables of (str, int, number)
-    forward_jumps, reverse_jumps : iterables of (int, number)
-
-    Raises
-    ------
-    DataError
-        For what a file could not hold: an empty word, a number that is negative or not finite.
+    Raises DataError for what a file could not hold: an empty word, a number that is negative or not finite.
     """
     builder = _Builder()
     given = (lexical, source_fertilities, target_fertilities, forward_jumps, reverse_jumps)
@@ -179,11 +161,8 @@ def priors_of(
 def read_priors(path: object) -> Priors:
     """Read priors; what comes several times adds.
 
-    Raises
-    ------
-    DataError
-        When the file cannot be read, and for the first line that has an unknown kind, an empty word, a fertility or
-        jump that is no such number, or a count that is negative or not finite. Blank lines are passed over.
+    Raises DataError when the file cannot be read, and for the first line that has an unknown kind, an empty word, a
+    fertility or jump that is no such number, or a count that is negative or not finite. Blank lines are passed over.
     """
     builder = _Builder()
     line = 1
@@ -232,10 +211,7 @@ def _take_lines(builder: "_Builder", block: bytes, path: object, first: int) -> 
 def row_of(row: bytes, path: object, line: int) -> tuple[str, list[bytes]]:
     """Return the kind of a line, without its end, and its other fields.
 
-    Raises
-    ------
-    DataError
-        When it is no line of priors.
+    Raises DataError when it is no line of priors.
     """
     name, *fields = row.split(b"\t")
     kind = _KINDS.get(name)
@@ -365,10 +341,7 @@ def _formatted(form: str, values: list[float]) -> list[bytes]:
 def write_priors(path: str | os.PathLike[str], priors: Priors) -> None:
     """Write priors; the file appears whole or not at all.
 
-    Raises
-    ------
-    DataError
-        When it cannot be written.
+    Raises DataError when it cannot be written.
     """
     with files.writing(path) as file:
         file.writelines(format_priors(priors))

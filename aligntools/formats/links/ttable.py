@@ -25,13 +25,9 @@ _MOST = 1.01
 class TTable:
     """``p(word | given)`` for the pairs that the file has.
 
-    Attributes
-    ----------
-    given, words : dict of bytes to int
-        Numbers of the words on either side, from 0 on.
-    keys : np.ndarray [shape=(pairs,), dtype=int64]
-        ``given * len(words) + word``, ascending.
-    probabilities : np.ndarray [shape=(pairs,), dtype=float64]
+    given, words: Numbers of the words on either side, from 0 on.
+    keys (int64 [pairs]): ``given * len(words) + word``, ascending.
+    probabilities (float64 [pairs]).
     """
 
     given: dict[bytes, int]
@@ -45,13 +41,7 @@ class TTable:
     def lookup(self, given: list[bytes], words: list[bytes], floor: float) -> np.ndarray:
         """Return ``p(word | given)`` of every two words, ``floor`` for pairs that the table does not have.
 
-        Parameters
-        ----------
-        given, words : sequence of bytes
-
-        Returns
-        -------
-        np.ndarray [shape=(len(given), len(words)), dtype=float64]
+        Returns float64 [len(given), len(words)].
         """
         rows = np.array([self.given.get(word, -1) for word in given], np.int64)[:, None]
         columns = np.array([self.words.get(word, -1) for word in words], np.int64)[None, :]
@@ -84,10 +74,7 @@ def _folded(numbers: dict[bytes, int]) -> tuple[dict[bytes, int], np.ndarray]:
 def read_vocabulary(path: object) -> dict[bytes, bytes]:
     """Read a GIZA++ vocabulary: number -> word, both bytes; number 0 is NULL.
 
-    Raises
-    ------
-    DataError
-        When the file cannot be read, or for the first line that is not a number and a word.
+    Raises DataError when the file cannot be read, or for the first line that is not a number and a word.
     """
     found = {_NULL_NUMBER: NULL}
     for number, line in enumerate(files.lines(path), 1):
@@ -107,16 +94,11 @@ def read_ttable(
 
     Numbers above 0 are probabilities, and make NULL the name of NULL; else they are logarithms.
 
-    Parameters
-    ----------
-    given_vocabulary, vocabulary : dict or None
-        What the numbers in the first and in the second column stand for (see `read_vocabulary`); None: words.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read, or for the first line that is not two words and a number, has a number of a
-        word that is not in the vocabulary, or has what is neither a probability nor, as all others, a logarithm of one.
+    given_vocabulary, vocabulary: What the numbers in the first and in the second column stand for (see
+        `read_vocabulary`); None: words.
+    Raises DataError when the file cannot be read, or for the first line that is not two words and a number, has a
+    number of a word that is not in the vocabulary, or has what is neither a probability nor, as all others, a logarithm
+    of one.
     """
     given: dict[bytes, int] = {}
     words: dict[bytes, int] = {}

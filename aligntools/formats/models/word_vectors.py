@@ -31,22 +31,10 @@ def read_word_vectors(path: str, words: Iterable[str]) -> np.ndarray:
 
     A word whose very letters are not in the file has the vector of the first one that differs in case alone.
 
-    Parameters
-    ----------
-    path : str
-        Plain or compressed; ``-`` is standard input.
-    words : iterable of str
-        Each once.
-
-    Returns
-    -------
-    float32 [words, numbers]
-        Words that have none have zeros.
-
-    Raises
-    ------
-    DataError
-        When it cannot be read, is binary, or the line of a word that is asked for has other numbers than it should.
+    path: Plain or compressed; ``-`` is standard input.
+    words: Each once.
+    Returns float32 [words, numbers]: words that have none have zeros. Raises DataError when it cannot be read, is
+    binary, or the line of a word that is asked for has other numbers than it should.
     """
     blocks = files.blocks_of_lines(path)
     first = next(blocks, b"")

@@ -58,33 +58,19 @@ def read_bitext(
     an over-long side, or a line of a joint file without its one separator becomes empty on both sides, and its words
     do not enter the vocabularies.
 
-    Parameters
-    ----------
-    source, target : str, path-like or TextLines
-        Two files, of any compression; ``-`` is standard input. Or text in memory.
-    joint : str, path-like or TextLines
-        One file, instead of two.
-    lowercase : bool
-        Put words in lower case (`str.lower`, word by word).
-    max_length : int
-        Most words that a side may have.
-    strict : bool
-        Raise an error where a pair would be skipped.
-    input_format : str
-        What is between the sides of a joint file: ``joint`` the word ``|||``, ``tsv`` a tab, ``either`` both; ``auto``
-        takes ``tsv`` where the first line with words has one tab, words on both sides of it and no ``|||``, and reads
-        TMX and XLIFF as `exchange` does.
-    languages : str or None
-        Source and target language of such a file, or of a table whose first line names them.
-
-    Raises
-    ------
-    DataError
-        When a file cannot be read, is empty or shorter than the other; when too many lines of a joint file are
-        malformed: all of the first 1,000, or more than 1 in 100 and at least 5, or none is a pair; when ``strict``, for
-        each pair that would be skipped.
-    UsageProblem
-        When the files are neither one nor two, or there is no such format.
+    source, target: Two files, of any compression; ``-`` is standard input. Or text in memory.
+    joint: One file, instead of two.
+    lowercase: Put words in lower case (`str.lower`, word by word).
+    max_length: Most words that a side may have.
+    strict: Raise an error where a pair would be skipped.
+    input_format: What is between the sides of a joint file: ``joint`` the word ``|||``, ``tsv`` a tab, ``either`` both;
+        ``auto`` takes ``tsv`` where the first line with words has one tab, words on both sides of it and no ``|||``,
+        and reads TMX and XLIFF as `exchange` does.
+    languages: Source and target language of such a file, or of a table whose first line names them.
+    Raises DataError when a file cannot be read, is empty or shorter than the other; when too many lines of a joint file
+    are malformed: all of the first 1,000, or more than 1 in 100 and at least 5, or none is a pair; when ``strict``, for
+    each pair that would be skipped. Raises UsageProblem when the files are neither one nor two, or there is no such
+    format.
     """
     with closing(_Pairs(source, target, joint, max_length, strict, input_format, languages)) as pairs:
         builders = [_Builder(pairs.engine) for _ in range(2)]
@@ -117,25 +103,12 @@ def stream_bitext(
     input. An unknown word gets an id from ``len(vocabulary)`` on that holds for its block alone: each block's
     vocabularies are `ExtendedVocabulary`.
 
-    Parameters
-    ----------
-    source, target, joint, lowercase, max_length, strict, input_format, languages
-        As for `read_bitext`. With ``lowercase`` the vocabularies are taken to be in lower case already.
-    source_vocabulary, target_vocabulary : Vocabulary
-        Ids of known words.
-    block_lines : int
-        Lines in a block; the last may have fewer.
-    unbuffered : bool
-        Yield each line by itself, as soon as it is there. Any number of lines may be malformed.
-
-    Yields
-    ------
-    Bitext
-
-    Raises
-    ------
-    DataError, UsageProblem
-        As `read_bitext`, but only when the reading gets there.
+    source, target, joint, lowercase, max_length, strict, input_format, languages: As for `read_bitext`. With
+        ``lowercase`` the vocabularies are taken to be in lower case already.
+    source_vocabulary, target_vocabulary: Ids of known words.
+    block_lines: Lines in a block; the last may have fewer.
+    unbuffered: Yield each line by itself, as soon as it is there. Any number of lines may be malformed.
+    Raises DataError, UsageProblem as `read_bitext`, but only when the reading gets there.
     """
     most = 1 if unbuffered else block_lines
     with closing(_Pairs(source, target, joint, max_length, strict, input_format, languages, unbuffered)) as pairs:
@@ -175,16 +148,8 @@ def bitext_in_parts(
 
     Lines, errors and skipped pairs are those of `read_bitext`; line numbers count from the start of the input.
 
-    Parameters
-    ----------
-    source, target, joint, lowercase, max_length, strict, input_format, languages
-        As for `read_bitext`.
-    pairs, words : int
-        A part ends with so many pairs, or soon after so many words of both sides.
-
-    Yields
-    ------
-    Bitext
+    source, target, joint, lowercase, max_length, strict, input_format, languages: As for `read_bitext`.
+    pairs, words: A part ends with so many pairs, or soon after so many words of both sides.
     """
     with closing(_Pairs(source, target, joint, max_length, strict, input_format, languages)) as text:
         ended = False
@@ -207,15 +172,8 @@ def bitext_in_parts(
 def read_side(path: object, *, lowercase: bool = True, strict: bool = True) -> tuple[Side, Vocabulary]:
     """Read one-sided text, a sentence a line; a blank line is a sentence without words.
 
-    Parameters
-    ----------
-    strict : bool
-        Otherwise a line that is not UTF-8 is as a blank one, and the file may be empty.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read; with ``strict`` when it is empty, or a line is not UTF-8.
+    strict: Otherwise a line that is not UTF-8 is as a blank one, and the file may be empty.
+    Raises DataError when the file cannot be read; with ``strict`` when it is empty, or a line is not UTF-8.
     """
     blocks = _blocks(path)
     try:

@@ -22,15 +22,10 @@ _NAMED = 5  # lines
 class Skipped:
     """Pairs that became empty on both sides.
 
-    Attributes
-    ----------
-    counts : dict of str to int
-        By reason: ``blank``, ``undecodable``, ``over_long``, and ``malformed``: a line of a joint file with no
+    counts: By reason: ``blank``, ``undecodable``, ``over_long``, and ``malformed``: a line of a joint file with no
         separator, or with several.
-    first : dict of str to int
-        1-based number of the first such line, for the reasons that occurred.
-    malformed_lines : list of int
-        1-based numbers of the first five malformed lines.
+    first: 1-based number of the first such line, for the reasons that occurred.
+    malformed_lines: 1-based numbers of the first five malformed lines.
     """
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_SHOWN, 0))
@@ -73,12 +68,8 @@ class Skipped:
 class Side:
     """One side of a corpus.
 
-    Attributes
-    ----------
-    tokens : np.ndarray [shape=(words,), dtype=int32]
-        Word ids of all sentences, joined.
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-        Sentence ``n`` is ``tokens[offsets[n]:offsets[n + 1]]``.
+    tokens (int32 [words]): Word ids of all sentences, joined.
+    offsets (int64 [sentences + 1]): Sentence ``n`` is ``tokens[offsets[n]:offsets[n + 1]]``.
     """
 
     tokens: np.ndarray
@@ -96,15 +87,8 @@ class Side:
 class Bitext:
     """Two sides of equally many sentences, their vocabularies, and what was skipped.
 
-    Attributes
-    ----------
-    source, target : Side
-    source_vocabulary, target_vocabulary : Vocabulary or ExtendedVocabulary
-    skipped : Skipped
-    splitting : str
-        What separated the words; see `words.white_space`.
-    classes : tuple of WordLookup or None
-        Classes of the words of both sides that came with the text.
+    splitting: What separated the words; see `words.white_space`.
+    classes: Classes of the words of both sides that came with the text.
     """
 
     source: Side
@@ -228,11 +212,7 @@ def without_blanks(bitext: Bitext) -> Bitext:
 def in_ids_of(bitext: Bitext, source: Vocabulary, target: Vocabulary, lowercase: bool) -> Bitext:
     """Return a text with the ids of other vocabularies, unknown words behind them; itself if it has them already.
 
-    Parameters
-    ----------
-    source, target : Vocabulary
-    lowercase : bool
-        Look words up in lower case.
+    lowercase: Look words up in lower case.
     """
     sides: list[Side] = []
     vocabularies: list[AnyVocabulary] = []

@@ -28,16 +28,10 @@ _log = logging.getLogger("aligntools")
 class PairsFile(str):
     """The name of a file with both sides of a text; what opens it takes it as a str and gives out its lines.
 
-    Attributes
-    ----------
-    languages : str or None
-        Source and target, with a comma between.
-    splitting : str
-        As for `white_space.UnicodeSplit`.
-    copy : UnitCopy or None
-        Gets the bytes of the file, and the places of its units, as it is read.
-    kind : str
-        ``TMX``, ``XLIFF`` or ``table`` once the file was opened and is one.
+    languages: Source and target, with a comma between.
+    splitting: As for `white_space.UnicodeSplit`.
+    copy: Gets the bytes of the file, and the places of its units, as it is read.
+    kind: ``TMX``, ``XLIFF`` or ``table`` once the file was opened and is one.
     """
 
     __slots__ = ("copy", "kind", "languages", "splitting")
@@ -69,10 +63,7 @@ class PairsFile(str):
     def translated(self, source: Raw, data: bytes) -> tuple[Raw, bytes]:
         """Return what is read in the place of an open file that begins so, and what of it was read already.
 
-        Raises
-        ------
-        DataError
-            When languages were asked for, and the file does not say which its text is in.
+        Raises DataError when languages were asked for, and the file does not say which its text is in.
         """
         while (root := xml_root(data)) is None and len(data) < _LOOK and (more := source.read(_LOOK)):
             data += more
@@ -176,10 +167,7 @@ class Lines(io.RawIOBase):
 def paired(path: Any, languages: str | None, format: str | None, copy: UnitCopy | None = None) -> Any:
     """Return a text of both sides as `PairsFile`, where it is a file whose format is not said.
 
-    Raises
-    ------
-    UsageProblem
-        When languages are asked for of what does not say which its text is in.
+    Raises UsageProblem when languages are asked for of what does not say which its text is in.
     """
     if languages is not None:
         languages_given(languages)

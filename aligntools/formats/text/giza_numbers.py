@@ -28,11 +28,8 @@ def format_vcb(words: Iterable[bytes], counts: Iterable[int]) -> bytes:
 def read_vcb(path: object) -> dict[int, bytes]:
     """Read a vocabulary file: words by their numbers.
 
-    Raises
-    ------
-    DataError
-        When it cannot be read, or for the first line that is no number from 1 on, word and count, or whose number has
-        come before.
+    Raises DataError when it cannot be read, or for the first line that is no number from 1 on, word and count, or whose
+    number has come before.
     """
     found: dict[int, bytes] = {}
     for number, line in enumerate(files.lines(path), 1):
@@ -49,12 +46,8 @@ def read_vcb(path: object) -> dict[int, bytes]:
 def format_snt(source: Side, target: Side, weights: Sequence[float]) -> Iterator[bytes]:
     """Yield a file of sentence pairs in blocks.
 
-    Parameters
-    ----------
-    source, target : Side
-        With the numbers that are written.
-    weights : sequence of float
-        How often each pair counts.
+    source, target: With the numbers that are written.
+    weights: How often each pair counts.
     """
     for begin in range(0, len(source), _LINES):
         end = min(begin + _LINES, len(source))
@@ -74,15 +67,8 @@ def format_snt(source: Side, target: Side, weights: Sequence[float]) -> Iterator
 def read_snt(path: object) -> tuple[Side, Side, np.ndarray]:
     """Read a file of sentence pairs.
 
-    Returns
-    -------
-    Side, Side, np.ndarray [shape=(pairs,), dtype=float64]
-        With the file's numbers; and how often each pair counts.
-
-    Raises
-    ------
-    DataError
-        When it cannot be read, or for the first line that is not as it has to be.
+    Returns Side, Side, np.ndarray [shape=(pairs,), dtype=float64]: with the file's numbers; and how often each pair
+    counts. Raises DataError when it cannot be read, or for the first line that is not as it has to be.
     """
     weights: list[float] = []
     rows: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
@@ -131,13 +117,9 @@ def _numbers(path: object, number: int, line: bytes) -> np.ndarray:
 def format_cooc(starts: np.ndarray, words: np.ndarray, counts: np.ndarray | None = None) -> Iterator[bytes]:
     """Yield a file of words that occur together in blocks.
 
-    Parameters
-    ----------
-    starts : int64 [source words + 1]
-        Where each source word's target words begin, by number, NULL first.
-    words : int32 [pairs]
-    counts : int64 [pairs] or None
-        How often they do; they are written first.
+    starts (int64 [source words + 1]): Where each source word's target words begin, by number, NULL first.
+    words (int32 [pairs]).
+    counts (int64 [pairs] or None): How often they do; they are written first.
     """
     given = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     for a in range(0, len(words), 1 << 16):

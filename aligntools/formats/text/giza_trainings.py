@@ -22,24 +22,12 @@ _VOCABULARIES = (("s", "sourcevocabularyfile", "trn.src.vcb"), ("t", "targetvoca
 class GizaTraining:
     """One direction's files.
 
-    Attributes
-    ----------
-    prefix : str
-        How their names begin.
-    words : tuple of dict of int to bytes
-        Words by their numbers: those that generate, and those that are generated.
-    classes : tuple of dict of bytes to int, or None
-        Classes of the same words, numbered as the tables have them.
-    translations : Entries
-    fertilities : Fertilities
-    p0 : float
-    heads, others : Distances or None
-        Of IBM 4.
-    distortions : Entries or None
-        Of IBM 3, where there is no IBM 4.
-    jumps, first : float64, or None
-        Of the HMM, where `giza_tables` wrote it.
-    settings : dict of str to str
+    prefix: How their names begin.
+    words: Words by their numbers: those that generate, and those that are generated.
+    classes: Classes of the same words, numbered as the tables have them.
+    heads, others: Of IBM 4.
+    distortions: Of IBM 3, where there is no IBM 4.
+    jumps, first (float64, or None): Of the HMM, where `giza_tables` wrote it.
     """
 
     prefix: str
@@ -73,11 +61,8 @@ def read_trainings(folder: str | os.PathLike[str]) -> tuple[GizaTraining | None,
     One training alone is the forward one, in which source words generate target words, unless its files' names begin
     with ``reverse``. Of two, names begin with ``forward`` and ``reverse``.
 
-    Raises
-    ------
-    DataError
-        When there is none or it cannot be told which is which, when a file cannot be read or is not as GIZA++ writes
-        it, or when the two have different vocabularies.
+    Raises DataError when there is none or it cannot be told which is which, when a file cannot be read or is not as
+    GIZA++ writes it, or when the two have different vocabularies.
     """
     place = Path(folder)
     names = sorted(path.name.removesuffix(_TRANSLATIONS) for path in place.glob(f"*{_TRANSLATIONS}"))
@@ -108,20 +93,13 @@ def read_trainings(folder: str | os.PathLike[str]) -> tuple[GizaTraining | None,
 class TrainingFiles:
     """The files of one direction's training.
 
-    Attributes
-    ----------
-    prefix : str
-        Of the training's name, for messages.
-    vocabularies, classes : tuple of str
-        Of the words that generate, and of those that are generated.
-    translations, fertilities, distortions : str
-        ``t3``, ``n3`` and ``d3``; the last one is read where there are no distances.
-    p0 : str or float
-        The file ``p0_3``, or what it would say.
-    distances : tuple of str, or None
-        ``d4`` and ``D4``, of IBM 4.
-    jumps : str or None
-        ``hhmm``; beside it is the same name with ``.alpha``.
+    prefix: Of the training's name, for messages.
+    vocabularies, classes: Of the words that generate, and of those that are generated.
+    translations, fertilities, distortions: ``t3``, ``n3`` and ``d3``; the last one is read where there are no
+        distances.
+    p0: The file ``p0_3``, or what it would say.
+    distances: ``d4`` and ``D4``, of IBM 4.
+    jumps: ``hhmm``; beside it is the same name with ``.alpha``.
     """
 
     prefix: str
@@ -158,16 +136,9 @@ def read_training(prefix: str) -> GizaTraining:
 def read_files(files: TrainingFiles, settings: dict[str, str]) -> GizaTraining:
     """Read one direction's files.
 
-    Parameters
-    ----------
-    files : TrainingFiles
-    settings : dict of str to str
-        What GIZA++'s options said; names in lower case.
-
-    Raises
-    ------
-    DataError
-        When a file cannot be read or is not as GIZA++ writes it, or the tables are not of these words and classes.
+    settings: What GIZA++'s options said; names in lower case.
+    Raises DataError when a file cannot be read or is not as GIZA++ writes it, or the tables are not of these words and
+    classes.
     """
     source, target = (read_vcb(file) for file in files.vocabularies)
     for file in (files.translations, files.fertilities):

@@ -16,10 +16,7 @@ _ADVICE = "a sentence is a string, or a list of its words; a text is a list of s
 def words_given(sentence: object, name: str, number: int | None) -> list[str]:
     """Return the words of a sentence that was given as a sequence of them.
 
-    Raises
-    ------
-    DataError
-        When it is something else, or a word is empty or holds a space, as a sentence among words does.
+    Raises DataError when it is something else, or a word is empty or holds a space, as a sentence among words does.
     """
     if not isinstance(sentence, Sequence) or isinstance(sentence, str | bytes | bytearray):
         found = type(sentence).__name__
@@ -36,10 +33,7 @@ def words_given(sentence: object, name: str, number: int | None) -> list[str]:
 def sentences_given(text: object, name: str) -> Iterator[Any]:
     """Return the sentences of a text that is in memory.
 
-    Raises
-    ------
-    DataError
-        When it is nothing that has sentences.
+    Raises DataError when it is nothing that has sentences.
     """
     if isinstance(text, str | bytes | bytearray | Mapping) or not isinstance(text, Iterable):
         raise DataError(name, None, f"{type(text).__name__} is not text ({_ADVICE})")
@@ -49,20 +43,11 @@ def sentences_given(text: object, name: str) -> Iterator[Any]:
 class TextLines(io.RawIOBase):
     """Sentences as the lines of a file; the readers of this package take it in place of a path.
 
-    Parameters
-    ----------
-    sentences : iterable of str or of sequences of str
-        A line each, with or without its newline; or a sentence's words, which hold no space, tab or newline.
+    sentences: A line each, with or without its newline; or a sentence's words, which hold no space, tab or newline.
         Read once, as far as lines are asked for.
-    name : str
-        What messages call it.
-    split : str
-        How lines are split; see `white_space.split_as`. A sentence's words stay as they are.
-
-    Raises
-    ------
-    DataError
-        While reading: when a sentence is neither, or a word holds a space.
+    name: What messages call it.
+    split: How lines are split; see `white_space.split_as`. A sentence's words stay as they are.
+    Raises DataError: While reading: when a sentence is neither, or a word holds a space.
     """
 
     def __init__(

@@ -24,13 +24,8 @@ _LINES = 10_000  # formatted at a time
 def format_numbered(sentences: Sequence[np.ndarray], size: int, words: Iterable[str] = ()) -> Iterable[bytes]:
     """Yield a file in blocks.
 
-    Parameters
-    ----------
-    sentences : sequence of arrays of word ids, from 0
-    size : int
-        How many words there are.
-    words : iterable of str
-        All words, by id; none: the ids alone are written.
+    size: How many words there are.
+    words: All words, by id; none: the ids alone are written.
     """
     yield b"%d %d\n" % (len(sentences), size)
     for begin in range(0, len(sentences), _LINES):
@@ -50,14 +45,8 @@ def format_numbered(sentences: Sequence[np.ndarray], size: int, words: Iterable[
 def read_numbered(path: object) -> tuple[Side, Vocabulary, bool]:
     """Read a file.
 
-    Returns
-    -------
-    Side, Vocabulary, bool
-        Ids from 1, since 0 is NULL; and whether the vocabulary has the words: otherwise their numbers stand for them.
-
-    Raises
-    ------
-    DataError
+    Returns ids from 1, since 0 is NULL; and whether the vocabulary has the words: otherwise their numbers stand for
+    them.
     """
     lines = files.lines(path)
     numbers = _numbers(path, 1, next(lines, b""), "the numbers of sentences and of words")

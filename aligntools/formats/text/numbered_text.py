@@ -19,14 +19,9 @@ _ROWS = 1 << 15
 class LineSource:
     """Lines of text, in a file or in memory, that are read block by block.
 
-    Attributes
-    ----------
-    name : str
-        The file, or what messages call the text.
-    lines : iterable of bytes or None
-        Lines in memory, without their ends; None for a file.
-    begin, end : int, int or None
-        Of a plain file, the bytes that are read; see `files.line_ranges`. None is its end.
+    name: The file, or what messages call the text.
+    lines: Lines in memory, without their ends; None for a file.
+    begin, end: Of a plain file, the bytes that are read; see `files.line_ranges`. None is its end.
     """
 
     name: str
@@ -73,28 +68,12 @@ def stream_numbered(
 
     Words are what KenLM's programs take for words; see `white_space`. The lexicon gets the new ones.
 
-    Parameters
-    ----------
-    text : LineSource or str
-        A str is a file's name.
-    lexicon : CompiledLexicon
-    lowercase : bool
-        Put the text in lower case (`str.lower`).
-    block : int
-        Bytes that are read at a time.
-    white : WhiteSpace or None
-        Counts white space within words; None: it is told.
-
-    Yields
-    ------
-    Side
-        With the lexicon's numbers.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read, or for the first line that is not UTF-8; lines are counted from where the source
-        begins.
+    text: A str is a file's name.
+    lowercase: Put the text in lower case (`str.lower`).
+    block: Bytes that are read at a time.
+    white: Counts white space within words; None: it is told.
+    Yields with the lexicon's numbers. Raises DataError when the file cannot be read, or for the first line that is not
+    UTF-8; lines are counted from where the source begins.
     """
     from aligntools.words import kernels_text
 

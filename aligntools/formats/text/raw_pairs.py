@@ -27,14 +27,9 @@ _ROWS = 1 << 15
 class Through(io.RawIOBase):
     """An input on its way to the readers of this package, which take it in place of a path.
 
-    Parameters
-    ----------
-    text : str or file
-        Where it comes from.
-    path : str
-        What it is called in messages.
-    keep : callable
-        Given what is read, as it is read.
+    text: Where it comes from.
+    path: What it is called in messages.
+    keep: Given what is read, as it is read.
     """
 
     def __init__(self, text: object, path: object, keep: Callable[[bytes], object]) -> None:
@@ -210,30 +205,16 @@ KEEPING = {"disk": Spool, "memory": Queue, None: None}
 class RawPairs:
     """Both sides of parallel text, or one of them, as they stand.
 
-    Parameters
-    ----------
-    source, target, joint : str or path
-        Two files, one that holds both sides, or one side alone; ``-`` is standard input.
-    keep : str or None
-        Where other readers read the text too: what is no file is kept meanwhile, on ``disk`` where it is read to its
+    source, target, joint: Two files, one that holds both sides, or one side alone; ``-`` is standard input.
+    keep: Where other readers read the text too: what is no file is kept meanwhile, on ``disk`` where it is read to its
         end before lines are asked for here, in ``memory`` where they are asked for as it is read.
-    input_format, languages : str, str or None
-        Of ``joint``, as for `read_bitext`.
-    copies : bool
-        Units of a file of `exchange` are to be written as they stand.
-
-    Attributes
-    ----------
-    inputs : tuple
-        What other readers take in place of the paths: of the one with both sides and None, or of both sides.
-    paths : tuple of str
-        The file of each side; None for a side that is not read.
-    joint : bool
-        Both sides are in one file.
-    line : int
-        Lines given out so far.
-    copy : UnitCopy or None
-        Has as many units as lines were given out, where ``kind`` is not empty.
+    input_format, languages: Of ``joint``, as for `read_bitext`.
+    copies: Units of a file of `exchange` are to be written as they stand.
+    inputs: What other readers take in place of the paths: of the one with both sides and None, or of both sides.
+    paths: The file of each side; None for a side that is not read.
+    joint: Both sides are in one file.
+    line: Lines given out so far.
+    copy: Has as many units as lines were given out, where ``kind`` is not empty.
     """
 
     def __init__(
@@ -275,10 +256,7 @@ class RawPairs:
 
         A line without a separator is all source side, and of one with several the first counts.
 
-        Raises
-        ------
-        DataError
-            Where there are not so many.
+        Raises DataError where there are not so many.
         """
         sides: list[Any] = []
         for text in self._texts:

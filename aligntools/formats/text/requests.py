@@ -29,14 +29,9 @@ _COMMENT = re.compile(rb"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b")
 class Request:
     """A sentence to be answered.
 
-    Attributes
-    ----------
-    text : Tokens or Conll
-        One sentence; of CoNLL the lines that go with it too. Without words where there is a problem.
-    line : int
-        1-based number of its first line.
-    problem : str
-        ``over_long`` or ``malformed``; empty if there is none.
+    text: One sentence; of CoNLL the lines that go with it too. Without words where there is a problem.
+    line: 1-based number of its first line.
+    problem: ``over_long`` or ``malformed``; empty if there is none.
     """
 
     text: Tokens | Conll
@@ -55,20 +50,10 @@ def stream_requests(
 ) -> Iterator[Request]:
     """Read text to be tagged or translated, or with ``tags`` text to be parsed, each sentence before the next.
 
-    Parameters
-    ----------
-    path : str
-    format : str
-        ``conll``, ``text`` (``tagged`` with ``tags``), or ``auto``: CoNLL if the first line is of CoNLL.
-    separator : bytes or None
-        Between word and tag; None: the one that the first line with words has.
-    tags : bool
-        Lines are ``word_TAG word_TAG``.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read.
+    format: ``conll``, ``text`` (``tagged`` with ``tags``), or ``auto``: CoNLL if the first line is of CoNLL.
+    separator: Between word and tag; None: the one that the first line with words has.
+    tags: Lines are ``word_TAG word_TAG``.
+    Raises DataError when the file cannot be read.
     """
     with files.reading(path) as file:
         lines = bounded_lines(file)

@@ -66,16 +66,10 @@ class _Tokenizing(Through):
 class TokenizedPairs(RawPairs):
     """Parallel text tokenized as other readers read it, and its tokens line by line for a second reading.
 
-    Parameters
-    ----------
-    raw : RawPairs
-        The text.
-    languages : str
-        Of both sides, such as ``de-en``; ``icu`` is ICU's rules for all languages.
-    keep : str
-        Where tokens are kept: ``disk`` or ``memory``.
-    name : str
-        ``moses`` or ``icu``.
+    raw: The text.
+    languages: Of both sides, such as ``de-en``; ``icu`` is ICU's rules for all languages.
+    keep: Where tokens are kept: ``disk`` or ``memory``.
+    name: ``moses`` or ``icu``.
     """
 
     def __init__(self, raw: RawPairs, languages: str, keep: str, name: str = "moses") -> None:

@@ -15,16 +15,9 @@ _SIZE = 1 << 20
 class UnitCopy:
     """The bytes of a file, taken by the places of its units while another reader reads it.
 
-    Parameters
-    ----------
-    path : object
-        A file is opened a second time; of what can be read once, such as a pipe, the bytes are kept in a file without a
-        name.
-
-    Attributes
-    ----------
-    encoding : str
-        Of the bytes, as Python's codecs are called.
+    path: A file is opened a second time; of what can be read once, such as a pipe, the bytes are kept in a file without
+        a name.
+    encoding: Of the bytes, as Python's codecs are called.
     """
 
     def __init__(self, path: object) -> None:

@@ -38,12 +38,8 @@ def languages_given(languages: str) -> tuple[str, str]:
 class Languages:
     """Which of a file's languages are source and target: those asked for, or the two that there are.
 
-    Parameters
-    ----------
-    path : object
-        For messages.
-    languages : str or None
-        Asked for; None: the language that the file calls its source, or its first, and the one other.
+    path: For messages.
+    languages: Asked for; None: the language that the file calls its source, or its first, and the one other.
     """
 
     def __init__(self, path: object, languages: str | None) -> None:

@@ -31,21 +31,12 @@ _SECTION = re.compile(rb"\\(\d+)-grams:")
 class ArpaReader:
     """Reads an ARPA file from its beginning to its end.
 
-    Attributes
-    ----------
-    counts : list of int
-        N-grams of each order, as the file's head says.
-    vocabulary : Vocabulary
-        Once the unigrams are read, which comes with the first part of `blocks`. Words' ids are those of the model:
-        0 <unk> (NULL in the vocabulary), 1 <s>, 2 </s>, then the others in the file's order.
-    has_unknown : bool
-        Whether the file has <unk>.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read or is not an ARPA file; `blocks` raises it for the first line that is malformed and
-        where there are more or fewer n-grams than the head says.
+    counts: N-grams of each order, as the file's head says.
+    vocabulary: Once the unigrams are read, which comes with the first part of `blocks`. Words' ids are those of the
+        model: 0 <unk> (NULL in the vocabulary), 1 <s>, 2 </s>, then the others in the file's order.
+    has_unknown: Whether the file has <unk>.
+    Raises DataError when the file cannot be read or is not an ARPA file; `blocks` raises it for the first line that is
+    malformed and where there are more or fewer n-grams than the head says.
     """
 
     def __init__(self, path: object, block: int = 1 << 24) -> None:
@@ -73,12 +64,9 @@ class ArpaReader:
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the n-grams in the file's order, part by part, orders ascending; all unigrams come in one part.
 
-        Yields
-        ------
-        ids : np.ndarray [shape=(n, order), dtype=int32]
-            First word first. The unigrams' are ``0..words - 1``: <unk>, <s> and </s> are added where they are missing.
-        logs : np.ndarray [shape=(n, 2), dtype=float32]
-            Decimal logarithms: probability (-99 and less is -99), backoff weight.
+        Yields ids (int32 [n, order]): First word first. The unigrams' are ``0..words - 1``: <unk>, <s> and </s> are
+            added where they are missing.
+        Yields logs (float32 [n, 2]): Decimal logarithms: probability (-99 and less is -99), backoff weight.
         """
         with closing(self):
             ids, logs, lines = self._unigrams()
@@ -249,19 +237,10 @@ def write_arpa(
 ) -> None:
     """Write an ARPA file; it appears whole or not at all.
 
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-        Words by id; NULL is written as <unk>.
-    counts : sequence of int
-        N-grams of each order.
-    blocks : iterable of (np.ndarray, np.ndarray)
-        As `ArpaReader.blocks` yields them: orders ascending, ``counts`` of each in all.
-
-    Raises
-    ------
-    DataError
-        When it cannot be written.
+    vocabulary: Words by id; NULL is written as <unk>.
+    counts: N-grams of each order.
+    blocks: As `ArpaReader.blocks` yields them: orders ascending, ``counts`` of each in all.
+    Raises DataError when it cannot be written.
     """
     from aligntools.formats.translation import kernels_arpa as kernels
 

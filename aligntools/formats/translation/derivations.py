@@ -32,19 +32,11 @@ _NONTERMINALS = ("[X,1]", "[X,2]")
 class RuleUse:
     """A rule as a derivation uses it.
 
-    Attributes
-    ----------
-    left : str
-        ``X``, or ``S`` for rules of the decoder.
-    source, target : tuple of str
-        Words, and ``[X,1]`` and ``[X,2]`` for what is put in.
-    span : (int, int)
-        What it covers of the source.
-    tails : tuple of int
-        Numbers of the rules that are put in.
-    score : float
-        Weights times features, of this rule alone.
-    features : mapping of str to float
+    left: ``X``, or ``S`` for rules of the decoder.
+    source, target: Words, and ``[X,1]`` and ``[X,2]`` for what is put in.
+    span: What it covers of the source.
+    tails: Numbers of the rules that are put in.
+    score: Weights times features, of this rule alone.
     """
 
     left: str
@@ -60,13 +52,8 @@ class RuleUse:
 class Derivation:
     """How a translation came about.
 
-    Attributes
-    ----------
-    words : tuple of str
-        The translation.
-    score : float
-    rules : tuple of RuleUse
-        The first is the top; each stands before those that are put into it.
+    words: The translation.
+    rules: The first is the top; each stands before those that are put into it.
     """
 
     words: tuple[str, ...]
@@ -130,10 +117,7 @@ def _line(
 def read_derivations(path: str | os.PathLike[str]) -> list[DerivedSentence]:
     """Read a file of derivations.
 
-    Raises
-    ------
-    DataError
-        When a line is not what it should be.
+    Raises DataError when a line is not what it should be.
     """
     result, begun = [], False
     for number, line in enumerate(files.lines(os.fspath(path)), 1):

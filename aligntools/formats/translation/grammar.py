@@ -41,26 +41,16 @@ def _nothing() -> np.ndarray:
 class GrammarRules:
     """Synchronous rules, sorted by source side.
 
-    Attributes
-    ----------
-    source_vocabulary, target_vocabulary : Vocabulary
-    source_offsets, target_offsets : np.ndarray [shape=(rules + 1,), dtype=int64]
-    source : np.ndarray [dtype=int32]
-        Word ids; -1 and -2 for the first and second nonterminal.
-    target : np.ndarray [dtype=int32]
-        The same; -1 and -2 stand for those of the source side.
-    features : np.ndarray [shape=(rules, features), dtype=float32]
-        Natural logs, or whatever the names say.
-    feature_names : list of str
-    links_offsets : np.ndarray [shape=(rules + 1,), dtype=int64]
-    links : np.ndarray [shape=(links, 2), dtype=uint8]
-        Linked words of a rule, by their places among the symbols of each side.
-    counts : np.ndarray [shape=(rules or 0, 3), dtype=float64]
-        How often target side, source side and both together were seen; empty where that is not known.
-    sparse_offsets : np.ndarray [shape=(rules + 1,), dtype=int64]
-    sparse_ids, sparse_values : np.ndarray [dtype=int32], np.ndarray [dtype=float32]
-        Features that few rules have; see `aligntools.translating.features`.
-    sparse_names : list of str
+    source_offsets, target_offsets (int64 [rules + 1]).
+    source (int32): Word ids; -1 and -2 for the first and second nonterminal.
+    target (int32): The same; -1 and -2 stand for those of the source side.
+    features (float32 [rules, features]): Natural logs, or whatever the names say.
+    links_offsets (int64 [rules + 1]).
+    links (uint8 [links, 2]): Linked words of a rule, by their places among the symbols of each side.
+    counts (float64 [rules or 0, 3]): How often target side, source side and both together were seen; empty where that
+        is not known.
+    sparse_offsets (int64 [rules + 1]).
+    sparse_ids, sparse_values (int32): Features that few rules have; see `aligntools.translating.features`.
     """
 
     source_vocabulary: Vocabulary
@@ -205,17 +195,11 @@ def concatenate(parts: list[GrammarRules]) -> GrammarRules:
 class TextFilter:
     """The n-grams of a text, to tell which source sides could be used on it.
 
-    Parameters
-    ----------
-    text : Side
-    vocabulary : Vocabulary
-        The text's words.
-    longest : int
-        Longest n-gram that is looked at, and most symbols of source sides that are matched whole.
-    span : int or None
-        Let only those source sides pass that match within so many words of a sentence, nonterminals standing for at
-        least one; None: those whose every piece the text has. A text that is too long for the former (over a
-        hundred thousand words or so) gets the latter.
+    vocabulary: The text's words.
+    longest: Longest n-gram that is looked at, and most symbols of source sides that are matched whole.
+    span: Let only those source sides pass that match within so many words of a sentence, nonterminals standing for at
+        least one; None: those whose every piece the text has. A text that is too long for the former (over a hundred
+        thousand words or so) gets the latter.
     """
 
     def __init__(self, text: Side, vocabulary: Vocabulary, longest: int = 5, span: int | None = None) -> None:
@@ -274,10 +258,7 @@ def in_rules(marked: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 def unused(offsets: np.ndarray, source: np.ndarray) -> dict[str, np.ndarray]:
     """Tell by their source sides which rules this decoder never uses: each reason, and for each rule whether it is so.
 
-    Parameters
-    ----------
-    offsets, source : np.ndarray
-        As in `GrammarRules`; no source side is empty.
+    offsets, source: As in `GrammarRules`; no source side is empty.
     """
     touch = np.zeros(len(source), bool)  # nonterminals behind nonterminals of the same rule
     touch[1:] = (source[1:] < 0) & (source[:-1] < 0)

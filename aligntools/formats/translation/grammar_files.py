@@ -29,23 +29,12 @@ def read_grammar(
     Features that a rule does not name are 0; of Moses' probabilities the logs are taken, to five decimals, and the
     first four get the names of `STANDARD`. Blank lines are skipped.
 
-    Parameters
-    ----------
-    path : str
-        Of any compression; ``-`` is standard input (text alone).
-    only_for : (Side, Vocabulary) or None
-        Keep only the rules that may be used on this text: those of which it has every piece between nonterminals.
-    span : int or None
-        And that match within so many words, the span limit of the decoder; see `TextFilter`.
-    longest : int
-        How many words of a piece are looked up together.
-    verify : bool
-        Check the checksum of a model file.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read, or for the first line that is not a rule.
+    path: Of any compression; ``-`` is standard input (text alone).
+    only_for: Keep only the rules that may be used on this text: those of which it has every piece between nonterminals.
+    span: And that match within so many words, the span limit of the decoder; see `TextFilter`.
+    longest: How many words of a piece are looked up together.
+    verify: Check the checksum of a model file.
+    Raises DataError when the file cannot be read, or for the first line that is not a rule.
     """
     text_filter = TextFilter(*only_for, longest, span) if only_for is not None else None
     if not modelfile.is_model(path):

@@ -332,14 +332,10 @@ def filter_lines(path: object, text_filter: TextFilter) -> Iterator[tuple[bytes,
 def format_text(grammar: GrammarRules, style: str) -> Iterator[bytes]:
     """Yield a grammar's text in pieces of whole lines.
 
-    Parameters
-    ----------
-    grammar : GrammarRules
-    style : str
-        ``hiero``: ``[X] ||| der [X,1] ||| the [X,1] ||| Name=value ... ||| i-j ...``; ``moses``:
-        ``der [X][X] [X] ||| the [X][X] [X] ||| p ... ||| i-j ... ||| counts ||| |||``, the exponentials of all
-        features, those of `STANDARD` first and in Moses' order. Numbers have five decimals, probabilities as many
-        figures as their logs then need.
+    style: ``hiero``: ``[X] ||| der [X,1] ||| the [X,1] ||| Name=value ... ||| i-j ...``; ``moses``: ``der [X][X] [X]
+        ||| the [X][X] [X] ||| p ... ||| i-j ... ||| counts ||| |||``, the exponentials of all features, those of
+        `STANDARD` first and in Moses' order. Numbers have five decimals, probabilities as many figures as their logs
+        then need.
     """
     from aligntools.formats.translation import kernels_grammar, kernels_grammar_text
 

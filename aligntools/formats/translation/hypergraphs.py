@@ -38,13 +38,8 @@ def _line(value: Mapping[str, object]) -> bytes:
 def format_lines(hypergraph: Any, features: Sequence[str], word: Callable[[int], str]) -> Iterator[bytes]:
     """Yield a line a sentence.
 
-    Parameters
-    ----------
-    hypergraph
-        With the attributes of `translating.hypergraph.Hypergraph`.
-    features : sequence of str
-    word : callable
-        Gives the word of a target id.
+    hypergraph: With the attributes of `translating.hypergraph.Hypergraph`.
+    word: Gives the word of a target id.
     """
     h = hypergraph
     for s in range(len(h.roots)):
@@ -84,18 +79,9 @@ def write_hypergraphs(
 def read_hypergraphs(path: object) -> tuple[dict[str, np.ndarray], list[str], list[str]]:
     """Read a file.
 
-    Returns
-    -------
-    arrays : dict of str to np.ndarray
-        The attributes of `translating.hypergraph.Hypergraph`.
-    features : list of str
-    words : list of str
-        Numbered from 1 on by ``arrays["words"]``, in order of first occurrence.
-
-    Raises
-    ------
-    DataError
-        When a line is not what it should be.
+    Returns arrays: The attributes of `translating.hypergraph.Hypergraph`.
+    Returns words: Numbered from 1 on by ``arrays["words"]``, in order of first occurrence.
+    Raises DataError when a line is not what it should be.
     """
     reader: _SentenceReader | None = None
     features: Any = []

@@ -26,12 +26,8 @@ class Candidate(Protocol):
 def format_nbest(first: int, lists: Iterable[Sequence[Candidate]]) -> bytes:
     """Format candidates, one a line.
 
-    Parameters
-    ----------
-    first : int
-        Number of the first sentence; they count from 0.
-    lists : iterable of lists of candidates
-        Those of each sentence; a sentence without candidates has no line.
+    first: Number of the first sentence; they count from 0.
+    lists: Those of each sentence; a sentence without candidates has no line.
     """
     lines = []
     for number, candidates in enumerate(lists, first):

@@ -37,16 +37,10 @@ _SHOWN = 20
 class Arc:
     """An arc of a lattice.
 
-    Attributes
-    ----------
-    word : str
-        `EPSILON` for none.
-    scores : tuple of float
-        Probabilities, or other numbers that are not negative.
-    steps : int
-        How many nodes further it leads.
-    named : tuple of (str, float)
-        Other features, by name.
+    word: `EPSILON` for none.
+    scores: Probabilities, or other numbers that are not negative.
+    steps: How many nodes further it leads.
+    named: Other features, by name.
     """
 
     word: str
@@ -86,21 +80,8 @@ def parse_plf(
 ) -> WordLattice:
     """Read a line of PLF; a blank one is the empty lattice.
 
-    Parameters
-    ----------
-    text : str
-    scores : int, optional
-        How many each arc must have; if not given, as many as the first has.
-    path, line
-        For messages.
-
-    Returns
-    -------
-    WordLattice
-
-    Raises
-    ------
-    DataError
+    scores: How many each arc must have; if not given, as many as the first has.
+    path, line: For messages.
     """
     try:
         lattice = WordLattice(_nodes(text.strip()))
@@ -115,13 +96,8 @@ def parse_plf(
 def parse_cn(lines: Iterable[str], scores: int = 1, path: object = "<sentences>", line: int = 1) -> WordLattice:
     """Read the columns of a confusion network; what is above 1 counts 1, as in Moses.
 
-    Parameters
-    ----------
-    lines : iterable of str
-    scores : int
-        Of each word.
-    path, line
-        For messages; ``line`` is the first one's number.
+    scores: Of each word.
+    path, line: For messages; ``line`` is the first one's number.
     """
     nodes = []
     for number, text in enumerate(lines, line):
@@ -142,17 +118,8 @@ def parse_cn(lines: Iterable[str], scores: int = 1, path: object = "<sentences>"
 def stream_lattices(path: str, format: str, scores: int = 1) -> Iterator[WordLattice]:
     """Read lattices from a file.
 
-    Parameters
-    ----------
-    path : str
-    format : str
-        ``plf`` or ``cn``. A confusion network ends at a blank line; one right after that is an empty network.
-    scores : int
-        Of each arc.
-
-    Raises
-    ------
-    DataError
+    format: ``plf`` or ``cn``. A confusion network ends at a blank line; one right after that is an empty network.
+    scores: Of each arc.
     """
     lines = _readable(path)
     if format == "plf":
