@@ -28,22 +28,12 @@ METHODS: dict[str, tuple[str, Any]] = {
 class SentenceAligner:
     """Aligns with a saved aligntools model.
 
-    Parameters
-    ----------
-    model : str
-        A model file, from ``align --save-model``; else the environment names it.
-    matching_methods : str
-        ``a`` gives ``inter``, the links of both directions; ``i`` gives ``itermax``, the joint decision, what ``align``
-        writes; ``m`` gives ``mwmf``, grow-diag-final-and; ``f`` and ``r`` give the single directions.
-    **others
-        What only a language model has a use for; passed over.
-
-    Raises
-    ------
-    UsageProblem
-        When no model is named, or a method does not exist.
-    ModelError
-        When the model cannot be read.
+    model: A model file, from ``align --save-model``; else the environment names it.
+    matching_methods: ``a`` gives ``inter``, the links of both directions; ``i`` gives ``itermax``, the joint decision,
+        what ``align`` writes; ``m`` gives ``mwmf``, grow-diag-final-and; ``f`` and ``r`` give the single directions.
+    **others: What only a language model has a use for; passed over.
+    Raises UsageProblem when no model is named, or a method does not exist. Raises ModelError when the model cannot be
+    read.
     """
 
     def __init__(
@@ -70,10 +60,7 @@ class SentenceAligner:
     def get_word_aligns(self, src_sent: Text, trg_sent: Text) -> dict[str, list[tuple[int, int]]]:
         """Align one sentence pair, given as words or as text to be split at blanks.
 
-        Returns
-        -------
-        dict of str to list of (int, int)
-            For each method the links (source position, target position), sorted.
+        Returns for each method the links (source position, target position), sorted.
         """
         source, target = (side.split() if isinstance(side, str) else list(side) for side in (src_sent, trg_sent))
         joint = self._aligner.align(source, target)

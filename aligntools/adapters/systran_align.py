@@ -24,12 +24,8 @@ def generate_alignment_probabilities(
 ) -> None:
     """Train on a text and write what `Aligner` reads.
 
-    Parameters
-    ----------
-    input_path : path
-        Lines ``source ||| target``, tokenized.
-    forward_probs_path, backward_probs_path : path
-        Each gets the whole model, of both directions.
+    input_path: Lines ``source ||| target``, tokenized.
+    forward_probs_path, backward_probs_path: Each gets the whole model, of both directions.
     """
     model = at.train_aligner(Path(input_path), case_sensitive=True)
     model.save(forward_probs_path)
@@ -39,11 +35,8 @@ def generate_alignment_probabilities(
 class Aligner:
     """Aligns with an aligntools model, or with two tables of word probabilities.
 
-    Parameters
-    ----------
-    forward_probs_path, backward_probs_path : path
-        An aligntools model (one is read, whichever it is), or fast_align's tables of ``p(target | source)`` and
-        ``p(source | target)``.
+    forward_probs_path, backward_probs_path: An aligntools model (one is read, whichever it is), or fast_align's tables
+        of ``p(target | source)`` and ``p(source | target)``.
     """
 
     def __init__(self, forward_probs_path: FilePath, backward_probs_path: FilePath) -> None:
@@ -63,11 +56,8 @@ class Aligner:
     def align_batch(self, sources: Iterable[Words], targets: Iterable[Words]) -> list[dict[str, Any]]:
         """Align sentence pairs, given as words.
 
-        Returns
-        -------
-        list of dict
-            ``alignments``, a list of (source position, target position), and ``forward_log_prob`` and
-            ``backward_log_prob``, natural logarithms of each side's probability given the other.
+        Returns ``alignments``, a list of (source position, target position), and ``forward_log_prob`` and
+        ``backward_log_prob``, natural logarithms of each side's probability given the other.
         """
         found = []
         with self._lock:

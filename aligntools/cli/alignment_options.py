@@ -159,12 +159,8 @@ limits = options.group(
 def whole_text(*more: Any, without: Collection[str] = ()) -> Callable[[FC], FC]:
     """Return how a text is read that one model aligns, and how the work is done: what `text_work` takes.
 
-    Parameters
-    ----------
-    *more : options
-        Of the model that is trained.
-    without : collection of str
-        Options of `Reading` that the command does not have.
+    *more: Of the model that is trained.
+    without: Options of `Reading` that the command does not have.
     """
     return options.group(
         "Text and resources",

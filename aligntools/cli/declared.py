@@ -19,17 +19,11 @@ K = TypeVar("K")
 def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Callable[[FC], FC]:
     """Return click's option for a field of settings.
 
-    Parameters
-    ----------
-    kind : type
-        The class.
-    name : str
-        The field; the option has its name.
-    *flags : str
-        Short flags besides the long one.
-    **instead
-        What this command has otherwise than the declaration: ``default``, ``help``, ``choices`` (or a callable that
-        returns them).
+    kind: The class.
+    name: The field; the option has its name.
+    *flags: Short flags besides the long one.
+    **instead: What this command has otherwise than the declaration: ``default``, ``help``, ``choices`` (or a callable
+        that returns them).
     """
     one = declared(kind)[name]
     about = {"default": one.default, "help": one.option.help} | instead
@@ -91,16 +85,10 @@ def _metavar(one: Declared, choices: Choices) -> str | None:
 def group(kind: type[Settings], *names: str, without: Iterable[str] = (), title: str = "") -> Callable[[FC], FC]:
     """Return one decorator for fields of settings, under their titles in the help.
 
-    Parameters
-    ----------
-    kind : type
-        The class.
-    *names : str
-        Fields; without any, all that have a title.
-    without : iterable of str
-        Fields that are left out.
-    title : str
-        In the place of the fields' own.
+    kind: The class.
+    *names: Fields; without any, all that have a title.
+    without: Fields that are left out.
+    title: In the place of the fields' own.
     """
     known = declared(kind)
     chosen = [name for name in names or known if (names or known[name].option.group) and name not in without]

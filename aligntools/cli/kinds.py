@@ -15,14 +15,9 @@ from aligntools.ground.ranges import Range
 class Place(click.types.StringParamType):
     """A str that names a file or a folder, which the shell completes.
 
-    Parameters
-    ----------
-    kind : str
-        ``file`` or ``dir``.
-    written : bool
-        Whether the command writes there.
-    endings : sequence of str
-        What is appended to the name, for each file.
+    kind: ``file`` or ``dir``.
+    written: Whether the command writes there.
+    endings: What is appended to the name, for each file.
     """
 
     def __init__(self, kind: str = "file", written: bool = False, endings: Sequence[str] = ("",)) -> None:
@@ -50,10 +45,7 @@ class OptionalPlace(Place):
 class Refusable(click.Option):
     """An option with a value that may be refused, by another flag; its value is False then.
 
-    Parameters
-    ----------
-    refused : str
-        The flag.
+    refused: The flag.
     """
 
     def __init__(self, *args: Any, refused: str, **more: Any) -> None:
@@ -87,10 +79,7 @@ class Word(click.types.StringParamType):
 class Registered(click.Choice):
     """One of names that are asked for when they are needed: more may be made known.
 
-    Parameters
-    ----------
-    names : callable
-        Returns them.
+    names: Returns them.
     """
 
     def __init__(self, names: Callable[[], tuple[str, ...]]) -> None:

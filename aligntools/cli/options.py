@@ -51,10 +51,7 @@ def number(of: ranges.Range) -> Number:
 class Command(click.Command):
     """A command whose help groups its options, with ``--debug`` and old spellings taken quietly or with a notice.
 
-    Parameters
-    ----------
-    renamed : dict of str to str
-        Old spellings and what they are called now: ``{"--k-best": "--n-best"}``. An old spelling works as the new
+    renamed: Old spellings and what they are called now: ``{"--k-best": "--n-best"}``. An old spelling works as the new
         one does; a line on standard error says what it is called now.
     basic : str
         The options that ``--help`` shows, by the names of their values, with spaces between; ``--help-all`` shows

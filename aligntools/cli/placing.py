@@ -37,10 +37,7 @@ def tell_leftovers(outputs: Iterable[Named]) -> None:
 def placed(inputs: Iterable[Named], outputs: Iterable[Named], quiet: bool = False) -> Iterator[None]:
     """Run a command's block between these files.
 
-    Raises
-    ------
-    UsageProblem
-        At the beginning, as `check` does.
+    Raises UsageProblem at the beginning, as `check` does.
     """
     inputs, outputs = list(inputs), list(outputs)
     check(inputs, outputs)

@@ -25,10 +25,7 @@ SO_FAR = " s so far"
 class Lines:
     """Progress by lines, for logs and batch jobs: one after each `EVERY` seconds in which something was done.
 
-    Parameters
-    ----------
-    shown : bool
-        Whether to write any.
+    shown: Whether to write any.
     """
 
     def __init__(self, shown: bool) -> None:
@@ -77,10 +74,7 @@ def say(text: str) -> None:
 def reporting(o: Mapping[str, Any]) -> "Iterator[Reporter]":
     """Have a command say what its options ask for: notices, progress (`Reporter`), the log of ``--log-json``.
 
-    Parameters
-    ----------
-    o : dict
-        Options by name.
+    o: Options by name.
     """
     from aligntools.formats.opening.files import writing
 
@@ -97,12 +91,8 @@ class Reporter:
 
     Where standard error is no terminal, there is a line of progress twice a minute.
 
-    Parameters
-    ----------
-    log : binary file or None
-        Gets one JSON line for each step.
-    lines : bool
-        Whether there are lines of progress in place of a bar.
+    log: Gets one JSON line for each step.
+    lines: Whether there are lines of progress in place of a bar.
     """
 
     def __init__(self, quiet: bool, verbose: bool, log: "Output | None" = None, lines: bool = True) -> None:

@@ -42,21 +42,11 @@ checkpoint = click.option(
 class Steps:
     """Shows the steps of a training on standard error and writes them to a log; a callback for the API.
 
-    Parameters
-    ----------
-    show : bool
-        Whether to show each step.
-    quiet : bool
-        Whether to show nothing. Otherwise there is a step twice a minute.
-    log : binary file or None
-        Gets one JSON line for each step.
-    describe : callable
-        Returns the line of a `Step`.
-
-    Attributes
-    ----------
-    result : dict
-        The figures of the last step, ``trained``.
+    show: Whether to show each step.
+    quiet: Whether to show nothing. Otherwise there is a step twice a minute.
+    log: Gets one JSON line for each step.
+    describe: Returns the line of a `Step`.
+    result: The figures of the last step, ``trained``.
     """
 
     def __init__(self, show: bool, log: "Output | None", describe: Callable[[Step], str], quiet: bool) -> None:

@@ -82,10 +82,7 @@ class Aligner:
 
         Inputs are iterables of lines, outputs open files.
 
-        Raises
-        ------
-        ValueError
-            When the sides do not have the same number of lines, or a line of the priors is none.
+        Raises ValueError when the sides do not have the same number of lines, or a line of the priors is none.
         """
         source, n_source, _ = to_eflomal_text_file(
             src_input_file, src_output_file, self.source_prefix_len, self.source_suffix_len
@@ -112,29 +109,18 @@ class Aligner:
     ) -> None:
         """Align text: train both directions together and write each one's links and scores.
 
-        Parameters
-        ----------
-        src_input, trg_input : iterables of str
-            Lines: files, generators, lists. Each is read once, the source first. Words are what ``str.split`` gives,
-            in lower case.
-        links_filename_fwd, links_filename_rev : str or None
-            Where links go, source-target both: target words choose source words, and the other way round; by the
-            position of the word that chooses. A file that is there is written in place.
-        scores_filename_fwd, scores_filename_rev : str or None
-            Where a number for each pair goes: the mean over the target (source) words of the negative logarithm of
-            lexical probability, jumps and fertility ratio, for the best link; ``-0`` for a blank pair.
-        priors_input : iterable of str or None
-            Lines of priors. They add to the Dirichlet parameters of our models.
-        quiet : bool
-            False logs what is done.
-        use_gdb : bool
-            Taken and without effect.
-
-        Raises
-        ------
-        ValueError
-            When the sides do not have the same number of lines, a line of the priors is none, or an output is a file
-            that is read.
+        src_input, trg_input: Lines: files, generators, lists. Each is read once, the source first. Words are what
+            ``str.split`` gives, in lower case.
+        links_filename_fwd, links_filename_rev: Where links go, source-target both: target words choose source words,
+            and the other way round; by the position of the word that chooses. A file that is there is written in place.
+        scores_filename_fwd, scores_filename_rev: Where a number for each pair goes: the mean over the target (source)
+            words of the negative logarithm of lexical probability, jumps and fertility ratio, for the best link; ``-0``
+            for a blank pair.
+        priors_input: Lines of priors. They add to the Dirichlet parameters of our models.
+        quiet: False logs what is done.
+        use_gdb: Taken and without effect.
+        Raises ValueError when the sides do not have the same number of lines, a line of the priors is none, or an
+        output is a file that is read.
         """
         outputs = Outputs(links_filename_fwd, links_filename_rev, scores_filename_fwd, scores_filename_rev)
         read = {"src_input": src_input, "trg_input": trg_input, "priors_input": priors_input}
@@ -196,10 +182,7 @@ def align(
     ``statistics_filename`` gets the jumps of the forward links. The other arguments are those of `Aligner` and
     `Aligner.align`; ``priors_filename`` is a file of numbers, as `to_eflomal_priors_file` writes it.
 
-    Raises
-    ------
-    ValueError
-        When the files do not belong together or are no such files.
+    Raises ValueError when the files do not belong together or are no such files.
     """
     outputs = Outputs(
         links_filename_fwd, links_filename_rev, scores_filename_fwd, scores_filename_rev, statistics_filename

@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 def read_numbered_bitext(source: str, target: str) -> "tuple[Bitext, bool]":
     """Read two files that `write_text` wrote; tell also whether both have their words.
 
-    Raises
-    ------
-    DataError
-        When one is no such file, or they do not have the same number of sentences.
+    Raises DataError when one is no such file, or they do not have the same number of sentences.
     """
     from aligntools.adapters.eflomal.text import MAX_LENGTH
     from aligntools.formats.text.corpus import paired
@@ -33,10 +30,7 @@ def read_numbered_bitext(source: str, target: str) -> "tuple[Bitext, bool]":
 def read_numbered_priors(path: str, bitext: "Bitext") -> "Priors":
     """Read priors in the word ids of a text.
 
-    Raises
-    ------
-    DataError
-        When they are not of this text, or a line is none of priors.
+    Raises DataError when they are not of this text, or a line is none of priors.
     """
     from aligntools.formats.links.priors import priors_of
 

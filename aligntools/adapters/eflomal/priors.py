@@ -14,12 +14,7 @@ from aligntools.ground.errors import DataError
 class AlignedTextError(ValueError):
     """A line of aligned text that is wrong.
 
-    Parameters
-    ----------
-    which : int
-        Which of source, target, forward and reverse links.
-    line : int
-    problem : str
+    which: Which of source, target, forward and reverse links.
     """
 
     def __init__(self, which: int, line: int, problem: str):
@@ -42,22 +37,12 @@ def calculate_priors(
 ) -> Counters:
     """Count words, jumps and fertilities over aligned text.
 
-    Parameters
-    ----------
-    src_sentences, trg_sentences, fwd_alignments, rev_alignments : iterables of str
-        As many lines of each; both alignments are source-target.
-    reverse : bool
-        Return what the opposite direction needs, as eflomal's repository has it (``--reverse-priors``).
-
-    Returns
-    -------
-    lexical, forward jumps, reverse jumps, source fertilities, target fertilities : Counter
-        Of pairs of words, of distances, of words and how many links they have.
-
-    Raises
-    ------
-    ValueError
-        For a link outside its sentence, and where there are more lines of one than of another.
+    src_sentences, trg_sentences, fwd_alignments, rev_alignments: As many lines of each; both alignments are
+        source-target.
+    reverse: Return what the opposite direction needs, as eflomal's repository has it (``--reverse-priors``).
+    Returns lexical, forward jumps, reverse jumps, source fertilities, target fertilities: Of pairs of words, of
+        distances, of words and how many links they have.
+    Raises ValueError for a link outside its sentence, and where there are more lines of one than of another.
     """
     lexical: Counter[tuple[str, str]] = Counter()
     jumps: tuple[Counter[int], Counter[int]] = (Counter(), Counter())
@@ -122,16 +107,7 @@ def read_priors(
 ) -> tuple[list[Any], dict[int, float], dict[int, float], list[Any], list[Any]]:
     """Read the lines of a priors file.
 
-    Returns
-    -------
-    lexical : list of (source word, target word, number)
-    forward jumps, reverse jumps : dict of int to float
-    source fertilities, target fertilities : list of (word, links, number)
-
-    Raises
-    ------
-    ValueError
-        For the first line that is none of priors.
+    Raises ValueError for the first line that is none of priors.
     """
     pairs: dict[str, list[Any]] = {"LEX": [], "FERF": [], "FERR": []}
     jumps: dict[str, dict[int, float]] = {"HMMF": {}, "HMMR": {}}

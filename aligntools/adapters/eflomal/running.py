@@ -39,12 +39,7 @@ class Outputs:
 
 
 def check_models(model: int, score_model: int) -> None:
-    """Refuse numbers of models that do not exist.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse numbers of models that do not exist."""
     if model not in MODELS or score_model not in (0, *MODELS):
         raise ValueError(f"model is 1, 2 or 3 and score_model one of these or 0, not {model} and {score_model}")
 
@@ -66,17 +61,9 @@ def run(
     Where the environment asks for the best links, each direction's file has those that the network decides on; so has
     every symmetrization of the two.
 
-    Parameters
-    ----------
-    spelled : bool
-        Whether the vocabularies hold words, whose spelling says something.
-    progress
-        As for `train_aligner`.
-
-    Raises
-    ------
-    DataError
-        When something cannot be written.
+    spelled: Whether the vocabularies hold words, whose spelling says something.
+    progress: As for `train_aligner`.
+    Raises DataError when something cannot be written.
     """
     from aligntools.api.running.threads import pool_of, threads_of
 

@@ -47,19 +47,10 @@ def read_text(
 ) -> tuple[list[np.ndarray], dict[str, int]]:
     """Index tokenized text.
 
-    Parameters
-    ----------
-    pyfile : iterable of str
-        Lines; read once.
-    lowercase : bool
-    prefix_len, suffix_len : int
-        Cut words to so many first, or last, letters; 0 leaves them whole.
-
-    Returns
-    -------
-    sentences : list of uint32 arrays
-        Word ids from 0. They remember the index, so that `write_text` can write the words too.
-    index : dict of str to int
+    pyfile: Lines; read once.
+    prefix_len, suffix_len: Cut words to so many first, or last, letters; 0 leaves them whole.
+    Returns sentences (list of uint32 arrays): Word ids from 0. They remember the index, so that `write_text` can write
+        the words too.
     """
     index: dict[str, int] = {}
     cut = cutter(prefix_len, suffix_len)
@@ -78,12 +69,8 @@ def write_text(pyfile: IO[bytes], sents: tuple[np.ndarray, ...], voc_size: int) 
     Sentences of 1,024 words and more are written without words. Behind the sentences, where eflomal itself does not
     read, stand the words of sentences that `read_text` made: our ``eflomal`` makes use of their spelling.
 
-    Parameters
-    ----------
-    pyfile : file
-        Open for writing bytes.
-    sents : tuple of uint32 arrays
-    voc_size : int
+    pyfile: Open for writing bytes.
+    sents (tuple of uint32 arrays).
     """
     index = getattr(sents[0], "index", None) if sents else None
     words = list(index) if index is not None and len(index) == voc_size else []
@@ -120,10 +107,7 @@ def to_eflomal_text_file(
 def sentences_from_joint_file(joint_file: Iterable[str], index: int | None = None) -> Iterator[Any]:
     """Yield the sentences of lines ``source ||| target``: pairs, or the one of them that ``index`` says.
 
-    Raises
-    ------
-    ValueError
-        For a line without its one separator, or with a blank side.
+    Raises ValueError for a line without its one separator, or with a blank side.
     """
     for number, line in enumerate(joint_file, 1):
         fields = line.strip().split(" ||| ")

@@ -27,15 +27,9 @@ def aligned_by(
 ) -> Iterator[Alignments]:
     """Yield what workers make of the parts of a text.
 
-    Parameters
-    ----------
-    blocks : BlockMap
-    aligner : object
-        What aligns, with its ``model``; it can be pickled.
-    align : callable
-        Called with it, a part and a pool, and with what goes with the part.
-    texts : iterable of Bitext, or of (Bitext, object)
-        In the ids of the model; with what goes with each part.
+    aligner: What aligns, with its ``model``; it can be pickled.
+    align: Called with it, a part and a pool, and with what goes with the part.
+    texts: In the ids of the model; with what goes with each part.
     """
     job = partial(_aligned, blocks.keep(aligner), align)
     for found in blocks.run("aligning", job, map(_Sent.of, texts)):

@@ -39,12 +39,7 @@ def network_for(features: str, start: SomeStart | None) -> "LinkNetwork | None":
 
 
 def check_of_places(asked: Asked, network: "LinkNetwork | None") -> None:
-    """Refuse evidence that was asked for but changes nothing, since there is a base model already.
-
-    Raises
-    ------
-    UsageProblem
-    """
+    """Refuse evidence that was asked for but changes nothing, since there is a base model already."""
     for kind in asked.kinds:
         if not kind.places:
             problem = "the base model is taken as it is"
@@ -68,20 +63,9 @@ def train_base(
 ) -> Aligner:
     """Train a base model on a text, in rounds: see `aligning.contrastive.rounds`.
 
-    Parameters
-    ----------
-    bitext : Bitext
-    network : LinkNetwork or None
-    settings : AlignerSettings
-    rounds : int or None
-        None: as `rounds.rounds_of` says.
-    reading, run, progress, known
-        As for `train_aligner`.
-
-    Raises
-    ------
-    UsageProblem
-        When several rounds are asked for, and nothing judges links.
+    rounds: None: as `rounds.rounds_of` says.
+    reading, run, progress, known: As for `train_aligner`.
+    Raises UsageProblem when several rounds are asked for, and nothing judges links.
     """
     from aligntools.aligning.contrastive.rounds import Rounds, rounds_of
 

@@ -43,24 +43,14 @@ if TYPE_CHECKING:
 class ContrastiveFiles:
     """Files that are read and written besides the text; None for what is not.
 
-    Attributes
-    ----------
-    output : str
-        Links; ``-`` is standard output.
-    model : str
-        A base model.
-    forward_table, reverse_table, source_vcb, target_vcb : str
-        Tables that another aligner wrote, in the place of one.
-    weights : str
-        Weights of the features: nothing is learned then.
-    start : str
-        What judges links and start weights: a name, or a file.
-    gold : str
-        Gold links.
-    evidence : sequence of str
-        Other aligners' links.
-    save_model, save_weights : str
-        Where the base model and the weights are saved.
+    output: Links; ``-`` is standard output.
+    model: A base model.
+    forward_table, reverse_table, source_vcb, target_vcb: Tables that another aligner wrote, in the place of one.
+    weights: Weights of the features: nothing is learned then.
+    start: What judges links and start weights: a name, or a file.
+    gold: Gold links.
+    evidence: Other aligners' links.
+    save_model, save_weights: Where the base model and the weights are saved.
     """
 
     output: str = "-"
@@ -81,29 +71,14 @@ class ContrastiveFiles:
 class ContrastiveText:
     """A text in files, and what is to be done with it.
 
-    Attributes
-    ----------
-    text : TextFiles
-    files : ContrastiveFiles
-    settings : ContrastiveSettings
-        How weights are learned.
-    search : dict
-        How alignments are searched, as far as that was said; the rest is as weights files say.
-    reading : Reading
-    run : Run
-    asked : Asked
-        Which evidence takes part, besides files of links.
-    watch : Watch
-    fast : bool
-        Train the quickest base model.
-    verify : bool
-        Check checksums.
-    unbuffered : bool
-        Write each line as soon as its pair is read.
-    ending : callable
-        Returns a context in which lines are answered, and that may end the reading.
-    verbose : bool
-        Say which weights were learned.
+    settings: How weights are learned.
+    search: How alignments are searched, as far as that was said; the rest is as weights files say.
+    asked: Which evidence takes part, besides files of links.
+    fast: Train the quickest base model.
+    verify: Check checksums.
+    unbuffered: Write each line as soon as its pair is read.
+    ending: Returns a context in which lines are answered, and that may end the reading.
+    verbose: Say which weights were learned.
     """
 
     text: TextFiles
@@ -177,12 +152,8 @@ class ContrastiveText:
     def align(self) -> None:
         """Align the text.
 
-        Raises
-        ------
-        UsageProblem
-            When files and options do not go together.
-        DataError
-            When a file cannot be read or written.
+        Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
+        written.
         """
         self.check()
         with writing(self.files.output) as out, pool_of(self.run.threads) as pool:

@@ -14,15 +14,8 @@ if TYPE_CHECKING:
 def with_network(aligner: Aligner, bitext: "Bitext", known: "Known | None", reading: Reading, pool: "Pool") -> Aligner:
     """Return an aligner of a text whose links the network that comes with the program decides on.
 
-    Parameters
-    ----------
-    aligner : Aligner
-        Of both directions, trained on the text.
-    bitext : Bitext
-    known : Known or None
-        What was known of the text's words beforehand; what is known of its places, the model goes on asking.
-    reading : Reading
-    pool : Pool
+    aligner: Of both directions, trained on the text.
+    known: What was known of the text's words beforehand; what is known of its places, the model goes on asking.
     """
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.candidates import CandidateFinder

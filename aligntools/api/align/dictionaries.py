@@ -22,12 +22,7 @@ _log = logging.getLogger("aligntools")
 
 @dataclass(frozen=True, eq=False)
 class DictionarySource(WordSource):
-    """The entries of some files, each of which may have either side first.
-
-    Attributes
-    ----------
-    paths : tuple of str
-    """
+    """The entries of some files, each of which may have either side first."""
 
     paths: tuple[str, ...]
 

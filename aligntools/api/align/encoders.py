@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SingleWords(VectorSource):
-    """The states of words by themselves.
-
-    Attributes
-    ----------
-    member : Member
-    """
+    """The states of words by themselves."""
 
     member: "Member"
 
@@ -50,12 +45,7 @@ class SingleWords(VectorSource):
 
 @dataclass(frozen=True, eq=False)
 class EncoderSource(TextSource):
-    """An encoder that links the words of any text, loaded when it is asked first.
-
-    Attributes
-    ----------
-    settings : EncoderSettings
-    """
+    """An encoder that links the words of any text, loaded when it is asked first."""
 
     settings: EncoderSettings
 

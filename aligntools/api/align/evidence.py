@@ -60,10 +60,7 @@ def in_step(
 ) -> "Iterator[tuple[Bitext, list[GivenLinks]]]":
     """Yield runs of a text, each with its links in every file of evidence, and then with those that came with it.
 
-    Raises
-    ------
-    DataError
-        When a file has other lines than the text, or anything but links of its words.
+    Raises DataError when a file has other lines than the text, or anything but links of its words.
     """
     with ExitStack() as stack:
         sources: list[_File | _InMemory] = []

@@ -34,12 +34,7 @@ class Taught(Protocol):
 
 
 def check_applied(asked: Asked, weights: "Weights | None", path: str) -> None:
-    """Refuse sources that were asked for but that the weights of a file do not use.
-
-    Raises
-    ------
-    UsageProblem
-    """
+    """Refuse sources that were asked for but that the weights of a file do not use."""
     for kind in asked.kinds:
         if weights is None or kind.name not in weights.knowers:
             raise UsageProblem(f"{path} uses no {kind.name}; `{kind.option}` is for training")
@@ -49,11 +44,7 @@ def check_applied(asked: Asked, weights: "Weights | None", path: str) -> None:
 class Readers:
     """The sources that weights ask, by kinds of evidence, in the order of their tables.
 
-    Attributes
-    ----------
-    sources : dict of str to TextSource
-    known : Known or None
-        What is known of a text already.
+    known: What is known of a text already.
     """
 
     sources: Mapping[str, TextSource]
@@ -63,10 +54,7 @@ class Readers:
     def of(cls, weights: "Weights", known: Known | None, asked: Asked) -> "Readers":
         """Return those that weights ask: of a model that was trained here what it was trained with, or as asked.
 
-        Raises
-        ------
-        UsageProblem
-            When one is not there, or is another one.
+        Raises UsageProblem when one is not there, or is another one.
         """
         if known is not None and weights.knowers.keys() <= known.sources.keys():
             return cls({name: known.sources[name] for name in weights.knowers}, known)

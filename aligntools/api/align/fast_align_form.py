@@ -24,14 +24,8 @@ _SEPARATOR = re.compile(rb"\t|(?<![^ \t])\|\|\|(?![^ \t])")
 class FastAlignForm:
     """How fast_align is asked to align.
 
-    Attributes
-    ----------
-    reverse : bool
-        Source words choose target words.
-    tension : float or None
-        Of the diagonal; None where it is not favored.
-    p_null : float
-    use_null : bool
+    reverse: Source words choose target words.
+    tension: Of the diagonal; None where it is not favored.
     """
 
     reverse: bool = False
@@ -58,13 +52,8 @@ class FastAlignForm:
     def settled(self, block: Alignments, bitext: "Bitext", begin: int, view: Any) -> "Links":
         """Return a block's links; of two places of a word that are as good, the one that fast_align takes.
 
-        Parameters
-        ----------
-        block : Alignments
-            Of the sentence pairs from ``begin`` on.
-        bitext : Bitext
-        view : DiagonalIbm2
-            The model.
+        block: Of the sentence pairs from ``begin`` on.
+        view: The model.
         """
         from aligntools.aligning.models.diagonal_series import TENSION_RANGE, settle_ties
         from aligntools.formats.links.pharaoh import Links
@@ -137,10 +126,7 @@ class ByTable:
     ) -> tuple[list[tuple[int, int]], float]:
         """Return the links of a sentence pair, and the logarithm of the observed side's probability.
 
-        Raises
-        ------
-        DataError
-            When memory does not hold the pair; with the file and the line's number.
+        Raises DataError when memory does not hold the pair; with the file and the line's number.
         """
         align: Any = self.aligner.align
         try:
@@ -155,10 +141,7 @@ class ByTable:
 def sides_of(line: bytes, path: str, number: int) -> tuple[list[bytes], list[bytes]]:
     """Return the words of both sides of a line, parted by the first ``|||`` or tab.
 
-    Raises
-    ------
-    DataError
-        When one of them is blank; with the file and the line's number.
+    Raises DataError when one of them is blank; with the file and the line's number.
     """
     source, *rest = _SEPARATOR.split(line, maxsplit=1)
     words, others = split_words(source), split_words(b"".join(rest))

@@ -106,14 +106,8 @@ class Training:
 class MreTraining:
     """Training as `train_mre_aligner` does it.
 
-    Attributes
-    ----------
-    preset : str or None
-    options : mapping
-        Its other keywords that were given.
-    direction : str
-    symmetrize : bool
-        Whether ``symmetrize`` was asked for; else it goes by the model that training goes on from.
+    options: Its other keywords that were given.
+    symmetrize: Whether ``symmetrize`` was asked for; else it goes by the model that training goes on from.
     """
 
     preset: Any
@@ -153,27 +147,13 @@ class MreTraining:
 class AlignedText:
     """A text in files, and what is to be done with it.
 
-    Attributes
-    ----------
-    text : TextFiles
-    outputs : AlignmentFiles
-    decisions : Decisions
-    reading : Reading
-        ``split`` None is that of the model, where one is applied.
-    run : Run
-    watch : Watch
-    model, init_model : str or None
-        A saved model: to apply, or to go on training from.
-    source_classes, target_classes : str or None
-        Files of classes of words, for a model that goes by them.
-    verify : bool
-        Check its checksum.
-    evidence : Asked
-        Which sources a model to apply asks.
-    unbuffered : bool
-        Write each line as soon as its pair is read.
-    ending : callable
-        Returns a context in which lines are answered, and that may end the reading.
+    reading: ``split`` None is that of the model, where one is applied.
+    model, init_model: A saved model: to apply, or to go on training from.
+    source_classes, target_classes: Files of classes of words, for a model that goes by them.
+    verify: Check its checksum.
+    evidence: Which sources a model to apply asks.
+    unbuffered: Write each line as soon as its pair is read.
+    ending: Returns a context in which lines are answered, and that may end the reading.
     """
 
     text: TextFiles
@@ -211,12 +191,8 @@ class AlignedText:
     def align(self, trainer: Trainer) -> None:
         """Align the text: by the model, or by one that is trained on it.
 
-        Raises
-        ------
-        UsageProblem
-            When files and options do not go together.
-        DataError
-            When a file cannot be read or written.
+        Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
+        written.
         """
         self.check()
         if not self.model and not self.init_model:

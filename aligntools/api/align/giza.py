@@ -30,13 +30,9 @@ _STAGES = {"ibm1": "m1", "ibm2": "m2", "hmm": "mh", "ibm3": "m3", "ibm4": "m4"}
 class Directed:
     """One direction of a text that an aligner was trained on, and what it found, as it comes.
 
-    Parameters
-    ----------
-    bitext : Bitext
-    d : int
-        0 forward, 1 reverse.
-    numbers : tuple of int64, or None
-        GIZA++'s numbers of the words that generate, and of those that are generated; None counts them from FIRST on.
+    d: 0 forward, 1 reverse.
+    numbers (tuple of int64, or None): GIZA++'s numbers of the words that generate, and of those that are generated;
+        None counts them from FIRST on.
     """
 
     def __init__(self, bitext: Bitext, d: int, numbers: tuple[np.ndarray, np.ndarray] | None = None) -> None:
@@ -51,16 +47,10 @@ class Directed:
     ) -> None:
         """Write the tables and the alignments, ``A3.final``.
 
-        Parameters
-        ----------
-        prefix : str
-            How the files' names begin.
-        links : Links
-            At most one for each observed word.
-        scores : float64 [pairs]
-            Natural logarithms of the sentences' probabilities.
-        numbers : sequence of int64, or None
-            GIZA++'s numbers of the classes of source words, and of target words.
+        prefix: How the files' names begin.
+        links: At most one for each observed word.
+        scores (float64 [pairs]): Natural logarithms of the sentences' probabilities.
+        numbers (sequence of int64, or None): GIZA++'s numbers of the classes of source words, and of target words.
         """
         self.write_tables(prefix, aligner, links, numbers)
         self.write_alignments(f"{prefix}.A3.final", links, scores)
@@ -90,13 +80,7 @@ class Directed:
 
 
 class GizaFolder:
-    """A folder of GIZA++'s files in the making.
-
-    Parameters
-    ----------
-    folder : str
-    decisions : Decisions
-    """
+    """A folder of GIZA++'s files in the making."""
 
     def __init__(self, folder: str, decisions: Decisions) -> None:
         if decisions.decode == "posterior":
@@ -142,14 +126,8 @@ def write_all_classes(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Write the classes of both sides' words, where the model has some; return their numbers.
 
-    Parameters
-    ----------
-    paths : sequence of str
-    aligner : Aligner
-    both : sequence of Directed
-        Of both directions.
-    given : sequence of (dict of bytes to int, or None)
-        Words' classes of each side by GIZA++'s numbers, where a file has them already: nothing is written of them.
+    both: Of both directions.
+    given: Words' classes of each side by GIZA++'s numbers, where a file has them already: nothing is written of them.
     """
     model = aligner.model.views[0]
     if not isinstance(model, Ibm4):

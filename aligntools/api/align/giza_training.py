@@ -29,14 +29,9 @@ from aligntools.words.vocabulary import Vocabulary
 class Coded:
     """The files of a training.
 
-    Attributes
-    ----------
-    source, target, text : str
-        Vocabularies of the side that generates and of the one that is generated, and sentence pairs.
-    prefix, alignments : str
-        How names of what is written begin; and the file of alignments.
-    classes : tuple of (str or None)
-        Files of the classes of both sides' words; None takes that beside the vocabulary, if it is there.
+    source, target, text: Vocabularies of the side that generates and of the one that is generated, and sentence pairs.
+    prefix, alignments: How names of what is written begin; and the file of alignments.
+    classes: Files of the classes of both sides' words; None takes that beside the vocabulary, if it is there.
     """
 
     source: str
@@ -50,17 +45,8 @@ class Coded:
 def align_coded(coded: Coded, threads: int, **settings: Any) -> None:
     """Train on coded text and write alignments, tables and the settings.
 
-    Parameters
-    ----------
-    coded : Coded
-    threads : int
-    **settings
-        Those of `AlignerSettings`.
-
-    Raises
-    ------
-    DataError
-        When a file cannot be read or written, or is not as GIZA++ writes it.
+    **settings: Those of `AlignerSettings`.
+    Raises DataError when a file cannot be read or written, or is not as GIZA++ writes it.
     """
     bitext, words = read_coded(coded)
     classes: list[dict[bytes, int] | None] = [None, None]
@@ -85,20 +71,9 @@ def align_coded(coded: Coded, threads: int, **settings: Any) -> None:
 def align_coded_by(coded: Coded, files: TrainingFiles, settings: dict[str, str], threads: int, pegging: bool) -> None:
     """Align coded text by tables of a training, and write the alignments alone.
 
-    Parameters
-    ----------
-    coded : Coded
-    files : TrainingFiles
-        Their words have the numbers of the text's vocabularies.
-    settings : dict of str to str
-        What GIZA++'s options said; names in lower case.
-    threads : int
-    pegging : bool
-
-    Raises
-    ------
-    DataError
-        When a file cannot be read or written, or is not as GIZA++ writes it.
+    files: Their words have the numbers of the text's vocabularies.
+    settings: What GIZA++'s options said; names in lower case.
+    Raises DataError when a file cannot be read or written, or is not as GIZA++ writes it.
     """
     (bitext, _), run = read_coded(coded), Run(threads=threads)
     aligner = Aligner(model_of_giza(read_files(files, settings), None, pegging))

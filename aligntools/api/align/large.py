@@ -68,16 +68,8 @@ _ADVICE = Advice(
 class PartsTask:
     """What is done with a text in parts: all that links depend on, besides the text and how it is read.
 
-    Attributes
-    ----------
-    settings : AlignerSettings
-    decisions : Decisions
-    parts : PartSettings
-    evidence : Asked
-    priors : WeightedPriors or None
-        Links of words alone.
-    directions : bool
-        Find the links of the single directions too.
+    priors: Links of words alone.
+    directions: Find the links of the single directions too.
     """
 
     settings: AlignerSettings
@@ -91,24 +83,11 @@ class PartsTask:
 class PartsRun:
     """A text that is aligned in parts; `align_in_parts` makes one.
 
-    Parameters
-    ----------
-    sources, targets, reading
-        The text; see `align_in_parts`.
-    task : PartsTask
-    run : Run
-    checkpoint : str or None
-        A folder to keep parts in.
-    progress : callable, True or None
-    advance : callable
-        Called with the name of a stage, how many of its jobs are done, and how many there are.
-
-    Attributes
-    ----------
-    files : list of str
-        What is between the star's ends in the name of each file; ``""`` where a file is named without one.
-    sizes : TextSizes or None
-        Once the text was read.
+    sources, targets, reading: The text; see `align_in_parts`.
+    checkpoint: A folder to keep parts in.
+    advance: Called with the name of a stage, how many of its jobs are done, and how many there are.
+    files: What is between the star's ends in the name of each file; ``""`` where a file is named without one.
+    sizes: Once the text was read.
     """
 
     def __init__(
@@ -350,13 +329,8 @@ def _files(sources: Sentences, targets: Sentences | None, split: str | None) -> 
 def seems_too_large(texts: list[str], settings: AlignerSettings, languages: str | None = None) -> bool:
     """Tell whether a text seems not to fit into this process's memory, and can be aligned in parts.
 
-    Parameters
-    ----------
-    texts : list of str
-        One file, or two.
-    settings : AlignerSettings
-    languages : str or None
-        Of TMX and the like.
+    texts: One file, or two.
+    languages: Of TMX and the like.
     """
     from aligntools.ground import memory
 

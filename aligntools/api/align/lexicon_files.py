@@ -14,16 +14,10 @@ from aligntools.ground.errors import UsageProblem
 class LexiconFiles:
     """Files that are read and written; None for what is not.
 
-    Attributes
-    ----------
-    alignments : str
-        Links, one line for each sentence pair.
-    source, target, joint_file : str
-        The text: two sides, or one file with both.
-    output : str
-        What the names of the tables' files begin with: ``OUTPUT.f2e`` and ``OUTPUT.e2f``.
-    shortlist : str
-        The best translations of each source word.
+    alignments: Links, one line for each sentence pair.
+    source, target, joint_file: The text: two sides, or one file with both.
+    output: What the names of the tables' files begin with: ``OUTPUT.f2e`` and ``OUTPUT.e2f``.
+    shortlist: The best translations of each source word.
     """
 
     alignments: str
@@ -56,12 +50,8 @@ def write_lexicon(
 ) -> str:
     """Count links and write what is wanted of them; return how much that is, in words.
 
-    Raises
-    ------
-    UsageProblem
-        When files and options do not go together.
-    DataError
-        When a file cannot be read or written.
+    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
+    written.
     """
     files.check(writing)
     text = TextFiles(files.source, files.target, files.joint_file)

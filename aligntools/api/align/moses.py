@@ -23,14 +23,8 @@ METHOD = "grow-diag-final-and"
 class MosesModel:
     """A model folder of Moses in the making: links and the two lexical tables.
 
-    Parameters
-    ----------
-    stack : ExitStack
-        Closes what is opened.
-    folder : str
-    decisions : Decisions
-    text : sequence of str or None
-        The files of the text.
+    stack: Closes what is opened.
+    text: The files of the text.
     """
 
     def __init__(self, stack: ExitStack, folder: str, decisions: Decisions, text: Sequence[str | None]) -> None:

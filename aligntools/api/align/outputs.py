@@ -33,26 +33,15 @@ BY_PAIR = ("output", "forward_output", "reverse_output", "scores", "word_pairs")
 class AlignmentFiles:
     """The files, and their forms; None for what is not wanted.
 
-    Attributes
-    ----------
-    output : str
-        Links; ``-`` is standard output.
-    forward_output, reverse_output : str
-        The links of the single directions.
-    scores : str
-        Scores of each pair.
-    word_pairs : str
-        The words and the posterior of each link.
-    ttable : str
-        ``ln p(target | source)``.
-    moses_dir : str
-        A folder with what Moses' training goes on from.
-    giza_dir : str
-        A folder with what GIZA++ leaves.
-    save_priors, save_model : str
-        Counts of this text's links, and the model.
-    writing : LinkWriting
-        The forms of links and scores.
+    output: Links; ``-`` is standard output.
+    forward_output, reverse_output: The links of the single directions.
+    scores: Scores of each pair.
+    word_pairs: The words and the posterior of each link.
+    ttable: ``ln p(target | source)``.
+    moses_dir: A folder with what Moses' training goes on from.
+    giza_dir: A folder with what GIZA++ leaves.
+    save_priors, save_model: Counts of this text's links, and the model.
+    writing: The forms of links and scores.
     """
 
     output: str | None = "-"
@@ -97,11 +86,7 @@ class AlignmentFiles:
     def check(self, decisions: Decisions, applied: bool) -> None:
         """Refuse what does not go together.
 
-        Parameters
-        ----------
-        decisions : Decisions
-        applied : bool
-            Whether a saved model is applied.
+        applied: Whether a saved model is applied.
         """
         if self.costs:
             if not self.scores:
@@ -120,15 +105,9 @@ class AlignmentFiles:
     def check_direction(self, direction: str, network: bool, decisions: Decisions, who: str = "") -> None:
         """Refuse files of a direction that was not trained, and decisions that change nothing in what is written.
 
-        Parameters
-        ----------
-        direction : str
-            The direction that is trained, or ``both``.
-        network : bool
-            Whether the network decides on links.
-        decisions : Decisions
-        who : str
-            A saved model that has it.
+        direction: The direction that is trained, or ``both``.
+        network: Whether the network decides on links.
+        who: A saved model that has it.
         """
         for name in ("forward", "reverse"):
             if direction not in ("both", name) and getattr(self, f"{name}_output"):
@@ -150,21 +129,10 @@ class AlignmentFiles:
 class Outputs:
     """The files, opened whole-or-nothing.
 
-    Parameters
-    ----------
-    stack : ExitStack
-        Closes what is opened.
-    files : AlignmentFiles
-    decisions : Decisions
-    text : tuple of str or None
-        The files of the text, which Moses' folder is made of.
-
-    Attributes
-    ----------
-    shape : Reshaping or None
-        What stands between the alignments and what is written.
-    links : int
-        Links written so far.
+    stack: Closes what is opened.
+    text: The files of the text, which Moses' folder is made of.
+    shape: What stands between the alignments and what is written.
+    links: Links written so far.
     """
 
     def __init__(self, stack: ExitStack, files: AlignmentFiles, decisions: Decisions, text: Sequence[str | None]):
@@ -243,13 +211,8 @@ class Outputs:
 def word_pairs(block: Alignments, sides: Sequence[Sequence[bytes]], python: bool) -> bytes:
     """Return a line ``source TAB target TAB probability`` for each link, and a blank line after each pair's.
 
-    Parameters
-    ----------
-    block : Alignments
-    sides : list of lists of bytes
-        The sentences that links are between.
-    python : bool
-        Whether links count words as `str.split` does.
+    sides: The sentences that links are between.
+    python: Whether links count words as `str.split` does.
     """
     sources, targets = ([line.decode("utf-8", "replace") for line in side] for side in sides)
     out = []

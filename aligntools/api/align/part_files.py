@@ -30,13 +30,8 @@ _APPLYING = ("tmpdir", "workers", "cluster", "cluster_file")
 class InParts:
     """Whether and how a text is worked in parts.
 
-    Attributes
-    ----------
-    parts : PartSettings
-    checkpoint : str or None
-        A folder that the parts are kept in.
-    plan : bool
-        Say what the work would take, and do nothing.
+    checkpoint: A folder that the parts are kept in.
+    plan: Say what the work would take, and do nothing.
     """
 
     parts: PartSettings
@@ -100,17 +95,8 @@ class InParts:
     def align(self, work: AlignedText, training: Training, clock: Callable[[], float]) -> Callable[[], None]:
         """Align a text in parts.
 
-        Parameters
-        ----------
-        work : AlignedText
-        training : Training
-        clock : callable
-            Tells the time, for a plan.
-
-        Returns
-        -------
-        callable
-            Empties the checkpoint's folder: to be called once what was made of it is in its place.
+        clock: Tells the time, for a plan.
+        Returns empties the checkpoint's folder: to be called once what was made of it is in its place.
         """
         self._check(work, training)
         watch, outputs = work.watch, work.outputs

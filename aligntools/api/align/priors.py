@@ -77,13 +77,7 @@ def write_priors(path: str | os.PathLike[str], priors: Priors) -> None:
 
 @dataclass(frozen=True, eq=False)
 class WeightedPriors:
-    """Counts in other text, and what they weigh in the training that takes them.
-
-    Attributes
-    ----------
-    counts : Priors
-    weights : PriorWeights
-    """
+    """Counts in other text, and what they weigh in the training that takes them."""
 
     counts: Priors
     weights: PriorWeights

@@ -23,24 +23,15 @@ _SPACED = bytes.maketrans(b"\t\r", b"  ")
 class Reshaping:
     """What stands between the alignments of words that were read and what is written, block by block.
 
-    Parameters
-    ----------
-    raw : RawPairs
-        The text that is aligned, a second time.
-    pieces : RawPairs or None
-        The same text in pieces, or a side of it: links become links between these.
-    tokens : TokenizedPairs or None
-        The text as it is aligned, where that is in tokens: links come back to the words of ``raw``, or go on to pieces.
-    to_words : bool
-        The text is in pieces, and links become links between words.
-    scheme : str
-        How pieces are marked.
-    with_words : bool
-        The words that links are between are written too.
-    with_text : bool
-        Sides are written too; links count words as `str.split` does where the text is of words.
-    strict, service : bool
-        Refuse the first pair whose pieces do not spell its words, or accept all.
+    raw: The text that is aligned, a second time.
+    pieces: The same text in pieces, or a side of it: links become links between these.
+    tokens: The text as it is aligned, where that is in tokens: links come back to the words of ``raw``, or go on to
+        pieces.
+    to_words: The text is in pieces, and links become links between words.
+    scheme: How pieces are marked.
+    with_words: The words that links are between are written too.
+    with_text: Sides are written too; links count words as `str.split` does where the text is of words.
+    strict, service: Refuse the first pair whose pieces do not spell its words, or accept all.
     """
 
     def __init__(

@@ -152,10 +152,7 @@ def _first_file(text: TeachingText) -> str:
 def resolved_start(start: SomeStart | None) -> "tuple[str | None, ContrastiveStart | None]":
     """Return what settings call a start, and the start itself where it is given.
 
-    Raises
-    ------
-    ModelError
-        When it names a file that is not a start.
+    Raises ModelError when it names a file that is not a start.
     """
     from aligntools.aligning.contrastive.starts import ContrastiveStart
 

@@ -18,16 +18,10 @@ from aligntools.ground.running import Run
 class TeachingFiles:
     """Files of the texts, and of the start that is taught by them.
 
-    Attributes
-    ----------
-    output : str
-        The start.
-    source, target : sequence of str
-        The sides of texts, as many of the one as of the other.
-    joint_file : sequence of str
-        Texts with both sides in one file; they come after the others.
-    model : sequence of str
-        Teachers, one for each text; empty: they are trained.
+    output: The start.
+    source, target: The sides of texts, as many of the one as of the other.
+    joint_file: Texts with both sides in one file; they come after the others.
+    model: Teachers, one for each text; empty: they are trained.
     """
 
     output: str
@@ -60,12 +54,8 @@ def teach_by_files(
 ) -> None:
     """Teach a start and save it.
 
-    Raises
-    ------
-    UsageProblem
-        When files and options do not go together.
-    DataError
-        When a file cannot be read or written, or a text is too small.
+    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
+    written, or a text is too small.
     """
     files.check(reading)
     with pool_of(run.threads) as pool:

@@ -30,14 +30,8 @@ class PiecedText(PieceReading):
 class TextFiles:
     """Files; ``-`` is standard input, and a star in a name of the text stands for several.
 
-    Attributes
-    ----------
-    source, target, joint_file : str or None
-        The text: two sides, or one file with both.
-    source_pieces, target_pieces, joint_pieces : str or None
-        The same text cut into pieces: links are written between these.
-    pieces : PiecedText
-    tokenizing : Tokenizing
+    source, target, joint_file: The text: two sides, or one file with both.
+    source_pieces, target_pieces, joint_pieces: The same text cut into pieces: links are written between these.
     """
 
     source: str | None = None
@@ -106,14 +100,8 @@ class TextFiles:
     ) -> "tuple[Reshaping | None, TextSides]":
         """Return what stands between alignments and what is written, or None, and the text as functions take it.
 
-        Parameters
-        ----------
-        outputs : AlignmentFiles
-        reading : Reading
-        applied : bool
-            Whether a saved model is applied, so that lines are written while they are read.
-        service : bool
-            Whether each line is answered before the next is read.
+        applied: Whether a saved model is applied, so that lines are written while they are read.
+        service: Whether each line is answered before the next is read.
         """
         with_text, with_words = outputs.writing.output_format == "tsv", bool(outputs.word_pairs)
         languages = self.tokenizing.tokenize

@@ -23,19 +23,11 @@ from aligntools.ground.running import Run
 class OpenedText:
     """A text that is being read.
 
-    Attributes
-    ----------
-    work : TextWork
-    model : Aligner or None
-        The saved model that is applied.
-    reading : Reading
-        As the model asks for.
-    run : Run
-        With the threads that are there.
-    raw : RawPairs
-        Its lines as they stand.
-    tokens : TokenizedPairs or None
-        Its tokens, where it is tokenized.
+    model: The saved model that is applied.
+    reading: As the model asks for.
+    run: With the threads that are there.
+    raw: Its lines as they stand.
+    tokens: Its tokens, where it is tokenized.
     """
 
     work: "TextWork"
@@ -70,20 +62,10 @@ class OpenedText:
 class TextWork:
     """A text in files, what aligns it, and how the work is done.
 
-    Attributes
-    ----------
-    text : TextFiles
-    training : AlignerSettings
-        Of the model that is trained in place of a saved one.
-    reading : Reading
-    run : Run
-    watch : Watch
-    model : str or None
-        A saved model.
-    save_model : str or None
-        Where the model is saved that is trained.
-    verify : bool
-        Check a saved model's checksum.
+    training: Of the model that is trained in place of a saved one.
+    model: A saved model.
+    save_model: Where the model is saved that is trained.
+    verify: Check a saved model's checksum.
     """
 
     text: TextFiles
@@ -96,12 +78,7 @@ class TextWork:
     verify: bool = True
 
     def check(self) -> None:
-        """Refuse a text that is not given in one of the two ways, and options of training beside a saved model.
-
-        Raises
-        ------
-        UsageProblem
-        """
+        """Refuse a text that is not given in one of the two ways, and options of training beside a saved model."""
         self.text.check()
         given = {"save_model": self.save_model is not None, "case_sensitive": self.reading.case_sensitive}
         given |= {name: value != getattr(AlignerSettings, name) for name, value in vars(self.training).items()}
@@ -113,13 +90,9 @@ class TextWork:
     def opened(self, live: bool | None = None, copies: bool = False) -> Iterator[OpenedText]:
         """Open the text while the block runs.
 
-        Parameters
-        ----------
-        live : bool or None
-            Whether its lines are asked for as it is read, rather than once it is read to its end; None: with a saved
+        live: Whether its lines are asked for as it is read, rather than once it is read to its end; None: with a saved
             model.
-        copies : bool
-            Units of TMX and the like are to be written as they stand.
+        copies: Units of TMX and the like are to be written as they stand.
         """
         with pool_of(self.run.threads) as pool, ExitStack() as stack:
             model, reading = None, self.reading

@@ -47,21 +47,12 @@ def train_with(
 ) -> Aligner:
     """Train an aligner of a text.
 
-    Parameters
-    ----------
-    bitext : Bitext
-    settings : AlignerSettings
-        Those of ``init_model``, where there is one.
-    init_model, reading, run, keep_text, progress, links
-        As for `train_aligner`.
-    reconstruction : ReconstructionSettings or None
-        Go on by maximum reconstruction.
-    priors : WeightedPriors or None
-    rounds : Rounds or None
-        Those of the contrastive aligner's base model; with ``best`` there are as many, and the network decides on
+    settings: Those of ``init_model``, where there is one.
+    init_model, reading, run, keep_text, progress, links: As for `train_aligner`.
+    reconstruction: Go on by maximum reconstruction.
+    rounds: Those of the contrastive aligner's base model; with ``best`` there are as many, and the network decides on
         links, as it does where training goes on from a model that has it decide.
-    known : Known or None
-        What is known of the text's words beforehand.
+    known: What is known of the text's words beforehand.
     """
     from aligntools.aligning.links.prior_counts import joined_with
     from aligntools.aligning.training.train_model import count_steps, train_model

@@ -15,21 +15,11 @@ if TYPE_CHECKING:
 class TrainingLinks:
     """Takes the links of the text that an aligner is trained on: those of its last pass over a large text.
 
-    Parameters
-    ----------
-    take : callable
-        Called with the `Alignments` of consecutive runs of sentence pairs, in order.
-    decisions : Decisions or None
-        How links are decided on.
-    directions : bool
-        Find the links of the single directions too.
-    trained : str
-        The direction that is trained, or ``both``.
-
-    Attributes
-    ----------
-    found : bool
-        Whether training found any: where not, the aligner has to be applied to the text.
+    take: Called with the `Alignments` of consecutive runs of sentence pairs, in order.
+    decisions: How links are decided on.
+    directions: Find the links of the single directions too.
+    trained: The direction that is trained, or ``both``.
+    found: Whether training found any: where not, the aligner has to be applied to the text.
     """
 
     def __init__(

@@ -52,12 +52,7 @@ class VectorSource(WordSource):
 
 @dataclass(frozen=True)
 class FileVectors(VectorSource):
-    """Vectors in files.
-
-    Attributes
-    ----------
-    paths : tuple of str
-    """
+    """Vectors in files."""
 
     paths: tuple[str, str]
 

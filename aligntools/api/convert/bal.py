@@ -16,24 +16,10 @@ def combine_bal(
 ) -> int:
     """Combine both directions of each sentence pair of a file, in constant memory.
 
-    Parameters
-    ----------
-    path : str
-        As giza2bal.pl writes it; ``-`` is standard input.
-    output : str
-    kind : str
-    diagonal, final, both : bool
-        Of ``grow``: diagonal neighbours too; then links with a free word; or with both words free alone.
-
-    Returns
-    -------
-    int
-        How many sentence pairs there were.
-
-    Raises
-    ------
-    DataError
-        For the first pair that cannot be read.
+    path: As giza2bal.pl writes it; ``-`` is standard input.
+    diagonal, final, both: Of ``grow``: diagonal neighbours too; then links with a free word; or with both words free
+        alone.
+    Returns how many sentence pairs there were. Raises DataError for the first pair that cannot be read.
     """
     from aligntools.formats.links.bal import parse_bal
     from aligntools.formats.links.pharaoh import LineReader

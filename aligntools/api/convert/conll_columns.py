@@ -50,30 +50,13 @@ def take_out(
 ) -> Iterator[bytes]:
     """Take text or a column out of CoNLL, one sentence a line; ``raw`` text as it was before it was tokenized.
 
-    Parameters
-    ----------
-    path : str or path
-    to : {"words", "tagged", "column", "text", "raw"}
-        Words, ``word_TAG``, a column's values, the sentences' raw text (``# text =``), or the whole raw text.
-    column : str, int or None
-        For ``column``, and of the tags; None: UPOS.
-    tokens : {"words", "surface"}
-        Syntactic words, or a token for each range: ``au`` for ``à le``.
-    space : str
-        Written for a space within a value.
-    separator : bytes or None
-        Between word and tag; None is ``_``.
-    reading : ColumnReading
-        Which columns are meant.
-
-    Yields
-    ------
-    bytes
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read or is not CoNLL, or a range is wrong.
+    to: Words, ``word_TAG``, a column's values, the sentences' raw text (``# text =``), or the whole raw text.
+    column: For ``column``, and of the tags; None: UPOS.
+    tokens: Syntactic words, or a token for each range: ``au`` for ``à le``.
+    space: Written for a space within a value.
+    separator: Between word and tag; None is ``_``.
+    reading: Which columns are meant.
+    Raises DataError when the file cannot be read or is not CoNLL, or a range is wrong.
     """
     where = (("column", column is not None, ("column", "tagged")), ("separator", separator is not None, ("tagged",)))
     of_words = ("words", "tagged", "column")
@@ -114,35 +97,17 @@ def put_in(
 ) -> Iterator[bytes]:
     """Put columns into CoNLL and leave all else as it is: comments, ranges, empty nodes, other columns.
 
-    Parameters
-    ----------
-    path : str or path
-        The CoNLL.
-    columns : dict of str or int to str or path
-        By column, where its values are: lines of values between spaces, one sentence a line; lines of ``word_TAG``,
-        whose words must be those of FORM; or CoNLL, of which the same column is taken. Its FORMs must be those of
-        the CoNLL, too, unless forms are put in.
-    tokens : {"words", "surface"}
-        What there is a value for; surface tokens have FORM and MISC alone.
-    space : str
-        Stands for a space within a value, where the value that was there has one.
-    format : {"auto", "conll", "tagged", "values"}
-        What the files of values are; ``auto``: as their first lines look.
-    separator : bytes or None
-        Between word and tag; None: ``_`` or ``/``, whichever more of the first tokens have.
-    reading : ColumnReading
-        Which columns are meant; of CoNLL that values are taken of, those of its own that CoNLL-U has.
-
-    Yields
-    ------
-    bytes
-
-    Raises
-    ------
-    DataError
-        When a file cannot be read, or has not one value for each word.
-    UsageProblem
-        When there is no such column, or no value can be put into it.
+    path: The CoNLL.
+    columns: By column, where its values are: lines of values between spaces, one sentence a line; lines of
+        ``word_TAG``, whose words must be those of FORM; or CoNLL, of which the same column is taken. Its FORMs must be
+        those of the CoNLL, too, unless forms are put in.
+    tokens: What there is a value for; surface tokens have FORM and MISC alone.
+    space: Stands for a space within a value, where the value that was there has one.
+    format: What the files of values are; ``auto``: as their first lines look.
+    separator: Between word and tag; None: ``_`` or ``/``, whichever more of the first tokens have.
+    reading: Which columns are meant; of CoNLL that values are taken of, those of its own that CoNLL-U has.
+    Raises DataError when a file cannot be read, or has not one value for each word. Raises UsageProblem when there is
+    no such column, or no value can be put into it.
     """
     places = [column_place(column) for column in columns]
     for place in places:

@@ -144,23 +144,12 @@ def links_of(
 ) -> "Links":
     """Return the links of many sentence pairs as arrays.
 
-    Parameters
-    ----------
-    alignments : Links, Path, or iterable of alignments
-        See `symmetrize`; a `Path` is a Pharaoh file. Whatever has its links in a ``table`` gives that.
-    name : str
-        What messages call it.
-    index_base : int
-        Number of the first word in Pharaoh text, 0 or 1; other links count from 0.
-    head : int or None
-        Take only so many.
-    compiled : bool or None
-        Use compiled code to read a file; None decides by size.
-
-    Raises
-    ------
-    DataError
-        For the first item that is not an alignment.
+    alignments: See `symmetrize`; a `Path` is a Pharaoh file. Whatever has its links in a ``table`` gives that.
+    name: What messages call it.
+    index_base: Number of the first word in Pharaoh text, 0 or 1; other links count from 0.
+    head: Take only so many.
+    compiled: Use compiled code to read a file; None decides by size.
+    Raises DataError for the first item that is not an alignment.
     """
     from aligntools.formats.links import pharaoh
     from aligntools.formats.links.pharaoh import Links

@@ -159,12 +159,7 @@ def tell_unused(format: str, name: str, column: str | int | None, separator: str
 def predicted_of(text: object) -> Conll:
     """Return CoNLL-2009, a file or what was read of one, with the predicted columns.
 
-    Raises
-    ------
-    DataError
-        When it is other CoNLL.
-    UsageProblem
-        When it is no CoNLL.
+    Raises DataError when it is other CoNLL. Raises UsageProblem when it is no CoNLL.
     """
     if isinstance(text, (str, os.PathLike)):
         text = read_conll(os.fspath(text))

@@ -14,16 +14,8 @@ SomeTrees: TypeAlias = "str | os.PathLike[str] | Iterable[Tree | str]"
 def trees_given(given: Any, what: str) -> tuple[list[Tree], list[int] | None]:
     """Return trees as they stand and, of a file, the numbers of their first lines.
 
-    Parameters
-    ----------
-    given : str, path, or iterable of trees
-    what : str
-        What messages call trees in memory.
-
-    Raises
-    ------
-    DataError
-        When a file cannot be read, brackets are not balanced, or something is not a tree.
+    what: What messages call trees in memory.
+    Raises DataError when a file cannot be read, brackets are not balanced, or something is not a tree.
     """
     if isinstance(given, str | os.PathLike):
         return read_trees(os.fspath(given))

@@ -11,19 +11,10 @@ from aligntools.ground.errors import DataError
 def word_tags(path: str | os.PathLike[str], lengths: Sequence[int], left_out: bool = False) -> list[list[str]]:
     """Return a tag for each word of a side; blank sentences need not be in the file.
 
-    Parameters
-    ----------
-    path : str or path
-        Tagged text or CoNLL, as `score_tags` takes it.
-    lengths : sequence of int
-        Words of each sentence.
-    left_out : bool
-        Sentences without words may have tags: of those that were left out when the text was read.
-
-    Raises
-    ------
-    DataError
-        When it cannot be read, or does not have a tag for each word.
+    path: Tagged text or CoNLL, as `score_tags` takes it.
+    lengths: Words of each sentence.
+    left_out: Sentences without words may have tags: of those that were left out when the text was read.
+    Raises DataError when it cannot be read, or does not have a tag for each word.
     """
     path = os.fspath(path)
     tokens = tagged.read_tags(path)

@@ -39,15 +39,8 @@ def answer(
 ) -> None:
     """Write the answer to each request before the next is read.
 
-    Parameters
-    ----------
-    requests : iterable of Request
-    path : str
-        For messages.
-    work : callable
-        Returns the answer (bytes) to a sentence; an error makes the answer a blank one.
-    out : binary file
-    unanswered : Unanswered
+    path: For messages.
+    work: Returns the answer (bytes) to a sentence; an error makes the answer a blank one.
     """
     for request in requests:
         place = f"{'<stdin>' if path == '-' else path}:{request.line}"
@@ -66,11 +59,6 @@ def answer(
 
 
 def check_unbuffered(unbuffered: bool, run: Run) -> None:
-    """Refuse to answer line by line in other processes.
-
-    Raises
-    ------
-    UsageProblem
-    """
+    """Refuse to answer line by line in other processes."""
     if unbuffered and run.asked:
         raise UsageProblem("`unbuffered` answers each line in this process; leave out `workers` and `cluster`")

@@ -26,23 +26,11 @@ def opened(
 ) -> "Iterator[Engine]":
     """Start what does the jobs; it ends with the block.
 
-    Parameters
-    ----------
-    run : Run
-    pool : Pool
-        Of this process; worker processes share the number of its threads.
-    folder : str
-        That the jobs read and write. All workers of a cluster have to see it.
-    files : sequence of str
-        That they also read, by absolute names.
-    each : int
-        Bytes that a process needs for a job, besides what it always needs.
-    advice : Advice
-        What a user can do where something ends.
-
-    Raises
-    ------
-    UsageProblem, DataError, ResourceError, ClusterError
+    pool: Of this process; worker processes share the number of its threads.
+    folder: That the jobs read and write. All workers of a cluster have to see it.
+    files: That they also read, by absolute names.
+    each: Bytes that a process needs for a job, besides what it always needs.
+    advice: What a user can do where something ends.
     """
     engine = _open(run, pool, folder, files, each, advice)
     try:
@@ -81,10 +69,7 @@ def _open(run: Run, pool: "Pool", folder: str, files: "Sequence[PathLike]", each
 def temporary_folder(tmpdir: "PathLike | None") -> Iterator[str]:
     """Make a folder for the files of jobs, in ``tmpdir`` or where the system has such; remove it after the block.
 
-    Raises
-    ------
-    DataError
-        When it cannot be made.
+    Raises DataError when it cannot be made.
     """
     where = os.fspath(tmpdir) if tmpdir is not None else tempfile.gettempdir()
     try:
@@ -101,11 +86,7 @@ def temporary_folder(tmpdir: "PathLike | None") -> Iterator[str]:
 def mapping(run: Run, pool: "Pool") -> "Iterator[BlockMap]":
     """Start what does jobs over the blocks of a text, with a folder for them; both end with the block.
 
-    Parameters
-    ----------
-    run : Run
-    pool : Pool
-        Of this process; worker processes share the number of its threads.
+    pool: Of this process; worker processes share the number of its threads.
     """
     from aligntools.store.block_maps import BlockMap
     from aligntools.store.stores import Store

@@ -33,10 +33,7 @@ Progress: TypeAlias = Callable[[Step], None] | bool | None
 def reporter(progress: Progress) -> Callable[[Step], None]:
     """Return what steps are to be passed to.
 
-    Parameters
-    ----------
-    progress : callable, bool or None
-        As the public functions take it.
+    progress: As the public functions take it.
     """
     if callable(progress):
         return progress

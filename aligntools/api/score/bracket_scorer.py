@@ -23,12 +23,7 @@ _log = logging.getLogger("aligntools")
 class Treebank:
     """Trees of a file, without what is not scored, and the words of each.
 
-    Attributes
-    ----------
-    trees : list of Tree
-    words : list of bytes
-    offsets : int64 [trees + 1]
-    lines : int64 [trees] or None
+    offsets (int64 [trees + 1]), lines (int64 [trees] or None).
     """
 
     trees: list[Tree]

@@ -48,13 +48,8 @@ class GrammarLoadingKeywords(GrammarTextKeywords, LoadingKeywords, total=False):
 class Rule:
     """A rule of a grammar; both sides are of category X.
 
-    Attributes
-    ----------
-    source, target : tuple of str
-        Words, and ``[X,1]`` and ``[X,2]`` for the nonterminals.
-    features : dict of str to float
-    links : tuple of (int, int)
-        Linked words, by their places on both sides.
+    source, target: Words, and ``[X,1]`` and ``[X,2]`` for the nonterminals.
+    links: Linked words, by their places on both sides.
     """
 
     source: tuple[str, ...]
@@ -71,14 +66,9 @@ class Rule:
 class FilterFigures:
     """Figures of filtering a grammar.
 
-    Attributes
-    ----------
-    kept : int
-        Rules written.
-    total : int or None
-        Rules of the grammar, where its lines are copied.
-    sentences, types : int
-        Sentences and different words of the text.
+    kept: Rules written.
+    total: Rules of the grammar, where its lines are copied.
+    sentences, types: Sentences and different words of the text.
     """
 
     kept: int

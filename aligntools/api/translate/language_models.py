@@ -45,12 +45,8 @@ class LmTrainingKeywords(LanguageModelKeywords, SplittingKeywords, RunKeywords, 
 class SentenceScore:
     """What a language model says of one sentence.
 
-    Attributes
-    ----------
-    log_probability : float
-        Natural logarithm, the end of the sentence included; 0 for a blank line.
-    words, unknown : int
-        Words without the end of the sentence, and those of them that the model does not know.
+    log_probability: Natural logarithm, the end of the sentence included; 0 for a blank line.
+    words, unknown: Words without the end of the sentence, and those of them that the model does not know.
     """
 
     log_probability: float

@@ -23,11 +23,7 @@ Input: TypeAlias = Text | Iterable[Sentence | WordLattice]
 class LatticeInput:
     """How lattices are read.
 
-    Attributes
-    ----------
-    settings : LatticeSettings
-    named : tuple of str
-        Named features of arcs that count.
+    named: Named features of arcs that count.
     """
 
     settings: LatticeSettings
@@ -67,11 +63,7 @@ def stream_input(text: Input, size: int, how: LatticeInput | None, split: str | 
 def lattice_input(settings: LatticeSettings, given: Mapping[str, float]) -> tuple[LatticeInput, dict[str, float]]:
     """Return how lattices are read, and the weight of each feature of their arcs.
 
-    Parameters
-    ----------
-    settings : LatticeSettings
-    given : mapping of str to float
-        Weights of the features of arcs, as far as they are known.
+    given: Weights of the features of arcs, as far as they are known.
     """
     dense = [f"{PREFIX}{k}" for k in range(1, settings.arc_scores + 1)]
     known = {name: given.get(name, 1.0) for name in dense}

@@ -78,12 +78,8 @@ class Translation:
 class Hypergraphs:
     """Packed derivations of some sentences: all that the search kept.
 
-    Attributes
-    ----------
-    arrays : Hypergraph
-        The flat arrays: nodes, edges, features, words.
-    features : list of str
-        Names of the features, by number.
+    arrays: The flat arrays: nodes, edges, features, words.
+    features: Names of the features, by number.
     """
 
     arrays: "Hypergraph"

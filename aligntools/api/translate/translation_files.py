@@ -26,16 +26,10 @@ from aligntools.words.white_space import split_as
 class TranslationFiles:
     """Files that are read and written besides those of the system; None for what is not.
 
-    Attributes
-    ----------
-    texts : sequence of str
-        None of them is standard input, ``-``.
-    output : str
-        Translations, or lists of candidates.
-    hypergraphs : str
-        Packed derivations.
-    derivations : str
-        The rules that made each translation.
+    texts: None of them is standard input, ``-``.
+    output: Translations, or lists of candidates.
+    hypergraphs: Packed derivations.
+    derivations: The rules that made each translation.
     """
 
     texts: Sequence[str] = ()
@@ -48,11 +42,7 @@ class TranslationFiles:
 class Translated:
     """What was translated.
 
-    Attributes
-    ----------
-    sentences : int
-    score : float or None
-        The sum of the translations' scores; None where lists were made.
+    score: The sum of the translations' scores; None where lists were made.
     """
 
     sentences: int
@@ -83,25 +73,12 @@ class _Outputs:
 class Translating:
     """Texts in files, and what is to be done with them.
 
-    Attributes
-    ----------
-    system : SystemFiles
-    files : TranslationFiles
-    decoding : DecoderSettings
-    lattices : LatticeSettings
-        What is read in the place of sentences.
-    lists : TranslationLists
-        What is written in the place of translations.
-    run : Run
-    watch : LineWatch
-    split : str or None
-        What separates words of the texts.
-    verify : bool
-        Check the checksums of files.
-    unbuffered : bool
-        Answer each line before the next is read.
-    ending : callable
-        Returns a context in which lines are answered, and that may end the reading.
+    lattices: What is read in the place of sentences.
+    lists: What is written in the place of translations.
+    split: What separates words of the texts.
+    verify: Check the checksums of files.
+    unbuffered: Answer each line before the next is read.
+    ending: Returns a context in which lines are answered, and that may end the reading.
     """
 
     system: SystemFiles
@@ -138,12 +115,8 @@ class Translating:
     def translate(self) -> Translated:
         """Translate the texts.
 
-        Raises
-        ------
-        UsageProblem
-            When files and options do not go together.
-        DataError
-            When a file cannot be read or written.
+        Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
+        written.
         """
         self.check()
         files = self.files

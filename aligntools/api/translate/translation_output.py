@@ -31,14 +31,8 @@ FILTERED = 1 << 28
 class Written:
     """What is written of a part.
 
-    Attributes
-    ----------
-    sentences : int
-    lines : bytes
-        Translations, or lists of candidates.
-    scores : list of float
-        Of the translations; none with lists.
-    hypergraphs, derivations : bytes
+    lines: Translations, or lists of candidates.
+    scores: Of the translations; none with lists.
     """
 
     sentences: int
@@ -52,14 +46,9 @@ class Written:
 class TranslationOutput:
     """What is wanted of each sentence.
 
-    Attributes
-    ----------
-    lists : TranslationLists
-        Lists in place of the best translation.
-    hypergraphs : bool
-        Packed derivations too.
-    derivations : bool
-        The best derivation too, or those of the n best.
+    lists: Lists in place of the best translation.
+    hypergraphs: Packed derivations too.
+    derivations: The best derivation too, or those of the n best.
     """
 
     lists: TranslationLists
@@ -102,10 +91,7 @@ class TranslationOutput:
 class SystemFiles:
     """The files of a translation system.
 
-    Attributes
-    ----------
-    grammar, lm, weights, tags
-        See `Translator`.
+    grammar, lm, weights, tags: See `Translator`.
     """
 
     grammar: PathLike
@@ -127,23 +113,10 @@ def prepared(
 ) -> tuple[Translator, Iterable[Lines]]:
     """Return a translator, and what it is to translate in parts.
 
-    Parameters
-    ----------
-    texts : sequence of path or None
-        Where all of it is in files and not too large, only those rules of the grammar are read that it can use. None:
-        sentences come one by one, and there are no parts.
-    system : SystemFiles
-    decoding : DecoderSettings
-    lattices : LatticeSettings
-    wanted : TranslationOutput
-    split, verify
-        What separates words of the texts; whether the checksums of files are checked.
-    run : Run
-
-    Raises
-    ------
-    UsageProblem
-        When what is wanted is not made of lattices.
+    texts: Where all of it is in files and not too large, only those rules of the grammar are read that it can use.
+        None: sentences come one by one, and there are no parts.
+    split, verify: What separates words of the texts; whether the checksums of files are checked.
+    Raises UsageProblem when what is wanted is not made of lattices.
     """
     if wanted.derivations and lattices.input != "text":
         raise UsageProblem(f"`derivations` is for sentences; leave it out with `input={lattices.input}`")

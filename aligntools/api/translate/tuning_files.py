@@ -14,26 +14,15 @@ from aligntools.translating.settings import DecoderSettings, ImputationSettings,
 class TuningFiles:
     """Files that are read and written; None for what is not.
 
-    Attributes
-    ----------
-    grammar, lm : str
-        The system's.
-    output : str
-        The weights.
-    supervised : str
-        Source text with references.
-    references : sequence of str
-        Its translations.
-    monolingual : sequence of str
-        Target text whose source is imputed.
-    reverse_grammar, reverse_lm, reverse_weights : str
-        The system that imputes it.
-    start : str
-        Weights to begin with.
-    tags : str
-        Tagged target text.
-    checkpoint : str
-        A folder that keeps the state of each round.
+    grammar, lm: The system's.
+    output: The weights.
+    supervised: Source text with references.
+    references: Its translations.
+    monolingual: Target text whose source is imputed.
+    reverse_grammar, reverse_lm, reverse_weights: The system that imputes it.
+    start: Weights to begin with.
+    tags: Tagged target text.
+    checkpoint: A folder that keeps the state of each round.
     """
 
     grammar: str
@@ -63,12 +52,8 @@ def tune_by_files(
 ) -> None:
     """Learn weights, and write them; see `tune`.
 
-    Raises
-    ------
-    UsageProblem
-        When files and settings do not go together.
-    DataError
-        When a file cannot be read or written.
+    Raises UsageProblem when files and settings do not go together. Raises DataError when a file cannot be read or
+    written.
     """
     tune(
         files.grammar,

@@ -21,23 +21,12 @@ def view_annotation(
 ) -> TagsView | TreesView | ConstituentsView:
     """Look at the trees or the tags of a file, alone or beside those of a gold file.
 
-    Parameters
-    ----------
-    paths : sequence of str
-        A file, or that and a gold file.
-    tags : bool
-        Show tags where there are trees, too.
-    column : str or int
-        Column of CoNLL with the tags.
-    title : str, optional
-        Of the page.
-
-    Raises
-    ------
-    UsageProblem
-        For a file of another kind.
-    DataError
-        When a file cannot be read, or the two do not have the same words.
+    paths: A file, or that and a gold file.
+    tags: Show tags where there are trees, too.
+    column: Column of CoNLL with the tags.
+    title: Of the page.
+    Raises UsageProblem for a file of another kind. Raises DataError when a file cannot be read, or the two do not have
+    the same words.
     """
     if len(paths) > 2:
         raise UsageProblem(f"{len(paths)} files; give one with trees or tags, or that and one with gold ones")

@@ -142,10 +142,6 @@ class Sides:
     """The lines of both sides, to be read one after the other, from two files or from one.
 
     A line of the one file without its one separator is as a blank one.
-
-    Attributes
-    ----------
-    lines : (iterator of str, iterator of str)
     """
 
     def __init__(self, paths: tuple[str, str], joint: bool) -> None:

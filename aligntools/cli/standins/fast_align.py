@@ -109,12 +109,7 @@ class Flags:
 
 
 def parse(args: Sequence[str]) -> Flags:
-    """Read a command line as getopt_long does: clustered short flags, long names cut short, any order.
-
-    Raises
-    ------
-    WrongFlags
-    """
+    """Read a command line as getopt_long does: clustered short flags, long names cut short, any order."""
     try:
         found, rest = getopt.gnu_getopt(list(args), _SHORT, list(_LONG))
     except getopt.GetoptError as error:

@@ -63,12 +63,7 @@ def aligner_of(table: str, messages: str, reverse: bool = False) -> ByTable:
 
 
 def figures(path: str) -> Sequence[float]:
-    """Return the last tension and ratio of lengths in fast_align's messages.
-
-    Raises
-    ------
-    DataError
-    """
+    """Return the last tension and ratio of lengths in fast_align's messages."""
     found: dict[bytes, bytes | None] = {b"final tension": None, b"expected target length": None}
     for line in files.lines(path):
         for what in found:

@@ -39,10 +39,7 @@ class Arguments:
 def parse(args: list[str]) -> Arguments:
     """Read mkcls' arguments.
 
-    Raises
-    ------
-    ValueError
-        When there is no such flag, or none that is meant here, or its value is wrong.
+    Raises ValueError when there is no such flag, or none that is meant here, or its value is wrong.
     """
     found, rest = Arguments(), list(args)
     while rest and rest[0].startswith("-"):

@@ -34,10 +34,7 @@ _TRUTHS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n
 def parse(args: Sequence[str]) -> dict[str, Any]:
     """Read ``-name=value`` arguments; what comes after the first of another form is not looked at, as in symal.
 
-    Raises
-    ------
-    ValueError
-        When there is no such argument or value.
+    Raises ValueError when there is no such argument or value.
     """
     found: dict[str, Any] = {
         "alignment": None,
