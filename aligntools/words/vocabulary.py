@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -186,9 +186,14 @@ class Growing:
         return self._data
 
 
-def split_words(text: bytes) -> list[bytes]:
+@overload
+def split_words(text: bytes) -> list[bytes]: ...
+@overload
+def split_words(text: str) -> list[str]: ...
+def split_words(text: Any) -> Any:
     """Split at spaces and tabs, and nothing else; what other white space separates, `white_space` makes spaces of."""
-    return [word for word in text.replace(b"\t", b" ").split(b" ") if word]
+    tab, space = (b"\t", b" ") if isinstance(text, bytes) else ("\t", " ")
+    return [word for word in text.replace(tab, space).split(space) if word]
 
 
 class Lexicon:

@@ -109,6 +109,11 @@ def tell_unwritten(rows: int) -> None:
         _unwritten.warning("%d row%s left out: %s", rows, "s" if rows > 1 else "", _UNREADABLE)
 
 
+def is_blank(line: bytes | str) -> bool:
+    """Tell whether a line, with its end or without, has nothing but what separates words."""
+    return not line.strip(b" \t\r\n" if isinstance(line, bytes) else " \t\r\n")
+
+
 def has_others(block: bytes) -> bool:
     """Tell whether whole lines have white space that is neither space nor tab nor their end."""
     if len(block) < _SHORT:

@@ -8,6 +8,7 @@ import numpy as np
 from aligntools.aligning.terms.occurrences import BLOCK, codes_of, mixed
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Bitext, Side, in_lower_case
+from aligntools.words.vocabulary import split_words
 
 #: Letters that the endings of two forms of a word may have, and letters that they share at least.
 _ENDING, _SHARED = 3, 4
@@ -49,7 +50,7 @@ def inconsistencies(cased: Bitext, links: Links, known: Iterable[tuple[str, str]
     text = in_lower_case(cased)
     entries: dict[tuple[str, ...], list[str]] = {}
     for source, target in known:
-        entries.setdefault(tuple(source.lower().split()), []).append(target)
+        entries.setdefault(tuple(split_words(source.lower())), []).append(target)
     terms = [term for term in entries if 0 < len(term) <= _LONGEST]
     ids = dict(zip(terms, _ids(terms, text.source_vocabulary), strict=True))
     there = [term for term in terms if min(ids[term]) >= 0]
@@ -61,7 +62,7 @@ def inconsistencies(cased: Bitext, links: Links, known: Iterable[tuple[str, str]
         expected = entries[term]
         begin, end = text.target.offsets[pair], text.target.offsets[pair + 1]
         words = [text.target_vocabulary.word(int(k)) for k in text.target.tokens[begin:end]]
-        if any(_stands(target.lower().split(), words) for target in expected):
+        if any(_stands(split_words(target.lower()), words) for target in expected):
             continue
         first = place - int(text.source.offsets[pair])
         some = links.pairs[links.offsets[pair] : links.offsets[pair + 1]]

@@ -15,6 +15,7 @@ from aligntools.api.given.texts import Sentence
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.running import Run
+from aligntools.words.vocabulary import split_words
 
 
 class PairQuality(NamedTuple):
@@ -62,7 +63,7 @@ class Filter:
         words = block.lengths[0].tolist()
         found = []
         for row, n, source, target in zip(figures, words, sources, targets, strict=True):
-            same = copied(source.split(), target.split()) if n else 0.0
+            same = copied(split_words(source), split_words(target)) if n else 0.0
             score, first, second, probability = row
             reason = self._reason(score, min(first, second), probability, same) if n else "unaligned"
             found.append(PairQuality(score, first, second, probability, same, reason))

@@ -14,6 +14,7 @@ from aligntools.formats.translation.plf import parse_cn, parse_plf, stream_latti
 from aligntools.translating.lattices import PREFIX, LatticeLines, lattice_lines
 from aligntools.translating.settings import LatticeSettings
 from aligntools.translating.text import Lines
+from aligntools.words.white_space import is_blank
 
 #: Text, or lattices.
 Input: TypeAlias = Text | Iterable[Sentence | WordLattice]
@@ -52,7 +53,7 @@ def _lattices(items: Any, settings: LatticeSettings) -> Iterator[WordLattice]:
         elif settings.input == "plf":
             yield parse_plf(item, scores, IN_MEMORY, number)
         else:
-            yield parse_cn(item.splitlines(), scores)
+            yield parse_cn((line for line in item.split("\n") if not is_blank(line)), scores)
 
 
 def stream_input(text: Input, size: int, how: LatticeInput | None, split: str | None = None) -> Iterator[Lines]:

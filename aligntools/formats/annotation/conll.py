@@ -27,6 +27,8 @@ from aligntools.formats.annotation.conll_layouts import (
 from aligntools.formats.opening import files
 from aligntools.formats.opening.metering import FOR_OBJECTS
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.words.vocabulary import split_words
+from aligntools.words.white_space import is_blank
 
 _WIDTH = len(COLUMNS)
 _RANGE_OR_EMPTY = re.compile(rb"[1-9]\d*-[1-9]\d*|\d+\.[1-9]\d*")
@@ -285,7 +287,7 @@ def parse_parts(path: object, lines: Iterable[bytes], sentences: int) -> Iterato
     pending, blocks, inside, first, layout = [], 0, False, 1, None
     for line in lines:
         pending.append(line)
-        if not line.isspace():
+        if not is_blank(line):
             inside = True
         elif inside:
             inside = False
@@ -312,7 +314,7 @@ def parse_conll(path: object, lines: list[bytes], first_line: int = 1, layout: L
     blanks, named = [], []
     for k in np.flatnonzero(~is_word).tolist():
         line = lines[k]
-        if line.isspace() or not line:
+        if is_blank(line):
             blanks.append(k)
         elif line.startswith(b"#"):
             if _SENTENCE_COMMENT.match(line):
@@ -372,7 +374,7 @@ def _what_is_wrong(line: bytes, layout: Layout) -> str:
         said = "global.columns has" if layout.name == "CoNLL-U Plus" else f"{layout.name} has at least"
         return f"{columns} columns; {said} {layout.width}"
     if columns == 1:
-        if len(line.split()) > 1:
+        if len(split_words(line)) > 1:
             return f"no tab; CoNLL has {_WIDTH} columns with tabs between them, not spaces"
         return f"'{_shown(line.strip())}' alone on a line; CoNLL has {_WIDTH} columns with tabs between them"
     if not layout.fits(columns):

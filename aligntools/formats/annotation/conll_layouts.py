@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aligntools.ground.errors import DataError
+from aligntools.words.white_space import is_blank
 
 #: Columns by name, counted from 0. CoNLL-X calls ``upos`` CPOSTAG and ``xpos`` POSTAG.
 COLUMNS = {
@@ -72,7 +73,7 @@ def layout_of(path: object, lines: Sequence[bytes], first_line: int = 1) -> Layo
     for k, line in enumerate(lines):
         if line.startswith(b"#") and (found := HEADER.match(line)):
             return plus(path, found[1], first_line + k)
-        if not line.startswith(b"#") and not line.isspace():
+        if not line.startswith(b"#") and not is_blank(line):
             return CONLL_2009 if _is_2009(line.rstrip(b"\r\n").split(b"\t")) else BASIC
     return BASIC
 

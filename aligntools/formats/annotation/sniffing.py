@@ -8,6 +8,7 @@ from itertools import islice
 from aligntools.formats.annotation.conll_layouts import COLUMNS, HEADER
 from aligntools.ground.errors import DataError
 from aligntools.words.vocabulary import split_words
+from aligntools.words.white_space import is_blank
 
 #: ``columns`` is a word and its tag on a line, between tabs or spaces, and a blank line after a sentence.
 FORMATS = ("conll", "tagged", "columns", "text")
@@ -90,7 +91,7 @@ def sniff(lines: Sequence[bytes], among: Sequence[str] = FORMATS, separator: byt
     separator : bytes
         Of tagged text: the given one, or the one of `SEPARATORS` that most tokens have.
     """
-    sample = list(islice((x for x in lines if not x.isspace()), SAMPLE))
+    sample = list(islice((x for x in lines if not is_blank(x)), SAMPLE))
     separators = SEPARATORS if separator is None else (separator,)
     if "conll" in among and conll_at(*beginning(lines)):
         return "conll", separators[0]
@@ -116,7 +117,7 @@ def looks_like_conll(lines: Sequence[bytes]) -> bool:
         return bool(_ID.fullmatch(fields[0])) or all(line.count(b"\t") == len(COLUMNS) - 1 for line in lines)
     # The same with too few columns, or with spaces, which its reader will explain: two lines with ids, so that no plain
     # text is taken for it.
-    rows = [line.split(b"\t") if len(fields) > 3 else line.split() for line in lines]
+    rows = [line.split(b"\t") if len(fields) > 3 else split_words(line.rstrip(b"\r\n")) for line in lines]
     width = len(fields) if len(fields) > 3 else len(COLUMNS)
     if len(rows) < 2 or any(len(row) != width for row in rows):
         return False

@@ -9,6 +9,7 @@ from aligntools.formats.annotation.tagged import Tokens
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
+from aligntools.words.vocabulary import split_words
 
 _Name = TypeVar("_Name", str, bytes)
 #: What stands for no tag, and between the tags of a set.
@@ -56,7 +57,7 @@ def likely(weights: Mapping[_Name, float], least: float) -> dict[_Name, float]:
 
 def _weight(fields: list[bytes]) -> float | None:
     """Return the weight of a line of a dictionary, None where it is none."""
-    if len(fields) not in (2, 3) or not fields[0] or fields[1].split() != [fields[1]]:
+    if len(fields) not in (2, 3) or not fields[0] or split_words(fields[1]) != [fields[1]]:
         return None
     try:
         weight = float(fields[2]) if len(fields) == 3 else 1.0

@@ -20,7 +20,7 @@ from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import shown
 from aligntools.words.untokenized import hint
 from aligntools.words.vocabulary import split_words
-from aligntools.words.white_space import WhiteSpace
+from aligntools.words.white_space import WhiteSpace, is_blank
 
 _SPACES = re.compile(rb"[\r\v\f]")  # what bytes.split takes for a space and we do not
 
@@ -244,7 +244,7 @@ def format_tagged(
         When a tag has the separator in it, so that it could not be read back.
     """
     for tag in set(tags):
-        if separator in tag or not tag or tag.split() != [tag]:
+        if separator in tag or split_words(tag) != [tag] or tag.endswith((b"\r", b"\n")):
             name, mark = shown(tag.decode("utf-8", "replace")), shown(separator.decode())
             raise UsageProblem(f"tag '{name}' cannot stand behind the separator '{mark}' (use another `separator`)")
     pairs = zip(words, tags, strict=True)
@@ -336,7 +336,7 @@ def _columns(path: object, lines: list[bytes], column: int | str | None) -> Toke
     tabs = any(b"\t" in line for line in lines)
     words, tags, lengths, starts, inside = [], [], [], [], False
     for number, line in enumerate(lines, 1):
-        if line.isspace() or not line:
+        if is_blank(line):
             inside = False
             continue
         if tabs and is_comment(line):

@@ -11,6 +11,7 @@ from aligntools.formats.links.entries import Entry, plain
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
+from aligntools.words.white_space import is_blank
 
 #: Largest weight of an entry.
 MUCH = 1e6
@@ -45,7 +46,7 @@ def read_dictionary(path: str) -> list[Entry]:
 def _pairs(path: str, data: bytes) -> Iterator[Entry]:
     """Yield the entries of text with tabs."""
     for number, line in enumerate(data.split(b"\n"), 1):
-        if not line.strip() or line.startswith(b"#"):
+        if is_blank(line) or line.startswith(b"#"):
             continue
         try:
             fields = line.decode().removesuffix("\r").split("\t")
@@ -56,7 +57,7 @@ def _pairs(path: str, data: bytes) -> Iterator[Entry]:
             raise DataError(path, number, f"is binary; {_FORM}")
         if not 2 <= len(fields) <= 3:
             raise DataError(path, number, f"'{shown(line.decode().strip())}' has {len(fields) - 1} tabs; {_FORM}")
-        source, target = plain(fields[0]), fields[1].strip()
+        source, target = plain(fields[0]), fields[1].strip(" ")
         targets = [target] if target == ";" else [plain(one) for one in target.split(";")]
         if not source or not any(targets):
             raise DataError(path, number, f"'{shown(line.decode().strip())}' has an empty side; {_FORM}")

@@ -4,6 +4,8 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from aligntools.words.vocabulary import split_words
+
 #: Signs of entries that text has otherwise: hyphens, the ligature of Dutch, hyphens that show at ends of lines alone.
 _SIGNS = str.maketrans({"‐": "-", "‑": "-", "ĳ": "ij", "Ĳ": "IJ", "\u00ad": None})
 #: Stress marks, which dictionaries of Cyrillic scripts have and text has not; letters with a sign of their own are one
@@ -26,4 +28,4 @@ def plain(text: str) -> str:
     """Return the words of an entry as text would have them, with single spaces between them."""
     if not text.isascii():
         text = _STRESS.sub("", unicodedata.normalize("NFC", text).translate(_SIGNS))
-    return " ".join(text.split())
+    return " ".join(split_words(text.replace("\n", " ").replace("\r", " ")))

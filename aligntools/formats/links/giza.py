@@ -7,6 +7,7 @@ from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 from aligntools.words.vocabulary import split_words
+from aligntools.words.white_space import is_blank
 
 _A3_HEADER = re.compile(rb"# Sentence pair \((\d{1,9})\) source length (\d{1,9}) target length (\d{1,9}) ")
 _A3_WORD = re.compile(rb" \(\{ ((?:\d{1,9} )*)\}\)")
@@ -60,7 +61,7 @@ def giza_records(path: str) -> Iterator[tuple[int, tuple[int, int, int], tuple[b
     """
     rows = enumerate(files.lines(path), 1)
     for line, header in rows:
-        if not header.strip():
+        if is_blank(header):
             continue
         match = _A3_HEADER.match(header)
         target, words = (next(rows, (0, None))[1] for _ in range(2))

@@ -10,6 +10,7 @@ import numpy as np
 
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
+from aligntools.words.vocabulary import split_words
 
 #: Classes of words are numbered up to this.
 _MOST_CLASSES = 10_000
@@ -63,7 +64,7 @@ def whole_lines(path: str | PathLike[str]) -> Iterator[tuple[int, bytes]]:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 raise DataError(path, number, "the file ends within this line; it was cut off, write it again")
-            yield number, line.rstrip()
+            yield number, line.rstrip(b" \t\r\n")
 
 
 def _shown(line: bytes) -> str:
@@ -173,7 +174,7 @@ def read_word_classes(path: str | PathLike[str]) -> dict[bytes, int]:
     numbers: dict[bytes, int] = {b"0": 0}
     found: dict[bytes, int] = {}
     for number, line in enumerate(files.lines(path), 1):
-        fields = line.split()
+        fields = split_words(line)
         if len(fields) != 2:
             raise DataError(path, number, f"'{_shown(line)}' is not a word and its class")
         if fields[0] in found:
@@ -188,9 +189,9 @@ def read_settings(path: str | PathLike[str]) -> dict[str, str]:
     """Read ``name value`` lines (``.gizacfg``); names in lower case."""
     found = {}
     for line in files.text_lines(path):
-        name, _, value = line.strip().partition(" ")
+        name, _, value = line.strip(" \t").partition(" ")
         if name:
-            found[name.lower()] = value.strip()
+            found[name.lower()] = value.strip(" \t")
     return found
 
 

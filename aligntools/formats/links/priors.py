@@ -18,7 +18,7 @@ from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
 from aligntools.words.vocabulary import Vocabulary
-from aligntools.words.white_space import tell_unwritten, whole_words
+from aligntools.words.white_space import is_blank, tell_unwritten, whole_words
 
 #: How NULL, id 0 of every vocabulary, is called in files.
 NULL = b"<NULL>"
@@ -199,7 +199,7 @@ def _take_lines(builder: "_Builder", block: bytes, path: object, first: int) -> 
     found: dict[str, list[list[bytes]]] = {kind: [] for kind in PAIRS + JUMPS}
     for number, row in enumerate(block.split(b"\n")[:-1], first):
         row = row.removesuffix(b"\r")
-        if not row.strip():
+        if is_blank(row):
             continue
         kind, fields = row_of(row, path, number)
         found[kind].append(fields)

@@ -14,6 +14,7 @@ from aligntools.formats.opening import files
 from aligntools.ground import memory
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
+from aligntools.words.vocabulary import split_words
 
 _log = logging.getLogger("aligntools")
 _HEADER = re.compile(rb"[ \t]*(\d+)[ \t]+(\d+)[ \t\r]*")
@@ -41,10 +42,10 @@ def read_word_vectors(path: str, words: Iterable[str]) -> np.ndarray:
     begin, _, rest = first.partition(b"\n")
     header = _HEADER.fullmatch(begin)
     announced = int(header[1]) if header else None
-    width = int(header[2]) if header else len(begin.split()) - 1
+    width = int(header[2]) if header else len(split_words(begin)) - 1
     if b"\0" in begin:
         raise DataError(path, 1, _BINARY)
-    if not 0 < width <= MOST or (not header and not _is_number(begin.split()[-1])):
+    if not 0 < width <= MOST or (not header and not _is_number(split_words(begin)[-1])):
         raise DataError(path, 1, f"'{shown(begin.decode('utf-8', 'replace'))}': {_CONTENT}")
     reader = _Reader(path, width, words)
     reader.take(rest if header else first, 2 if header else 1)

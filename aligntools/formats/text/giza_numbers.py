@@ -15,6 +15,7 @@ from aligntools.formats.links.giza_tables import FIRST as FIRST
 from aligntools.formats.opening import files
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.errors import DataError
+from aligntools.words.vocabulary import split_words
 
 _LINES = 10_000  # formatted at a time
 
@@ -33,7 +34,7 @@ def read_vcb(path: object) -> dict[int, bytes]:
     """
     found: dict[int, bytes] = {}
     for number, line in enumerate(files.lines(path), 1):
-        fields = line.split()
+        fields = split_words(line)
         if len(fields) != 3 or not fields[0].isdigit() or len(fields[0]) > 9 or int(fields[0]) < 1:
             shown = line[:40].decode("utf-8", "replace")
             raise DataError(path, number, f"'{shown}' is not the number of a word, from 1 on, the word and its count")

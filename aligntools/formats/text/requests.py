@@ -18,7 +18,7 @@ from aligntools.formats.annotation.tagged import Tokens, parse_tagged, parse_tex
 from aligntools.formats.opening import files
 from aligntools.formats.opening.metering import MOST_BYTES, bounded_lines
 from aligntools.ground.errors import DataError
-from aligntools.words.white_space import WhiteSpace
+from aligntools.words.white_space import WhiteSpace, is_blank
 
 #: Words of a sentence up to which there is an answer.
 MOST_WORDS = 30_000
@@ -75,7 +75,7 @@ def _reader(path: object, separator: bytes | None) -> Callable[[bytes, int], Tok
 
     def read(line: bytes, number: int) -> Tokens:
         nonlocal separator
-        if separator is None and not line.isspace():
+        if separator is None and not is_blank(line):
             separator = sniff([line], ("tagged",))[1]
         return parse_tagged(path, [line], number, separator or SEPARATORS[0])
 
@@ -93,7 +93,7 @@ def _sentences(path: object, lines: Iterable[bytes | None]) -> Iterator[Request]
         size += len(line) if line is not None else MOST_BYTES + 1
         if size <= MOST_BYTES:
             block.append(line or b"")
-        if line is None or not line.isspace():
+        if line is None or not is_blank(line):
             inside = True
         elif inside:
             found = _block(path, block, first, size, layout)

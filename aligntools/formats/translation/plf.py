@@ -23,6 +23,7 @@ from typing import TypeVar
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
+from aligntools.words.white_space import is_blank
 
 #: The word of arcs without one.
 EPSILON = "*EPS*"
@@ -84,7 +85,7 @@ def parse_plf(
     path, line: For messages.
     """
     try:
-        lattice = WordLattice(_nodes(text.strip()))
+        lattice = WordLattice(_nodes(text.strip(" \t\r\n")))
         _check(lattice, scores)
     except _Fault as fault:
         raise DataError(
@@ -129,7 +130,7 @@ def stream_lattices(path: str, format: str, scores: int = 1) -> Iterator[WordLat
     column: list[str] = []
     number = 0
     for number, line in enumerate(lines, 1):
-        if line.strip():
+        if not is_blank(line):
             column.append(line)
             continue
         yield parse_cn(column, scores, path, number - len(column))
