@@ -540,3 +540,39 @@ def test_nothing_names_a_place_on_somebodys_machine():
             continue
         found += [f"{path.relative_to(ROOT)}: {m[0]}" for m in places.finditer(text)]
     assert not found
+
+
+#: Where text may be split, or stripped, at whatever Python takes for white space or for the end of a line, and why.
+#: Everywhere else words stand between spaces and tabs, and lines end with a newline: `split_words`, `is_blank`.
+AT_WHITE_SPACE = {
+    "messages, options, tables of our own": """aligning/contrastive api/align/contrastive_files
+        api/serving/app api/tag/tagging cli/drop_ins cli/kinds cli/project cli/standins/eflomal.py ground metrics
+        parsing/features parsing/warming tagging/forms/unknown tagging/warming translating/warming viewing
+        words/malformed formats/annotation/conll.py formats/annotation/conll_layouts formats/models/modelfile
+        formats/text/exchange formats/text/units""",
+    "numbers and links, as bytes": """adapters/eflomal/numbered aligning/parts/planning api/translate/extracting
+        cli/standins/force_align formats/annotation/conll_tokens formats/links/bal formats/links/given_links
+        formats/links/giza.py formats/links/giza_reading formats/links/goldlinks formats/models/word_vectors
+        formats/text/giza_numbers formats/text/numbered_sentences formats/translation/grammar_text""",
+    "what a file begins with": "api/align/markup api/models/model_views api/parse/constituents formats/links/apertium",
+    "as the program does in whose place it stands": """adapters/eflomal/priors adapters/eflomal/text adapters/simalign
+        api/score/scorers cli/standins/eflomal_align cli/standins/mgiza formats/links/dictd formats/translation/arpa
+        words/pieces words/untokenized""",
+    "raw text and documents, in which all white space is alike": """aligning/checking/surface api/serving/answers
+        formats/annotation/raw_text formats/markup projecting/markup words/piece_marks""",
+    "surrounding spaces in a message": "formats/links/dictionary",
+}
+
+
+def test_words_and_lines_end_where_the_formats_say():
+    """No bare `split()`, `strip()`, `splitlines()` or `isspace()`: they know separators that words may hold."""
+    allowed = tuple(f"aligntools/{name}" for names in AT_WHITE_SPACE.values() for name in names.split())
+    found = {}
+    for name, tree in MODULES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                bare = node.func.attr in ("split", "strip", "lstrip", "rstrip") and not (node.args or node.keywords)
+                if bare or node.func.attr in ("splitlines", "isspace", "readlines"):
+                    found.setdefault(name, []).append(node.lineno)
+    assert {name: lines for name, lines in found.items() if not name.startswith(allowed)} == {}
+    assert [name for name in allowed if not any(one.startswith(name) for one in found)] == []  # each is needed

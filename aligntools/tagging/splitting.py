@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from aligntools.words.vocabulary import split_words
+
 #: Between the tags of a token that stands for several words.
 JOIN = b"+"
 #: An ending begins where the form and its first word part, or up to so many letters before.
@@ -42,7 +44,7 @@ class Splitter:
                 tag = JOIN.join(tags).decode()
             except UnicodeDecodeError:
                 continue
-            if any(len(x.split()) != 1 for x in (text, tag, *parts)):
+            if any(split_words(x) != [x] for x in (text, tag, *parts)):
                 continue
             forms.setdefault(f"{text} {tag}", Counter())[" ".join(parts)] += 1
             same = _common(text, parts[0])

@@ -11,6 +11,7 @@ from aligntools.api.align.text_work import OpenedText, TextWork
 from aligntools.formats.links.findings import as_text
 from aligntools.formats.opening.files import writing
 from aligntools.ground.errors import UsageProblem
+from aligntools.words.vocabulary import split_words
 
 if TYPE_CHECKING:
     pass
@@ -49,12 +50,6 @@ class CheckFiles:
         """Refuse what does not go together."""
         if self.summary and (self.flagged or self.in_order or self.output_format != "tsv"):
             raise UsageProblem("`summary` writes one line; leave out what is about the lines of pairs")
-
-
-def _split(line: bytes) -> list[str]:
-    """Return the words of a line."""
-    words = line.decode("utf-8", "replace").replace("\t", " ").split(" ")
-    return [word for word in words if word]
 
 
 def row(pair: PairCheck, source: str, target: str, form: CheckFormat) -> str:
@@ -127,7 +122,7 @@ class CheckedText:
 
     def _words(self, lines: list[Any], text: OpenedText) -> list[list[list[str]]]:
         spaced = (text.tokens or text.raw).spaced(lines) if text.reading.split == "unicode" else lines
-        return [[_split(line) for line in side] for side in spaced]
+        return [[split_words(line.decode("utf-8", "replace")) for line in side] for side in spaced]
 
     def _write(self, found: Checked, shown: tuple[list[str], list[str]]) -> None:
         with writing(self.files.output) as out:

@@ -114,7 +114,7 @@ class TermList(Sequence["Term"]):
             raise UsageProblem(f"no format '{format}' of terms; there are {', '.join(get_args(TermFormat))}")
         if format == "tbx":
             return "".join(self._tbx())
-        return glossaries.format_table(map(self._row, self), comma=format == "csv")
+        return glossaries.format_table(list(map(self._row, self)), comma=format == "csv")
 
     def save(self, path: str | os.PathLike[str], format: TermFormat = "auto") -> None:
         """Write `format` to a file, compressed as its name says; ``auto`` goes by ``.csv`` and ``.tbx`` in its name."""

@@ -251,7 +251,7 @@ def format_tree_lists(first: int, lists: Iterable[Sequence[Scored]], scores: boo
     """
     lines = []
     for number, own in enumerate(lists, first):
-        for one, tree in zip(own, format_trees(one.tree for one in own).splitlines(), strict=True):
+        for one, tree in zip(own, format_trees(one.tree for one in own).split("\n"), strict=False):
             more = f" ||| {one.score:.6f}" if scores else ""
             lines.append(f"{number} ||| {tree} ||| {one.log_probability:.6f}{more}\n")
     return "".join(lines)

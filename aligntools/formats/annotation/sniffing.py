@@ -37,7 +37,7 @@ def beginning(lines: Iterable[bytes]) -> tuple[list[bytes], list[int]]:
     for line in lines:
         seen.append(line)
         size += len(line)
-        if not line.isspace() and not line.startswith(b"#"):
+        if not is_blank(line) and not line.startswith(b"#"):
             telling.append(len(seen) - 1)
         if len(telling) == 2 or size > _GLANCE:
             break

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import logging
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from xml.sax.saxutils import escape, quoteattr
@@ -10,21 +12,28 @@ from aligntools.formats.opening import files
 from aligntools.formats.opening.streamed_xml import read_xml, xml_root
 from aligntools.ground.errors import DataError
 from aligntools.words.language_tags import matches
+from aligntools.words.vocabulary import split_words
+from aligntools.words.white_space import tell_unwritten, whole_words
 
+_log = logging.getLogger("aligntools")
 #: The first line of tables that are written.
 COLUMNS = (
     *("source", "target", "count", "p(target|source)", "p(source|target)", "score"),
     *("variants", "source example", "target example"),
 )
 _TBX_ROOTS = ("tbx", "martif")
+#: What XML 1.0 cannot hold, or not as it is: controls, halves of surrogate pairs, and two that are no characters.
+_NO_XML = re.compile("[\0-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
+_LONGEST_CELL = 1 << 30
 _ENTRIES, _LANGUAGES = ("conceptEntry", "termEntry"), ("langSec", "langSet")
 
 
 def read_glossary(path: str, languages: Sequence[str] = ()) -> list[tuple[str, str]]:
     """Read the term pairs of a glossary: tab-separated, CSV where no line has a tab, or TBX.
 
-    Of a table the first two columns are read; a first line as `COLUMNS` has it, or one that begins with ``#``, is none
-    of its terms. Of a concept in TBX every term of the one language goes with every term of the other.
+    Of a table the first two columns are read; a first line as `COLUMNS` has it is none of its terms, and without such a
+    line those that begin with ``#`` are none. Of a concept in TBX every term of the one language goes with every term
+    of the other.
 
     languages: Source and target of TBX; without, the first two that it has.
     Raises DataError when it cannot be read, a line has one column, or there is no term.
@@ -38,13 +47,15 @@ def read_glossary(path: str, languages: Sequence[str] = ()) -> list[tuple[str, s
 
 
 def _of_table(path: str) -> Iterator[tuple[str, str]]:
-    rows: Iterable[list[str]]
     text = list(files.text_lines(path))
-    comma = not any("\t" in line for line in text)
-    rows = csv.reader(text) if comma else (line.split("\t") for line in text)
+    ours = [text[0].startswith(mark.join(COLUMNS[:3])) for mark in "\t,"] if text else [False, False]
+    comma = ours[1] or not any("\t" in line for line in text)
+    rows = _of_csv(path, text) if comma else (line.split("\t") for line in text)
     for number, row in enumerate(rows, 1):
-        cells = [cell.strip() for cell in row]
-        if not any(cells) or cells[0].startswith("#") or (number == 1 and cells[:2] == list(COLUMNS[:2])):
+        cells = [cell.strip(" ") for cell in row]
+        if not any(cells) or (cells[0].startswith("#") and not any(ours)):
+            continue
+        if number == 1 and cells[:2] == list(COLUMNS[:2]):
             continue
         if len(cells) < 2 or not cells[0] or not cells[1]:
             expected = "a source term, a tab and a target term were expected"
@@ -52,6 +63,15 @@ def _of_table(path: str) -> Iterator[tuple[str, str]]:
         if any("\ud800" <= c <= "\udfff" for c in cells[0] + cells[1]):
             raise DataError(path, number, "bytes that are not UTF-8 (convert the file, for instance with iconv)")
         yield cells[0], cells[1]
+
+
+def _of_csv(path: str, text: Iterable[str]) -> Iterator[list[str]]:
+    csv.field_size_limit(_LONGEST_CELL)
+    rows = csv.reader(text)
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise DataError(path, rows.line_num, f"is not CSV: {error}; put the cell in quotes") from None
 
 
 def _of_tbx(path: str, languages: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -73,20 +93,25 @@ def _of_tbx(path: str, languages: Sequence[str]) -> Iterator[tuple[str, str]]:
                 text = []
         elif event.kind == "end":
             if event.local == "term" and text is not None:
-                terms.setdefault(language, []).append(" ".join("".join(text).split()))
+                terms.setdefault(language, []).append(" ".join(split_words("".join(text).replace("\n", " "))))
                 text = None
             elif event.local in _ENTRIES and len(order) == 2:
                 sides = [list(chain(*(terms[name] for name in terms if matches(side, name)))) for side in order]
                 yield from ((a, b) for a in sides[0] for b in sides[1] if a and b)
 
 
-def format_table(rows: Iterable[Sequence[str]], comma: bool = False) -> str:
-    """Return rows as a table with `COLUMNS` above: tab-separated, or CSV (RFC 4180)."""
+def format_table(rows: Sequence[Sequence[str]], comma: bool = False) -> str:
+    """Return rows as a table with `COLUMNS` above: tab-separated, or CSV (RFC 4180).
+
+    Rows whose terms other programs would cut are left out, and counted in a warning.
+    """
+    table = [row for row in rows if whole_words(row[:2]).all()]
+    tell_unwritten(len(rows) - len(table))
     out = io.StringIO()
     if comma:
-        csv.writer(out, lineterminator="\r\n").writerows(chain([COLUMNS], rows))
+        csv.writer(out, lineterminator="\r\n").writerows(chain([COLUMNS], table))
         return out.getvalue()
-    for row in chain([COLUMNS], rows):
+    for row in chain([COLUMNS], table):
         out.write("\t".join(cell.translate(_PLAIN) for cell in row) + "\n")
     return out.getvalue()
 
@@ -97,17 +122,25 @@ _PLAIN = str.maketrans("\t\r\n", "   ")
 def format_tbx(entries: Iterable[tuple[Sequence[str], Sequence[str], str]], languages: Sequence[str]) -> Iterator[str]:
     """Yield the text of TBX-Basic (ISO 30042:2019, DCA style).
 
+    Entries whose terms have characters that XML cannot hold are left out, and counted in a warning; so are variants.
+
     entries: Each side is its terms, the preferred one first, and last an example, which may be empty.
     """
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield f'<tbx type="TBX-Basic" style="dca" xml:lang={quoteattr(languages[0])} xmlns="urn:iso:std:iso:30042:ed-2">\n'
     yield "  <tbxHeader>\n    <fileDesc>\n      <sourceDesc>\n        <p>Found in parallel text by aligntools.</p>\n"
     yield "      </sourceDesc>\n    </fileDesc>\n  </tbxHeader>\n  <text>\n    <body>\n"
-    for number, (source, target, note) in enumerate(entries, 1):
+    number = left_out = 0
+    for source, target, note in entries:
+        if _NO_XML.search(source[0] + target[0]):
+            left_out += 1
+            continue
+        number += 1
         yield f'      <conceptEntry id="c{number}">\n        <note>{_text(note)}</note>\n'
         for language, (*terms, example) in zip(languages, (source, target), strict=True):
             yield f"        <langSec xml:lang={quoteattr(language)}>\n"
-            for place, term in enumerate(terms):
+            left_out += sum(bool(_NO_XML.search(term)) for term in terms)
+            for place, term in enumerate(term for term in terms if not _NO_XML.search(term)):
                 yield f"          <termSec>\n            <term>{_text(term)}</term>\n"
                 if example and not place:
                     yield f'            <descrip type="context">{_text(example)}</descrip>\n'
@@ -115,8 +148,10 @@ def format_tbx(entries: Iterable[tuple[Sequence[str], Sequence[str], str]], lang
             yield "        </langSec>\n"
         yield "      </conceptEntry>\n"
     yield "    </body>\n  </text>\n</tbx>\n"
+    if left_out:
+        _log.warning("%d term%s left out: XML cannot hold their characters", left_out, "s" if left_out > 1 else "")
 
 
 def _text(text: str) -> str:
     """Return text as XML has it, without the controls that it may not have."""
-    return escape("".join(c for c in text if c >= " " or c == "\t"))
+    return escape(_NO_XML.sub("", text).replace("\n", " "))

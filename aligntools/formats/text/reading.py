@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 from aligntools.ground.declaring import Settings, declared, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
+from aligntools.words.vocabulary import split_words
 
 #: What is between the sides of a text that is one file: ``' ||| '``, a tab, or what its first line says.
 InputFormat: TypeAlias = Literal["auto", "joint", "tsv"]
@@ -188,7 +189,7 @@ class TextReading(Settings):
 
 def check_separator(separator: str | bytes | None) -> None:
     """Refuse a separator of word and tag that cannot stand within a word."""
-    if separator is not None and (not separator or separator.split() != [separator]):
+    if separator is not None and split_words(separator) != [separator]:
         raise UsageProblem("`separator` is one or more characters, none of them a space")
 
 
