@@ -546,9 +546,10 @@ def test_nothing_names_a_place_on_somebodys_machine():
 #: Everywhere else words stand between spaces and tabs, and lines end with a newline: `split_words`, `is_blank`.
 AT_WHITE_SPACE = {
     "messages, options, tables of our own": """aligning/contrastive api/align/contrastive_files
-        api/serving/app api/tag/tagging cli/drop_ins cli/kinds cli/options cli/project cli/standins/eflomal.py ground metrics
-        parsing/features parsing/warming tagging/forms/unknown tagging/warming translating/warming viewing
-        words/malformed formats/annotation/conll.py formats/annotation/conll_layouts formats/models/modelfile
+        api/serving/app api/tag/tagging cli/drop_ins cli/kinds cli/options cli/project
+        cli/standins/eflomal.py ground metrics parsing/features parsing/warming tagging/forms/unknown
+        tagging/warming translating/warming viewing words/malformed
+        formats/annotation/conll.py formats/annotation/conll_layouts formats/models/modelfile
         formats/text/exchange formats/text/units""",
     "numbers and links, as bytes": """adapters/eflomal/numbered aligning/parts/planning api/translate/extracting
         cli/standins/force_align formats/annotation/conll_tokens formats/links/bal formats/links/given_links
