@@ -38,9 +38,18 @@ def test_kept_models_give_what_they_gave(kept):
 
 
 def test_every_kind_is_kept():
-    from aligntools.api.models.loading import KINDS
-    from aligntools.formats.models.modelfile import model_kind
+    from aligntools.formats.models.modelfile import KINDS, model_kind
 
     for version in VERSIONS:
         files = [path for path in (KEPT / version).iterdir() if path.suffix not in (".json", ".weights")]
         assert {model_kind(path) for path in files} == set(KINDS) - NEWER.get(version, set())
+
+
+def test_messages_can_name_what_loads_and_saves_every_kind():
+    import aligntools
+    from aligntools.cli.flags import COMMANDS
+    from aligntools.formats.models.modelfile import KINDS
+
+    for name in KINDS.values():
+        assert hasattr(getattr(aligntools, name), "load")
+        assert {f"{name}.load()", f"{name}.save()"} <= set(COMMANDS)

@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING, TypeAlias, Union
 
+import aligntools
 from aligntools.ground.errors import ModelError
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from aligntools.api.translate.language_models import LanguageModel
 
 Model: TypeAlias = Union["Aligner", "Tagger", "Parser", "ConstituentParser", "Grammar", "LanguageModel"]
-#: What model files say that they are.
-KINDS = ("alignment", "tagger", "parser", "dmv", "pcfg", "induced-pcfg", "neural-pcfg", "grammar", "lm")
 
 
 def load(path: str | os.PathLike[str], *, verify: bool = True) -> Model:
@@ -45,40 +44,10 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Model:
     ...     at.load(f"{folder}/model")
     <Tagger of 2 tags, 2 states>
     """
-    from aligntools.formats.models.modelfile import model_kind
+    from aligntools.formats.models.modelfile import KINDS, model_kind
 
     kind = "alignment" if os.path.isdir(path) else model_kind(path)
     if kind not in KINDS:
         raise ModelError(path, None, f"holds '{kind}', which is not a model to load")
-    return _class_of(kind).load(path, verify=verify)
-
-
-def _class_of(kind: str) -> type[Model]:
-    """Return the class of a kind of model; what others need is not imported."""
-    if kind == "alignment":
-        from aligntools.api.align.aligner import Aligner
-
-        return Aligner
-    if kind == "tagger":
-        from aligntools.api.tag.tagging import Tagger
-
-        return Tagger
-    if kind in ("induced-pcfg", "neural-pcfg"):
-        from aligntools.api.parse.grammar_induction import InducedConstituentParser
-
-        return InducedConstituentParser
-    if kind == "pcfg":
-        from aligntools.api.parse.constituents import ConstituentParser
-
-        return ConstituentParser
-    if kind == "grammar":
-        from aligntools.api.translate.grammars import Grammar
-
-        return Grammar
-    if kind == "lm":
-        from aligntools.api.translate.language_models import LanguageModel
-
-        return LanguageModel
-    from aligntools.api.parse.parsing import Parser
-
-    return Parser
+    loads: type[Model] = getattr(aligntools, KINDS[kind])
+    return loads.load(path, verify=verify)

@@ -26,26 +26,21 @@ _MAGIC = "aligntools"
 _KEYS, _OLD_KEYS = {"checksum", "kind", "version", "header"}, {"kind", "version", "header"}
 _CHECKED = 1 << 20
 _BREAKS = np.frombuffer(b"\t\n", np.uint8)
-#: What takes a model of each kind.
-USES = {
-    "alignment": "`Aligner.load()`",
-    "tagger": "`Tagger.load()`",
-    "parser": "`Parser.load()`",
-    "dmv": "`Parser.load()`",
-    "grammar": "`Grammar.load()`",
-    "lm": "`LanguageModel.load()`",
-    "contrastive-start": "`start` of `train_contrastive_aligner()`",
+#: The public class that loads and saves a model of each kind.
+KINDS = {
+    "alignment": "Aligner",
+    "tagger": "Tagger",
+    "parser": "Parser",
+    "dmv": "Parser",
+    "pcfg": "ConstituentParser",
+    "induced-pcfg": "InducedConstituentParser",
+    "neural-pcfg": "InducedConstituentParser",
+    "grammar": "Grammar",
+    "lm": "LanguageModel",
 }
-#: What writes a model of each kind.
-WRITERS = {
-    "alignment": "`Aligner.save()`",
-    "tagger": "`Tagger.save()`",
-    "parser": "`Parser.save()`",
-    "dmv": "`Parser.save()`",
-    "grammar": "`Grammar.save()`",
-    "lm": "`LanguageModel.save()`",
-    "contrastive-start": "`teach()`",
-}
+_START = "contrastive-start"  # no model by itself
+USES = {kind: f"`{name}.load()`" for kind, name in KINDS.items()} | {_START: "`start` of `train_contrastive_aligner()`"}
+WRITERS = {kind: f"`{name}.save()`" for kind, name in KINDS.items()} | {_START: "`teach()`"}
 
 
 def write_model(path: str | os.PathLike[str], kind: str, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
