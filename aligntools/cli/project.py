@@ -106,11 +106,9 @@ def command(**o: Any) -> None:
     with files.writing(o["output"]) as out:
         out.write(found.format())
     if o["dictionary"]:
-        rows = found.dictionary(settings.columns[0], o["min_share"]) if settings.columns else {}
+        rows = found.format_dictionary(settings.columns[0], o["min_share"]) if settings.columns else b""
         with files.writing(o["dictionary"]) as out:
-            for word, labels in rows.items():
-                for label, weight in labels.items():
-                    out.write(f"{word}\t{label}\t{weight:.4g}\n".encode("utf-8", "surrogateescape"))
+            out.write(rows)
     if not o["quiet"]:
         words = len(found.reached)
         share = 100 * found.reached.sum() / max(words, 1)

@@ -114,6 +114,11 @@ def is_blank(line: bytes | str) -> bool:
     return not line.strip(b" \t\r\n" if isinstance(line, bytes) else " \t\r\n")
 
 
+def kept_returns(lines: bytes) -> bytes:
+    """Return lines of words with a space behind each last word's carriage return, which is else part of the end."""
+    return lines.replace(b"\r\n", b"\r \n")
+
+
 def has_others(block: bytes) -> bool:
     """Tell whether whole lines have white space that is neither space nor tab nor their end."""
     if len(block) < _SHORT:

@@ -11,7 +11,7 @@ from aligntools.formats.annotation.class_lists import ClassList, WordLookup, rea
 from aligntools.ground.errors import DataError, UsageProblem
 
 #: Bytes that are not UTF-8, with a NUL among them, may be UTF-16: `test_recognizing`. `test_odd_words` has NUL.
-WORDS = st.binary(min_size=1, max_size=4).filter(lambda w: not set(w) & set(b"\0\t\n\v\f\r") and w != b"\xef\xbb\xbf")
+WORDS = st.binary(min_size=1, max_size=4).filter(lambda w: not set(w) & set(b"\0\t\n\v\f\r"))
 
 
 def list_of(rows, paths=False):
@@ -56,6 +56,13 @@ def test_what_is_written_as_a_list_is_read_as_it_was(tmp_path_factory, rows):
     found = read_classes(path)
     assert not found.paths
     assert rows_of(found) == sorted(rows)
+
+
+@pytest.mark.parametrize("word", [b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe", b"\x1f\x8b", b"BZh91AY&SY", b"(\xb5/\xfd"])
+def test_a_first_word_that_looks_like_a_mark_of_a_file_is_a_word(word, tmp_path):
+    rows = [(word, b"3", 9), (b"word", b"3", 1)]
+    list_of(rows).save(tmp_path / "list.gz")
+    assert rows_of(read_classes(tmp_path / "list.gz")) == sorted(rows)
 
 
 def test_files_of_other_programs(written, tmp_path):

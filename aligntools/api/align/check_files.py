@@ -63,7 +63,8 @@ def row(pair: PairCheck, source: str, target: str, form: CheckFormat) -> str:
         [
             *figures,
             *shares,
-            *(text.translate(_PLAIN) for text in (as_text(found.words, found.differences), source, target)),
+            as_text(found.words, found.differences).replace("\t", " "),
+            *(text.translate(_PLAIN) for text in (source, target)),
         ]
     )
 

@@ -70,7 +70,9 @@ class _Outputs:
         names = {"output": output, "rejected": files.rejected, "scores": files.scores}
         names |= {"source": files.source_output, "target": files.target_output}
         self._files: dict[str, Output] = {
-            name: stack.enter_context(writing(path)) for name, path in names.items() if path
+            name: stack.enter_context(writing(path, exact=name in ("output", "rejected")))  # which may be copies
+            for name, path in names.items()
+            if path
         }
 
     def add(self, found: Sequence[PairQuality], sides: Sequence[Sequence[bytes]], raw: "RawPairs") -> None:

@@ -224,7 +224,7 @@ class MarkedFiles:
             else:
                 pairs = list(pairs)
                 model = self._trained(pairs, run)
-            out = stack.enter_context(writing(self.files.output))
+            out = stack.enter_context(writing(self.files.output, exact=document is not None))
             rows = stack.enter_context(writing(self.files.report)) if self.files.report else None
             if rows is not None:
                 rows.write(_HEADER.encode())

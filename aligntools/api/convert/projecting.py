@@ -107,6 +107,12 @@ class Projection:
             for word, labels in found.items()
         }
 
+    def format_dictionary(self, column: str | int = "upos", min_share: float = 0.0) -> bytes:
+        """Return `dictionary` as lines of a word, a label and its weight, as `train_tagger` reads them."""
+        from aligntools.formats.annotation.tag_sets import format_dictionary
+
+        return format_dictionary(self.dictionary(column, min_share))
+
 
 def _with(field: bytes, mark: bytes) -> bytes:
     """Return a field of MISC with a confidence, in the place of an older one."""

@@ -79,6 +79,8 @@ class ClassList:
             if not field or _BREAK.search(field):
                 shown = field[:40].decode("utf-8", "replace")
                 raise UsageProblem(f"'{one_line(shown)}' cannot be in a list: it is empty or has a tab or a line's end")
+        if not self.paths and self.words and all(map(_PATH.fullmatch, self.words)):
+            raise UsageProblem("every word is made of 0 and 1, so that the list would be read as one of paths")
         fine = (whole_words(self.words) & whole_words(self.classes)).tolist()
         tell_unwritten(fine.count(False))
         rows = list(compress(zip(self.words, self.classes, self.counts.tolist(), strict=True), fine))

@@ -26,7 +26,7 @@ from aligntools.formats.annotation.conll_layouts import (
 )
 from aligntools.formats.opening import files
 from aligntools.formats.opening.metering import FOR_OBJECTS
-from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.errors import AligntoolsError, DataError, UsageProblem, one_line
 from aligntools.words.vocabulary import split_words
 from aligntools.words.white_space import is_blank
 
@@ -92,8 +92,12 @@ class Conll:
 
     @property
     def words(self) -> list[bytes]:
-        """The forms of all words."""
-        return self.column(COLUMNS["form"])
+        """The forms of all words; DataError where one is empty."""
+        found = self.column(COLUMNS["form"])
+        if b"" in found:
+            problem = "column 2 (FORM) is empty; a word, or _, was expected"
+            raise DataError(self.path, self.line_of_word(found.index(b"")), problem)
+        return found
 
     def column(self, n: int) -> list[bytes]:
         """Return a column, counted from 0 as CoNLL-U has them, of all word lines; ``_`` where the file has none."""
@@ -389,7 +393,7 @@ def _shown(value: bytes) -> str:
 
 
 def check_values(values: Sequence[bytes], count: int, n: int) -> None:
-    """Check what is to stand in column ``n``, or raise ValueError.
+    """Check what is to stand in column ``n``, or raise AligntoolsError; ValueError where they are too many or too few.
 
     A carriage return may, where it cannot be taken for the line's end.
     """
@@ -397,7 +401,10 @@ def check_values(values: Sequence[bytes], count: int, n: int) -> None:
         raise ValueError(f"{len(values)} values for {count} words")
     for value in set(values):
         if not value or b"\t" in value or b"\n" in value or (n == _WIDTH - 1 and value.endswith(b"\r")):
-            raise ValueError(f"{value!r} cannot stand in a column")
+            raise AligntoolsError(
+                f"'{one_line(_shown(value))}' cannot stand in column {n + 1} of CoNLL: it is empty, or has"
+                " a tab or a line's end"
+            )
 
 
 def format_conll(

@@ -14,6 +14,7 @@ import numpy as np
 from aligntools.formats.annotation.conll import Conll, check_values, parse_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.words.white_space import kept_returns
 
 #: What has a meaning in MISC, and how it is written there.
 ESCAPES = {"\\": "\\\\", " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p"}
@@ -178,7 +179,7 @@ def with_spaces(values: Sequence[bytes], old: Sequence[bytes], mark: bytes) -> l
 def lines_of(values: Sequence[bytes], offsets: np.ndarray, mark: bytes) -> bytes:
     """Write one sentence a line, the values of its words between spaces."""
     values = without_spaces(values, mark)
-    return b"".join(b" ".join(values[a:b]) + b"\n" for a, b in pairwise(offsets.tolist()))
+    return kept_returns(b"".join(b" ".join(values[a:b]) + b"\n" for a, b in pairwise(offsets.tolist())))
 
 
 def sentence_texts(conll: Conll) -> list[bytes]:

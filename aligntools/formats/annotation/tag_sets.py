@@ -1,5 +1,6 @@
 """What is known of tags where they are not all given: sets of tags (``NOUN|VERB``) and dictionaries of words' tags."""
 
+import logging
 from collections.abc import Collection, Mapping
 from typing import TypeVar
 
@@ -11,13 +12,14 @@ from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
 from aligntools.words.vocabulary import split_words
 
+_log = logging.getLogger("aligntools")
 _Name = TypeVar("_Name", str, bytes)
 #: What stands for no tag, and between the tags of a set.
 NONE, OR = b"_", b"|"
 
 
 def read_dictionary(path: object) -> dict[bytes, dict[bytes, float]]:
-    """Read lines of a word, a tag it can have and a weight, between tabs, as ``project --dictionary`` writes them.
+    """Read lines of a word, a tag it can have and a weight, between tabs, as `format_dictionary` writes them.
 
     Lines of the same word and tag add up. A line without a weight counts 1.
 
@@ -38,7 +40,7 @@ def read_dictionary(path: object) -> dict[bytes, dict[bytes, float]]:
                 problem = f"'{text}': a word, a tag and perhaps a weight of 0 or more were expected, between tabs"
                 raise DataError(path, number, f"{problem} (`Projection.dictionary()` makes such lines)")
             word, tag = fields[:2]
-            if tag == NONE or OR in tag:
+            if not _is_tag(tag):
                 name = shown(tag.decode("utf-8", "replace"))
                 raise DataError(path, number, f"'{name}' is not a tag: give each tag of a word a line of its own")
             tags = found.setdefault(word, {})
@@ -46,6 +48,24 @@ def read_dictionary(path: object) -> dict[bytes, dict[bytes, float]]:
     if not found:
         raise DataError(path, None, "has no words; lines of word, tag and weight were expected, between tabs")
     return found
+
+
+def format_dictionary(found: Mapping[str, Mapping[str, float]]) -> bytes:
+    """Return a dictionary as `read_dictionary` reads it; tags that would mean several are left out and counted."""
+    rows = [(word, tag, weight) for word, tags in found.items() for tag, weight in tags.items()]
+    lines = [
+        f"{word}\t{tag}\t{weight:.4g}\n".encode("utf-8", "surrogateescape")
+        for word, tag, weight in rows
+        if _is_tag(tag.encode("utf-8", "surrogateescape"))
+    ]
+    if left_out := len(rows) - len(lines):
+        said = "their tags are _ or have | or a space in them, which a dictionary has no form for"
+        _log.warning("%d row%s left out: %s", left_out, "s" if left_out > 1 else "", said)
+    return b"".join(lines)
+
+
+def _is_tag(tag: bytes) -> bool:
+    return tag != NONE and OR not in tag and split_words(tag) == [tag]
 
 
 def likely(weights: Mapping[_Name, float], least: float) -> dict[_Name, float]:

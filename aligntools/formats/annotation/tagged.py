@@ -20,7 +20,7 @@ from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import shown
 from aligntools.words.untokenized import hint
 from aligntools.words.vocabulary import split_words
-from aligntools.words.white_space import WhiteSpace, is_blank
+from aligntools.words.white_space import WhiteSpace, is_blank, kept_returns
 
 _SPACES = re.compile(rb"[\r\v\f]")  # what bytes.split takes for a space and we do not
 
@@ -274,7 +274,7 @@ def without_spaces(word: bytes) -> bytes:
 
 def _joined(tokens: list[bytes], offsets: list[int] | np.ndarray) -> bytes:
     edges = np.asarray(offsets).tolist()
-    return b"".join(b" ".join(tokens[a:b]) + b"\n" for a, b in pairwise(edges))
+    return kept_returns(b"".join(b" ".join(tokens[a:b]) + b"\n" for a, b in pairwise(edges)))
 
 
 def _parts(lines: Iterable[bytes], count: int) -> Iterator[tuple[int, list[bytes]]]:

@@ -53,7 +53,7 @@ def write_model(path: str | os.PathLike[str], kind: str, header: dict[str, Any],
     about = {"checksum": checksums.UNKNOWN, "kind": kind, "version": VERSION, "header": header}
     text = {_MAGIC: json.dumps(about, sort_keys=True)}
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe must not be replaced by a file
-        with files.writing(path) as out:
+        with files.writing(path, exact=True) as out:
             out.write(checksums.sealed(b"".join(tensors.blocks(arrays, text))))
         return
     try:

@@ -14,7 +14,15 @@ from typing import IO
 
 from aligntools.formats.opening import live_inputs
 from aligntools.formats.opening.metering import Readable, metered
-from aligntools.formats.opening.recognizing import Raw, Recognized, compression_of, suffix_of, zstandard_of
+from aligntools.formats.opening.recognizing import (
+    MARK,
+    Raw,
+    Recognized,
+    compression_of,
+    needs_mark,
+    suffix_of,
+    zstandard_of,
+)
 from aligntools.ground.errors import DataError
 from aligntools.store import appearing
 
@@ -196,14 +204,21 @@ def text_lines(path: object) -> Generator[str, None, None]:
 
 
 class Output:
-    """A file that is being written; what fails is its own `DataError`, unlike what else fails meanwhile."""
+    """A file that is being written; what fails is its own `DataError`, unlike what else fails meanwhile.
 
-    def __init__(self, path: object, file: IO[bytes] | io.BufferedIOBase) -> None:
-        self._path, self._file = path, file
+    Text of which the first word would be taken for a byte order mark, or the like, has a byte order mark before it.
+    """
+
+    def __init__(self, path: object, file: IO[bytes] | io.BufferedIOBase, exact: bool = False) -> None:
+        self._path, self._file, self._begins = path, file, not exact
 
     def write(self, data: bytes) -> int:
         """Write bytes."""
         try:
+            if self._begins and data:
+                self._begins = False
+                if needs_mark(data):
+                    self._file.write(MARK)
             return self._file.write(data)
         except OSError as error:
             raise _cannot_write(self._path, error) from None
@@ -222,12 +237,13 @@ class Output:
 
 
 @contextlib.contextmanager
-def writing(path: str | os.PathLike[str]) -> Iterator[Output]:
+def writing(path: str | os.PathLike[str], exact: bool = False) -> Iterator[Output]:
     """Open ``path`` for writing bytes so that it appears whole or not at all.
 
     The bytes go to a file beside ``path`` that is renamed when the block ends well and removed when it does not; see
     `appearing` for files that wait for others. ``-`` is standard output, which cannot be taken back. Compression is by
-    suffix. What is yielded has ``write``, ``writelines`` and ``flush``.
+    suffix. What is yielded has ``write``, ``writelines`` and ``flush``. What is no text, or a copy of a file, is
+    written ``exact``, without a byte order mark of our own; see `Output`.
 
     Raises
     ------
@@ -238,13 +254,13 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Output]:
     if path in ("-", "/dev/stdout"):  # the latter must not be renamed over where it leads to a file
         if sys.stdout is None:
             raise DataError("<stdout>", None, "is closed")
-        out = Output("<stdout>", sys.stdout.buffer)
+        out = Output("<stdout>", sys.stdout.buffer, exact)
         yield out
         out.flush()
         return
     # a device or a named pipe has nothing to rename
     appears = not os.path.exists(path) or os.path.isfile(path)
-    with _writing(path, appears) as out:
+    with _writing(path, appears, exact) as out:
         yield out
 
 
@@ -261,7 +277,7 @@ def writing_for_holders(path: str | os.PathLike[str]) -> Iterator[Output]:
 
 
 @contextlib.contextmanager
-def _writing(path: str | os.PathLike[str], appears: bool) -> Iterator[Output]:
+def _writing(path: str | os.PathLike[str], appears: bool, exact: bool = False) -> Iterator[Output]:
     """Write a file that appears whole, or in its place."""
     foreign: OSError | None = None  # what else fails meanwhile is not this file's
     try:
@@ -271,7 +287,7 @@ def _writing(path: str | os.PathLike[str], appears: bool) -> Iterator[Output]:
             _compressor(path, raw) as out,
         ):
             try:
-                yield Output(path, out)
+                yield Output(path, out, exact)
             except OSError as error:
                 foreign = error
                 raise

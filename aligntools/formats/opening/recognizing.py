@@ -31,7 +31,7 @@ _BEGUN = re.compile(
     rb"|\x28(\xb5(\x2f)?)?|[\x50-\x5f](\x2a(\x4d)?)?|\xef(\xbb(\xbf)?)?|\xff(\xfe\x00?)?|\xfe"
 )
 _SUFFIXES = tuple(_MAGIC)
-_MARK = b"\xef\xbb\xbf"
+MARK = b"\xef\xbb\xbf"
 #: Marks of other encodings, the longer ones first.
 _WIDE = {
     b"\xff\xfe\x00\x00": "UTF-32",
@@ -75,6 +75,11 @@ def compression_of(path: str | os.PathLike[str]) -> str:
 
 def _told(first: bytes) -> str:
     return next((suffix for suffix, magic in _MAGIC.items() if magic.match(first)), "")
+
+
+def needs_mark(first: bytes) -> bool:
+    """Tell whether text that begins so would be read without its beginning, or taken for something else."""
+    return first.startswith((MARK, *_WIDE)) or bool(_told(first))
 
 
 def zstandard_of(path: object) -> ModuleType:
@@ -303,7 +308,7 @@ class Recognized(io.RawIOBase):
         if not self._wide and (encoding := _wide(data)):
             advice = f"{encoding[:6]}? convert it, for instance with iconv -f {encoding} -t UTF-8"
             raise DataError(self._path, None, f"bytes that are not UTF-8 ({advice})")
-        self._first = data if self._keeps_mark else data.removeprefix(_MARK)
+        self._first = data if self._keeps_mark else data.removeprefix(MARK)
         return source
 
     def close(self) -> None:

@@ -36,7 +36,8 @@ def format_numbered(sentences: Sequence[np.ndarray], size: int, words: Iterable[
     rest = iter(words)
     head = WORDS
     while some := list(islice(rest, _LINES)):
-        yield head + b"".join(b"\n" + word.encode("utf-8", "backslashreplace") for word in some)
+        kept = (f"\n{word} " if word.endswith("\r") else f"\n{word}" for word in some)
+        yield head + "".join(kept).encode("utf-8", "backslashreplace")
         head = b""
     if head != WORDS:
         yield b"\n"
@@ -69,7 +70,7 @@ def read_numbered(path: object) -> tuple[Side, Vocabulary, bool]:
     side = Side(np.concatenate([np.empty(0, np.int32), *rows]), np.cumsum(lengths, dtype=np.int64))
     if next(lines, None) != WORDS:
         return side, Vocabulary.from_words([str(k) for k in range(size)]), False
-    words = [line.decode("utf-8", "replace") for line in lines]
+    words = [line.decode("utf-8", "replace").rstrip(" ") for line in lines]
     if len(words) != size or len(set(words)) != size:
         raise DataError(path, n + 2, f"{len(set(words))} different words follow, not {size}")
     return side, Vocabulary.from_words(words), True
