@@ -16,7 +16,9 @@ _CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
 os.environ.setdefault("ALIGNTOOLS_CACHE_DIR", os.path.join(_CACHE, "aligntools"))  # for all, whatever they set
 os.environ.setdefault("ALIGNTOOLS_NO_FSYNC", "1")  # the commands; what tests write need not survive a power cut
 
-hypothesis.settings.register_profile("suite", deadline=None)  # the first example may wait for the compiler
+# no deadlines: the first example may wait for the compiler
+hypothesis.settings.register_profile("suite", deadline=None, max_examples=30)
+hypothesis.settings.register_profile("slow", deadline=None, max_examples=300)
 hypothesis.settings.load_profile("suite")
 
 #: Which tests compile the same kernels, by the beginnings of their paths; the first that fits. Processes take groups
@@ -46,9 +48,20 @@ def number_of(nodeid):
     return next((k for k, (_, begin) in enumerate(GROUPS) if path.startswith(tuple(begin.split()))), len(GROUPS))
 
 
-def pytest_collection_modifyitems(items):
-    """Put the groups in order."""
+def pytest_configure(config):
+    """Take more examples with the slow tests."""
+    if config.option.markexpr == "slow":
+        hypothesis.settings.load_profile("slow")
+
+
+@pytest.hookimpl(tryfirst=True)  # before those that are not asked for are left out
+def pytest_collection_modifyitems(config, items):
+    """Put the groups in order; with the slow tests, run properties once more."""
     items.sort(key=lambda item: number_of(item.nodeid))
+    if config.option.markexpr == "slow":
+        for item in items:
+            if getattr(getattr(item, "function", None), "is_hypothesis_test", False):
+                item.add_marker("slow")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -21,26 +21,24 @@ from tests.showing import PAGES, blocks, claims, numbers, prose, sessions, shell
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 EXAMPLES = ROOT / "examples"
-#: Pages whose sessions take long, and commands whose examples do; CI runs them with the other slow tests.
+#: Pages that are run with each suite; CI runs the others with the slow tests.
+QUICK = {"README.md", "docs/tutorials/memory.md", "docs/tutorials/python.md"}
+#: Commands whose examples take long.
 SLOW = {
-    "docs/tutorials/feature.md", "docs/tutorials/low-resource.md", "docs/tutorials/mt.md", "docs/view.md", "parse",
-    "project", "tag", "teach", "train-parser", "train-tagger", "transfer-parse", "translate", "imputed-risk", "warmup",
+    "parse", "project", "tag", "teach", "train-parser", "train-tagger", "transfer-parse", "translate", "imputed-risk",
+    "warmup",
 }  # fmt: skip
 BY_TITLE = {title(p): p for p in PAGES}
 
 
-def marked(things, names):
-    """Return test parameters by their names; those in SLOW are marked."""
-    return [
-        pytest.param(thing, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
-        for thing, name in zip(things, names, strict=True)
-    ]
+def marked(thing, name, slow):
+    """Return a test parameter by its name, marked where it takes long."""
+    return pytest.param(thing, id=name, marks=[pytest.mark.slow] if slow else [])
 
 
 def pages(chosen, run=False):
     """Return the pages for which ``chosen`` says so, as test parameters; those that take long to ``run`` are marked."""
-    some = [p for p in PAGES if chosen(text_of(p))]
-    return marked(some, map(title, some)) if run else [pytest.param(p, id=title(p)) for p in some]
+    return [marked(p, title(p), run and title(p) not in QUICK) for p in PAGES if chosen(text_of(p))]
 
 
 @pytest.fixture
@@ -76,7 +74,7 @@ def test_every_command_has_help_that_ends_with_an_example(name):
             assert plain, f"{name} {option.opts[0]} has no help"
 
 
-@pytest.mark.parametrize("name", marked(COMMANDS, COMMANDS))
+@pytest.mark.parametrize("name", [marked(name, name, name in SLOW) for name in COMMANDS])
 def test_the_example_runs(name, checkout, tmp_path):
     before = set(checkout.iterdir())
     lines = "\n".join(example(cli.get_command(None, name)))
@@ -116,7 +114,7 @@ def test_what_a_page_shows_is_what_happens(page, checkout, tmp_path):
             assert out.decode().splitlines() == shown, command
 
 
-@pytest.mark.parametrize("page", pages(lambda text: blocks(text, "python")))
+@pytest.mark.parametrize("page", pages(lambda text: blocks(text, "python"), run=True))
 def test_the_python_of_a_page_runs(page, checkout, monkeypatch):
     monkeypatch.chdir(checkout)
     names = {"__name__": "__main__"}
@@ -132,6 +130,7 @@ def test_the_python_of_a_page_runs(page, checkout, monkeypatch):
                 exec(compile(block, f"{title(page)} block {number}", "exec"), names)
 
 
+@pytest.mark.slow
 def test_the_notebook_runs(checkout, monkeypatch):
     [path] = (checkout / "examples" / "notebook").glob("*.ipynb")
     monkeypatch.chdir(path.parent)

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import aligntools as at
@@ -43,7 +43,6 @@ def links_of(rows):
 
 
 @given(texts(), st.sampled_from([1, 2, 3]), st.booleans())
-@settings(max_examples=60, deadline=None)
 def test_costs_are_the_naive_ones(rows, model, with_priors):
     given_priors = {}
     priors = None

@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.aligning.applying import kernels_decoding as kd
@@ -39,7 +39,6 @@ def lists(pairs, offsets):
 
 @pytest.mark.parametrize("threads", [1, 3])
 @given(shapes, st.integers(0, 10**6), st.sampled_from([0.0, 0.125, 0.25, 0.3, 0.5]))
-@settings(max_examples=60, deadline=None)
 def test_every_way_of_deciding(threads, shapes, seed, threshold):
     rng = np.random.default_rng(seed)
     matrices = [(grid(rng, i, j, True), grid(rng, i, j, False)) for i, j in shapes]

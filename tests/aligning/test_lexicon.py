@@ -2,7 +2,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.aligning.links import translation_tables
@@ -51,7 +51,6 @@ def naive_tables(rows, links):
 
 
 @given(corpora())
-@settings(max_examples=60, deadline=None)
 def test_tables_are_moses_tables(tmp_path_factory, corpus):
     counted = load(tmp_path_factory.mktemp("lexicon"), *corpus)
     for given_side, expected in zip(("source", "target"), naive_tables(*corpus), strict=True):
@@ -59,7 +58,6 @@ def test_tables_are_moses_tables(tmp_path_factory, corpus):
 
 
 @given(corpora())
-@settings(max_examples=30, deadline=None)
 def test_rows_sum_to_one(tmp_path_factory, corpus):
     counted = load(tmp_path_factory.mktemp("lexicon"), *corpus)
     sums = np.bincount(counted.source, counted.given_source())

@@ -1,5 +1,6 @@
 """A model that is registered does everything that models do; and what any registered model has to do."""
 
+import functools
 from dataclasses import fields
 
 import numpy as np
@@ -15,6 +16,7 @@ from aligntools.aligning.settings import DIRECTIONS, AlignerSettings
 from aligntools.aligning.training.train_model import count_steps, train_model
 from aligntools.aligning.training.warm_start import warm_start
 from aligntools.formats.models.modelfile import read_model
+from aligntools.formats.text.bitext import read_bitext
 from aligntools.ground.parallel import Pool
 from tests.aligning.slanted import LEARNED, SLANTED, Slanted, prior
 from tests.cli.running import fails, run
@@ -131,6 +133,12 @@ def trained(bitext, settings, threads=1, **how):
         return train_model(bitext, settings, pool, **how)
 
 
+@functools.cache
+def trained_once(settings):
+    """Return a model of the sample; not to be changed."""
+    return trained(read_bitext(str(SAMPLES / "de-en.de"), str(SAMPLES / "de-en.en")), settings)
+
+
 def posteriors(model, bitext, threads=1, **how):
     """Return both directions' posteriors of a text, and its log-likelihoods."""
     with Pool(threads) as pool:
@@ -162,7 +170,7 @@ def test_steps_are_as_many_as_were_foreseen(settings, sample_bitext):
 
 
 def test_a_file_keeps_what_was_learned(settings, sample_bitext, tmp_path):
-    model = trained(sample_bitext, settings)
+    model = trained_once(settings)
     assert isinstance(model.views[0], registry.kind_of(settings.model_type).load())
     model.save(str(tmp_path / "one"))
     loaded = AlignmentModel.load(str(tmp_path / "one"))
@@ -185,7 +193,7 @@ def test_a_file_keeps_what_was_learned(settings, sample_bitext, tmp_path):
 
 
 def test_posteriors_sum_to_one_with_null(settings, sample_bitext):
-    forward, reverse, logs, offsets = posteriors(trained(sample_bitext, settings), sample_bitext)
+    forward, reverse, logs, offsets = posteriors(trained_once(settings), sample_bitext)
     directions = DIRECTIONS[settings.direction]
     lengths = sample_bitext.source.lengths(), sample_bitext.target.lengths()
     for d, cells in enumerate((forward, reverse)):
@@ -205,7 +213,7 @@ def test_posteriors_sum_to_one_with_null(settings, sample_bitext):
 def test_threads_do_not_show(settings, sample_bitext, tmp_path):
     found = []
     for threads in (1, 3):
-        model = trained(sample_bitext, settings, threads)
+        model = trained(sample_bitext, settings, threads) if threads > 1 else trained_once(settings)
         model.save(str(tmp_path / str(threads)))
         found.append(((tmp_path / str(threads)).read_bytes(), *posteriors(model, sample_bitext, threads)))
     assert found[0][0] == found[1][0]
@@ -214,7 +222,7 @@ def test_threads_do_not_show(settings, sample_bitext, tmp_path):
 
 
 def test_it_describes_itself(settings, sample_bitext):
-    model = trained(sample_bitext, settings)
+    model = trained_once(settings)
     shown = described(model, 5, 2)
     assert ["model", settings.model_type] in shown["settings"]
     assert all(len(row) == 2 for row in shown["settings"])
@@ -233,7 +241,7 @@ def test_training_goes_on_from_a_model_of_any_kind(settings, sample_bitext):
     for name in registry.names():
         views, direction = settings.views, "both" if registry.kind_of(name).both else settings.direction
         other = AlignerSettings(name, views=views, direction=direction, subwords=0, sweeps=3).resolved(1)
-        old = trained(sample_bitext, other)
+        old = trained_once(other)
         again = trained(sample_bitext, settings, start=old) if other.agreement == settings.agreement else None
         assert again is None or isinstance(again.views[0], registry.kind_of(settings.model_type).load())
         if registry.kind_of(settings.model_type).reconstructs == settings.model_type:

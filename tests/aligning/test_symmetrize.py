@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.aligning.links.operations import OPERATIONS
@@ -38,7 +38,6 @@ def test_a_method_is_known_everywhere():
 
 @pytest.mark.parametrize("compiled", [False, True])
 @given(st.lists(pairs, min_size=1, max_size=6))
-@settings(max_examples=60, deadline=None)
 def test_every_method_is_the_naive_one(compiled, corpus):
     forward, reverse = both(corpus)
     for flavor in FLAVORS:
@@ -60,7 +59,6 @@ def test_goldens(method, flavor, compiled):
 
 
 @given(st.lists(pairs, min_size=1, max_size=6), st.sampled_from(FLAVORS))
-@settings(max_examples=60, deadline=None)
 def test_methods_lie_within_each_other(corpus, flavor):
     forward, reverse = both(corpus)
     sets = {
@@ -77,7 +75,6 @@ def test_methods_lie_within_each_other(corpus, flavor):
 
 
 @given(st.lists(pairs, min_size=1, max_size=4))
-@settings(max_examples=40, deadline=None)
 def test_a_direction_with_itself_stays_as_it_is(corpus):
     forward, _ = both(corpus)
     for method in METHODS:

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.aligning.text import kernels_cooccurrence as kt
@@ -42,7 +42,6 @@ def weights(corpus):
 
 
 @given(corpora)
-@settings(max_examples=60, deadline=None)
 def test_the_table_holds_the_pairs_that_occur_together(corpus):
     table, counts = build(corpus)
     expected = naive.cooccurrence(corpus, weights(corpus))
@@ -58,7 +57,6 @@ def test_the_table_holds_the_pairs_that_occur_together(corpus):
 
 
 @given(corpora, st.sampled_from([0.5, 1.0, 1.5]))
-@settings(max_examples=60, deadline=None)
 def test_rare_pairs_are_left_out(corpus, keep):
     """What is kept occurs ``keep`` times as often as if the words were independent."""
     table, counts = build(corpus, keep)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import aligntools as at
@@ -21,7 +21,6 @@ PAIRS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(PAIRS)
 def test_pairs_of_both_texts_and_links_are_counted(pairs):
     expected = naive.pairs([s for s, _, _ in pairs])

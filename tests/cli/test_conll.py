@@ -138,7 +138,7 @@ def texts(draw):
     return "".join(out).encode()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts(), st.integers(2, 10), st.sampled_from(["\u00a0", "_", "<s>"]))
 def test_what_was_taken_out_goes_in_again(tmp_path, text, column, space):
     path, values = tmp_path / "x.conllu", tmp_path / "values"

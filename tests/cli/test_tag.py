@@ -158,7 +158,7 @@ def test_raw_text_is_tokenized_and_comes_back(model, samples, tmp_path):
     assert run("conll", "-", "--to", "raw", stdin=parsed).stdout == text
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(st.sampled_from("ab.,!|\\\"'é\u00a0\ufeff\x1c \t\r\n«»1-2") | st.characters(codec="utf-8")))
 @example("")
 @example('\ufeff Mr. A\'s "b".\n\n \tC|d\\s é!  ')

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.clustering import exchange, word_classes
@@ -46,7 +46,6 @@ def swept(pairs, classes, word, moves, lists, full, temperature=0.0):
     return tables
 
 
-@settings(max_examples=100, deadline=None)
 @given(SENTENCES)
 def test_pairs_are_counted_from_both_sides(sentences):
     pairs, expected = counted(sentences), naive.pairs(sentences)
@@ -58,7 +57,6 @@ def test_pairs_are_counted_from_both_sides(sentences):
         assert found == expected
 
 
-@settings(max_examples=100, deadline=None)
 @given(SENTENCES, st.lists(st.integers(1, 4), min_size=SIZE, max_size=SIZE))
 def test_the_objective_changes_as_the_log_likelihood_does(sentences, classes):
     pairs, counts = counted(sentences), naive.pairs(sentences)
@@ -68,7 +66,6 @@ def test_the_objective_changes_as_the_log_likelihood_does(sentences, classes):
     assert objective_of(pairs, classes) - objective_of(pairs, one) == pytest.approx(gained, abs=1e-9)
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     SENTENCES.filter(any),
     st.lists(st.integers(1, 4), min_size=SIZE, max_size=SIZE),
@@ -114,7 +111,6 @@ def test_draws_are_as_probable_as_the_gains_say():
     assert np.allclose(drawn[1:] / 20_000, weights / weights.sum(), atol=0.015)
 
 
-@settings(max_examples=40, deadline=None)
 @given(SENTENCES.filter(any), st.integers(1, 4), st.integers(0, 3), st.integers(1, 3))
 def test_no_move_is_left_that_gains(sentences, classes, iterations, min_count):
     counts = naive.pairs(sentences)

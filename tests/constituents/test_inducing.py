@@ -30,7 +30,7 @@ def text(sentences):
     return np.concatenate(sentences).astype(np.int32), np.append(0, np.cumsum([len(s) for s in sentences]))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(1, 3), st.lists(st.integers(2, 5), min_size=1, max_size=3)
 )
@@ -52,7 +52,7 @@ def test_expectations_are_those_of_all_trees(seed, symbols, n_tags, lengths):
     np.testing.assert_allclose(counts.rules, rules, atol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6))
 def test_decoding_expects_most_spans(seed, n):
     rng = np.random.default_rng(seed)

@@ -55,7 +55,7 @@ def product_of(seed, n, members):
     return Product.of(*grammars), words, truth
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(1, 2))
 def test_the_best_trees_are_all_trees_in_order(seed, n, members):
     given_ = product_of(seed, n, members)
@@ -76,7 +76,7 @@ def test_the_best_trees_are_all_trees_in_order(seed, n, members):
     np.testing.assert_allclose([score for score, _ in listed], sorted(expected.values(), reverse=True), atol=1e-9)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3))
 def test_the_probability_of_a_tree_is_that_of_its_derivations(seed, n):
     given_ = product_of(seed, n, 1)

@@ -35,7 +35,7 @@ def random_arrays(sizes, seed=0):
     return {name: rng.normal(0, 0.5, shape) for name, shape in sizes.shapes().items()}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 2), st.integers(1, 3), st.integers(2, 4))
 def test_expectations_are_those_of_all_trees(seed, symbols, hidden, n):
     model, emissions = random_rules(np.random.default_rng(seed), symbols, hidden, n)

@@ -4,7 +4,7 @@ import gzip
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.formats.translation.arpa import ArpaReader, write_arpa
@@ -116,7 +116,6 @@ numbers = st.one_of(
 )  # fmt: skip
 
 
-@settings(deadline=None)
 @given(st.lists(numbers, min_size=1, max_size=20))
 def test_numbers(tmp_path_factory, texts):
     words = ["<s>", "</s>", *map(str, range(len(texts)))]
@@ -144,7 +143,6 @@ def test_many_lines_come_in_parts(tmp_path):
     assert error.value.line == 5 + len(words) + 70_000 + 2
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_what_is_written_is_read(tmp_path_factory, data):
     names = data.draw(st.lists(st.text("aé|1", min_size=1, max_size=3), unique=True, max_size=5))

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.formats.text.bitext import read_bitext, read_side, stream_bitext
@@ -90,7 +90,6 @@ def check(arguments, options, block_lines, known):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=250)
 @given(TEXTS, TEXTS, st.booleans(), OPTIONS, SIZES, st.integers(1, 5))
 def test_all_ways_of_reading_two_files_agree(tmp_path_factory, source, target, pad, options, sizes, block_lines):
     folder = tmp_path_factory.mktemp("two")
@@ -104,7 +103,6 @@ def test_all_ways_of_reading_two_files_agree(tmp_path_factory, source, target, p
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=250)
 @given(st.one_of(TEXTS, JOINTS, JOINTS, TABBED), st.sampled_from(FORMATS), OPTIONS, SIZES, st.integers(1, 5))
 def test_all_ways_of_reading_a_joint_file_agree(tmp_path_factory, text, how, options, sizes, block_lines):
     path = tmp_path_factory.mktemp("joint") / "j"
@@ -113,7 +111,6 @@ def test_all_ways_of_reading_a_joint_file_agree(tmp_path_factory, text, how, opt
         check({"joint": path}, options | {"input_format": how}, block_lines, ["a", "the", "ñ"])
 
 
-@settings(deadline=None, max_examples=100)
 @given(TEXTS, st.booleans(), SIZES)
 def test_both_paths_read_one_side_alike(tmp_path_factory, text, lowercase, sizes):
     path = tmp_path_factory.mktemp("one") / "x"
@@ -146,7 +143,6 @@ def scanned_as_valid(data):
     return table[:rows, 7].tolist()
 
 
-@settings(deadline=None, max_examples=500)
 @given(
     st.one_of(st.binary(min_size=1), st.lists(PIECES, min_size=1).map(b"".join), st.text(min_size=1).map(str.encode))
 )

@@ -193,7 +193,7 @@ PIECES = (
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=8), st.integers(0, 2**32 - 1))
 def test_whatever_stands_in_a_paragraph_stays_well_formed(tmp_path, runs, seed):
     found = read_document(write_docx(tmp_path / "p", body(paragraph(*runs)))).segments

@@ -140,7 +140,7 @@ def build(rows):
 
 
 @given(random_grammar())
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_format_gives_back_every_grammar(tmp_path, rows):
     g = build(rows)
     pairs = [tuple(map(tuple, g.rule(k))) for k in range(len(g))]
@@ -269,7 +269,7 @@ def pieces(pattern):
 
 
 @given(st.lists(sentence, min_size=1, max_size=3), st.sets(patterns(), min_size=1, max_size=12), st.integers(1, 6))
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_filtering(tmp_path, text, lefts, span):
     rows = {(left, tuple(s for s in left if isinstance(s, int)) or ("t",)): ([], [0] * 4) for left in lefts}
     g = build(rows)

@@ -3,7 +3,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.formats.links import pharaoh
@@ -26,7 +26,6 @@ def file(tmp_path):
 
 @either
 @given(sentences)
-@settings(max_examples=60, deadline=None)
 def test_written_links_are_read_back(compiled, corpus):
     links = Links.from_lists(corpus)
     for order in ("source", "target"):
@@ -36,7 +35,6 @@ def test_written_links_are_read_back(compiled, corpus):
 
 
 @given(sentences, st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
 def test_compiled_and_plain_writing_agree(corpus, seed):
     links = Links.from_lists(corpus)
     p = np.random.default_rng(seed).random(len(links.pairs)).astype(np.float32)
@@ -47,7 +45,6 @@ def test_compiled_and_plain_writing_agree(corpus, seed):
 
 
 @given(st.binary(max_size=40) | st.text("01-: \n\r\t|.x", max_size=30).map(str.encode))
-@settings(max_examples=300, deadline=None)
 def test_compiled_and_plain_reading_agree_on_anything(data):
     results = []
     for compiled in (False, True):
@@ -136,7 +133,6 @@ def test_line_numbers_count_over_blocks(file):
 
 
 @given(st.lists(st.integers(1, 5), max_size=10), st.integers(0, 12), st.booleans())
-@settings(max_examples=40, deadline=None)
 def test_a_line_reader_gives_every_line_once(tmp_path_factory, sizes, lines, newline):
     data = b"".join(b"line %d\n" % k for k in range(lines))
     data = data if newline else data[:-1]
@@ -154,7 +150,6 @@ def test_a_line_reader_gives_every_line_once(tmp_path_factory, sizes, lines, new
 
 
 @given(sentences)
-@settings(max_examples=40, deadline=None)
 def test_turning_links_round_twice_changes_nothing(corpus):
     links = Links.from_lists(corpus)
     assert links.inverted().inverted().tolists() == links.tolists()
@@ -162,7 +157,6 @@ def test_turning_links_round_twice_changes_nothing(corpus):
 
 
 @given(sentences)
-@settings(max_examples=40, deadline=None)
 def test_slices_are_those_of_lists(corpus):
     links, lists = Links.from_lists(corpus), [sorted(s) for s in corpus]
     for part in (slice(None, 2), slice(1, None), slice(None, None, 2), slice(1, None, 2), slice(5, 3)):

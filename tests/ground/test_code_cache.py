@@ -51,6 +51,7 @@ class Place:
 def place(tmp_path, monkeypatch):
     monkeypatch.setenv("ALIGNTOOLS_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(code_cache.turns, "_said", False)
     return Place(tmp_path / "cache")
 
@@ -327,7 +328,6 @@ def test_nor_a_file_that_others_may_write_to(place):
 
 def test_a_generous_umask_lets_nobody_write(tmp_path, monkeypatch, place):
     monkeypatch.delenv("ALIGNTOOLS_CACHE_DIR")
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     before = os.umask(0)
     try:
         old = tmp_path / "home" / ".cache" / "aligntools"

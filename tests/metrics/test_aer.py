@@ -2,7 +2,7 @@ import importlib.util
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.formats.links.goldlinks import Gold, read_gold
@@ -37,7 +37,6 @@ def test_worked_example():
 
 
 @given(corpora)
-@settings(deadline=None)
 def test_counts_are_those_of_sets(corpus):
     gold = gold_of([s for s, _, _ in corpus], [p for _, p, _ in corpus])
     counts = aer.count(Links.from_lists([a for _, _, a in corpus]), gold)
@@ -47,7 +46,6 @@ def test_counts_are_those_of_sets(corpus):
 
 
 @given(corpora)
-@settings(deadline=None)
 def test_without_possible_links_aer_is_one_minus_f1(corpus):
     gold = gold_of([s for s, _, _ in corpus], [()] * len(corpus))
     scores = Aer().score(gold, Links.from_lists([a for _, _, a in corpus]))
@@ -102,7 +100,6 @@ def test_agrees_with_an_independent_scorer_on_real_gold():
 
 
 @given(corpora)
-@settings(deadline=None)
 def test_groups_of_links_have_the_counts_of_all(corpus):
     hypothesis, sure, possible = (Links.from_lists(column) for column in zip(*corpus, strict=True))
     both = gold_of(sure.tolists(), possible.tolists())

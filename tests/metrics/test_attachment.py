@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.metrics import attachment, tree_groups
@@ -56,7 +56,6 @@ def test_other_lengths_are_refused():
         attachment.count(GOLD, HEADS[:8], OFFSETS, np.ones(9, bool))
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_counts_one_word_at_a_time(data):
     lengths = data.draw(st.lists(st.integers(0, 6), max_size=6))

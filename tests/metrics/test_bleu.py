@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
@@ -41,7 +41,6 @@ def naive_statistics(translation, references):
     return [*matches, *totals, len(translation), closest]
 
 
-@settings(deadline=None)
 @given(corpora())
 def test_statistics_are_what_dictionaries_count(corpus):
     translations, references = corpus
@@ -50,7 +49,6 @@ def test_statistics_are_what_dictionaries_count(corpus):
         assert found[k].tolist() == naive_statistics(translation, [r[k] for r in references])
 
 
-@settings(deadline=None, max_examples=150)
 @given(corpora(), st.sampled_from(WAYS))
 def test_figures_are_sacrebleus(corpus, way):
     sacrebleu = pytest.importorskip("sacrebleu")

@@ -4,7 +4,7 @@ import gzip
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.formats.annotation.conll import parse_conll
@@ -65,7 +65,6 @@ def _conll(rows):
     return ("\n".join(lines) + "\n\n").encode()
 
 
-@settings(deadline=None, max_examples=100)
 @given(trees())
 def test_the_counts_are_the_official_ones(texts):
     assert ours(*texts) == official(*texts)
@@ -139,7 +138,6 @@ def segmentation(draw, text):
     return "".join(out).encode()
 
 
-@settings(deadline=None, max_examples=200)
 @given(segmentations())
 def test_the_counts_of_other_segmentations_are_the_official_ones(texts):
     assert aligned(*texts) == official(*texts, ("Tokens", "Sentences", "Words", *MEASURES))

@@ -2,7 +2,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.formats.annotation import tagged
@@ -43,7 +43,6 @@ def test_the_table(pairs):
     assert table.foreign == sum(p not in gold for p in predicted)
 
 
-@settings(deadline=None)
 @given(st.one_of(TAGS, SAME))
 def test_mappings_are_the_best_of_all(pairs):
     gold, predicted = both(pairs)

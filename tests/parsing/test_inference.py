@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
@@ -157,7 +157,6 @@ def test_gradients_equal_central_differences(kind, n, scale):
 
 
 @kinds
-@settings(max_examples=60, deadline=None)
 @given(n=st.integers(1, 5), seed=st.integers(0, 2**32 - 1), levels=st.sampled_from([2, 3, 1000]))
 def test_best_trees_are_the_best(kind, n, seed, levels):
     """Small integers, so that many trees tie."""

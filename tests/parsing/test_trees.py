@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.parsing.settings import TreeConstraints
@@ -45,7 +45,6 @@ def any_tree(draw):
     return heads
 
 
-@settings(max_examples=150, deadline=None)
 @given(sentences=st.lists(any_tree(), max_size=6))
 def test_mended_trees_are_what_the_model_can_have(sentences):
     heads, offsets = flat(sentences)

@@ -112,7 +112,7 @@ def test_long_sentences_are_done_in_log_space():
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["em", "vb"]), st.sampled_from([0.0, 0.01, 0.1, 1.0]), st.integers(1, 4))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_no_iteration_lowers_the_objective(seed, estimator, prior, n):
     random = np.random.default_rng(seed)
     tags, offsets = text(seed, random.integers(0, 7, 6).tolist(), n)

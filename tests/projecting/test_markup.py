@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import aligntools as at
@@ -43,7 +43,6 @@ def tags(text):
     return sorted(re.findall(r"<!--.*?-->|<!\[CDATA\[|\]\]>|<[^<>]*>", text))
 
 
-@settings(max_examples=150, deadline=None)
 @given(tagged(), TEXT, st.integers(0, 2**32 - 1), st.sampled_from(["once", "repeat"]))
 def test_tags_nest_and_stand_once_and_the_text_is_untouched(source, target, seed, splits):
     finders = WordFinder(), WordFinder()

@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from aligntools.ground.errors import DataError
 from aligntools.store import sorting
@@ -48,7 +48,6 @@ many = st.dictionaries(keys.map(lambda k: tuple(map(tuple, k))), st.integers(0, 
 
 
 @given(many)
-@settings(deadline=None)
 def test_a_run_is_sorted(records):
     pool, starts, weights = run(records)
     found = unpacked(pool, starts[:-1])
@@ -67,7 +66,6 @@ def test_many_keys_with_long_common_beginnings():
 
 
 @given(st.lists(many, min_size=1, max_size=5), st.integers(1, 6))
-@settings(deadline=None, max_examples=60)
 def test_runs_are_merged_shard_by_shard(parts, shards):
     runs = [run(records) for records in parts]
     cuts = sorting.cuts(runs, shards)

@@ -67,7 +67,6 @@ def sentences(text):
         yield i, text.tokens[a:b].tolist(), int(a), ranges
 
 
-@settings(deadline=None, max_examples=80)
 @given(problems(), st.booleans())
 def test_counts_and_likelihoods_are_those_of_enumeration(problem, squared):
     chain, text = problem
@@ -99,7 +98,6 @@ def test_counts_and_likelihoods_are_those_of_enumeration(problem, squared):
         assert np.allclose(found, wanted, atol=1e-10)
 
 
-@settings(deadline=None, max_examples=60)
 @given(problems(), st.integers(1, 5))
 def test_best_sequences_are_those_of_enumeration(problem, n):
     chain, text = problem
@@ -138,7 +136,7 @@ def test_ties_go_to_the_lowest_state():
     assert posterior_decode(chain, ranged, POOL).tolist() == [1, 0, 1, 2]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(problems())
 def test_posterior_decoding_takes_the_largest_posterior(problem):
     chain, text = problem

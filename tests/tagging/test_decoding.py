@@ -60,7 +60,6 @@ def sentences(rows, offsets):
     return [rows[a:b] for a, b in itertools.pairwise(offsets) if b > a]
 
 
-@settings(max_examples=40, deadline=None)
 @given(texts())
 def test_posteriors_are_those_of_all_paths(case):
     (model,), candidates, rows, offsets = case
@@ -74,7 +73,6 @@ def test_posteriors_are_those_of_all_paths(case):
         assert confidence[t] == pytest.approx(max(posterior.values()), rel=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
 @given(texts(n_models=2))
 def test_two_models_together_are_the_geometric_mean_of_their_posteriors(case):
     models, candidates, rows, offsets = case
@@ -90,7 +88,6 @@ def test_two_models_together_are_the_geometric_mean_of_their_posteriors(case):
             t += 1
 
 
-@settings(max_examples=40, deadline=None)
 @given(texts(widths=(1, 1)))
 def test_the_best_path_of_plain_tags_is_viterbis(case):
     (model,), candidates, rows, offsets = case
@@ -101,7 +98,7 @@ def test_the_best_path_of_plain_tags_is_viterbis(case):
             assert naive.is_best(plain(model), sentence, best[begin:end].tolist())
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(1, 2).flatmap(lambda n: texts(n_models=n)))
 def test_the_best_path_of_split_tags_has_the_highest_product_of_posteriors(case):
     models, candidates, rows, offsets = case
@@ -125,7 +122,6 @@ def one_group(random, n_states, n_rows):
     return candidates, random_model(random, np.array([0, n_states], np.int64), candidates)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 4), st.lists(st.integers(0, 4), min_size=1, max_size=3))
 def test_anonymous_states_one_by_one_and_as_a_path(seed, n_states, lengths):
     random = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.tagging.hierarchy import paths
@@ -41,7 +41,6 @@ def naive(counts):
     return bits
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(2, 9), st.integers(0, 2**32))
 def test_every_join_loses_least(n, seed):
     counts = np.random.default_rng(seed).gamma(0.5, 10, (n, n))  # no two joins lose the same

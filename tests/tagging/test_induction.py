@@ -36,7 +36,7 @@ def pattern(n_sentences, seed=0):
     return tokens, np.concatenate([[0], np.cumsum(lengths)]), classes
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     st.sampled_from([("em", 0.0, 0.0), ("em", 0.1, 0.01), ("em", 2.0, 0.0), ("vb", 0.1, 0.1), ("vb", 3.0, 1e-4)]),
     st.integers(1, 4),

@@ -45,7 +45,6 @@ def naive_sentence(text, states, values, begin, end):
 lengths_of = st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32), lengths_of)
 def test_expected_counts_are_those_of_all_paths(seed, lengths):
     text = a_text(seed, lengths)
@@ -73,7 +72,6 @@ def test_expected_counts_are_those_of_all_paths(seed, lengths):
     assert not losses.any()
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32), lengths_of)
 def test_what_a_merge_loses_is_what_the_sentences_lose(seed, lengths):
     text = a_text(seed, lengths)
@@ -93,7 +91,7 @@ def test_what_a_merge_loses_is_what_the_sentences_lose(seed, lengths):
     assert losses == pytest.approx(wanted, rel=1e-7, abs=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32), st.lists(st.integers(0, 8), min_size=3, max_size=12).filter(any))
 def test_without_smoothing_em_never_loses_likelihood(seed, lengths):
     text = a_text(seed, lengths, n_words=5)
@@ -119,7 +117,6 @@ def test_without_smoothing_em_never_loses_likelihood(seed, lengths):
     assert all(b >= a - 1e-9 * abs(a) for a, b in itertools.pairwise(reached))
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32), lengths_of, st.sampled_from([2, 4]))
 def test_splitting_keeps_all_counts_and_merging_everything_undoes_it(seed, lengths, limit):
     text = a_text(seed, lengths)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
@@ -66,7 +66,6 @@ def model_of(parameters):
     return {"start": parameters.start, "stop": parameters.stop, "transitions": parameters.transitions}
 
 
-@settings(max_examples=50, deadline=None)
 @given(texts(), st.booleans())
 def test_expected_counts_are_those_of_all_paths_through_what_is_allowed(drawn, latent):
     text, random = drawn
@@ -96,7 +95,6 @@ def test_expected_counts_are_those_of_all_paths_through_what_is_allowed(drawn, l
     assert not losses.any()
 
 
-@settings(max_examples=30, deadline=None)
 @given(texts())
 def test_what_a_merge_loses_is_what_the_paths_lose(drawn):
     text, random = drawn
@@ -117,7 +115,6 @@ def test_what_a_merge_loses_is_what_the_paths_lose(drawn):
     assert losses == pytest.approx(wanted, rel=1e-7, abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
 @given(texts(all_tags=True))
 def test_where_all_is_allowed_the_sums_are_those_of_the_chain_without_constraints(drawn):
     text, random = drawn
@@ -132,7 +129,6 @@ def test_where_all_is_allowed_the_sums_are_those_of_the_chain_without_constraint
     assert found.emissions == pytest.approx(free.emissions.ravel(), rel=1e-9, abs=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32), st.lists(st.integers(0, 5), min_size=1, max_size=4).filter(any))
 def test_where_all_is_known_expectation_counts(seed, lengths):
     random = np.random.default_rng(seed)
@@ -222,7 +218,6 @@ def test_what_tokens_may_be_by_the_text_and_by_a_dictionary():
 # Text without tags, and a dictionary
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32), st.lists(st.integers(0, 4), min_size=1, max_size=3), st.booleans())
 def test_sums_of_a_chain_are_over_the_paths_that_a_dictionary_allows(seed, lengths, squared):
     random = np.random.default_rng(seed)

@@ -36,7 +36,6 @@ problems = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=40)
 @given(problems)
 def test_the_objective_is_that_of_enumeration(case):
     chain, text = case
@@ -47,7 +46,7 @@ def test_the_objective_is_that_of_enumeration(case):
         assert found == pytest.approx(wanted, rel=1e-10, abs=1e-12)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(problems)
 def test_gradients_equal_central_differences(case):
     """Of every parameter by itself, its distribution not normalized again: equations 26 and 27 have it so."""
@@ -70,7 +69,7 @@ def test_gradients_equal_central_differences(case):
     assert totals[2].sum() == pytest.approx(words.sum())
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(problems)
 def test_the_objective_never_falls_and_distributions_stay_distributions(case):
     chain, text = case

@@ -2,7 +2,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.formats.models.modelfile import read_model, write_model
@@ -79,7 +79,6 @@ def test_context_decides_between_a_words_tags(plain):
     assert names(plain, b"the bark . dogs bark .".split(), np.array([0, 3, 6])) == ["D", "N", "P", "N", "V", "P"]
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from([b"the", b"dog"]) | st.binary(min_size=1, max_size=9), max_size=4), max_size=4)
 )

@@ -38,7 +38,6 @@ def test_endings_capitals_and_digits_tell_the_tag_of_new_words(learned):
     assert np.all(p.max(1) > 0.8)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.binary(max_size=12), max_size=5))
 def test_any_bytes_have_probabilities_and_each_word_its_own(learned, words):
     p = learned.probabilities(words)
@@ -49,7 +48,7 @@ def test_any_bytes_have_probabilities_and_each_word_its_own(learned, words):
         assert p[n].tobytes() == learned.probabilities([word])[0].tobytes()
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32), st.floats(0.2, 3))
 def test_the_fit_is_where_the_gradient_vanishes(seed, l2):
     """The penalized likelihood of the rare words' shares cannot be raised by moving any weight."""
@@ -165,7 +164,6 @@ def test_the_tree_of_classes():
     assert tree.find([b"\xff", "д".encode(), b""]).tolist()[0] == 0
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.binary(max_size=8), unique=True, max_size=12), st.binary(max_size=8))
 def test_classes_are_nested(words, other):
     tree = WordClasses.of(words, least=1)

@@ -5,7 +5,7 @@ import contextlib
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Bitext, Side, Skipped
@@ -108,7 +108,6 @@ pairs = st.tuples(words, words, st.sets(st.tuples(st.integers(0, 5), st.integers
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(pairs, min_size=1, max_size=4),
     st.sampled_from(["tight", "outer", "loose"]),
@@ -134,7 +133,6 @@ def test_a_rule_counts_what_its_phrase_shares_out():
     }
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(pairs, min_size=1, max_size=5))
 def test_probabilities_sum_to_one(corpus):
     """Those of all target sides of a source side, and of all source sides of an (unnumbered) target side."""

@@ -2,7 +2,7 @@
 
 import hypothesis.strategies as st
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
 from aligntools.translating.grammar.features import SETS, add_bigrams, dominant_tags
 from tests import naive_grammar
@@ -39,7 +39,6 @@ def test_the_papers_example():
 
 
 @given(st.dictionaries(st.sampled_from(["the", "house", "a", "read", "i", "book"]), st.sampled_from(["D", "N", "i"])))
-@settings(deadline=None, max_examples=30)
 def test_bigrams_are_those_of_the_definition(tags):
     grammar = extract_grammar(*bitext(CORPUS))
     found = add_bigrams(grammar, {w.encode(): t.encode() for w, t in tags.items()})

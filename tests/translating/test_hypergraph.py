@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
@@ -51,7 +51,6 @@ def same_features(found, derivation):
     return all(found.get(f, 0.0) == pytest.approx(wanted[f], abs=1e-5) for f in range(FEATURES))
 
 
-@settings(max_examples=40, deadline=None)
 @given(SEEDS)
 def test_the_best_derivation(seed):
     h, scores, lists = make(seed)
@@ -66,7 +65,6 @@ def test_the_best_derivation(seed):
             assert any(d.words == words and same_features(features, d) for d in near)
 
 
-@settings(max_examples=40, deadline=None)
 @given(SEEDS, st.sampled_from([1, 2, 5, 30, 10_000]))
 def test_k_best_derivations_are_the_first_of_all(seed, k):
     h, scores, lists = make(seed)
@@ -81,7 +79,6 @@ def test_k_best_derivations_are_the_first_of_all(seed, k):
             )
 
 
-@settings(max_examples=40, deadline=None)
 @given(SEEDS, st.sampled_from([2, 3, 20, 10_000]))
 def test_k_best_strings_are_distinct_and_each_has_its_best_score(seed, k):
     h, scores, lists = make(seed)

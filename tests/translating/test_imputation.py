@@ -30,7 +30,6 @@ def make(seed, gamma):
     return arrays(made), weights, lists
 
 
-@settings(max_examples=30, deadline=None)
 @given(SEEDS, st.sampled_from([1, 3, 1000]))
 def test_the_k_best_weigh_what_their_probabilities_say(seed, k):
     h, weights, lists = make(seed, 1.7)
@@ -51,7 +50,7 @@ def test_the_k_best_weigh_what_their_probabilities_say(seed, k):
             assert found.shares[n] == pytest.approx(np.exp(score) / total, rel=1e-6)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(SEEDS)
 def test_the_k_best_may_weigh_all_alike(seed):
     h, weights, _ = make(seed, 1.0)

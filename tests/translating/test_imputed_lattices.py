@@ -6,7 +6,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aligntools.ground.errors import DataError
@@ -75,7 +75,6 @@ def paths(automaton):
     return list(following(0)) if automaton.arcs else []
 
 
-@settings(max_examples=40, deadline=None)
 @given(SEEDS, ORDERS)
 def test_ngrams_are_expected_by_place(seed, order):
     h, weights, found = make(seed)
@@ -89,7 +88,6 @@ def test_ngrams_are_expected_by_place(seed, order):
                 assert mine[state][word] == pytest.approx(p, rel=1e-6, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
 @given(SEEDS, ORDERS)
 def test_the_automaton_is_the_ngram_model_and_each_string_has_one_path(seed, order):
     h, weights, found = make(seed, levels=2)
@@ -110,7 +108,6 @@ def test_the_automaton_is_the_ngram_model_and_each_string_has_one_path(seed, ord
             assert arc < other
 
 
-@settings(max_examples=30, deadline=None)
 @given(SEEDS)
 def test_it_is_exact_where_strings_are_not_longer_than_the_order(seed):
     h, weights, found = make(seed, levels=2, width=3)
@@ -139,7 +136,6 @@ def test_no_other_model_of_its_kind_is_nearer():
         assert divergence(other) >= divergence(best) - 1e-12
 
 
-@settings(max_examples=30, deadline=None)
 @example(434, 2, 1.0)  # where the floor shows
 @given(SEEDS, ORDERS, st.sampled_from([0.01, 0.1, 0.5, 1.0]))
 def test_pruned_automata_keep_a_path_and_sum_to_one(seed, order, prune):

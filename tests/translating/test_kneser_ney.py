@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.ground.errors import DataError
@@ -48,7 +48,6 @@ def contexts(words, order):
             yield (BEGIN, *context[1:])
 
 
-@settings(deadline=None, max_examples=40)
 @given(texts, st.integers(1, 4), st.sampled_from([(0,), (0, 1), (0, 0, 1), (0, 1, 2)]))
 def test_probabilities_are_the_formulas(tmp_path_factory, sentences, order, thresholds):
     thresholds = thresholds[:order]
@@ -108,7 +107,6 @@ def test_small_memory_does_spill(tmp_path):
     assert large.spilled == 0
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1 << 20), st.integers(0, 2)), max_size=60),
        st.permutations(range(3)), st.integers(1, 7))  # fmt: skip
 def test_sorting_in_parts(rows, columns, step):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import aligntools as at
@@ -73,7 +73,6 @@ def loaded(folder, entries, order):
     return language_model.load(str(path))
 
 
-@settings(deadline=None, max_examples=60)
 @given(models())
 def test_look_up_backs_off_as_the_file_says(tmp_path_factory, given_model):
     entries, order = given_model

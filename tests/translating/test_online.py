@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.translating.forest import derivations
@@ -69,7 +69,6 @@ def orders(seed, passes):
     return [rng.permutation(len(SHARES)) for _ in range(passes)]
 
 
-@settings(max_examples=30, deadline=None)
 @given(SEEDS, st.booleans(), st.sampled_from([0.003, 0.1, 5.0]))
 def test_mira_takes_the_steps_of_the_paper(seed, pseudo, step):
     c, statistics = corpus(seed)
@@ -83,7 +82,6 @@ def test_mira_takes_the_steps_of_the_paper(seed, pseudo, step):
     assert c.value(found) == pytest.approx(value)
 
 
-@settings(max_examples=30, deadline=None)
 @given(SEEDS)
 def test_a_step_that_is_not_held_back_puts_hope_ahead_by_its_gain(seed):
     """The closed form: the least change of the weights after which score and BLEU differ by as much."""
@@ -105,7 +103,6 @@ def test_a_step_that_is_not_held_back_puts_hope_ahead_by_its_gain(seed):
         assert moved == pytest.approx(start)
 
 
-@settings(max_examples=30, deadline=None)
 @given(SEEDS)
 def test_the_perceptron_moves_to_the_best_of_the_list(seed):
     c, statistics = corpus(seed)

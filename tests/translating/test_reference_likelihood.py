@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
@@ -94,7 +94,6 @@ def test_what_does_not_fit_at_first_is_derived_once(tmp_path, monkeypatch):
     assert all(np.array_equal(a, b) for a, b in zip(plain.arrays().values(), again.arrays().values(), strict=True))
 
 
-@settings(max_examples=40, deadline=None)
 @given(SEEDS)
 def test_an_intersection_has_the_derivations_that_yield_the_words(seed):
     h, made, _, _ = make(seed)

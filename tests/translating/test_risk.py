@@ -40,7 +40,6 @@ def numbered(made, weights, gamma):
     return out
 
 
-@settings(max_examples=40, deadline=None)
 @given(SEEDS)
 def test_ngrams_of_edges_add_up_to_those_of_the_words(seed):
     h, made, texts, references = make(seed)
@@ -51,7 +50,6 @@ def test_ngrams_of_edges_add_up_to_those_of_the_words(seed):
             assert total.tolist() == naive.matches(d.words, texts_of, clip=False)
 
 
-@settings(max_examples=40, deadline=None)
 @given(SEEDS)
 def test_statistics_of_candidates_are_bleus(seed):
     h, made, texts, references = make(seed)
@@ -89,7 +87,7 @@ def test_losses_of_sentences_are_sacrebleus():
     assert losses.min() < losses.max()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(SEEDS)
 def test_the_linear_loss_is_tromble_and_others_sum(seed):
     h, made, texts, references = make(seed)
@@ -129,7 +127,7 @@ def parts_of(kind, seed):
     return [risk.Examples(h, shares, losses)], made, shares
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(SEEDS, st.sampled_from(["corpus", "edges"]))
 def test_gradients_equal_central_differences(seed, kind):
     parts, _, _ = parts_of(kind, seed)
@@ -149,7 +147,7 @@ def test_gradients_equal_central_differences(seed, kind):
         assert gradient[f] == pytest.approx(slope, abs=1e-6)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(SEEDS)
 def test_the_expected_loss_equals_enumeration(seed):
     parts, made, shares = parts_of("edges", seed)
@@ -163,7 +161,7 @@ def test_the_expected_loss_equals_enumeration(seed):
     assert value == pytest.approx(total / mass + 0.25 * weights @ weights, abs=1e-9)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(SEEDS)
 def test_conditional_likelihood(seed):
     h, _, _, _ = make(seed)

@@ -30,7 +30,6 @@ def make(seed):
     return h, weights, gamma, rewards, lists, nodes
 
 
-@settings(max_examples=40, deadline=None)
 @given(SEEDS)
 def test_sums_equal_enumeration(seed):
     h, weights, gamma, rewards, lists, nodes = make(seed)
@@ -65,7 +64,7 @@ def test_sums_equal_enumeration(seed):
     assert semirings.feature_sums(h, posterior, FEATURES) == pytest.approx(mean, abs=1e-9)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(SEEDS)
 def test_gradients_equal_central_differences(seed):
     h, weights, gamma, rewards, *_ = make(seed)

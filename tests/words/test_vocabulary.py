@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.words.vocabulary import (
@@ -143,7 +143,6 @@ def encode(lexicon, lines):
     return tokens.tolist()
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.lists(st.lists(st.integers(0, 400_000), min_size=1), min_size=1), st.booleans())
 def test_both_lexicons_number_words_alike(numbers, clear):
     lines = [b" ".join(b"%x" % (n * n) for n in line) for line in numbers]

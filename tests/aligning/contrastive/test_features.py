@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.aligning.contrastive import features
@@ -36,7 +36,6 @@ def test_the_slow_version_and_the_registry_have_the_same_features():
     assert naive.NAMES.index("lonely") == kf.LONELY
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 7), st.integers(1, 7), st.sampled_from([0.3, 0.7, 1.0]))
 def test_changes_over_links_in_any_order_sum_to_the_definition(seed, n_i, n_j, density):
     rng = np.random.default_rng(seed)
@@ -49,7 +48,6 @@ def test_changes_over_links_in_any_order_sum_to_the_definition(seed, n_i, n_j, d
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0, 1))
-@settings(max_examples=40, deadline=None)
 def test_neighbours_are_the_cells_around(seed, density):
     rng = np.random.default_rng(seed)
     pairs = [random_pair(rng, *rng.integers(1, 6, 2), density) for _ in range(3)]

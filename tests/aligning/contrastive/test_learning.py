@@ -38,7 +38,6 @@ def rows(side):
 sentences = st.lists(st.tuples(*[st.lists(st.integers(1, 8), max_size=7)] * 2), max_size=6)
 
 
-@settings(max_examples=80, deadline=None)
 @given(sentences, st.sampled_from(NOISE), st.integers(0, 99))
 def test_noise_corrupts_as_it_says(pairs, kind, seed):
     observed = bitext(pairs)
@@ -220,7 +219,7 @@ def test_features_that_are_not_active_learn_nothing():
     assert not learned[~active].any()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1))
 def test_calibration_finds_the_number_of_links(seed):
     rng, _, candidates = some(seed, 30, 7)

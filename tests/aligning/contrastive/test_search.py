@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.aligning.contrastive.kernels_features import FEATURES
@@ -26,7 +26,6 @@ def same_lists(found, expected):
     return True
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([(1, 1), (2, 2), (2, 4), (3, 3), (3, 2), (1, 5), (4, 2)]))
 def test_an_unbounded_beam_is_enumeration(seed, shape):
     rng = np.random.default_rng(seed)
@@ -69,7 +68,6 @@ def test_constraints_refuse_the_forbidden_permutations():
             assert naive.nests(set(pair.candidates)) == four
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_blocks_in_the_slow_version_and_in_search(seed):
     """Each child that search may list is one that nests, on pairs too large to enumerate."""
@@ -96,7 +94,6 @@ def greedy(pair, named):
         links |= {c}
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_a_beam_of_one_is_greedy(seed):
     rng = np.random.default_rng(seed)

@@ -3,7 +3,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.aligning.contrastive import features, supervised
@@ -38,7 +38,6 @@ def errors_at(lists, weights):
     return [float(supervised.aer(total, lists.n_sure.sum())) for total in totals]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_a_line_search_finds_the_lowest_error_of_the_line(seed):
     rng = np.random.default_rng(seed)
@@ -50,7 +49,6 @@ def test_a_line_search_finds_the_lowest_error_of_the_line(seed):
     assert error <= min(tried) + 1e-9
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.3, (0.1, 0.0, 2.0)]))
 def test_the_gradient_of_the_risk(seed, penalty):
     rng = np.random.default_rng(seed)
