@@ -20,7 +20,8 @@ INTERMEDIATE = "@"
 ABOVE, BESIDE = "^", "|"
 _MARKS = re.compile(r"^@|[\\^]")
 _LABEL = re.compile(r"(?:\\.|[^\\^])*")
-_ESCAPED = re.compile(r"\\(.)")
+#: What a label is written as in a symbol where it is empty, and marks that are part of labels.
+EMPTY, _ESCAPED = r"\e", re.compile(r"\\(?:e|(.))")
 
 
 def binarize(tree: Tree, horizontal: int | None = 2, vertical: int = 1) -> Tree:
@@ -40,7 +41,7 @@ def binarize(tree: Tree, horizontal: int | None = 2, vertical: int = 1) -> Tree:
     -------
     Tree
         Its leaves are those of `tree`, with their tags. A label that begins with ``@`` or has ``^`` or ``\`` in it is
-        written with ``\`` before these.
+        written with ``\`` before these, and an empty one as ``\e``.
 
     Notes
     -----
@@ -156,4 +157,4 @@ def without_repeats(tree: Tree) -> Tree:
 
 
 def _escaped(label: str) -> str:
-    return _MARKS.sub(lambda found: "\\" + found[0], label)
+    return _MARKS.sub(lambda found: "\\" + found[0], label) or EMPTY

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.constituents.binarizing import INTERMEDIATE
+from aligntools.constituents.binarizing import EMPTY, INTERMEDIATE
 from aligntools.constituents.model import ConstituentModel
 
 
@@ -19,7 +19,7 @@ def described(model: ConstituentModel, best: int) -> dict[str, Any]:
     own = model.grammar
     frequent = np.add.reduceat(model.frequencies, own.first[:-1])
     plain = own.projected(model.frequencies, np.arange(len(own.symbols)), own.symbols, own.n_tags)
-    names = own.symbols
+    names = [name.replace(EMPTY, "(no label)") for name in own.symbols]
     rules: dict[int, list[tuple[float, str]]] = {}
     for row, weight in zip(plain.binary.tolist(), plain.binary_weights.tolist(), strict=True):
         rules.setdefault(row[0], []).append((weight, f"{names[row[1]]} {names[row[2]]}"))

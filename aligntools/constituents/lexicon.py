@@ -18,8 +18,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from aligntools.formats.annotation.brackets import BRACKETS
-
 #: Words that occur more often have the tags that they were seen with and no other.
 FREQUENT = 100
 #: Words that occur as often at most tell what unknown words are.
@@ -96,7 +94,7 @@ class Lexicon:
         found = np.zeros((len(sentence), len(self.of_states)))
         begins = np.searchsorted(self.pairs[:, 0], np.arange(len(self.counts) + 1))
         for k, word in enumerate(sentence):
-            number = self.words.get(word, self.words.get(BRACKETS.get(word, word)))  # text may have -LRB- for (
+            number = self.words.get(word)
             if number is None:
                 low = self.words.get(word.lower()) if k == 0 else None
                 if low is None:

@@ -16,7 +16,7 @@ from aligntools.constituents.grammar import Grammar
 from aligntools.constituents.lexicon import Lexicon
 from aligntools.constituents.listing import ScoredTree, best_trees, drawn_trees
 from aligntools.constituents.settings import GrammarDecisions, TreeLists
-from aligntools.formats.annotation.brackets import Tree
+from aligntools.formats.annotation.brackets import Tree, clean
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.models.modelfile import (
     fitting,
@@ -208,10 +208,10 @@ class ConstituentModel:
 
     def _scores(self, words: Sequence[str], tags: Sequence[str], lexicon: Lexicon, first: np.ndarray) -> np.ndarray:
         """Return p(word | state) of each word; of a word with a known tag, of that tag's states alone."""
-        form = self.normal_form
+        form, words = self.normal_form, list(map(clean, words))
         found = lexicon.scores([normalize(form, word) for word in words] if form else words, first)
         for k, tag in enumerate(tags):
-            number = self._tags.get(tag, -1)
+            number = self._tags.get(clean(tag), -1)
             if number < 0:
                 continue
             own = slice(first[number], first[number + 1])
@@ -251,7 +251,7 @@ class ConstituentModel:
         header: dict[str, Any] = {"settings": self.settings, "paths": [list(path) for path in self.grammar.paths]}
         if self.others:
             header["members"] = len(self.members)
-        write_model(path, KIND, header, arrays)
+        write_model(path, KIND, header, arrays, _model)
 
     def _arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays of this member."""
@@ -278,13 +278,18 @@ class ConstituentModel:
         """
         header, arrays = read_model(path, KIND, verify)
         with fitting(path):
-            count = header.get("members", 1)
-            if not isinstance(count, int) or not 1 <= count <= MOST_MEMBERS:
-                raise ValueError(f"{count} members")
-            own, *others = (_member(header, _of_member(arrays, number)) for number in range(count))
-            if not all(own.grammar.same_rules(other.grammar) for other in others):
-                raise ValueError("members with other rules")
-            return replace(own, others=tuple(others))
+            return _model(header, arrays)
+
+
+def _model(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> ConstituentModel:
+    """Return what a file holds."""
+    count = header.get("members", 1)
+    if not isinstance(count, int) or not 1 <= count <= MOST_MEMBERS:
+        raise ValueError(f"{count} members")
+    own, *others = (_member(header, _of_member(arrays, number)) for number in range(count))
+    if not all(own.grammar.same_rules(other.grammar) for other in others):
+        raise ValueError("members with other rules")
+    return replace(own, others=tuple(others))
 
 
 def _of_member(arrays: dict[str, np.ndarray], number: int) -> dict[str, np.ndarray]:
@@ -309,7 +314,7 @@ def _member(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Constituen
 
 def _names(arrays: dict[str, np.ndarray], name: str) -> list[str]:
     known = hold_vocabulary(arrays, f"{name}.blob", f"{name}.starts", text=False)
-    return [value.decode("utf-8", "surrogateescape") for value in known.encoded()][1:]
+    return [clean(value.decode("utf-8", "surrogateescape")) for value in known.encoded()][1:]
 
 
 def _grammar(
@@ -331,7 +336,7 @@ def _grammar(
     if len(paths) != len(rules[2]) or not all(isinstance(name, str) for path in paths for name in path):
         raise ValueError("paths")
     binary, binary_weights, unary, unary_weights = rules
-    between = tuple(tuple(path) for path in paths)
+    between = tuple(tuple(map(clean, path)) for path in paths)
     return Grammar(symbols, n_tags, substates, binary, binary_weights, unary, unary_weights, roots, between)
 
 

@@ -10,7 +10,7 @@ from aligntools.constituents.binarizing import binarize
 from aligntools.constituents.grammar import Grammar
 from aligntools.constituents.kernels_trees import Nodes
 from aligntools.constituents.lexicon import Occurrences
-from aligntools.formats.annotation.brackets import Tree
+from aligntools.formats.annotation.brackets import Tree, escaped
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +35,8 @@ def treebank(trees: Sequence[Tree], horizontal: int, vertical: int) -> Treebank:
     horizontal, vertical: As for `binarizing.binarize`.
     """
     flat = [_nodes(binarize(tree, horizontal, vertical)) for tree in trees]
-    tags = sorted({label for nodes in flat for label, left, *_ in nodes if left < 0})
-    labels = sorted({label for nodes in flat for label, left, *_ in nodes if left >= 0})
+    tags = sorted({label for nodes in flat for label, left, *_ in nodes if left < 0}, key=escaped)
+    labels = sorted({label for nodes in flat for label, left, *_ in nodes if left >= 0}, key=escaped)
     own = {label: k for k, label in enumerate(tags)}
     # a tag may be called like a constituent, and is another symbol
     others = {label: len(tags) + k for k, label in enumerate(labels)}

@@ -31,6 +31,7 @@ class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
     unlabelled: Leave labels out.
     whole: Count brackets around whole sentences, too.
     max_length: Only sentences of at most so many words, punctuation counted.
+    functions: Labels have functions; for the signature.
     """
 
     name = "brackets"
@@ -50,6 +51,7 @@ class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
     unlabelled: bool = False
     whole: bool = True
     max_length: int | None = None
+    functions: bool = False
 
     def counted_before(self, tags: Sequence[str]) -> list[int]:
         """Return how many words count before each word of a sentence with these gold tags, and in it all."""
@@ -83,7 +85,7 @@ class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
 
     def _count(self, gold: Tree, tree: Tree) -> list[int]:
         tags = gold.tags()
-        if self.max_length is not None and len(tags) > self.max_length:
+        if not tags or (self.max_length is not None and len(tags) > self.max_length):
             return [0] * len(self.labels)
         known, found = self.brackets(gold, gold), self.brackets(tree, gold)
         right = sum((known & found).values())
@@ -121,6 +123,7 @@ class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
         return {
             "labels": "no" if self.unlabelled else "yes",
             "left_out": "+".join(sorted(self.not_counted)) or "none",
+            **({"functions": "yes"} if self.functions else {}),
             **({} if self.whole else {"whole": "no"}),
             **({"maxlen": self.max_length} if self.max_length else {}),
             "nsent": int(counts[:, 3].sum()),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
+from aligntools.formats.annotation.brackets import clean
 from aligntools.formats.text.reading import Splitting, check_predicted, check_separator
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
@@ -175,7 +176,7 @@ class BracketScoring(Settings):
     def tags_left_out(self) -> frozenset[str]:
         """Return the tags of words that do not count."""
         known = {"evalb": NOT_COUNTED, "none": ()}
-        return frozenset(known.get(self.leave_out, self.leave_out.split()))
+        return frozenset(map(clean, known.get(self.leave_out, self.leave_out.split())))
 
     def rules(self) -> None:
         """Refuse that labels are left out and compared."""

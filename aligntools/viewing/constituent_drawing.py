@@ -54,7 +54,7 @@ class Node:
     @property
     def shown(self) -> str:
         """The label with the sign of its kind."""
-        return KINDS[self.kind][3] + self.label
+        return KINDS[self.kind][3] + (self.label or "(no label)")
 
 
 def nodes_of(tree: Tree) -> list[Node]:

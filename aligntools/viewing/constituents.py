@@ -198,7 +198,7 @@ class ConstituentsView(View):
                 parts.append((f"{tag} {s.words[node.begin]}", ""))
                 parts += [(f"  ◇ tag is {(s.gold_tags or [])[node.begin]}", "missed")] if other else []
             else:
-                parts.append((node.label or "(no tree)", _STYLES[node.kind]))
+                parts.append((node.label or ("(no label)" if node.level else "(no tree)"), _STYLES[node.kind]))
                 if node.kind == "wrong":
                     parts.append(("  ✗ not in the gold", "wrong"))
                 elif node.kind == "label":

@@ -1,5 +1,6 @@
 """Carrying annotation over word alignments, from Python."""
 
+import logging
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from aligntools.api.given.annotated import Parsed, PathLike, Sentence, decoded, 
 from aligntools.api.given.keywords import LinkReadingKeywords, ProjectionKeywords, SplittingKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import Split
-from aligntools.formats.annotation.brackets import Tree, format_trees, plain
+from aligntools.formats.annotation.brackets import Tree, format_trees, plain_trees
 from aligntools.formats.annotation.conll import Conll, column_place, format_conll, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.tagged import Tokens, column_name, filled_column, stream_sentences
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from aligntools.api.given.trees import SomeTrees
     from aligntools.formats.links.pharaoh import Links
     from aligntools.projecting.partners import FlatLinks, Partners
+
+_log = logging.getLogger("aligntools")
 
 #: What stands before a confidence in the column MISC.
 CONFIDENCE = b"Projected="
@@ -314,8 +317,10 @@ def _of_trees(
 
     if isinstance(source, Conll):
         raise DataError(source.path, None, "is CoNLL; with `spans=brackets` the source is trees in brackets")
-    theirs = [plain(tree) for tree in trees_given(source, "source")[0]]
+    theirs, notes = plain_trees(trees_given(source, "source")[0])
     name = name_of(source, "source")
+    for note in notes:
+        _log.info("%s: %s", name, note)
     if not theirs:
         raise DataError(name, None, "has no trees; a tree is (S (NP (DT the) ...) ...)")
     offsets = np.append(0, np.cumsum([len(tree.words()) for tree in theirs])).astype(np.int64)

@@ -1,7 +1,7 @@
 """Grammars of constituents from Python: trained on trees, and the trees that they find."""
 
+import logging
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,7 +19,7 @@ from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
 from aligntools.api.views.showing import ShownAsModel
 from aligntools.constituents.settings import GrammarDecisions, GrammarSettings, TreeLists
-from aligntools.formats.annotation.brackets import Tree
+from aligntools.formats.annotation.brackets import Tree, clean
 from aligntools.formats.annotation.conll import Conll, column_place
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     from aligntools.constituents.model import ConstituentModel, ParsedTrees
     from aligntools.ground.parallel import Pool
     from aligntools.viewing.models import ModelView
-
-#: What tells constituents apart that belong together: NP-SBJ-1, NP=2.
-_INDEX = re.compile(r"[-=]\d+")
+_log = logging.getLogger("aligntools")
 
 
 class TrainingKeywords(GrammarKeywords, RunKeywords, total=False):
@@ -175,10 +173,8 @@ class ConstituentParser(Annotator, TreeDistributions, ShownAsModel):
 
     def unknown_tags(self, tags: Iterable[bytes]) -> set[bytes]:
         """Return those of some tags that no tree of the training had; they say nothing of their words."""
-        known = {
-            tag.encode("utf-8", "surrogateescape") for tag in self.model.grammar.symbols[: self.model.grammar.n_tags]
-        }
-        return {*tags} - known - {b"_"}
+        known = {*self.model.grammar.symbols[: self.model.grammar.n_tags], "_"}
+        return {tag for tag in {*tags} if clean(decoded(tag)) not in known}
 
     def tags_of(self, text: Parsed, column: str | int | None) -> list[bytes] | None:
         """Return the tags of what a reader returned, None where it has none."""
@@ -311,27 +307,17 @@ def train_grammar(
 def _trees_of(treebanks: Any, functions: bool) -> tuple[list[Tree], int, str]:
     """Return the trees to learn from, how many were empty, and what messages call the first treebank."""
     from aligntools.constituents.binarizing import without_repeats
-    from aligntools.formats.annotation.brackets import plain
+    from aligntools.formats.annotation.brackets import plain_trees
 
     banks = [treebanks] if isinstance(treebanks, str | os.PathLike) else list(treebanks)
     if not all(isinstance(bank, os.PathLike) or (isinstance(bank, str) and bank.lstrip()[:1] != "(") for bank in banks):
         banks = [banks]
-    found, empty = list[Tree](), 0
+    found = list[Tree]()
     for bank in banks:
-        for tree in trees_given(bank, IN_MEMORY)[0]:
-            own = plain(tree, functions)
-            if functions:
-                _leave_out_indices(own)
-            if own.children or own.word is not None:
-                found.append(without_repeats(own))
-            else:
-                empty += 1
-    return found, empty, name_of(banks[0] if banks else [], IN_MEMORY)
-
-
-def _leave_out_indices(tree: Tree) -> None:
-    waiting = [tree]
-    while waiting:
-        one = waiting.pop()
-        one.label = _INDEX.sub("", one.label) or one.label
-        waiting += one.children
+        found += trees_given(bank, IN_MEMORY)[0]
+    name = name_of(banks[0] if banks else [], IN_MEMORY)
+    trees, notes = plain_trees(found, functions)
+    for note in notes:
+        _log.info("%s: %s", name, note)
+    kept = [without_repeats(tree) for tree in trees if tree.children or tree.word is not None]
+    return kept, len(trees) - len(kept), name

@@ -14,7 +14,7 @@ from aligntools.api.parse.parsed_files import SHOWN, ParsedFiles
 from aligntools.api.parse.tree_lists import PART, check_lists
 from aligntools.api.running.annotating_blocks import Annotate, turned_note
 from aligntools.constituents.settings import GrammarDecisions, TreeLists
-from aligntools.formats.annotation.brackets import format_tree_lists, format_trees
+from aligntools.formats.annotation.brackets import format_tree_list, format_trees
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.annotation.tagged import stream_tags
 from aligntools.formats.text.reading import TagReading
@@ -22,7 +22,6 @@ from aligntools.formats.text.requests import Request, stream_requests
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.constituents.listing import ScoredTree
     from aligntools.ground.parallel import Pool
 
 #: Why sentences have other trees than the grammar's.
@@ -69,8 +68,8 @@ class Found:
     sentences : int
     turned : int
         Words in another normal form than the grammar's.
-    lists : list of list of ScoredTree, or None
-        Of each sentence; then nothing else is written.
+    lists : list of list of str, or None
+        The rows of each sentence; then nothing else is written.
     """
 
     written: bytes
@@ -79,7 +78,7 @@ class Found:
     unknown: dict[bytes, int]
     sentences: int
     turned: int
-    lists: "list[list[ScoredTree]] | None" = None
+    lists: list[list[str]] | None = None
 
 
 @dataclass(frozen=True)
@@ -108,10 +107,11 @@ def _parse(wanted: _Wanted, parser: ConstituentParser, text: Parsed, pool: "Pool
     decisions, reading = wanted.decisions, wanted.reading
     if reading.predicted_columns:
         text = predicted_of(text)
-    lists, written = None, b""
+    written, lists = b"", None
     if wanted.listed:
-        lists = parser.lists_of(text, wanted.lists, decisions, reading.column, pool, first)
-        none = np.array([own[0].log_probability == -np.inf for own in lists], np.bool_)
+        found_lists = parser.lists_of(text, wanted.lists, decisions, reading.column, pool, first)
+        none = np.array([own[0].log_probability == -np.inf for own in found_lists], np.bool_)
+        lists = [format_tree_list(own, wanted.lists.n_best is not None) for own in found_lists]
         long = np.diff(text.offsets) > decisions.max_length
         counts = {"flat": np.flatnonzero(none & long), "uncovered": np.flatnonzero(none & ~long)}
     else:
@@ -172,8 +172,8 @@ class TreeParsing(ParsedFiles[ConstituentParser, Found]):
     def _take(self, path: str, before: int, found: Found) -> bytes:
         written = super()._take(path, before, found)
         if found.lists is not None:
-            rows = format_tree_lists(self._sentences, found.lists, self.lists.n_best is not None)
-            written = rows.encode("utf-8", "surrogateescape")
+            rows = [f"{k} ||| {row}\n" for k, own in enumerate(found.lists, self._sentences) for row in own]
+            written = "".join(rows).encode("utf-8", "surrogateescape")
         self._sentences += found.sentences
         return written
 

@@ -10,7 +10,7 @@ import numpy as np
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.trees import trees_given
 from aligntools.api.score.scorers import Scorer
-from aligntools.formats.annotation.brackets import Tree, plain
+from aligntools.formats.annotation.brackets import Tree, are_named, plain_trees
 from aligntools.ground.errors import DataError
 from aligntools.metrics.brackets import Bracketing, BracketScore
 from aligntools.metrics.fitting import check_words
@@ -31,6 +31,13 @@ class Treebank:
     offsets: np.ndarray
     lines: np.ndarray | None
 
+    def with_words(self) -> "Treebank":
+        """Return the trees that have words."""
+        kept = np.diff(self.offsets) > 0
+        trees = [self.trees[k] for k in np.flatnonzero(kept)]
+        lines = None if self.lines is None else self.lines[kept]
+        return Treebank(trees, self.words, self.offsets[np.append(kept, True)], lines)
+
 
 @dataclass(eq=False)
 class BracketScorer(Scorer[BracketScore]):
@@ -43,30 +50,45 @@ class BracketScorer(Scorer[BracketScore]):
         """Score trees: a file's path, or one tree after the other."""
         how, name = self.settings, name_of(system, "parsed")
         gold, other = self._reference, self._read(system, "parsed")
-        if len(gold.trees) == len(other.trees):
-            other = _filled(gold, other)
-        check_words(gold, other, name_of(self.gold, "gold"), name, ignore_forms=how.ignore_forms, what="trees")
-        metric = Bracketing(how.tags_left_out(), how.unlabelled, how.whole, how.max_length)
+        gold_name, note = name_of(self.gold, "gold"), ""
+        if len(gold.trees) != len(other.trees):
+            problem = f"{len(other.trees)} trees, but the gold {gold_name} has {len(gold.trees)}"
+            gold, other = gold.with_words(), other.with_words()
+            if len(gold.trees) != len(other.trees):
+                raise DataError(name, None, f"{problem}; there must be one for each, in the same order")
+            note = f"{name}: {problem}; those without words are left out"
+        elif empty := int(np.sum(np.diff(gold.offsets) == 0)):
+            note = f"{gold_name}: trees without words, which do not count: {empty}"
+        other = _filled(gold, other)
+        check_words(gold, other, gold_name, name, ignore_forms=how.ignore_forms, what="trees")
+        if note:
+            _log.info("%s", note)
+        metric = Bracketing(how.tags_left_out(), how.unlabelled, how.whole, how.max_length, how.functions)
         score = metric.score(gold.trees, other.trees)
         if not score.totals["gold"]:
-            raise DataError(name_of(self.gold, "gold"), None, "no bracket of it counts; there is nothing to score")
+            raise DataError(gold_name, None, "no bracket of it counts; there is nothing to score")
         if score.failed:
             _log.info("%s: sentences without a tree: %d; all their brackets are missing", name, score.failed)
         return score
 
     @cached_property
     def _reference(self) -> Treebank:
-        gold = self._read(self.gold, "gold")
-        empty = [k for k, tree in enumerate(gold.trees) if not tree.children and tree.word is None]
-        if empty:
-            line = None if gold.lines is None else int(gold.lines[empty[0]])
-            raise DataError(name_of(self.gold, "gold"), line, "a gold tree without words")
-        return gold
+        return self._read(self.gold, "gold")
+
+    @cached_property
+    def _gold(self) -> tuple[list[Tree], list[int] | None]:
+        return trees_given(self.gold, "gold")
+
+    @cached_property
+    def _named(self) -> bool:
+        return are_named(self._gold[0])
 
     def _read(self, given: Any, what: str) -> Treebank:
-        trees, numbers = trees_given(given, what)
+        trees, numbers = self._gold if what == "gold" else trees_given(given, what)
         lines = None if numbers is None else np.array(numbers, np.int64)
-        trees = [plain(tree, self.settings.functions) for tree in trees]
+        trees, notes = plain_trees(trees, self.settings.functions, self._named)
+        for note in notes:
+            _log.info("%s: %s", name_of(given, what), note)
         words = [tree.words() for tree in trees]
         offsets = np.append(0, np.cumsum([len(own) for own in words])).astype(np.int64)
         joined = [word.encode("utf-8", "surrogateescape") for own in words for word in own]

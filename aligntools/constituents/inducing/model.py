@@ -24,7 +24,7 @@ KIND = "induced-pcfg"
 #: Symbols and tags that a model may have.
 MOST = 1000
 #: Tags of punctuation: the Penn Treebank's, STTS's, universal ones; and those of CESS, an F and small letters.
-_MARKS = frozenset([",", ".", ":", "''", "``", "-LRB-", "-RRB-", "$,", "$.", "$(", "PUNCT"])
+_MARKS = frozenset([",", ".", ":", "''", "``", "(", ")", "-LRB-", "-RRB-", "$,", "$.", "$(", "PUNCT"])
 _OF_CESS = re.compile(r"F[a-z]{1,2}")
 
 

@@ -2,7 +2,8 @@
 
 ``(S (NP-SBJ (DT The) (NN dog)) (VP (VBZ barks)) (. .))``: a constituent has a label and constituents in it, a *leaf* a
 tag and a word; CESS gives it a lemma, too. A tree is on one line or over several, in outer brackets without a label or
-without them. Brackets that are words stand as ``-LRB-`` and ``-RRB-``.
+without them. Brackets in words, tags and labels are written as ``-LRB-`` and ``-RRB-``. Comments, markup and ids may
+stand between trees.
 """
 
 import re
@@ -15,37 +16,102 @@ from aligntools.ground.errors import DataError
 
 #: Spaces, tabs and ends of lines separate; other white space is part of words, as everywhere.
 _TOKEN = re.compile(r"[()]|[^() \t\r\n]+")
-#: How words that are brackets are written.
-_ESCAPES = {"(": "-LRB-", ")": "-RRB-"}
-#: The words that are written so.
-BRACKETS = {written: word for word, written in _ESCAPES.items()}
-#: Tag of what is not there, in the Penn Treebank; in CESS the word is in asterisks.
+_ODD = re.compile(r"[() \t\r\n]|-[LR]RB-")
+_SPACE = re.compile(r"[ \t\r\n]")
+#: Tag of what is not there, in the Penn Treebank.
 NONE = "-NONE-"
-_ABSENT = re.compile(r"\*[^*\s]*\*")
+#: What is not there, in CESS.
+_LEFT_OUT = "*0*"
+#: Names of traces in treebanks of Penn, where no tag says what they are.
+_TRACE = re.compile(r"\*-\d+|\*(?:T|U|ICH|EXP|PPA|RNR|NOT|\?|PRO|pro|OP|CL|con|exp|arb)\*(?:-\d+)?")
+_INDEX = re.compile(r"(?<=.)[-=]\d+(?![^-=])")
 #: Constituents within each other, at most.
 DEEPEST = 5_000
+#: Outside of trees: lines that are comments, tags of markup before a tree, and its id.
+_COMMENT = re.compile(r"\s*(?:#|;;|%%|\*x\*)")
+_MARKUP = re.compile(r"\s*(?:<[/!?A-Za-z][^<>()]*>\s*)+")
+_ID = re.compile(r"\s*(?:[^\s()]*\d[^\s()]*|[^\s()]+:)\s+(?=\()")
+_INDEXED = re.compile(r"(\d+)=.")
+#: Beginnings of lines of other formats, and what messages call these.
+_OTHERS = {
+    re.compile(r"#(?:BOS|BOT|FORMAT)\b"): "Negra's export format",
+    re.compile(r"<\?xml\b"): "XML",
+    re.compile(r"\d+ \|\|\| \("): "lists of trees (`n_best`, `samples`)",
+}
 
 
-@dataclass(slots=True)
+def clean(text: str) -> str:
+    """Return a word, a tag or a label as trees have it: ``-LRB-`` is a bracket, and white space no-break spaces.
+
+    >>> clean(":-RRB-"), clean("-LRB-"), clean("(")
+    (':)', '(', '(')
+    """
+    if not _ODD.search(text):
+        return text
+    return escaped(text).replace("-LRB-", "(").replace("-RRB-", ")")
+
+
+def escaped(text: str) -> str:
+    """Return a word, a tag or a label as it is written in a tree.
+
+    >>> escaped("dog(s)")
+    'dog-LRB-s-RRB-'
+    """
+    if not _ODD.search(text):
+        return text
+    return _SPACE.sub("\xa0", text.replace("(", "-LRB-").replace(")", "-RRB-"))
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class Tree:
     """A constituent, or a leaf.
+
+    Words, tags and labels are kept as reading gives them back: ``-LRB-`` and ``-RRB-`` are brackets, and spaces within
+    them are no-break spaces.
 
     Attributes
     ----------
     label : str
-        Of a leaf, its tag; of an outer pair of brackets, nothing.
+        Of a leaf, its tag, ``_`` for none; of an outer pair of brackets, nothing.
     children : list of Tree
         Of a leaf, and of an empty tree, none.
     word : str or None
         Of a leaf; None otherwise.
     lemma : str or None
         Of a leaf that has one.
+
+    Raises
+    ------
+    ValueError
+        When a word is empty.
     """
 
     label: str
     children: list["Tree"] = field(default_factory=list)
     word: str | None = None
     lemma: str | None = None
+
+    def __post_init__(self) -> None:
+        self.label = clean(self.label)
+        if self.word is not None:
+            if not self.word:
+                raise ValueError("a leaf has an empty word")
+            self.word, self.label = clean(self.word), self.label or "_"
+            self.lemma = clean(self.lemma) if self.lemma else None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        pairs = [(self, other)]
+        while pairs:
+            a, b = pairs.pop()
+            if (a.label, a.word, a.lemma, len(a.children)) != (b.label, b.word, b.lemma, len(b.children)):
+                return False
+            pairs += zip(a.children, b.children, strict=True)
+        return True
+
+    def __repr__(self) -> str:
+        return f"<Tree {self}>"
 
     def leaves(self) -> Iterator["Tree"]:
         """Yield the leaves, from the left."""
@@ -90,16 +156,12 @@ class Tree:
             if tree is None:
                 parts.append(")")
             elif tree.word is not None:
-                lemma = "" if tree.lemma is None else f" {_escaped(tree.lemma)}"
-                parts.append(f" ({tree.label} {_escaped(tree.word)}{lemma})")
+                lemma = "" if tree.lemma is None else f" {escaped(tree.lemma)}"
+                parts.append(f" ({escaped(tree.label)} {escaped(tree.word)}{lemma})")
             else:
-                parts.append(f" ({tree.label}")
+                parts.append(f" ({escaped(tree.label)}")
                 waiting += [None, *reversed(tree.children)]
         return "".join(parts)[1:]
-
-
-def _escaped(word: str) -> str:
-    return _ESCAPES.get(word) or word.replace("(", "-LRB-").replace(")", "-RRB-").replace(" ", "\xa0")
 
 
 def parse_trees(lines: Iterable[str], path: object) -> Iterator[tuple[int, Tree]]:
@@ -108,13 +170,13 @@ def parse_trees(lines: Iterable[str], path: object) -> Iterator[tuple[int, Tree]
     Raises
     ------
     DataError
-        When brackets are not balanced, a constituent has no words or words and constituents, or a leaf more than a word
-        and its lemma.
+        When brackets are not balanced, a constituent has no words or words and constituents, a leaf more than a word
+        and its lemma, or the lines are of another format.
     """
     open_trees, own, began = list[tuple[Tree, int]](), list[str](), 0
     number = 0
     for number, line in enumerate(lines, 1):
-        for token in _TOKEN.findall(line):
+        for token in _TOKEN.findall(line if open_trees else _outside(line, path, number)):
             if token == "(":
                 if own:
                     _beside(path, number, own[0])
@@ -125,6 +187,8 @@ def parse_trees(lines: Iterable[str], path: object) -> Iterator[tuple[int, Tree]
                 open_trees.append((Tree(""), number))
                 continue
             if not open_trees:
+                if token.startswith("</"):
+                    continue
                 what = "a closing bracket, but none is open" if token == ")" else f"'{token[:40]}' outside of brackets"
                 raise DataError(path, number, f"{what}; a tree is (S (NP (DT the) ...) ...)")
             tree, _ = open_trees[-1]
@@ -132,7 +196,7 @@ def parse_trees(lines: Iterable[str], path: object) -> Iterator[tuple[int, Tree]
                 if tree.label or tree.children:
                     own.append(token)
                 else:
-                    tree.label = token
+                    tree.label = clean(token)
                 continue
             _close(tree, own, path, number)
             own = []
@@ -141,10 +205,36 @@ def parse_trees(lines: Iterable[str], path: object) -> Iterator[tuple[int, Tree]
                 parent = open_trees[-1][0]
                 parent.children.append(tree)
             else:
+                _check_order(tree, path, began)
                 yield began, tree
     if open_trees:
         at = open_trees[-1][1]
         raise DataError(path, at, f"a bracket is not closed; the tree that begins on line {began} has no end")
+
+
+def _outside(line: str, path: object, number: int) -> str:
+    """Return a line that begins outside of trees without comments, markup and an id."""
+    for beginning, name in _OTHERS.items():
+        if beginning.match(line):
+            raise DataError(path, number, f"{name}, where trees in brackets are expected: (S (NP (DT the) ...) ...)")
+    if _COMMENT.match(line):
+        return ""
+    markup = _MARKUP.match(line)
+    bare = line[markup.end() :] if markup else line
+    if markup and not bare.startswith("("):
+        return ""  # text between tags
+    return bare[found.end() :] if (found := _ID.match(bare)) else bare
+
+
+def _check_order(tree: Tree, path: object, number: int) -> None:
+    """Refuse a tree whose words are numbered, since they are out of order: ``(VP (PPER 1=es) (VVFIN 0=regnet))``."""
+    if not _INDEXED.match(next(tree.leaves(), tree).word or ""):
+        return
+    words = tree.words()
+    found = [_INDEXED.match(word) for word in words]
+    if len(words) > 1 and sorted(int(one[1]) for one in found if one) == list(range(len(words))):
+        problem = f"'{words[0][:40]}' is a numbered word of a discontinuous tree; words have to stand in order, bare"
+        raise DataError(path, number, problem)
 
 
 def _close(tree: Tree, own: list[str], path: object, number: int) -> None:
@@ -158,8 +248,8 @@ def _close(tree: Tree, own: list[str], path: object, number: int) -> None:
     if len(own) > 2:
         problem = f"'({tree.label[:40]} {own[0][:40]} ...' has {len(own)} words; a leaf is (tag word)"
         raise DataError(path, number, problem)
-    tree.word = BRACKETS.get(own[0], own[0])
-    tree.lemma = BRACKETS.get(own[1], own[1]) if len(own) == 2 else None
+    tree.word = clean(own[0])
+    tree.lemma = clean(own[1]) if len(own) == 2 else None
 
 
 def _beside(path: object, number: int, word: str) -> None:
@@ -178,47 +268,106 @@ def read_trees(path: object) -> tuple[list[Tree], list[int]]:
 def category(label: str) -> str:
     """Return a label without functions and indices: ``NP`` of ``NP-SBJ-1``, ``sn`` of ``sn-SUJ``.
 
-    >>> [category(label) for label in ("NP-SBJ=2", "-LRB-", "S.F.C*-CD", "PRP$")]
-    ['NP', '-LRB-', 'S.F.C*', 'PRP$']
+    >>> [category(label) for label in ("NP-SBJ=2", "-NONE-", "S.F.C*-CD", "PRP$")]
+    ['NP', '-NONE-', 'S.F.C*', 'PRP$']
     """
     if label.startswith("-"):
         return label
     return re.split(r"[-=]", label, maxsplit=1)[0] or label
 
 
-def is_absent(leaf: Tree) -> bool:
+def without_indices(label: str) -> str:
+    """Return a label without what tells constituents apart that belong together.
+
+    >>> [without_indices(label) for label in ("NP-SBJ-1", "PP-TMP=2", "-1", "NN-2nd")]
+    ['NP-SBJ', 'PP-TMP', '-1', 'NN-2nd']
+    """
+    return _INDEX.sub("", label)
+
+
+def are_named(trees: Iterable[Tree]) -> bool:
+    """Tell whether traces of a treebank are known by their names (``*T*-1``): none is under ``-NONE-``."""
+    return not any(leaf.label == NONE for tree in trees for leaf in tree.leaves())
+
+
+def is_absent(leaf: Tree, named: bool = False) -> bool:
     """Tell whether a leaf stands for what is not there: a trace, or a subject that is left out."""
-    return leaf.label == NONE or (leaf.word is not None and _ABSENT.fullmatch(leaf.word) is not None)
+    if leaf.label == NONE or leaf.word == _LEFT_OUT:
+        return True
+    return named and leaf.word is not None and _TRACE.fullmatch(leaf.word) is not None
 
 
-def plain(tree: Tree, functions: bool = False, traces: bool = False) -> Tree:
+def plain(tree: Tree, functions: bool = False, traces: bool = False, named: bool = False) -> Tree:
     """Return a tree without functions in labels, without what is not there, and without outer brackets.
 
-    Constituents that are left without words go, too. A tree that loses all of them is empty: it has no label.
+    Constituents that are left without words go, too, and the sentence's ``(ID ...)``. A tree that loses all of them is
+    empty: it has no label.
 
     Parameters
     ----------
     tree : Tree
     functions, traces : bool
-        Keep them.
+        Keep them. Where there are no traces, functions have no indices.
+    named : bool
+        Traces are known by their names, too; see `are_named`.
     """
-    top = Tree("")
-    order, waiting = list[tuple[Tree, Tree]](), [(tree, top)]
+    top, order = Tree("", [Tree("")]), list[Tree]()
+    name = (str if traces else without_indices) if functions else category
+    waiting = [(tree, top.children[0])]
     while waiting:
-        old, parent = waiting.pop()
-        new = Tree(old.label if functions else category(old.label), [], old.word, old.lemma)
-        order.append((new, parent))
-        if old.word is not None and not traces and is_absent(old):
-            new.word, new.label = None, ""
-        parent.children.append(new)
-        waiting += [(child, new) for child in reversed(old.children)]
-    for new, parent in reversed(order):
-        if new.word is None and not new.children:
-            parent.children.remove(new)
-    found = top.children[0] if top.children else Tree("")
-    while not found.label and len(found.children) == 1 and found.word is None:
+        old, new = waiting.pop()
+        new.label, new.word, new.lemma = name(old.label), old.word, old.lemma
+        order.append(new)
+        for child in old.children:
+            if traces or not (
+                (child.word is not None and is_absent(child, named))
+                or (old is tree and child.label == "ID" and child.word is not None and not old.label)
+            ):
+                new.children.append(Tree(""))
+                waiting.append((child, new.children[-1]))
+    if tree.word is not None and not traces and is_absent(tree, named):
+        return Tree("")
+    for new in reversed(order):
+        new.children = [child for child in new.children if child.word is not None or child.children]
+    found = top.children[0]
+    while not found.label and len(found.children) == 1:
         found = found.children[0]
-    return found
+    return found if found.children or found.word is not None else Tree("")
+
+
+def plain_trees(
+    trees: Sequence[Tree], functions: bool = False, named: bool | None = None
+) -> tuple[list[Tree], list[str]]:
+    """Return the trees of a treebank without what is not there, see `plain`, and what is to be said of it.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+        All of them: what is a trace, and what a lemma, depends on the whole treebank.
+    functions : bool
+    named : bool or None
+        As for `plain`; None: as these trees say themselves.
+
+    Returns
+    -------
+    trees : list of Tree
+    notes : list of str
+        How many words were taken for traces by their names, and for lemmas, where few leaves have some.
+    """
+    leaves = [leaf for tree in trees for leaf in tree.leaves()]
+    if named is None:
+        named = are_named(trees)
+    notes = []
+    taken = [leaf for leaf in leaves if is_absent(leaf, named) and not is_absent(leaf)]
+    if taken:
+        notes.append(f"{len(taken)} words were taken for traces, as no leaf has the tag {NONE} (the first: {taken[0]})")
+    seconds = [leaf for leaf in leaves if leaf.lemma is not None]
+    if seconds and 2 * len(seconds) < len(leaves):
+        notes.append(
+            f"{len(seconds)} leaves have a second word, which was taken for a lemma and left out"
+            f" (the first: {seconds[0]})"
+        )
+    return [plain(tree, functions, named=named) for tree in trees], notes
 
 
 class Scored(Protocol):
@@ -237,32 +386,28 @@ class Scored(Protocol):
         """What trees of a list are ordered by."""
 
 
-def format_tree_lists(first: int, lists: Iterable[Sequence[Scored]], scores: bool) -> str:
-    """Format lists of trees, ``sentence ||| tree ||| log-probability ||| score``, a tree a line.
+def format_tree_list(trees: Iterable[Scored], scores: bool) -> list[str]:
+    """Return the trees of a sentence as rows of a list, ``tree ||| log-probability ||| score``.
 
     Parameters
     ----------
-    first : int
-        Number of the first sentence.
-    lists : iterable of lists
-        The trees of each sentence.
+    trees : iterable
     scores : bool
         Write the last field.
     """
-    lines = []
-    for number, own in enumerate(lists, first):
-        for one, tree in zip(own, format_trees(one.tree for one in own).split("\n"), strict=False):
-            more = f" ||| {one.score:.6f}" if scores else ""
-            lines.append(f"{number} ||| {tree} ||| {one.log_probability:.6f}{more}\n")
-    return "".join(lines)
+    return [
+        f"{format_tree(one.tree)} ||| {one.log_probability:.6f}" + (f" ||| {one.score:.6f}" if scores else "")
+        for one in trees
+    ]
+
+
+def format_tree(tree: Tree) -> str:
+    """Return a tree on a line, in outer brackets without a label unless it has some; ``(())`` of an empty one."""
+    if tree.word is None and not tree.children:
+        return "(())"
+    return f"( {tree})" if tree.label else str(tree)
 
 
 def format_trees(trees: Iterable[Tree]) -> str:
-    """Return trees, one a line, in outer brackets without a label unless they have some; ``(())`` of an empty one."""
-    lines = []
-    for tree in trees:
-        if tree.word is None and not tree.children:
-            lines.append("(())")
-        else:
-            lines.append(str(tree) if not tree.label else f"( {tree})")
-    return "".join(line + "\n" for line in lines)
+    """Return trees, one a line; see `format_tree`."""
+    return "".join(format_tree(tree) + "\n" for tree in trees)

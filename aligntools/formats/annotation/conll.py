@@ -332,6 +332,10 @@ def parse_conll(path: object, lines: list[bytes], first_line: int = 1, layout: L
     if np.any(wrong):
         k = int(places[np.argmax(wrong)])
         raise DataError(path, first_line + k, _what_is_wrong(lines[k], layout))
+    form = layout.places[COLUMNS["form"]]
+    for k in places.tolist():
+        if form is not None and b"\t\t" in lines[k] and not lines[k].split(b"\t", form + 1)[form]:
+            raise DataError(path, first_line + k, "the column FORM is empty; a form that is not known is _")
     offsets, starts = _sentences(np.array(blanks, np.int64), places, np.array(named, np.int64), len(lines))
     _check_ids(path, first_line, ids, places, offsets)
     if layout.open and np.any(

@@ -5,7 +5,7 @@ import json
 import math
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -43,13 +43,23 @@ USES = {kind: f"`{name}.load()`" for kind, name in KINDS.items()} | {_START: "`s
 WRITERS = {kind: f"`{name}.save()`" for kind, name in KINDS.items()} | {_START: "`teach()`"}
 
 
-def write_model(path: str | os.PathLike[str], kind: str, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+def write_model(
+    path: str | os.PathLike[str],
+    kind: str,
+    header: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    check: Callable[[dict[str, Any], dict[str, np.ndarray]], object] | None = None,
+) -> None:
     """Write a model file; it appears whole or not at all.
 
     kind: What the file holds, for instance ``alignment``.
     header: Settings and the like, JSON.
+    check: What loading makes a model of, from the header and the arrays; what it refuses is not written.
     Raises DataError when it cannot be written.
     """
+    if check is not None:
+        with fitting(path, "is not written, as it could not be loaded"):
+            check(json.loads(json.dumps(header)), arrays)
     about = {"checksum": checksums.UNKNOWN, "kind": kind, "version": VERSION, "header": header}
     text = {_MAGIC: json.dumps(about, sort_keys=True)}
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe must not be replaced by a file
@@ -65,7 +75,7 @@ def write_model(path: str | os.PathLike[str], kind: str, header: dict[str, Any],
 
 
 @contextlib.contextmanager
-def fitting(path: str | os.PathLike[str]) -> Iterator[None]:
+def fitting(path: str | os.PathLike[str], problem: str = "is damaged: its parts do not fit together") -> Iterator[None]:
     """Turn what goes wrong while a model's parts are put together into one `ModelError`."""
     try:
         yield
@@ -80,7 +90,7 @@ def fitting(path: str | os.PathLike[str]) -> Iterator[None]:
         UsageProblem,
     ) as error:
         found = " ".join(str(error).split())[:200]
-        raise ModelError(path, None, f"is damaged: its parts do not fit together ({found})") from None
+        raise ModelError(path, None, f"{problem} ({found})") from None
 
 
 def hold(
