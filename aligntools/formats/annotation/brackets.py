@@ -303,13 +303,8 @@ def plain(tree: Tree, functions: bool = False, traces: bool = False, named: bool
     Constituents that are left without words go, too, and the sentence's ``(ID ...)``. A tree that loses all of them is
     empty: it has no label.
 
-    Parameters
-    ----------
-    tree : Tree
-    functions, traces : bool
-        Keep them. Where there are no traces, functions have no indices.
-    named : bool
-        Traces are known by their names, too; see `are_named`.
+    functions, traces: Keep them. Where there are no traces, functions have no indices.
+    named: Traces are known by their names, too; see `are_named`.
     """
     top, order = Tree("", [Tree("")]), list[Tree]()
     name = (str if traces else without_indices) if functions else category
@@ -338,21 +333,9 @@ def plain(tree: Tree, functions: bool = False, traces: bool = False, named: bool
 def plain_trees(
     trees: Sequence[Tree], functions: bool = False, named: bool | None = None
 ) -> tuple[list[Tree], list[str]]:
-    """Return the trees of a treebank without what is not there, see `plain`, and what is to be said of it.
+    """Return the trees of a whole treebank as `plain` does, and notes: what was taken for traces, and for lemmas.
 
-    Parameters
-    ----------
-    trees : sequence of Tree
-        All of them: what is a trace, and what a lemma, depends on the whole treebank.
-    functions : bool
-    named : bool or None
-        As for `plain`; None: as these trees say themselves.
-
-    Returns
-    -------
-    trees : list of Tree
-    notes : list of str
-        How many words were taken for traces by their names, and for lemmas, where few leaves have some.
+    named: As for `plain`; None: as these trees say themselves.
     """
     leaves = [leaf for tree in trees for leaf in tree.leaves()]
     if named is None:
@@ -387,14 +370,7 @@ class Scored(Protocol):
 
 
 def format_tree_list(trees: Iterable[Scored], scores: bool) -> list[str]:
-    """Return the trees of a sentence as rows of a list, ``tree ||| log-probability ||| score``.
-
-    Parameters
-    ----------
-    trees : iterable
-    scores : bool
-        Write the last field.
-    """
+    """Return the trees of a sentence as rows of a list, ``tree ||| log-probability``, with scores ``||| score``."""
     return [
         f"{format_tree(one.tree)} ||| {one.log_probability:.6f}" + (f" ||| {one.score:.6f}" if scores else "")
         for one in trees
