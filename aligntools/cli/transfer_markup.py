@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from aligntools import AlignerSettings, MarkupSettings, Tokenizing
+from aligntools import AlignerSettings, MarkupSettings, Reading, Tokenizing
 from aligntools.cli import declared, options
 from aligntools.cli.reporting import reporting
 from aligntools.ground.running import Run
@@ -61,6 +61,9 @@ from aligntools.ground.running import Run
         help="Find words by the rules of these languages, such as de-en, or by ICU's (icu), as the model's text was"
         " tokenized.  [default: by Unicode, joined where the model knows them joined]",
     ),
+    declared.option(
+        Reading, "languages", help="Source and target language of a TMX document of more than two, such as de,en."
+    ),
     options.tokenizer,
     options.max_memory(),
     options.verify,
@@ -76,8 +79,8 @@ def command(**o: Any) -> None:
     and lengths decide where links leave a choice. Placeholders such as {0} or %s are text, and are linked to the same
     ones.
 
-    A document (FILE) of XLIFF has the translations in it. Of HTML and DOCX, --segments writes the text to translate,
-    and --target is its translation; everything else in the document stays as it is.
+    A document (FILE) of XLIFF or TMX has the translations in it. Of HTML and DOCX, --segments writes the text to
+    translate, and --target is its translation; everything else in the document stays as it is.
 
     \b
     Example:
@@ -95,4 +98,5 @@ def command(**o: Any) -> None:
             declared.settings(Run, o),
             reporter,
             verify=o["verify"],
+            languages=o["languages"],
         ).transfer()

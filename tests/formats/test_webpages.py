@@ -126,10 +126,10 @@ def test_what_is_no_translation_is_refused(target, message, tmp_path):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"no tags", "is no document of XLIFF, HTML or DOCX"),
+        (b"no tags", "is no document of XLIFF, TMX, HTML or DOCX"),
         (b"<p>\n\xff</p>", ":2: byte 5 is not utf-8"),
         (b"<meta charset=nonsense><p>a", "unknown encoding 'nonsense'"),
-        (b"<tmx/>", "is no XLIFF"),
+        (b"<tmy/>", "is no XLIFF"),
     ],
 )
 def test_what_is_no_document_is_refused(data, message, tmp_path):

@@ -94,7 +94,7 @@ def test_what_does_not_go_with_documents_is_refused(page, model, samples, tmp_pa
     lines, xliff = tmp_path / "lines", samples / "tagged.xlf"
     for args, message in (
         (("-m", model, page), "give the translation as target"),
-        (("-m", model, xliff, "--target", lines), "XLIFF has its translations in it; target"),
+        (("-m", model, xliff, "--target", lines), "have their translations in them; target"),
         ((xliff, "--segments", tmp_path / "s"), "segments is for HTML and DOCX"),
         ((page, "--segments", tmp_path / "s", "-m", model), "model goes with its translation"),
         (("--source", lines, "--target", lines, "--segments", tmp_path / "s"), "of a document; give one"),

@@ -1,7 +1,8 @@
 """Tags of a text carried over to its translation, from Python."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from dataclasses import replace
+from itertools import count, islice
 from typing import Any, Unpack
 
 import numpy as np
@@ -24,6 +25,8 @@ from aligntools.words.tokenizing import tokenizers
 
 #: Segments that are aligned together.
 _BLOCK = 500
+#: A segment, or what is wrong with it or with its translation; and its translation.
+Pair = tuple[Segment | DataError, str]
 
 
 class TransferKeywords(MarkupKeywords, TokenizingKeywords, total=False):
@@ -85,13 +88,17 @@ class MarkupTransfer:
         DataError
             When tags of the source are not well-formed, or the target has some.
         """
-        (found,) = self.transfer_batch([source], [target])
+        pair = checked_pair(source, target, ("source", "target"), 1, self.settings.markup)
+        (found,) = self.transfer_pairs([pair])
         return found
 
     def transfer_batch(
         self, sources: Iterable[str | Segment], targets: Iterable[str], *, threads: Any = 1
     ) -> Iterator[MarkedText]:
         """Carry the tags of segments over, one after the other: one `MarkedText` for each.
+
+        Where tags of a source are not well-formed, or the target has some, the target comes back as it is; `problem`
+        of its `MarkedText` says so.
 
         Parameters
         ----------
@@ -107,21 +114,23 @@ class MarkupTransfer:
         Raises
         ------
         DataError
-            As `transfer`, and when there are not as many of each.
+            When there are not as many of each.
         """
         yield from self.transfer_pairs(parsed_pairs(sources, targets, self.settings.markup), threads=threads)
 
-    def transfer_pairs(self, pairs: Iterable[tuple[Segment, str]], *, threads: Any = 1) -> Iterator[MarkedText]:
+    def transfer_pairs(self, pairs: Iterable[Pair], *, threads: Any = 1) -> Iterator[MarkedText]:
         """Do as `transfer_batch` does, with segments that are parsed already, and their translations."""
         waiting = iter(pairs)
         while block := list(islice(waiting, _BLOCK)):
-            yield from self._placed([prepare(source, target, self._finders) for source, target in block], threads)
+            found = self._placed([prepare(segment_of(*pair), pair[1], self._finders) for pair in block], threads)
+            for (source, _), one in zip(block, found, strict=True):
+                yield replace(one, problem=str(source)) if isinstance(source, DataError) else one
 
     def _placed(self, prepared: Sequence[Prepared], threads: Any) -> Iterator[MarkedText]:
-        tagged = [one for one in prepared if one.marks]
-        links = iter(self._links([one.words for one in tagged], threads))
-        for one in prepared:
-            yield transferred(one, next(links) if one.marks else np.zeros((0, 0)), self.settings)
+        wanted = [bool(one.marks) and one.same is None for one in prepared]
+        links = iter(self._links([one.words for one, yes in zip(prepared, wanted, strict=True) if yes], threads))
+        for one, yes in zip(prepared, wanted, strict=True):
+            yield transferred(one, next(links) if yes else np.zeros((0, 0)), self.settings)
 
     def _links(self, pairs: Sequence[tuple[list[str], list[str]]], threads: Any) -> Iterator[Any]:
         """Yield the probabilities of links of pairs of words [source words, target words]."""
@@ -167,45 +176,55 @@ def _known(vocabulary: Any, model: Aligner) -> Known:
     return known
 
 
-def parsed_pairs(
-    sources: Iterable[str | Segment], targets: Iterable[str], markup: str = "xml"
-) -> Iterator[tuple[Segment, str]]:
-    """Yield segments and their translations, checked.
+def segment_of(source: Segment | DataError, target: str) -> Segment:
+    """Return a segment; of one that cannot be read, one without tags."""
+    return source if isinstance(source, Segment) else Segment(target)
+
+
+def parsed_pairs(sources: Iterable[str | Segment], targets: Iterable[str], markup: str = "xml") -> Iterator[Pair]:
+    """Yield segments and their translations.
 
     Raises
     ------
     DataError
-        When a source is not well-formed, a target has tags, or there are not as many of each.
+        When there are not as many of each.
     """
     ours, theirs, missing = iter(sources), iter(targets), object()
-    number = 0
-    while True:
-        number += 1
+    for number in count(1):
         source, target = next(ours, missing), next(theirs, missing)
         if source is missing and target is missing:
             return
         if source is missing or target is missing:
             which, other = ("source", "target") if source is missing else ("target", "source")
             raise DataError(which, None, f"{number - 1} segments, fewer than the {other} has; give one for each")
-        yield checked_pair(source, str(target), ("source", "target"), number, markup)
+        yield pair_or_error(source, str(target), ("source", "target"), number, markup)
+
+
+def pair_or_error(source: Any, target: str, names: tuple[object, object], line: int, markup: str) -> Pair:
+    """Return a segment and its translation; in the segment's place what is wrong with either."""
+    try:
+        return checked_pair(source, target, names, line, markup)
+    except DataError as error:
+        return error, target
 
 
 def checked_pair(
     source: Any, target: str, names: tuple[object, object], line: int, markup: str = "xml"
 ) -> tuple[Segment, str]:
     """Return a segment and its translation; refuse tags that are not well-formed, and those of a target."""
-    segment = source if isinstance(source, Segment) else parsed(source, names[0], line, markup)
-    found = parsed(target, names[1], line, markup)
+    found = parsed(target, names[1], line, markup, breaks=False)
     if found.marks:
         problem = f"has tags already, such as {found.marks[0].opening.strip()}; give the translation without tags"
         raise DataError(names[1], line, problem)
-    return segment, target
+    if not isinstance(source, Segment):
+        source = parsed(source, names[0], line, markup, breaks="//" not in target)
+    return source, target
 
 
-def parsed(line: str, name: object, number: int, markup: str = "xml") -> Segment:
-    """Return a segment that is a line of a file."""
+def parsed(line: str, name: object, number: int, markup: str = "xml", breaks: bool = True) -> Segment:
+    """Return a segment that is a line of a file; ``breaks``: whether USFM's ``//`` is a mark."""
     try:
-        return parse_usfm(line) if markup == "usfm" else parse_segment(line)
+        return parse_usfm(line, breaks) if markup == "usfm" else parse_segment(line)
     except BrokenSegment as error:
         raise error.as_error(name, number) from None
 
@@ -241,11 +260,12 @@ def transfer_markup(
     Returns
     -------
     list of MarkedText
+        Where tags of a source are not well-formed, or a target has some, ``problem`` says so.
 
     Raises
     ------
     DataError
-        When tags of a source are not well-formed, a target has some, or there are not as many of each.
+        When there are not as many of each.
 
     Examples
     --------
@@ -265,14 +285,13 @@ def transfer_markup(
     return list(transfer.transfer_pairs(pairs))
 
 
-def trained(
-    pairs: Iterable[tuple[Segment, str]], more: Iterable[tuple[str, str]], how: Tokenizing, **options: Any
-) -> Aligner:
+def trained(pairs: Iterable[Pair], more: Iterable[tuple[str, str]], how: Tokenizing, **options: Any) -> Aligner:
     """Return an aligner that is trained on segments without their tags, and on more text.
 
     Parameters
     ----------
     pairs : iterable of (Segment, str)
+        Those with a `DataError` in the segment's place are passed over.
     more : iterable of (str, str)
         Sentences and their translations.
     how : Tokenizing
@@ -282,8 +301,9 @@ def trained(
     found = finders(how)
     words: tuple[list[list[str]], list[list[str]]] = [], []
     for source, target in pairs:
-        for side, one in zip(words, prepare(source, target, found).words, strict=True):
-            side.append(one)
+        if isinstance(source, Segment):
+            for side, one in zip(words, prepare(source, target, found).words, strict=True):
+                side.append(one)
     for texts in more:
         for side, finder, text in zip(words, found, texts, strict=True):
             side.append(finder(text).words)

@@ -1,5 +1,6 @@
 """Tags carried over in files: segments one a line, or documents."""
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -10,13 +11,13 @@ from typing import Any
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.files import loaded
-from aligntools.api.align.markup import MarkedText, MarkupTransfer, checked_pair, trained
+from aligntools.api.align.markup import MarkedText, MarkupTransfer, Pair, pair_or_error, trained
 from aligntools.api.align.markup import MarkupSettings as MarkupSettings
 from aligntools.api.running.threads import pool_of
 from aligntools.api.running.watching import Watch
 from aligntools.formats.markup.documents import Document, read_document, read_translation
 from aligntools.formats.markup.segments import Segment, decoded
-from aligntools.formats.markup.xliff import Xliff
+from aligntools.formats.markup.xliff import TranslationFile
 from aligntools.formats.opening.files import Output, lines, writing
 from aligntools.formats.text.reading import Reading, Tokenizing
 from aligntools.ground.errors import DataError, UsageProblem
@@ -27,6 +28,7 @@ from aligntools.words.malformed import SEPARATOR
 #: Less sure than this, a tag counts as unsure.
 UNSURE = 0.5
 _HEADER = "segment\ttag\tconfidence\tlinked\tplaced by\ttext\n"
+_log = logging.getLogger("aligntools")
 _PLAIN = str.maketrans("\t\n\r", "   ")
 
 
@@ -39,9 +41,9 @@ class MarkupFiles:
     source, target : str
         Segments with tags and their translations without, one a line.
     document : str
-        In the place of ``source`` a document. XLIFF 1.2 or 2 has the translations in it: targets without tags get those
-        of their sources. Of HTML and DOCX ``target`` is the translation: lines of text, one for each segment, or a
-        document with the same blocks. All else is written as it is.
+        In the place of ``source`` a document. XLIFF and TMX have the translations in them: targets without tags get
+        those of their sources. Of HTML and DOCX ``target`` is the translation: lines of text, one for each segment, or
+        a document with the same blocks. All else is written as it is.
     segments : str
         The text of the segments of an HTML or DOCX document, one a line without tags, to be translated; nothing else
         is done.
@@ -104,12 +106,12 @@ class MarkupFiles:
             if getattr(self, name):
                 raise UsageProblem(f"`segments` writes the text to translate alone; `{name}` goes with its translation")
 
-    def pairs(self, markup: str) -> Iterator[tuple[Segment, str]]:
-        """Yield the segments and their translations."""
+    def pairs(self, markup: str) -> Iterator[Pair]:
+        """Yield the segments and their translations, or in the place of a segment what is wrong with it."""
         assert self.source is not None and self.target is not None  # noqa: PT018
         names = self.source, self.target
         for number, (source, target) in enumerate(_both(*names), 1):
-            yield checked_pair(source, target, names, number, markup)
+            yield pair_or_error(source, target, names, number, markup)
 
     def more(self) -> Iterator[tuple[str, str]]:
         """Yield more sentences and their translations to train on; those that are no pair are left out."""
@@ -149,13 +151,17 @@ class Report:
     """What was placed how, and how sure that is."""
 
     def __init__(self) -> None:
-        self.tags, self.unsure, self.segments, self.left = 0, 0, 0, 0
+        self.tags, self.unsure, self.segments = 0, 0, 0
         self.missing, self.added = 0, 0
+        self.left: Counter[str] = Counter()
+        self.problems, self.first_problem = 0, ""
         self.how: Counter[str] = Counter()
 
     def rows(self, found: MarkedText, target: str, number: int) -> Iterator[str]:
         """Count the tags of a segment and the placeholders that differ, and yield a line for each."""
         self.segments += 1
+        if found.problem:
+            self.add_problem(found.problem)
         for tag in found.tags:
             self.tags += 1
             self.how[tag.how] += 1
@@ -164,6 +170,20 @@ class Report:
             shown = tag.tag.translate(_PLAIN)
             yield f"{number}\t{shown}\t{tag.confidence:.3f}\t{tag.linked:.3f}\t{tag.how}\t{text}\n"
         yield from self.placeholders(found.missing, found.added, number)
+
+    def add_problem(self, problem: str) -> None:
+        """Count a segment whose tags could not be carried over."""
+        self.problems += 1
+        self.first_problem = self.first_problem or problem
+
+    def warn(self, document: str | None) -> None:
+        """Warn of segments that could not be read, and of a document in which nothing was done."""
+        if self.problems:
+            counted = f"{self.problems} segments are" if self.problems > 1 else "1 segment is"
+            _log.warning("%s left without tags, such as %s", counted, self.first_problem)
+        if document is not None and not self.segments:
+            why = "; ".join(f"{count} {reason}" for reason, count in sorted(self.left.items()) if reason)
+            _log.warning("%s: nothing was to be done: %s", document, why or "no segment has tags and a translation")
 
     def placeholders(self, missing: Sequence[str], added: Sequence[str], number: int) -> Iterator[str]:
         """Count placeholders that a translation lacks, or has beyond those of its source; yield a line for each."""
@@ -176,7 +196,7 @@ class Report:
         """Return how many tags were placed how."""
         how = ", ".join(f"{count} by {name}" for name, count in sorted(self.how.items()))
         placed = f"{self.segments} segments, {self.tags} tags" + (f": {how}; {self.unsure} unsure" if how else "")
-        placed += f"; {self.left} segments have tags already, and are as they were" if self.left else ""
+        placed += "".join(f"; {count} {why}, and are as they were" for why, count in sorted(self.left.items()) if why)
         differ = f"; placeholders: {self.missing} missing, {self.added} added"
         return placed + (differ if self.missing or self.added else "")
 
@@ -192,6 +212,7 @@ class MarkedFiles:
     run: Run
     watch: Watch
     verify: bool = True
+    languages: str | None = None
 
     def transfer(self) -> None:
         """Carry all tags over and write the translations.
@@ -206,6 +227,8 @@ class MarkedFiles:
         self.files.check(self.training)
         if self.files.document is not None and self.settings.markup != "xml":
             raise UsageProblem(f"documents have tags of XML; `markup={self.settings.markup}` does not go with them")
+        if self.files.document is None and self.languages is not None:
+            raise UsageProblem("`languages` says which two of a TMX file are meant; give it as the document")
         self.tokenizing.checked()
         if self.files.segments is not None:
             self._write_segments(self.files.segments)
@@ -238,13 +261,14 @@ class MarkedFiles:
                 else:
                     out.write(self._document(document, transfer, pool, report, rows))
         self.watch.close()
+        report.warn(self.files.document)
         self.watch.say(report.summary())
 
     def _write_segments(self, path: str) -> None:
         """Write the text of a document's segments."""
-        document = read_document(self.files.document)
-        if isinstance(document, Xliff):
-            raise UsageProblem("XLIFF has its translations in it; `segments` is for HTML and DOCX")
+        document = read_document(self.files.document, self.languages)
+        if isinstance(document, TranslationFile):
+            raise UsageProblem("XLIFF and TMX have their translations in them; `segments` is for HTML and DOCX")
         with writing(path) as out:
             for line in document.plain():
                 out.write(line.encode("utf-8", "xmlcharrefreplace") + b"\n")
@@ -254,18 +278,16 @@ class MarkedFiles:
         """Return the document with its translations, where there is one."""
         if self.files.document is None:
             return None
-        document = read_document(self.files.document)
-        if isinstance(document, Xliff):
+        document = read_document(self.files.document, self.languages)
+        if isinstance(document, TranslationFile):
             if self.files.target is not None:
-                raise UsageProblem("XLIFF has its translations in it; `target` does not go with it")
+                raise UsageProblem("XLIFF and TMX have their translations in them; `target` does not go with them")
             return document
         if self.files.target is None:
             raise UsageProblem("give the translation as `target`: a line for each segment, or a document like this one")
         return read_translation(document, self.files.target)
 
-    def _found(
-        self, transfer: MarkupTransfer, pairs: Iterable[tuple[Segment, str]], pool: Any
-    ) -> Iterator[tuple[MarkedText, str]]:
+    def _found(self, transfer: MarkupTransfer, pairs: Iterable[Pair], pool: Any) -> Iterator[tuple[MarkedText, str]]:
         """Yield translations with tags, and without."""
         kept: list[str] = []
         for found in transfer.transfer_pairs(_noting(pairs, kept), threads=pool):
@@ -278,13 +300,18 @@ class MarkedFiles:
         each = list(zip(document.segments, document.wanted, strict=True))
         found = self._found(transfer, [(one.source, one.target.text) for one, wanted in each if wanted], pool)
         written = []
+        if isinstance(document, TranslationFile):
+            report.left += document.others
+            for problem in document.problems:
+                report.add_problem(str(problem))
         for number, (one, wanted) in enumerate(each, 1):
             if wanted:
                 text, target = next(found)
                 self._report(report.rows(text, target, number), rows)
-                written.append((one, text.text))
+                if not one.unchanged:
+                    written.append((one, text.text))
             else:
-                report.left += bool(one.source.marks)
+                report.left[document.why_left(one)] += 1
                 texts = decoded(one.source.text)[0], decoded(one.target.text)[0]
                 missing, added = missing_placeholders(*texts), missing_placeholders(*texts[::-1])
                 self._report(report.placeholders(missing, added, number), rows)
@@ -305,7 +332,7 @@ class MarkedFiles:
         return model
 
 
-def _noting(pairs: Iterable[tuple[Segment, str]], kept: list[str]) -> Iterator[tuple[Segment, str]]:
+def _noting(pairs: Iterable[Pair], kept: list[str]) -> Iterator[Pair]:
     for segment, target in pairs:
         kept.append(target)
         yield segment, target

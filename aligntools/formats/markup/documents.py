@@ -1,4 +1,4 @@
-"""Documents whose segments are translated: XLIFF, HTML, DOCX; which one a file is."""
+"""Documents whose segments are translated: XLIFF, TMX, HTML, DOCX; which one a file is."""
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator
@@ -8,11 +8,11 @@ from aligntools.formats.markup import webpages
 from aligntools.formats.markup.docx import Docx, read_docx
 from aligntools.formats.markup.segments import Segment
 from aligntools.formats.markup.webpages import Page, read_page
-from aligntools.formats.markup.xliff import Xliff, read_xliff
+from aligntools.formats.markup.xliff import TranslationFile, read_tmx, read_xliff
 from aligntools.formats.opening import files
 from aligntools.formats.opening.recognizing import ARCHIVE
 from aligntools.formats.opening.streamed_xml import xml_root
-from aligntools.ground.errors import DataError
+from aligntools.ground.errors import DataError, UsageProblem
 
 
 class DocumentSegment(Protocol):
@@ -25,6 +25,10 @@ class DocumentSegment(Protocol):
     @property
     def target(self) -> Segment:
         """Its translation."""
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the translation is the very text of the source, so that it stays as it is."""
 
 
 T = TypeVar("T", bound=DocumentSegment)
@@ -41,27 +45,36 @@ class Document(Protocol[T]):
     def wanted(self) -> list[bool]:
         """Which of them are written again."""
 
+    def why_left(self, segment: T) -> str:
+        """Return why one that is not wanted is left as it is."""
+
     def with_targets(self, targets: Iterable[tuple[T, str]]) -> bytes:
         """Return the document with some segments replaced, and everything else as it is."""
 
 
-def read_document(path: Any) -> Xliff | Page | Docx:
-    """Read a document of any compression: DOCX if it is a ZIP archive, XLIFF if its first tag says so, else HTML.
+def read_document(path: Any, languages: str | None = None) -> TranslationFile | Page | Docx:
+    """Read a document of any compression: DOCX if it is a ZIP archive, XLIFF or TMX as its first tag says, else HTML.
 
     Raises
     ------
+    UsageProblem
+        When languages are given for what is no TMX.
     DataError
         When it cannot be read, or has no tags.
     """
     data = _data(path)
-    if data.startswith(ARCHIVE):
+    if data.startswith(ARCHIVE) and languages is None:
         return read_docx(data, path)
     root = xml_root(data) or ""
+    if root == "tmx":
+        return read_tmx(data, path, languages)
+    if languages is not None:
+        raise UsageProblem("`languages` says which two of a TMX file are meant; the document is none")
     if root and root.lower() not in webpages.ELEMENTS:
         return read_xliff(data, path)
     page = read_page(data, path)
     if not page.tagged:
-        raise DataError(path, None, "is no document of XLIFF, HTML or DOCX: it has no tags")
+        raise DataError(path, None, "is no document of XLIFF, TMX, HTML or DOCX: it has no tags")
     return page
 
 

@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from io import BytesIO
-from xml.sax.saxutils import escape, unescape
+from xml.sax.saxutils import escape
 
 from aligntools.formats.markup.paragraphs import Paragraph, PartReader
-from aligntools.formats.markup.segments import Segment
+from aligntools.formats.markup.segments import SPACE, Segment, one_spaced, plain_line, with_edges, with_spaces
 from aligntools.ground.errors import DataError
 
 #: Parts that have paragraphs, and bytes that a part may have.
@@ -38,6 +38,8 @@ class Docx:
     Attributes
     ----------
     path : object
+    packed : bytes
+        The file.
     parts : list of (zipfile.ZipInfo, bytes)
         All, in order.
     encodings : dict
@@ -49,14 +51,20 @@ class Docx:
     """
 
     path: object
+    packed: bytes
     parts: list[tuple[zipfile.ZipInfo, bytes]]
     encodings: dict[str, str]
     segments: list[Paragraph]
     wanted: list[bool]
 
+    def why_left(self, segment: Paragraph) -> str:
+        """Return why a paragraph is left as it is."""
+        already = "have tags or looks already" if segment.source.marks else ""
+        return already if segment.whole else "have a text box"
+
     def plain(self) -> list[str]:
         """Return the text of each paragraph on one line, as a translator reads it."""
-        return [_plain(one.source) for one in self.segments]
+        return [plain_line(one.source, _BREAKS) for one in self.segments]
 
     def with_lines(self, lines: Iterable[str], name: object) -> "Docx":
         """Return the document with lines of text as the translations of its paragraphs.
@@ -66,12 +74,19 @@ class Docx:
         DataError
             When there are not as many lines as paragraphs, or a line has characters that XML cannot have.
         """
-        targets = [Segment(_escaped(line.strip(), name, number)) for number, line in enumerate(lines, 1)]
+        targets = [_escaped(line.strip(SPACE), name, number) for number, line in enumerate(lines, 1)]
         if len(targets) != len(self.segments):
             counted = f"{len(targets)} lines where {self.path} has {len(self.segments)} paragraphs with text"
             raise DataError(name, None, f"{counted}; give a line for each (`segments` writes them)")
-        pairs = zip(self.segments, targets, strict=True)
-        segments = [replace(one, target=target) for one, target in pairs]
+        segments = [
+            replace(
+                one,
+                source=with_spaces(one.source, _BREAKS),
+                target=Segment(with_edges(target, one.source.text)),
+                unchanged=one_spaced(target) == one_spaced(escape(plain)),
+            )
+            for one, target, plain in zip(self.segments, targets, self.plain(), strict=True)
+        ]
         return replace(self, segments=segments, wanted=[one.whole for one in segments])
 
     def with_page(self, translated: "Docx") -> "Docx":
@@ -101,6 +116,8 @@ class Docx:
         given: dict[str, list[tuple[Paragraph, str]]] = {}
         for paragraph, text in targets:
             given.setdefault(paragraph.part, []).append((paragraph, text))
+        if not given:
+            return self.packed
         file = BytesIO()
         with zipfile.ZipFile(file, "w") as archive:
             for info, data in self.parts:
@@ -152,13 +169,6 @@ def _escaped(line: str, name: object, number: int) -> str:
     return escape(line)
 
 
-def _plain(segment: Segment) -> str:
-    """Return a paragraph's text on one line; what breaks it is a space."""
-    cuts = sorted({mark.begin for mark in segment.marks if mark.name in _BREAKS})
-    parts = [segment.text[a:b] for a, b in zip([0, *cuts], [*cuts, len(segment.text)], strict=True)]
-    return " ".join(unescape(" ".join(parts)).split())
-
-
 def _same(info: zipfile.ZipInfo) -> zipfile.ZipInfo:
     """Return what is known of a part as it is written again."""
     made = zipfile.ZipInfo(info.filename, info.date_time)
@@ -197,4 +207,4 @@ def read_docx(packed: bytes, path: object) -> Docx:
             reader = PartReader(data, info.filename, f"{path} ({info.filename})")
             segments += reader.paragraphs(len(segments))
             encodings[info.filename] = reader.encoding
-    return Docx(path, parts, encodings, segments, [bool(one.source.marks) for one in segments])
+    return Docx(path, packed, parts, encodings, segments, [bool(one.source.marks) for one in segments])

@@ -20,6 +20,8 @@ _AROUND = frozenset(("hyperlink", "ins", "moveTo", "smartTag", "sdt", "fldSimple
 _THEIR_OWN = frozenset(("sdtPr", "sdtEndPr", "sdtContent", "smartTagPr", "customXmlPr"))
 #: What is of the words of the source alone: where they are misspelled, and where their pages broke.
 _DROPPED = frozenset(("proofErr", "lastRenderedPageBreak", "softHyphen"))
+#: What a field is made of, before its result.
+_CODES = frozenset(("fldChar", "instrText", "delInstrText"))
 _LOOKS = {"b": "bold", "i": "italic", "u": "underlined", "strike": "struck", "rStyle": "style", "vertAlign": "raised"}
 #: What stands for a mark in a segment with its tags: ``<bold 3>``, ``</bold 3>``; the text has no ``<``.
 _TAG = re.compile(r"<(/?)[^<>]* (\d+)>")
@@ -46,6 +48,8 @@ class Paragraph:
         Of the names of elements, with its colon.
     whole : bool
         Whether nothing in it is apart: no text boxes.
+    unchanged : bool
+        Whether its translation is its own text, so that it stays as it is.
     """
 
     source: Segment
@@ -58,6 +62,7 @@ class Paragraph:
     looks: tuple[str | None, ...]
     prefix: str
     whole: bool
+    unchanged: bool = False
 
     def xml(self, tagged: str) -> str:
         """Return the runs of a text with tags."""
@@ -263,11 +268,34 @@ class PartReader:
             elif local == "noBreakHyphen":
                 self._skip(events, event, here)
                 here.put("\u2011", look)
+            elif local == "ruby":
+                self._read_ruby(events, event, look, here)
             else:
                 end = self._skip(events, event, here)
                 if local not in _DROPPED:
                     w = self.prefix
                     self._within_run(local, event, f"<{w}r>{look}{self._between(event.begin, end)}</{w}r>", here)
+
+    def _read_ruby(self, events: Iterator[XmlEvent], start: XmlEvent, look: str, here: _Paragraph) -> None:
+        """Take characters that have their reading above them: their runs are text, and all else is around it."""
+        number, ended, based = here.add("ruby", ""), start.end, False
+        here.open.append(_Open("ruby", number))
+        for event in events:
+            local = self._local(event)
+            if event.kind == "start" and local == "rubyBase":
+                here.written[number] = f"<{self.prefix}r>{look}{self._between(start.begin, event.end)}", ""
+                based = True
+            elif event.kind == "start" and local == "r" and based:
+                self._read_run(events, here)
+            elif event.kind == "start":
+                end = self._skip(events, event, here)
+                if based and local not in _DROPPED:
+                    here.add(local, self._between(event.begin, end))
+            elif event.kind == "end" and local == "rubyBase":
+                ended = event.begin
+            elif event.kind == "end" and local == "ruby":
+                here.close("ruby", f"{self._between(ended, event.end)}</{self.prefix}r>")
+                return
 
     def _within_run(self, local: str, event: XmlEvent, written: str, here: _Paragraph) -> None:
         """Take what is in a run and no text: of a field, its begin and its end belong together."""
@@ -276,8 +304,13 @@ class PartReader:
             here.open.append(_Open("field", here.add("field", written, ' id=""')))
         elif local == "fldChar" and kind == "end":
             here.close("field", written)
-        elif here.open and here.open[-1].name == "field" and here.length == here.marks[here.open[-1].number].begin:
-            number = here.open[-1].number  # what a field is made of, before its result
+        elif (
+            local in _CODES
+            and here.open
+            and here.open[-1].name == "field"
+            and here.length == here.marks[here.open[-1].number].begin
+        ):
+            number = here.open[-1].number
             here.written[number] = here.written[number][0] + written, here.written[number][1]
         else:
             here.add(local, written)

@@ -6,12 +6,15 @@ character; entities stay in the text. What comes out is well-formed: marks nest,
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from aligntools.ground.errors import DataError
 
+#: White space that may be more or less of it; a no-break space is none.
+SPACE = " \t\n\r\f"
+_SPACES = re.compile(f"[{SPACE}\v\x1c-\x1e\x85\u2028\u2029]+")
 #: HTML's elements that have no end tag.
 VOID = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr")
@@ -23,14 +26,16 @@ _CODE_MARKS = re.compile(r"\s(?:id|i|x|rid|pos)\s*=")
 _OPENS = {"bpt": "ept", "bx": "ex", "sc": "ec", "sm": "em"}
 _CLOSES = {close: start for start, close in _OPENS.items()}
 _PARTNER = ("rid", "startRef", "id", "i")
-_NAME = r"[A-Za-z_:][\w:.\-]*"
-_ATTRIBUTES = r"""(?:\s+[^\s=<>"'/]+(?:\s*=\s*(?:"[^"<]*"|'[^'<]*'|[^\s"'<>=]+))?)*"""
+_NAME = r"(?:[^\W\d]|:)[\w:.\-·]*"
+_ATTRIBUTES = r"""(?:\s+[^\s=<>"'/]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>=]+))?)*"""
 _TAG = re.compile(
     rf"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(?P<data>.*?)\]\]>"
-    rf"|</(?P<close>{_NAME})\s*>|<(?P<open>{_NAME})(?P<attributes>{_ATTRIBUTES})\s*(?P<empty>/?)>",
+    rf"|</(?P<close>{_NAME}|\d+)\s*>|<(?P<open>{_NAME}|\d+(?=\s*/?>))(?P<attributes>{_ATTRIBUTES})\s*(?P<empty>/?)>",
     re.DOTALL,
 )
-_BROKEN = re.compile(r"<(?=[A-Za-z_/!?])")
+#: What may begin a tag; what has to.
+_BEGUN = re.compile(r"<(?=\w|[:/!?])")
+_BROKEN = re.compile(r"<(?=[A-Za-z_:/!?])")
 _ATTRIBUTE = re.compile(r"""([^\s=]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"']+)""")
 _ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);")
 
@@ -51,6 +56,10 @@ class Mark:
         Of the element; ``CDATA`` and ``!`` are no elements.
     attributes : str
         As they are written.
+    around : (str, str) or None
+        White space before and behind a mark without text, where it shall stand there in the translation too.
+    separates : bool
+        Whether such a mark is a space to who reads the text without it: a tab, the break of a line.
     """
 
     opening: str
@@ -60,6 +69,8 @@ class Mark:
     parent: int
     name: str
     attributes: str = ""
+    around: tuple[str, str] | None = None
+    separates: bool = False
 
     @property
     def pair(self) -> bool:
@@ -67,9 +78,18 @@ class Mark:
         return bool(self.closing)
 
     @property
+    def shown(self) -> str:
+        """What a report calls it: the tag that it begins with."""
+        return self.opening or self.closing
+
+    @property
     def once(self) -> bool:
-        """Whether it must not stand twice: links, and what is known by a number."""
-        return self.name in ("a", "CDATA") or bool(re.search(r"\s(?:xml:)?(?:id|i|rid|x)\s*=", self.attributes))
+        """Whether it must not stand twice: links, readings of characters, and what is known by a number."""
+        return (
+            self.name in ("a", "CDATA", "ruby", "rt")
+            or self.name.isdecimal()
+            or bool(re.search(r"\s(?:xml:)?(?:id|i|rid|x)\s*=", self.attributes))
+        )
 
 
 @dataclass(frozen=True)
@@ -79,7 +99,7 @@ class Segment:
     Attributes
     ----------
     text : str
-        Without tags; entities are as they are written.
+        Without tags; entities are as they are written. Text of CDATA sections has entities here, so that all is alike.
     marks : list of Mark
     """
 
@@ -140,10 +160,11 @@ class _Parsing:
         self.marks[number] = replace(self.marks[number], closing=tag, end=self.length)
 
 
-def parse_segment(line: str) -> Segment:
+def parse_segment(line: str, codes: bool = False) -> Segment:
     """Return the text and marks of a segment.
 
-    A ``<`` with no name behind it, and an ``&`` that begins no entity, are text.
+    A ``<`` with no name behind it, and an ``&`` that begins no entity, are text. ``<0/>`` and ``<1>...</1>`` are tags,
+    as i18next has them. With ``codes``, ``<ph>`` and others of translation files hold code without any attribute too.
 
     Raises
     ------
@@ -155,6 +176,8 @@ def parse_segment(line: str) -> Segment:
     parsing, at = _Parsing(line), 0
     tags = list(_tags(line))
     closable = {found["close"].lower() for found in tags if found["close"]}
+    opened = {found["open"] for found in tags if found["open"]}
+    tags = [found for found in tags if not _is_comparison(found, opened, closable)]
     skip = 0
     for number, found in enumerate(tags):
         if found.start() < skip:
@@ -162,39 +185,51 @@ def parse_segment(line: str) -> Segment:
         parsing.add_text(line[at : found.start()])
         at = found.end()
         if found["data"] is not None:
-            parsing.add("<![CDATA[", "CDATA", closing="]]>", size=len(found["data"]))
-            parsing.add_text(found["data"])
+            data = html.escape(found["data"], quote=False)
+            parsing.add("<![CDATA[", "CDATA", closing="]]>", size=len(data))
+            parsing.add_text(data)
         elif found["close"]:
             _close(parsing, found)
         elif found["open"]:
-            at = skip = _open(parsing, found, tags[number + 1 :], closable)
+            at = skip = _open(parsing, found, tags[number + 1 :], closable, codes)
         else:
             parsing.add(found.group(), "!")
     parsing.add_text(line[at:])
     for left in [one for one in parsing.open if not one.partner]:
         raise BrokenSegment(Problem(left.place, f"<{left.name}> is not closed; add </{left.name}>"))
-    return Segment("".join(parsing.text), [_within_pairs(mark, parsing.marks) for mark in parsing.marks])
+    return Segment("".join(parsing.text), within_pairs(parsing.marks))
 
 
-def _within_pairs(mark: Mark, marks: Sequence[Mark]) -> Mark:
-    """Return a mark whose parent is none of those that turned out to have no end."""
-    parent = mark.parent
-    while parent >= 0 and not marks[parent].closing:
-        parent = marks[parent].parent
-    return mark if parent == mark.parent else replace(mark, parent=parent)
+def within_pairs(marks: Sequence[Mark]) -> list[Mark]:
+    """Return marks whose parents are none of those that turned out to have no end."""
+    found = list(marks)
+    for k, mark in enumerate(marks):  # a parent comes before what lies in it
+        parent = mark.parent
+        if parent >= 0 and not marks[parent].closing:
+            found[k] = replace(mark, parent=found[parent].parent)
+    return found
 
 
 def _tags(line: str) -> Iterator["re.Match[str]"]:
     """Yield the tags of a line; refuse what begins as one and is none."""
     at = 0
-    while broken := _BROKEN.search(line, at):
-        found = _TAG.match(line, broken.start())
-        if not found:
+    while begun := _BEGUN.search(line, at):
+        found = _TAG.match(line, begun.start())
+        at = begun.end()
+        broken = None if found else _BROKEN.match(line, begun.start())
+        if broken:
             shown = line[broken.start() : broken.start() + 20]
             problem = f"'{shown}' begins like a tag and is none; write &lt; for the character <"
             raise BrokenSegment(Problem(broken.start(), problem))
-        yield found
-        at = found.end()
+        if found:
+            yield found
+            at = found.end()
+
+
+def _is_comparison(found: "re.Match[str]", opened: set[str], closable: set[str]) -> bool:
+    """Whether what looks like a tag of a number is text, such as ``<5>`` where nothing ends it."""
+    name = found["open"] or found["close"] or ""
+    return name.isdecimal() and not found["empty"] and name not in (opened if found["close"] else closable)
 
 
 def _close(parsing: _Parsing, found: "re.Match[str]") -> None:
@@ -211,12 +246,14 @@ def _close(parsing: _Parsing, found: "re.Match[str]") -> None:
     parsing.close(found.group())
 
 
-def _open(parsing: _Parsing, found: "re.Match[str]", following: Sequence["re.Match[str]"], closable: set[str]) -> int:
+def _open(
+    parsing: _Parsing, found: "re.Match[str]", following: Sequence["re.Match[str]"], closable: set[str], codes: bool
+) -> int:
     """Take a start tag, and where it holds code what belongs to it; return where reading goes on."""
     name, attributes, end = found["open"], found["attributes"], found.end()
     tag, local = found.group(), name.rpartition(":")[2]
     if not found["empty"]:
-        if local in _CODE and _CODE_MARKS.search(attributes):
+        if local in _CODE and (codes or _CODE_MARKS.search(attributes)):
             end = _end_of_code(name, following, parsing.line, found.start())
             tag = parsing.line[found.start() : end]
         elif not (name.lower() in VOID and name.lower() not in closable):
@@ -267,22 +304,96 @@ def render(text: str, marks: Sequence[Mark], places: Sequence[Sequence[tuple[int
     for number, (mark, spans) in enumerate(zip(marks, places, strict=True)):
         for begin, end in spans:
             children.setdefault(mark.parent, []).append((begin, end, number))
-    out: list[str] = []
+    out: list[tuple[str, Mark | None]] = []
 
     def put(parent: int, begin: int, end: int) -> None:
         at = begin
         for start, stop, number in sorted(children.get(parent, ())):
             if not begin <= start <= stop <= end:
                 continue
-            out.append(text[at:start])
-            out.append(marks[number].opening)
-            put(number, start, stop)
-            out.append(marks[number].closing)
+            mark = marks[number]
+            out.append((text[at:start], None))
+            out.append((mark.opening, mark))
+            if mark.name == "CDATA":
+                out.append((html.unescape(text[start:stop]).replace("]]>", "]]]]><![CDATA[>"), None))
+            else:
+                put(number, start, stop)
+            out.append((mark.closing, mark))
             at = stop
-        out.append(text[at:end])
+        out.append((text[at:end], None))
 
     put(-1, 0, len(text))
-    return "".join(out)
+    if any(mark.around is not None for mark in marks):
+        return "".join(_spaced(out))
+    return "".join(part for part, _ in out)
+
+
+def plain_line(segment: Segment, separators: Collection[str]) -> str:
+    """Return a segment's text on one line without entities, as a translator reads it; separators are spaces."""
+    cuts = sorted({mark.begin for mark in segment.marks if mark.name in separators})
+    parts = [segment.text[a:b] for a, b in zip([0, *cuts], [*cuts, len(segment.text)], strict=True)]
+    return one_spaced(html.unescape(" ".join(parts)))
+
+
+def one_spaced(text: str) -> str:
+    """Return a text with one space for all white space in a row, and none at its ends."""
+    return _SPACES.sub(" ", text).strip(" ")
+
+
+def with_edges(text: str, source: str) -> str:
+    """Return a text with the white space that another one begins and ends with."""
+    words = source.strip(SPACE)
+    begin = source.index(words)
+    return f"{source[:begin]}{text}{source[begin + len(words) :]}" if words else text
+
+
+def with_spaces(segment: Segment, separators: Collection[str]) -> Segment:
+    """Return a segment whose marks that enclose no text know the white space that they stand in."""
+    text, marks = segment.text, list(segment.marks)
+    points = [k for k, mark in enumerate(marks) if mark.begin == mark.end]
+    for n, k in enumerate(points):
+        at = marks[k].begin
+        left = text[marks[points[n - 1]].begin if n else 0 : at]
+        right = text[at : marks[points[n + 1]].begin if n + 1 < len(points) else len(text)]
+        around = left[len(left.rstrip(SPACE)) :], right[: len(right) - len(right.lstrip(SPACE))]
+        marks[k] = replace(marks[k], around=around, separates=marks[k].name in separators)
+    return Segment(text, marks)
+
+
+def _spaced(parts: Iterable[tuple[str, Mark | None]]) -> Iterator[str]:
+    """Yield parts of a text and its tags, with white space around marks as `Mark.around` says."""
+    gap: list[tuple[str, Mark | None]] = []
+    begins = True
+    for part, mark in parts:
+        words = part.strip(SPACE) if mark is None else ""
+        if not words:
+            gap.append((part, mark))
+            continue
+        space = len(part) - len(part.lstrip(SPACE))
+        yield from _gap([*gap, (part[:space], None)], begins)
+        yield words
+        gap, begins = [(part[space + len(words) :], None)], False
+    yield from _gap(gap, True)
+
+
+def _gap(parts: Sequence[tuple[str, Mark | None]], edge: bool) -> Iterator[str]:
+    """Yield tags and white space between words, or at an edge of the text."""
+    points = [(k, part, mark) for k, (part, mark) in enumerate(parts) if mark is not None and mark.around and part]
+    before, after = {}, {}
+    for k, part, point in points:
+        left, right = point.around or ("", "")
+        if k == points[0][0]:
+            before[k] = left
+        if part != point.opening or not point.closing:
+            after[k] = right
+    given = edge or any(part for part, mark in parts if mark is None)
+    wanted = any(before.values()) or any(after.values())
+    if not (any(point.separates for _, _, point in points) or (wanted and given)):
+        yield from (part for part, _ in parts)
+        return
+    for k, (part, mark) in enumerate(parts):
+        if mark is not None:
+            yield f"{before.get(k, '')}{part}{after.get(k, '')}"
 
 
 def decoded(text: str) -> tuple[str, Sequence[int]]:

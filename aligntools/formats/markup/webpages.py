@@ -13,7 +13,16 @@ from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from typing import NamedTuple
 
-from aligntools.formats.markup.segments import VOID, Mark, Segment
+from aligntools.formats.markup.segments import (
+    SPACE,
+    VOID,
+    Mark,
+    Segment,
+    one_spaced,
+    plain_line,
+    with_spaces,
+    within_pairs,
+)
 from aligntools.ground.errors import DataError
 
 #: Elements that begin and end a segment; so does the end of what is `_KEPT`, where that is not within a segment.
@@ -42,9 +51,10 @@ _KEPT = frozenset(
         *("template", "textarea", "video"),
     )
 )
-#: Space that browsers show as one; a no-break space is none of it.
-_SPACE = " \t\n\r\f"
-_SPACES = re.compile(f"[{_SPACE}]+")
+#: What stands above characters of `<ruby>`, with its brackets.
+_READINGS = ("rt", "rp", "rtc")
+#: What breaks a line.
+_SEPARATORS = ("br",)
 _ANY_TAG = re.compile(r"<[A-Za-z!/]")
 _NOT_TRANSLATED = re.compile(r"""\stranslate\s*=\s*["']?no\b""", re.IGNORECASE)
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]+)""", re.IGNORECASE)
@@ -75,6 +85,8 @@ class PageSegment:
         From 1.
     block : str
         The element it stands in.
+    unchanged : bool
+        Whether its translation is its own text, so that it stays as it is.
     """
 
     source: Segment
@@ -83,6 +95,7 @@ class PageSegment:
     end: int
     line: int
     block: str
+    unchanged: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,9 +125,13 @@ class Page:
         """Whether it has any tag."""
         return bool(_ANY_TAG.search(self.text))
 
+    def why_left(self, segment: PageSegment) -> str:
+        """Return why a segment with tags is left as it is."""
+        return "have tags already" if segment.source.marks else ""
+
     def plain(self) -> list[str]:
         """Return the text of each segment without tags, on one line, as a translator reads it."""
-        return [_plain(one.source) for one in self.segments]
+        return [plain_line(one.source, _SEPARATORS) for one in self.segments]
 
     def with_lines(self, lines: Iterable[str], name: object) -> "Page":
         """Return the document with lines of text as the translations of its segments.
@@ -124,12 +141,19 @@ class Page:
         DataError
             When there are not as many lines as segments.
         """
-        targets = [Segment(html.escape(line.strip(), quote=False)) for line in lines]
+        targets = [line.strip(SPACE) for line in lines]
         if len(targets) != len(self.segments):
             counted = f"{len(targets)} lines where {self.path} has {len(self.segments)} segments"
             raise DataError(name, None, f"{counted}; give a line for each (`segments` writes them)")
-        pairs = zip(self.segments, targets, strict=True)
-        segments = [replace(one, target=target) for one, target in pairs]
+        segments = [
+            replace(
+                one,
+                source=with_spaces(one.source, _SEPARATORS),
+                target=Segment(html.escape(target, quote=False)),
+                unchanged=one_spaced(target) == plain,
+            )
+            for one, target, plain in zip(self.segments, targets, self.plain(), strict=True)
+        ]
         return replace(self, segments=segments, wanted=[True] * len(segments))
 
     def with_page(self, translated: "Page") -> "Page":
@@ -278,15 +302,15 @@ def _pieces(text: str) -> Iterator[_Piece]:
     kept, kept_from, depth, in_block = "", 0, 0, True
     for k, (kind, name, begin) in enumerate(events):
         end = events[k + 1].begin if k + 1 < len(events) else len(text)
-        if kept == "p" and kind == "start" and name in BLOCKS:  # its end tag may be left out
-            yield _Piece("block", "", kept_from, begin)
+        if _ends(kept, kind, name):  # its end tag may be left out
+            yield _Piece("block" if kept == "p" else "other", kept if kept != "p" else "", kept_from, begin)
             kept = ""
         if kept:
             depth += (kind == "start" and name == kept) - (kind == "end" and name == kept)
             if not depth:
                 yield _Piece("block", "", kept_from, end) if in_block else _Piece("other", kept, kept_from, end)
                 kept = ""
-        elif kind == "start" and name not in VOID and (name in _KEPT or _is_kept(name, text[begin:end])):
+        elif kind == "start" and (name in _KEPT or name in _READINGS or _is_kept(name, text[begin:end])):
             kept, kept_from, depth, in_block = name, begin, 1, name in BLOCKS
         elif name in BLOCKS:
             yield _Piece("block", name, begin, end)
@@ -295,9 +319,17 @@ def _pieces(text: str) -> Iterator[_Piece]:
     yield _Piece("block", "", kept_from if kept else len(text), len(text))
 
 
+def _ends(kept: str, kind: str, name: str) -> bool:
+    """Whether a tag ends what is kept, and is no part of it."""
+    if kept in _READINGS:
+        next_one = kind == "start" and name in ("rb", "rtc", *(() if kept == "rtc" else ("rt", "rp")))
+        return name != kept and (name in BLOCKS or name == "ruby" or next_one)
+    return kept == "p" and kind == "start" and name in BLOCKS
+
+
 def _is_kept(name: str, tag: str) -> bool:
     """Whether a block says that it is not translated."""
-    return name in BLOCKS and bool(_NOT_TRANSLATED.search(tag))
+    return name in BLOCKS and name not in VOID and bool(_NOT_TRANSLATED.search(tag))
 
 
 def _segment(text: str, pieces: list[_Piece]) -> tuple[Segment, int, int] | None:
@@ -307,15 +339,24 @@ def _segment(text: str, pieces: list[_Piece]) -> tuple[Segment, int, int] | None
         return None
     first, last = _reach(pieces, worded[0], worded[-1])
     begin, end = pieces[first].begin, pieces[last].end
-    begin += len(text[begin : pieces[first].end]) - len(text[begin : pieces[first].end].lstrip(_SPACE))
-    end -= len(text[pieces[last].begin : end]) - len(text[pieces[last].begin : end].rstrip(_SPACE))
+    begin += len(text[begin : pieces[first].end]) - len(text[begin : pieces[first].end].lstrip(SPACE))
+    end -= len(text[pieces[last].begin : end]) - len(text[pieces[last].begin : end].rstrip(SPACE))
     plain: list[str] = []
     marks: list[Mark] = []
     open_: list[tuple[str, int]] = []
-    length = 0
+    length, read = 0, -1
     for kind, name, start, stop in pieces[first : last + 1]:
         written = text[max(start, begin) : min(stop, end)]
-        if kind == "text":
+        reading = kind == "other" and name in _READINGS
+        if not reading:
+            read = -1
+        if kind in ("text", "start") and open_ and open_[-1][0] == "ruby":  # what a reading may stand above
+            marks.append(Mark("", "", length, length, open_[-1][1], "rt"))
+            open_.append(("", len(marks) - 1))
+        if reading and (read >= 0 or (open_ and not open_[-1][0])):
+            read = read if read >= 0 else open_.pop()[1]
+            marks[read] = replace(marks[read], closing=marks[read].closing + written, end=length)
+        elif kind == "text":
             plain.append(written)
             length += len(written)
         elif kind == "end" and any(one == name for one, _ in open_):
@@ -330,7 +371,14 @@ def _segment(text: str, pieces: list[_Piece]) -> tuple[Segment, int, int] | None
             marks.append(Mark(written, "", length, length, parent, name or "!", attributes))
             if kind == "start":
                 open_.append((name, len(marks) - 1))
-    return Segment("".join(plain), [_within(mark, marks) for mark in marks]), begin, end
+    return Segment("".join(plain), _written(within_pairs(marks))), begin, end
+
+
+def _written(marks: list[Mark]) -> list[Mark]:
+    """Return marks without those of which nothing is written."""
+    kept = [k for k, mark in enumerate(marks) if mark.opening or mark.closing]
+    numbers = {k: n for n, k in enumerate([-1, *kept], -1)}
+    return marks if len(kept) == len(marks) else [replace(marks[k], parent=numbers[marks[k].parent]) for k in kept]
 
 
 def _has_words(text: str) -> bool:
@@ -354,18 +402,3 @@ def _reach(pieces: list[_Piece], first: int, last: int) -> tuple[int, int]:
         if start <= last and stop >= first:
             before, after = min(before, start), max(after, stop)
     return before, after
-
-
-def _within(mark: Mark, marks: list[Mark]) -> Mark:
-    """Return a mark whose parent has an end."""
-    parent = mark.parent
-    while parent >= 0 and not marks[parent].closing:
-        parent = marks[parent].parent
-    return mark if parent == mark.parent else replace(mark, parent=parent)
-
-
-def _plain(segment: Segment) -> str:
-    """Return a segment's text on one line; a tag that breaks the line is a space."""
-    cuts = sorted({mark.begin for mark in segment.marks if mark.name in ("br", "wbr", "hr")})
-    parts = [segment.text[a:b] for a, b in zip([0, *cuts], [*cuts, len(segment.text)], strict=True)]
-    return _SPACES.sub(" ", html.unescape(" ".join(parts))).strip(_SPACE)

@@ -1,19 +1,27 @@
-"""Segments of XLIFF 1.2 and 2, and their translations, with the bytes that these stand in."""
+"""Segments of XLIFF 1.2 (SDLXLIFF too), XLIFF 2 and TMX, and their translations, with the bytes that these stand in."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from aligntools.formats.markup.segments import BrokenSegment, Segment, parse_segment
-from aligntools.formats.opening.streamed_xml import XmlReader
+from aligntools.formats.opening.streamed_xml import XmlEvent, XmlReader
+from aligntools.formats.text.units import Languages
 from aligntools.ground.errors import DataError
 
-#: What a source and its target are children of: in version 1.2, in version 2.
+#: What a source and its target are children of: in XLIFF 1.2, in XLIFF 2.
 _UNITS = ("trans-unit", "segment")
+_SIDES = ("source", "seg-source", "target")
+#: States of translations that nobody changes any more.
+_FINAL = ("final", "signed-off")
+PROTECTED = "are final, locked or not to be translated"
+UNTRANSLATED = "have no translation"
+UNPAIRED = "have no segment of the source with their mid"
 
 
-class XliffSegment(NamedTuple):
-    """A segment that has a translation.
+class TranslatedSegment(NamedTuple):
+    """A segment and its translation.
 
     Attributes
     ----------
@@ -23,6 +31,8 @@ class XliffSegment(NamedTuple):
     begin, end : int
         The bytes of that.
     line : int
+    left : str
+        Why it is left as it is, whatever its tags; empty for most.
     """
 
     source: Segment
@@ -30,31 +40,48 @@ class XliffSegment(NamedTuple):
     begin: int
     end: int
     line: int
+    left: str = ""
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the target has what it shall have; never, since it has no tags."""
+        return False
 
 
 @dataclass(frozen=True, eq=False)
-class Xliff:
-    """A file and its segments.
+class TranslationFile:
+    """A file of segments and their translations.
 
     Attributes
     ----------
     data : bytes
         The file, unpacked.
     encoding : str
-    segments : list of XliffSegment
+    segments : list of TranslatedSegment
         Those that have a translation, in order.
+    problems : list of DataError
+        What is wrong with those whose tags cannot be read; they are left as they are.
+    others : Counter of str
+        Segments that are none of these, by why: not translated, without a counterpart.
     """
 
     data: bytes
     encoding: str
-    segments: list[XliffSegment]
+    segments: list[TranslatedSegment]
+    problems: list[DataError] = field(default_factory=list)
+    others: Counter[str] = field(default_factory=Counter)
 
     @property
     def wanted(self) -> list[bool]:
         """Which of them get tags: those whose source has some, and whose translation has none."""
-        return [bool(one.source.marks and not one.target.marks) for one in self.segments]
+        return [bool(one.source.marks) and not self.why_left(one) for one in self.segments]
 
-    def with_targets(self, targets: Iterable[tuple[XliffSegment, str]]) -> bytes:
+    def why_left(self, segment: TranslatedSegment) -> str:
+        """Return why a segment with tags is left as it is, if it is."""
+        already = "have tags already" if segment.target.marks else ""
+        return (segment.left or already) if segment.source.marks else ""
+
+    def with_targets(self, targets: Iterable[tuple[TranslatedSegment, str]]) -> bytes:
         """Return the file with what is between the tags of some targets replaced; all other bytes are as they were."""
         out, at = [], 0
         for segment, text in targets:
@@ -63,7 +90,49 @@ class Xliff:
         return b"".join([*out, self.data[at:]])
 
 
-def read_xliff(data: bytes, path: object) -> Xliff:
+class _Place(NamedTuple):
+    """What is between two tags: its bytes, and the line that it begins on."""
+
+    begin: int
+    end: int
+    line: int
+
+
+#: Two places, and why the second is left as it is.
+_Pair = tuple[_Place, _Place, str]
+
+
+@dataclass
+class _Unit:
+    """A unit of XLIFF while it is read: its sides, whole and by the ``mid`` of the segments in them."""
+
+    protected: bool
+    whole: dict[str, _Place] = field(default_factory=dict)
+    parts: dict[str, dict[str, _Place]] = field(default_factory=dict)
+    locked: set[str] = field(default_factory=set)
+
+    def pairs(self) -> Iterator[_Pair]:
+        """Yield each part of the target with that of the source, or the two sides as they are."""
+        targets, sources = (self._parts(*names) for names in (["target"], ["seg-source", "source"]))
+        source, target = self.whole.get("source", self.whole.get("seg-source")), self.whole.get("target")
+        if source is None:
+            return
+        if target is None or target.begin == target.end:
+            yield source, source, UNTRANSLATED
+        elif not targets:
+            yield source, target, PROTECTED if self.protected else ""
+        if not sources and len(targets) == 1:  # the source was not segmented
+            sources = dict.fromkeys(targets, source)
+        for mid, place in targets.items():
+            protected = self.protected or mid in self.locked
+            left = PROTECTED if protected else "" if mid in sources else UNPAIRED
+            yield sources.get(mid, place), place, left
+
+    def _parts(self, *names: str) -> Mapping[str, _Place]:
+        return next((self.parts[name] for name in names if name in self.parts), {})
+
+
+def read_xliff(data: bytes, path: object) -> TranslationFile:
     """Read an XLIFF file's bytes.
 
     Raises
@@ -71,6 +140,21 @@ def read_xliff(data: bytes, path: object) -> Xliff:
     DataError
         When it is not well-formed XML, declares entities, or is no XLIFF.
     """
+    return _read(data, path, lambda events: _xliff_pairs(events, path))
+
+
+def read_tmx(data: bytes, path: object, languages: str | None = None) -> TranslationFile:
+    """Read a TMX file's bytes, of two languages or of those asked for.
+
+    Raises
+    ------
+    DataError
+        When it is not well-formed XML, declares entities, or has not these languages.
+    """
+    return _read(data, path, lambda events: _tmx_pairs(events, Languages(path, languages)))
+
+
+def _read(data: bytes, path: object, pairs: Callable[[Iterator[XmlEvent]], Iterator[_Pair]]) -> TranslationFile:
     view, at = memoryview(data), 0
 
     def read(size: int) -> bytes:
@@ -78,36 +162,95 @@ def read_xliff(data: bytes, path: object) -> Xliff:
         at += size
         return bytes(view[at - size : at])
 
+    if not data.strip():
+        raise DataError(path, None, "is empty; XLIFF begins with <xliff>, TMX with <tmx>")
     reader = XmlReader(read, path)
-    above: list[str] = []
-    found: list[XliffSegment] = []
-    here: dict[str, tuple[int, int, int]] = {}
-    began: tuple[int, int] | None = None
-    for event in reader:
+    found: list[TranslatedSegment] = []
+    problems: list[DataError] = []
+    others: Counter[str] = Counter()
+    for source, target, left in pairs(iter(reader)):
+        line = source.line
+        sides = []
+        try:
+            for place in (source, target):
+                line = place.line
+                sides.append(parse_segment(data[place.begin : place.end].decode(reader.encoding), codes=True))
+        except BrokenSegment as error:
+            problems.append(error.as_error(path, line))
+            continue
+        if left in (UNTRANSLATED, UNPAIRED) or not (sides[1].text.strip() or sides[1].marks):
+            others[left or UNTRANSLATED] += 1
+        else:
+            found.append(TranslatedSegment(sides[0], sides[1], *target, left))
+    found.sort(key=lambda one: one.begin)
+    return TranslationFile(data, reader.encoding, found, problems, others)
+
+
+def _xliff_pairs(events: Iterator[XmlEvent], path: object) -> Iterator[_Pair]:
+    """Yield the segments of XLIFF: ``trans-unit`` of version 1, or the ``mrk`` in it; ``segment`` of version 2."""
+    above: list[tuple[str, bool]] = []
+    unit: _Unit | None = None
+    side = ""
+    open_: list[tuple[str, XmlEvent]] = []  # the side, and the segments in it, that are read
+    for event in events:
+        name, given = event.local, event.attributes
         if event.kind == "start":
-            if not above and event.local != "xliff":
+            if not above and name != "xliff":
                 raise DataError(path, event.line, f"<{event.name}> is no XLIFF, which begins with <xliff>")
-            if above and above[-1] in _UNITS and event.local in ("source", "target"):
-                began = event.end, event.line
-            elif event.local in _UNITS:
-                here = {}
-            above.append(event.local)
+            inside, protected = above[-1] if above else ("", False)
+            if name not in ("mrk", *_SIDES):
+                protected = {"no": True, "yes": False}.get(given.get("translate", ""), protected)
+            if name in _UNITS:
+                locked = any(key.rpartition(":")[2] == "locked" and value != "false" for key, value in given.items())
+                final = given.get("approved") == "yes" or given.get("state") in _FINAL
+                unit = _Unit(protected or locked or final)
+            elif unit is not None and name in _SIDES and inside in _UNITS:
+                side = name
+                open_ = [("", event)]
+                unit.protected |= name == "target" and given.get("state") in _FINAL
+            elif unit is not None and name == "seg" and given.get("locked") == "true":
+                unit.locked.add(given.get("id", ""))
+            elif open_ and name == "mrk" and given.get("mtype") == "seg":
+                open_.append((given.get("mid", ""), event))
+            elif open_ and name == "mrk":
+                open_.append(("-", event))
+            above.append((name, protected))
         elif event.kind == "end":
             above.pop()
-            if above and above[-1] in _UNITS and event.local in ("source", "target") and began is not None:
-                here[event.local] = began[0], event.begin, began[1]
-                began = None
-            elif event.local in _UNITS and len(here) == 2 and here["target"][0] < here["target"][1]:
-                sides = [_segment(data, here[side], reader.encoding, path) for side in ("source", "target")]
-                found.append(XliffSegment(sides[0], sides[1], *here["target"]))
-    if not above and not data:
-        raise DataError(path, None, "is empty; XLIFF begins with <xliff>")
-    return Xliff(data, reader.encoding, found)
+            if unit is not None and open_ and name in (side, "mrk"):
+                mid, start = open_.pop()
+                place = _Place(start.end, event.begin, start.line)
+                if name == side:
+                    unit.whole[side] = place
+                elif start.attributes.get("mtype") == "seg":
+                    unit.parts.setdefault(side, {})[mid] = place
+            elif name in _UNITS and unit is not None:
+                yield from unit.pairs()
+                unit = None
 
 
-def _segment(data: bytes, place: tuple[int, int, int], encoding: str, path: object) -> Segment:
-    begin, end, line = place
-    try:
-        return parse_segment(data[begin:end].decode(encoding))
-    except BrokenSegment as error:
-        raise error.as_error(path, line) from None
+def _tmx_pairs(events: Iterator[XmlEvent], languages: Languages) -> Iterator[_Pair]:
+    """Yield the segments of TMX, of any version and level, that are there in both languages."""
+    language = ""
+    start: XmlEvent | None = None
+    found: dict[int, tuple[bool, _Place]] = {}
+    for event in events:
+        name, given = event.local, event.attributes
+        if event.kind == "start" and name == "tu":
+            found = {}
+        elif event.kind == "start" and name == "tuv":
+            language = given.get("xml:lang") or given.get("lang") or "und"
+        elif event.kind == "start" and name == "seg":
+            start = event
+        elif event.kind == "start" and name == "header":
+            languages.take_source(given.get("srclang", ""))
+        elif event.kind == "end" and name == "seg" and start is not None:
+            side = languages.side_of(language)
+            if side is not None:
+                exact = languages.exact(side, language)
+                if side not in found or (exact and not found[side][0]):
+                    found[side] = exact, _Place(start.end, event.begin, start.line)
+        elif event.kind == "end" and name == "tu" and 0 in found and not languages.ambiguous:
+            source, target = found[0][1], found.get(1, found[0])[1]
+            yield source, target, "" if 1 in found and target.begin < target.end else UNTRANSLATED
+    languages.end()

@@ -1,5 +1,6 @@
 """Tags of one segment carried over to its translation."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ KIND = "markup-spans"
 _WEIGHTS = Path(__file__).parent / "spans.safetensors"
 #: Links less probable than this are not looked at.
 LEAST = 0.01
+#: How a tag was placed where the translation is the text of the source itself; besides those of `placing`.
+COPY = "copy"
 #: From this on a word belongs to a tag, or to what is outside.
 _SURE = 0.5
 
@@ -48,7 +51,8 @@ class PlacedTag:
         Part of the words in it whose links end within its place, by their probabilities.
     how : str
         ``links``; ``neighbours``, where its words are not linked or it has none; ``edge``, at an end of the segment or
-        around all of it as in the source; ``squeezed``, where the words belong to other tags.
+        around all of it as in the source; ``squeezed``, where the words belong to other tags; ``copy``, where the
+        translation is the text of the source itself.
     """
 
     tag: str
@@ -70,12 +74,15 @@ class MarkedText:
         In the order of the source.
     missing, added : list of str
         Placeholders (``{0}``, ``%s``, addresses) that the source has more often than the translation, and the reverse.
+    problem : str
+        Why the translation is as it was given: tags that are not well-formed, or its own; empty for most.
     """
 
     text: str
     tags: list[PlacedTag]
     missing: list[str] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,6 +99,8 @@ class Prepared:
         Where the characters of the target's text begin in ``target``.
     marks : list of Mark
         As those of the segment, but counting the characters of the source's text.
+    same : list of int or None
+        Where each character of the source, and its end, is in the target, if both are the same text.
     """
 
     segment: Segment
@@ -99,6 +108,7 @@ class Prepared:
     sides: tuple[RawSentence, RawSentence]
     places: Sequence[int]
     marks: list[Mark]
+    same: list[int] | None = None
 
     @property
     def words(self) -> tuple[list[str], list[str]]:
@@ -119,7 +129,20 @@ def prepare(segment: Segment, target: str, finders: Sequence[WordFinder]) -> Pre
         ]
     plain, target_places = decoded(target)
     cuts = {place for mark in marks for place in (mark.begin, mark.end)}
-    return Prepared(segment, target, (finders[0](text, cuts), finders[1](plain)), target_places, marks)
+    same = _same_places(text, plain) if marks else None
+    return Prepared(segment, target, (finders[0](text, cuts), finders[1](plain)), target_places, marks, same)
+
+
+def _same_places(source: str, target: str) -> list[int] | None:
+    """Return where characters of a text are in another that differs from it in white space alone, or not at all."""
+    if "".join(source.split()) != "".join(target.split()):
+        return None
+    runs = [map(len, re.split(r"\S", text)) for text in (source, target)]
+    places, at = [], 0
+    for ours, theirs in zip(*runs, strict=True):
+        places += [at + (theirs if ours and k == ours else min(k, theirs)) for k in range(ours + 1)]
+        at += theirs + 1
+    return places
 
 
 def transferred(prepared: Prepared, links: Floats, settings: MarkupSettings) -> MarkedText:
@@ -136,6 +159,11 @@ def transferred(prepared: Prepared, links: Floats, settings: MarkupSettings) -> 
     lacking = missing_placeholders(*texts), missing_placeholders(*texts[::-1])
     if not prepared.marks:
         return MarkedText(prepared.target, [], *lacking)
+    if (same := prepared.same) is not None:
+        raw = [[(prepared.places[same[mark.begin]], prepared.places[same[mark.end]])] for mark in prepared.marks]
+        marked = render(prepared.target, prepared.segment.marks, raw)
+        each = zip(prepared.marks, raw, strict=True)
+        return MarkedText(marked, [PlacedTag(mark.shown, *place, 1.0, 1.0, COPY) for mark, (place,) in each], *lacking)
     source, target = (Side(side.text, side.spans) for side in prepared.sides)
     evidence = Evidence(source, target, between_pieces(*prepared.sides, links))
     placement = Placement(prepared.marks, evidence, span_weights())
@@ -152,7 +180,7 @@ def transferred(prepared: Prepared, links: Floats, settings: MarkupSettings) -> 
         span = placement.source[k]
         rows = evidence.links[span.begin : span.end]
         linked = float(np.minimum(rows[:, one.begin : one.end].sum(1), 1).mean()) if len(rows) else 0.0
-        tags.append(PlacedTag(mark.opening, *parts[0], one.confidence, linked, one.how))
+        tags.append(PlacedTag(mark.shown, *parts[0], one.confidence, linked, one.how))
     return MarkedText(render(prepared.target, prepared.segment.marks, raw), tags, *lacking)
 
 
