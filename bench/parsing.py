@@ -3,6 +3,7 @@
 import json
 import resource
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -34,14 +35,14 @@ BANKS = {"EWT": "ud/en_ewt-{}.conllu.gz", "Google": "google/en-{}.conll.gz"}
 
 
 def run(o):
+    from aligntools.cli import precompile
     from aligntools.ground.parallel import Pool
-    from aligntools.parsing import warming
     from aligntools.parsing.settings import ParserSettings
 
     train, test = (_read(o.treebanks / "ud" / f"en_ewt-{part}.conllu.gz") for part in ("train", "test"))
     train = _first(train, o.sentences)
     with Pool(o.threads) as pool:
-        warming.warm(pool)
+        precompile.parsing(Path(), pool)
         quality, parser, most = _quality(o, train, test, pool)
         learning = _learning(o, parser, train, pool, most)
         l2, groups = _l2(o, pool), _groups(o, pool)

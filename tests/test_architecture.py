@@ -32,7 +32,7 @@ GROUPS = {
     "api": (
         *("given", "running", "convert", "score", "views"),
         *("align", "tag", "parse", "translate"),
-        *("models", "serving", "warming"),
+        *("models", "serving"),
     ),
 }
 POLICY = "aligntools/ground/compiling.py"
@@ -212,8 +212,8 @@ WHERE = {
     "clock": {"cli"},
     "environment": {"cli", "api", "adapters"},
 }
-#: The policy must know the user's cache folder before anything is compiled, and say where there is none. Warming up
-#: makes its own little text, and training times its steps for the report.
+#: The policy must know the user's cache folder before anything is compiled, and say where there is none. Training
+#: times its steps for the report.
 EXCEPT = {
     ("aligntools/ground/system.py", "files"),  # the kernel's own, which say how much there is
     ("aligntools/ground/numba_settings.py", "environment"),
@@ -221,7 +221,7 @@ EXCEPT = {
     ("aligntools/ground/portable.py", "environment"),
     ("aligntools/ground/cluster.py", "files"),  # whether workers see what this machine does
     ("aligntools/ground/worker.py", "output"),  # ends its own process, which no command line started
-    ("aligntools/aligning/warming.py", "files"), ("aligntools/aligning/training/stages.py", "clock"),
+    ("aligntools/aligning/training/stages.py", "clock"),
 }  # fmt: skip
 
 
@@ -466,21 +466,21 @@ SHARED = {
 #: Modules that are named by a participle, not by a noun of the field. The same holds.
 PARTICIPLES = """
 adapters/eflomal/numbered adapters/eflomal/running aligning/applying/decided aligning/checking/judging
-aligning/contrastive/supervised aligning/contrastive/teaching aligning/contrastive/warming aligning/describing
+aligning/contrastive/supervised aligning/contrastive/teaching aligning/describing
 aligning/links/mismatched aligning/parts/planning aligning/parts/reading aligning/terms/counting
-aligning/terms/finding aligning/terms/nesting aligning/warming api/align/checking api/align/deciding
+aligning/terms/finding aligning/terms/nesting api/align/checking api/align/deciding
 api/align/filtering api/align/reshaping api/align/teaching api/convert/combining api/convert/projecting
 api/given/annotated api/given/naming api/models/loading api/running/answering api/running/watching
 api/serving/described api/serving/gathering api/serving/running api/serving/supervising api/translate/extracting
-api/views/showing api/views/viewing api/warming cli/declared cli/grouping cli/paging cli/placing cli/reporting
-cli/serving clustering/warming constituents/binarizing constituents/describing constituents/kernels_listed
-constituents/listing constituents/warming encoding/mapping encoding/warming formats/annotation/enhanced
+api/views/showing api/views/viewing cli/declared cli/grouping cli/paging cli/placing cli/reporting
+cli/serving constituents/binarizing constituents/describing constituents/kernels_listed
+constituents/listing encoding/mapping formats/annotation/enhanced
 formats/annotation/sniffing formats/annotation/tagged formats/links/giza_reading formats/opening/metering
 formats/opening/recognizing formats/text/reading formats/text/tokenized ground/compiling ground/declaring
 ground/exponentiated ground/running metrics/fitting parsing/describing parsing/loading parsing/trees/kernels_spanning
-parsing/unsupervised/describing parsing/warming projecting/markup/placing store/appearing tagging/describing
-tagging/induced tagging/splitting tagging/warming translating/decoding/forced translating/decoding/kernels_forced
-translating/decoding/prepared translating/lm/counting translating/lm/kernels_counting translating/warming
+parsing/unsupervised/describing projecting/markup/placing store/appearing tagging/describing
+tagging/induced tagging/splitting translating/decoding/forced translating/decoding/kernels_forced
+translating/decoding/prepared translating/lm/counting translating/lm/kernels_counting
 viewing/constituent_drawing viewing/drawing words/malformed words/scanning words/tokenizing words/untokenized
 """
 
@@ -547,8 +547,8 @@ def test_nothing_names_a_place_on_somebodys_machine():
 AT_WHITE_SPACE = {
     "messages, options, tables of our own": """aligning/contrastive api/align/contrastive_files
         api/serving/app api/tag/tagging cli/drop_ins cli/kinds cli/options cli/project
-        cli/standins/eflomal.py ground metrics parsing/features parsing/warming tagging/forms/unknown
-        tagging/warming translating/warming viewing words/malformed
+        cli/standins/eflomal.py ground metrics parsing/features tagging/forms/unknown
+        viewing words/malformed
         formats/annotation/conll.py formats/annotation/conll_layouts formats/models/modelfile
         formats/text/exchange formats/text/units""",
     "numbers and links, as bytes": """adapters/eflomal/numbered aligning/parts/planning api/translate/extracting

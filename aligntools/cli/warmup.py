@@ -7,8 +7,10 @@ from concurrent.futures import ProcessPoolExecutor
 
 import click
 
-from aligntools.api.warming import PARTS, warm
 from aligntools.cli import options
+
+#: The functions of `precompile`, those that compile longest first.
+PARTS = ("aligning", "translating", "parsing", "tagging", "constituents", "encoding", "clustering")
 
 
 @click.command("warmup", cls=options.Command)
@@ -45,5 +47,7 @@ def _warm(processes: int) -> Iterator[tuple[str, float]]:
 def _part(name: str) -> tuple[str, float]:
     """Warm up a part; return its name and the seconds that it took."""
     began = time.perf_counter()
+    from aligntools.cli.precompile import warm
+
     warm(name)
     return name, time.perf_counter() - began

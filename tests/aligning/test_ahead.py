@@ -8,7 +8,7 @@ import pytest
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import registry
 from aligntools.aligning.settings import AlignerSettings
-from aligntools.api.align import compiling_ahead as starting
+from aligntools.api.align import precompile as starting
 from aligntools.ground import compiling
 from tests.places import SAMPLES
 from tests.warmed import compiled_by

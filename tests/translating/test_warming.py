@@ -6,8 +6,8 @@ from unittest import mock
 
 import pytest
 
+from aligntools.cli import precompile
 from aligntools.ground import memory
-from aligntools.translating import warming
 from tests.cli.running import run
 from tests.places import SAMPLES
 from tests.warmed import compiled_by
@@ -57,7 +57,7 @@ imputed-risk --monolingual few.en IMPUTE -o x --impute rules
 def warm(pool):
     """Warm up, in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        warming.warm(Path(folder), pool)
+        precompile.translating(Path(folder), pool)
 
 
 def work():

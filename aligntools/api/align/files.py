@@ -13,10 +13,10 @@ from aligntools.aligning.settings import AlignerSettings, Decisions, PriorWeight
 from aligntools.api.align.aligner import PART, Aligner
 from aligntools.api.align.alignment import known_text, read_bitext, train_mre_aligner
 from aligntools.api.align.alignments import Alignments, Tally
-from aligntools.api.align.compiling_ahead import compiling_for
 from aligntools.api.align.evidence_texts import check_applied
 from aligntools.api.align.given_classes import with_word_classes
 from aligntools.api.align.outputs import AlignmentFiles, Outputs, check_whole_words, write_ttable
+from aligntools.api.align.precompile import compiling_for
 from aligntools.api.align.priors import WeightedPriors, read_priors, write_priors
 from aligntools.api.align.text_files import TextFiles, TextSides
 from aligntools.api.align.training import tell_unused, train_with

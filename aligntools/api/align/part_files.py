@@ -9,10 +9,10 @@ from pathlib import Path
 from aligntools.aligning.settings import PartSettings
 from aligntools.api.align import large
 from aligntools.api.align.alignments import Alignments, Tally
-from aligntools.api.align.compiling_ahead import compiling_for
 from aligntools.api.align.files import AlignedText, Training
 from aligntools.api.align.large import PartsRun, PartsTask
 from aligntools.api.align.outputs import Outputs
+from aligntools.api.align.precompile import compiling_for
 from aligntools.api.align.priors import WeightedPriors
 from aligntools.api.align.reshaping import Reshaping
 from aligntools.api.running.threads import pool_of

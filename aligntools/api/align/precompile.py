@@ -1,4 +1,7 @@
-"""On a machine's first run: other processes compile what training comes to later, while this one begins."""
+"""On a machine's first run other processes compile what training comes to later, while this one begins.
+
+``python -m aligntools.api.align.precompile hmm`` is such a process.
+"""
 
 import contextlib
 import os
@@ -38,7 +41,7 @@ def _started(model_type: str) -> list[subprocess.Popen[bytes]]:
         with contextlib.suppress(OSError):
             processes.append(
                 subprocess.Popen(
-                    [sys.executable, "-P", "-m", "aligntools.aligning.compile_ahead", kind.name],
+                    [sys.executable, "-P", "-m", __name__, kind.name],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -48,3 +51,9 @@ def _started(model_type: str) -> list[subprocess.Popen[bytes]]:
             )
         os.close(lock)
     return processes
+
+
+if __name__ == "__main__":
+    ahead = registry.kind_of(sys.argv[1]).load().compiled_ahead()
+    for compile_now in ahead.functions if ahead else ():
+        compile_now()
