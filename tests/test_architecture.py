@@ -546,7 +546,7 @@ def test_nothing_names_a_place_on_somebodys_machine():
 #: Everywhere else words stand between spaces and tabs, and lines end with a newline: `split_words`, `is_blank`.
 AT_WHITE_SPACE = {
     "messages, options, tables of our own": """aligning/contrastive api/align/contrastive_files
-        api/serving/app api/tag/tagging cli/drop_ins cli/kinds cli/options cli/project
+        api/serving/app api/tag/tagging cli/drop_ins cli/kinds cli/options cli/precompile cli/project
         cli/standins/eflomal.py ground metrics parsing/features tagging/forms/unknown
         viewing words/malformed
         formats/annotation/conll.py formats/annotation/conll_layouts formats/models/modelfile

@@ -236,7 +236,7 @@ def _what_large_texts_use(grammar: GrammarRules) -> None:
     kernels_lm.regrow(small, np.zeros((4, 2), np.float32), large, np.zeros((8, 2), np.float32))
 
 
-def parsing(_: Path, pool: Pool) -> None:
+def parsing(folder: Path, pool: Pool) -> None:
     """Compile what training parsers, transferring them and parsing use."""
     words, tags = b"a dog barks . the dogs bark .".split(), b"D N V P D N V P".split()
     offsets = np.array([0, 4, 8], np.int64)
@@ -267,7 +267,7 @@ def parsing(_: Path, pool: Pool) -> None:
         inference.entropy(scores, offsets, trees, pool)
 
 
-def tagging(_: Path, pool: Pool) -> None:
+def tagging(folder: Path, pool: Pool) -> None:
     """Compile what training a tagger, inducing one and tagging use."""
     words, tags = b"a dog barks . the dogs bark .".split(), b"D N V P D N V P".split()
     offsets = np.array([0, 4, 8], np.int64)
@@ -296,7 +296,7 @@ _TREES = (
 )
 
 
-def constituents(_: Path, pool: Pool) -> None:
+def constituents(folder: Path, pool: Pool) -> None:
     """Compile what training grammars and parsing with them use."""
     trees = [tree for _, tree in parse_trees(_TREES, "warming")]
     for estimator in ("em", "vb"):
@@ -316,7 +316,7 @@ def constituents(_: Path, pool: Pool) -> None:
 _WIDTH, _PIECES, _HEADS = 32, 8, 2
 
 
-def encoding(_: Path, pool: Pool) -> None:
+def encoding(folder: Path, pool: Pool) -> None:
     """Compile what states of words need; no encoder has to be installed."""
     rng = np.random.default_rng(1)
 
@@ -346,7 +346,7 @@ def encoding(_: Path, pool: Pool) -> None:
     kernels_layers.means(states[0], pieces, pieces, np.zeros((_PIECES, _WIDTH), np.float32))
 
 
-def clustering(_: Path, pool: Pool) -> None:
+def clustering(folder: Path, pool: Pool) -> None:
     """Compile what clustering words uses."""
     words, offsets = np.array([1, 2, 1, 3], np.int32), np.array([0, 2, 4], np.int64)
     cluster(count_text(words, offsets, 4), ClassSettings(number=2), pool)
