@@ -33,6 +33,14 @@ from aligntools.ground.running import Run
         metavar="ADDRESS",
         help="Address that is listened at; by default this machine alone is answered.",
     ),
+    click.option(
+        "--allow-host",
+        "allow_hosts",
+        metavar="NAME",
+        multiple=True,
+        help="A name by which clients may call the service, besides localhost and --host; *.NAME for those below it,"
+        " '*' for all; several times for several.",
+    ),
 )
 @declared.group(ServiceLimits)
 @options.group(
@@ -64,4 +72,5 @@ def command(**o: Any) -> None:
     from aligntools.api.serving.running import serve
 
     limits, run = declared.settings(ServiceLimits, o), declared.settings(Run, o)
-    serve(o["models"], o["host"], o["port"], limits, run, (lambda _: None) if o["quiet"] else say, o["verify"])
+    told = (lambda _: None) if o["quiet"] else say
+    serve(o["models"], o["host"], o["port"], limits, run, told, o["verify"], o["allow_hosts"])

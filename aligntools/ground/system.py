@@ -143,6 +143,19 @@ def memory_limits() -> list[int]:
     return found
 
 
+def open_files(most: int) -> int:
+    """Have this process open up to so many files and sockets, as far as it is allowed; return how many it may."""
+    if resource is None:
+        return most
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            return wanted
+    return most if soft == resource.RLIM_INFINITY else min(most, soft)
+
+
 def peak_memory() -> int:
     """Return the most bytes of memory that this process has had; 0 where that is not known."""
     if resource is None:

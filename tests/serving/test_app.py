@@ -1,26 +1,20 @@
 """A service over HTTP: what it answers, what it refuses, and its page in a browser."""
 
-import contextlib
 import json
 import os
-import re
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
-import urllib.error
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-import aligntools as at
 from aligntools.words.tokenizing import tokenizer
-from tests.cli.running import ROOT, fails, run
+from tests.cli.running import fails, run
 from tests.places import SAMPLES
+from tests.serving.services import asked, served
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
@@ -31,11 +25,6 @@ from aligntools.api.serving.app import application  # noqa: E402
 from aligntools.api.serving.running import listening_at  # noqa: E402
 
 PAIR = {"source": "Der Zug fährt um acht Uhr ab.", "target": "The train leaves at eight o'clock."}
-
-
-@pytest.fixture(scope="module")
-def model():
-    return at.train_aligner(at.read_bitext(str(SAMPLES / "de-en.txt")))
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +53,12 @@ def test_links_have_probabilities_and_places_in_the_text(client, model):
 
 def test_one_bad_pair_costs_no_other(client):
     bad = [{"source": "", "target": "x"}, 5, {"source": 3, "target": "x"}, {"source": "a " * 21, "target": "x"}]
-    bad += [{"source": ["a b"], "target": "x"}, {"source": "\ud800", "target": "x"}]
+    bad += [{"source": ["a b"], "target": "x"}, {"source": ["\u3000"], "target": "x"}]
+    bad += [{"source": "\ud800", "target": "x"}]
     body = json.dumps({"pairs": [PAIR, *bad, PAIR]})
     for route in ("/align", "/check", "/transfer-markup"):
         found = client.post(route, content=body, headers={"Content-Type": "application/json"}).json()["pairs"]
-        assert [list(pair) == ["error"] for pair in found] == [False, *[True] * 6, False], route
+        assert [list(pair) == ["error"] for pair in found] == [False, *[True] * 7, False], route
         assert found[0] == found[-1]
     alone = client.post("/align", json=bad[0])
     assert (alone.status_code, alone.json()) == (422, {"error": "'source' has no words"})
@@ -92,6 +82,9 @@ def test_tags_are_carried_over(client):
         "/transfer-markup", json={"source": "Der {0} fährt <b>ab</b>.", "target": "It leaves {1}."}
     ).json()
     assert (lost["missing"], lost["added"]) == (["{0}"], ["{1}"])
+    link = '<a href="https://www.example.org/de/fahrplan?nr=0&amp;tag=2024-05-01" class="external text">Zug</a>'
+    found = client.post("/transfer-markup", json=PAIR | {"source": f"Der {link} fährt {link} um acht <b/> Uhr ab."})
+    assert found.json()["target"].count("<a ") == 2  # 20 words at most: those of the text alone
     broken = client.post("/transfer-markup", json=PAIR | {"source": "Der <b>Zug"})
     assert broken.status_code == 422
     assert "not closed" in broken.json()["error"]
@@ -177,34 +170,6 @@ def test_too_many_and_too_slow_requests_are_refused(model, monkeypatch):
         more = client.post("/align", json=PAIR)  # its thread is still taken
         assert (more.status_code, more.headers["Retry-After"]) == (429, "1")
         ending.set()
-
-
-def asked(address, body):
-    """Return the status of the answer to a request for links, and the limit that it names, if it names one."""
-    request = urllib.request.Request(address.rstrip("/") + "/align", json.dumps(body).encode(), method="POST")
-    request.add_header("Content-Type", "application/json")
-    try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return answer.status, None
-    except urllib.error.HTTPError as error:
-        said = json.loads(error.read())["error"]
-        return error.code, int(re.findall(r"[0-9]+", said.replace(",", ""))[-1])
-
-
-@contextlib.contextmanager
-def served(model, folder, *options):
-    """Run a service; yield its process and its address, and expect that SIGTERM ends it without a word."""
-    path = folder / "de-en.atm"
-    model.save(path)
-    command = [sys.executable, "-m", "aligntools", "serve", "-m", path, "--host", "127.0.0.1", "--port", "0", *options]
-    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)})
-    with process.stderr as said:
-        line = said.readline().decode()
-        assert line.startswith("serving de-en on http://127.0.0.1:")
-        yield process, line.split()[3]
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(30) in (143, -signal.SIGTERM)
-        assert said.read() == b""
 
 
 def test_a_service_ends_with_its_answers(model, tmp_path):

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from aligntools.aligning.checking.settings import CheckSettings
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignments import Alignment
-from aligntools.api.align.markup import MarkedText, MarkupTransfer, checked_pair, finders, tokenizing_finders
+from aligntools.api.align.markup import MarkedText, MarkupTransfer, checked_pair, finders, parsed, tokenizing_finders
 from aligntools.api.serving.gathering import Gathering
+from aligntools.formats.markup.segments import Segment
 from aligntools.formats.text.reading import Tokenizing
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import AligntoolsError, UsageProblem
@@ -39,10 +40,17 @@ class ServiceLimits(Settings):
     max_body: int = option(1 << 20, "Bytes of a request; more gets status 413.", allowed=counts(1), group="Limits")
     max_pairs: int = option(1000, "Pairs of a request; more get status 413.", allowed=counts(1), group="Limits")
     max_words: int = option(
-        500, "Words of a side; a pair with more gets an error in its place.", allowed=counts(1), group="Limits"
+        500,
+        "Words of a side, tags not counted; a pair with more gets an error in its place.",
+        allowed=counts(1),
+        group="Limits",
     )
     max_seconds: float = option(
-        10.0, "Time for an answer, waiting included; later is status 503.", allowed=amounts(0.001), group="Limits"
+        10.0,
+        "Seconds for an answer, waiting included; later is status 503. A head, a body and the reading of an answer have"
+        " as long each, then the connection ends.",
+        allowed=amounts(0.001),
+        group="Limits",
     )
     max_waiting: int = option(
         64, "Requests that are worked at or wait; more get status 429.", allowed=counts(1), group="Limits"
@@ -59,11 +67,15 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Sentence:
-    """One side of a pair: its words, and where they stand in the text that was given, in characters."""
+    """One side of a pair: its words, and where they stand in the text that was given, in characters.
+
+    Of text with tags it has the segment; words are those of the text between the tags.
+    """
 
     text: str
     words: list[str]
     spans: list[tuple[int, int]]
+    segment: Segment
 
     def as_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -183,29 +195,31 @@ class Answers:
             good = []
             for source, target in pairs:
                 try:
-                    good.append(checked_pair(source.text, target.text, ("source", "target"), 1))
+                    good.append(checked_pair(source.segment, target.text, ("source", "target"), 1))
                     found.append({})
                 except AligntoolsError as error:
                     found.append({"error": str(error.message)})
             placed = self._transfer(name, how).transfer_pairs(good)
             return [one or _marked(next(placed)) for one in found]
 
-        return self._answered(body, answer)
+        return self._answered(body, answer, tags=True)
 
     def _answered(
         self,
         body: Any,
         answer: Callable[[str, Sequence[tuple[Sentence, Sentence]], Tokenizing], list[dict[str, Any]]],
         more: frozenset[str] | set[str] = frozenset(),
+        tags: bool = False,
     ) -> dict[str, Any]:
-        """Answer those pairs of a request that can be; the others get an ``error``."""
+        """Answer those pairs of a request that can be, with or without tags; the others get an ``error``."""
         name, pairs, one = self._asked(body, more)
         how = self._tokenizing(body, name)
         found: list[dict[str, Any] | None] = []
         good = []
         for pair in pairs:
             try:
-                good.append(self._pair(pair, None if body.get("tokenized", False) else self._finders(name, how)))
+                find = None if body.get("tokenized", False) else self._finders(name, how)
+                good.append(self._pair(pair, find, tags))
                 found.append(None)
             except _PairError as error:
                 found.append({"error": str(error)})
@@ -254,20 +268,20 @@ class Answers:
             raise Refused(422, str(error.message).replace("`", "'")) from None
         return how
 
-    def _pair(self, pair: Any, find: Sequence[Find] | None) -> tuple[Sentence, Sentence]:
+    def _pair(self, pair: Any, find: Sequence[Find] | None, tags: bool) -> tuple[Sentence, Sentence]:
         if not isinstance(pair, dict) or "source" not in pair or "target" not in pair:
             raise _PairError("a pair is an object with 'source' and 'target'")
         source, target = (
-            self._sentence(pair[side], side, None if find is None else find[k])
+            self._sentence(pair[side], side, _between_spaces if find is None else find[k], tags)
             for k, side in enumerate(("source", "target"))
         )
         return source, target
 
-    def _sentence(self, given: Any, side: str, find: Find | None) -> Sentence:
+    def _sentence(self, given: Any, side: str, find: Find, tags: bool) -> Sentence:
         if isinstance(given, list) and all(isinstance(word, str) for word in given):
-            if any(not word or not word.isprintable() or " " in word for word in given):
+            if any(word.split() != [word] for word in given):
                 raise _PairError(f"a word of '{side}' is empty or has a space in it")
-            text, find = " ".join(given), None
+            text, find = " ".join(given), _between_spaces
         elif isinstance(given, str):
             text = given
         else:
@@ -276,10 +290,14 @@ class Answers:
             raise _PairError(f"'{side}' has half a surrogate pair, which is no character")
         if not text.strip():
             raise _PairError(f"'{side}' has no words")
-        spans = _between_spaces(text) if find is None else find(text)
+        try:
+            segment = parsed(text, side, 1) if tags else Segment(text)
+        except AligntoolsError as error:
+            raise _PairError(str(error.message)) from None
+        spans = find(segment.text)
         if len(spans) > self.limits.max_words:
             raise _PairError(f"'{side}' has {len(spans)} words, over {self.limits.max_words}")
-        return Sentence(text, [text[begin:end] for begin, end in spans], spans)
+        return Sentence(text, [segment.text[begin:end] for begin, end in spans], spans, segment)
 
 
 def _between_spaces(text: str) -> list[tuple[int, int]]:

@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import json
+import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,10 +12,12 @@ from typing import Any
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.serving.answers import Answers, Refused, ServiceLimits
 from aligntools.api.serving.described import ROUTES, openapi
+from aligntools.api.serving.hosts import AllowedHosts
 from aligntools.formats.opening.json_text import parse_json
 from aligntools.ground.errors import AligntoolsError, UsageProblem
 from aligntools.viewing.page import page
 
+_log = logging.getLogger("aligntools")
 #: Threads that read requests, wait, and write answers.
 _MOST_THREADS = 64
 
@@ -52,7 +55,12 @@ class _Working:
         self._count -= 1
 
 
-def application(models: Mapping[str, Aligner], limits: ServiceLimits | None = None, threads: int | None = None) -> Any:
+def application(
+    models: Mapping[str, Aligner],
+    limits: ServiceLimits | None = None,
+    threads: int | None = None,
+    hosts: AllowedHosts | None = None,
+) -> Any:
     """Return an ASGI application that answers by models.
 
     Parameters
@@ -62,6 +70,8 @@ def application(models: Mapping[str, Aligner], limits: ServiceLimits | None = No
     limits : ServiceLimits or None
     threads : int or None
         How many requests are worked at together; None for as many as there are cores.
+    hosts : AllowedHosts or None
+        The names that requests may have in their Host header; None: any.
 
     Raises
     ------
@@ -70,7 +80,8 @@ def application(models: Mapping[str, Aligner], limits: ServiceLimits | None = No
     """
     try:
         from starlette.applications import Starlette
-        from starlette.requests import Request
+        from starlette.exceptions import HTTPException
+        from starlette.requests import ClientDisconnect, Request
         from starlette.responses import HTMLResponse, JSONResponse, Response
         from starlette.routing import Route
     except ImportError:
@@ -88,18 +99,30 @@ def application(models: Mapping[str, Aligner], limits: ServiceLimits | None = No
     ]
     about = page("aligntools over HTTP", "serve_docs", {}, routes=examples, models=names)
 
+    too_long = Refused(413, f"over {bounds.max_body} bytes; send less at a time")
+
     def refused(error: Refused) -> Response:
         headers = {"Retry-After": "1"} if error.status in (429, 503) else {}
         return JSONResponse({"error": error.why}, error.status, headers)
 
+    async def unknown(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        path, method, headers = request.url.path[:80], request.method[:20], dict(error.headers or {})
+        if error.status_code == 405:
+            allowed = ", ".join(sorted(headers["Allow"].split(", ")))
+            return JSONResponse({"error": f"{path} does not take {method}, but {allowed}"}, 405, headers)
+        return JSONResponse({"error": f"there is no {path}; there are {', '.join(known)}"}, 404)
+
     async def read(request: Request) -> Any:
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise Refused(415, "send JSON, with Content-Type: application/json")
-        parts, size = [], 0
+        parts, size, length = [], 0, request.headers.get("content-length", "0")
+        if length.isdecimal() and int(length[:20]) > bounds.max_body:
+            raise too_long
         async for part in request.stream():
             size += len(part)
             if size > bounds.max_body:
-                raise Refused(413, f"over {bounds.max_body} bytes; send less at a time")
+                raise too_long
             parts.append(part)
         try:
             return parse_json(b"".join(parts))
@@ -114,7 +137,9 @@ def application(models: Mapping[str, Aligner], limits: ServiceLimits | None = No
             except Refused as error:
                 return refused(error)
             except TimeoutError:
-                return refused(Refused(503, "the request came too slowly"))
+                return refused(Refused(408, f"the body of the request was not there within {bounds.max_seconds:g} s"))
+            except ClientDisconnect:
+                return Response(status_code=408)  # no one is there to read it
             except (AligntoolsError, MemoryError) as error:
                 return refused(Refused(503, getattr(error, "message", "out of memory")))
 
@@ -132,5 +157,58 @@ def application(models: Mapping[str, Aligner], limits: ServiceLimits | None = No
     work = {"/align": answers.align, "/check": answers.check, "/transfer-markup": answers.transfer_markup}
     routes = [Route(path, posted(answer), methods=["POST"]) for path, answer in work.items()]
     routes += [Route("/", home), Route("/docs", docs), Route("/openapi.json", described)]
+    known = [route.path for route in routes]
     answers.warm()
-    return Starlette(routes=routes)
+    app = Starlette(routes=routes, exception_handlers={404: unknown, 405: unknown})
+    app.router.redirect_slashes = False
+    return _guarded(app, hosts, refused)
+
+
+def _guarded(app: Any, hosts: AllowedHosts | None, refused: Callable[[Refused], Any]) -> Any:
+    """Return an application that answers to allowed names alone, and in JSON whatever happens.
+
+    A connection whose client was answered before it had sent everything ends with the answer.
+    """
+
+    async def guarded(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        headers, begun = scope["headers"], False
+        unread = any(
+            name == b"transfer-encoding" or (name == b"content-length" and value != b"0") for name, value in headers
+        )
+
+        async def received() -> Any:
+            nonlocal unread
+            message = await receive()
+            unread = unread and message.get("more_body", False)
+            return message
+
+        async def sent(message: Any) -> None:
+            nonlocal begun
+            begun = True
+            if unread and message["type"] == "http.response.start":
+                message = message | {"headers": [*message["headers"], (b"connection", b"close")]}
+            await send(message)
+
+        async def refuse(status: int, why: str) -> None:
+            if not begun:
+                await refused(Refused(status, why))(scope, received, sent)
+
+        names = [value.decode("latin-1") for name, value in headers if name == b"host"]
+        if hosts is not None and (wrong := hosts.refused(names, scope.get("server"))) is not None:
+            await refuse(
+                421, f"this service does not go by the name '{wrong[:80]}'; who runs it can allow the name (allow-host)"
+            )
+            return
+        try:
+            await app(scope, received, sent)
+        except asyncio.CancelledError:
+            await refuse(503, "the service is ending")
+        except Exception as error:
+            _log.error("%s: %s: %s", scope["path"], type(error).__name__, error)
+            _log.debug("%s", scope["path"], exc_info=error)
+            await refuse(500, "something is wrong with the service; it says more where it runs")
+
+    return guarded

@@ -11,11 +11,19 @@ _SIDE = {
 }
 _PAIR = {"type": "object", "required": ["source", "target"], "properties": {"source": _SIDE, "target": _SIDE}}
 _ERRORS = {
+    "400": "This is no request of HTTP/1.1.",
+    "408": "The request was not there in time.",
     "413": "Too many bytes or pairs.",
     "415": "The body is not application/json.",
-    "422": "The request is not as it should be; 'error' says what is.",
+    "421": "The Host header has a name that the service does not go by.",
+    "422": "The request is not as it should be, or its one pair has too many words; 'error' says which.",
     "429": "Too many requests wait; try again after the seconds of Retry-After.",
     "503": "There was no time for an answer.",
+}
+_WRONG = {
+    "application/json": {
+        "schema": {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
+    }
 }
 #: What each route does, and an example of what it is sent.
 ROUTES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -56,7 +64,7 @@ def openapi(models: list[str]) -> dict[str, Any]:
             own = request | {"properties": {**request["properties"], "threshold": threshold}}  # type: ignore[dict-item]
         said = {"description": "A pair, or 'pairs' in their order; one that cannot be done has an 'error' alone."}
         answers = {"200": said | {"content": {"application/json": {"schema": {"type": "object"}}}}}
-        answers |= {status: {"description": why} for status, why in _ERRORS.items()}
+        answers |= {status: {"description": why, "content": _WRONG} for status, why in _ERRORS.items()}
         content = {"application/json": {"schema": own, "example": example}}
         body = {"required": True, "content": content}
         paths[route] = {"post": {"summary": about, "requestBody": body, "responses": answers}}

@@ -1,11 +1,25 @@
 """The server of HTTP, uvicorn: it is imported here alone."""
 
+import asyncio
+import json
+import logging
 import socket
 from collections.abc import Callable
 from typing import Any
 
 from aligntools.api.serving.answers import ServiceLimits
+from aligntools.ground import system
 from aligntools.ground.errors import UsageProblem
+
+_log = logging.getLogger("aligntools")
+#: Connections that wait to be taken.
+WAITING = 2048
+#: Connections at most, as far as the system allows, and open files that are for other things.
+_MOST, _OTHERS = 1 << 14, 96
+#: Connections that are taken at a time: so one that is in the way has ended before too many files are open.
+_AT_A_TIME = 8
+#: Seconds in which a client that was answered before it had sent everything may read the answer.
+_LINGER = 2.0
 
 
 def installed() -> None:
@@ -20,6 +34,128 @@ def installed() -> None:
         import uvicorn  # noqa: F401
     except ImportError:
         raise UsageProblem("serving needs Starlette and uvicorn: pip install 'aligntools[serve]'") from None
+
+
+class _Lingering:
+    """A transport that, when it is closed early, discards what still comes: a reset would take the answer away."""
+
+    def __init__(self, transport: Any, connection: Any, seconds: float) -> None:
+        self._transport, self._connection, self._seconds = transport, connection, seconds
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def close(self) -> None:
+        later, transport = self._connection.loop.call_later, self._transport
+        if transport.is_closing() or self._connection.discarding:
+            return
+        if self._connection.has_more():
+            self._connection.discarding = True
+            transport.write_eof()
+            transport.resume_reading()
+            later(_LINGER, transport.close)
+        else:
+            transport.close()
+        later(_LINGER + self._seconds, transport.abort)  # does nothing where it has ended
+
+
+def _connections(seconds: float, most: int) -> Any:
+    """Return uvicorn's protocol of connections, whose clients have some seconds to send a head, or to read an answer.
+
+    What is no HTTP, or comes too late, is answered in JSON. The body of a request is the application's to wait for.
+    Where there are too many connections, a new one takes the place of the one that has sent no request for longest.
+    """
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+    there: dict[Any, None] = {}  # connections by when their clients began to send, or came
+
+    class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+        discarding = False
+        _begun = _broken = False
+        _timer: Any = None
+        _reading: Any = None
+        _after: Any = None  # the request before the one that is waited for
+
+        def has_more(self) -> bool:
+            return self._broken or (self.cycle is not None and self.cycle.more_body)
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(_Lingering(transport, self, seconds))
+            self._wait()
+            if len(there) > most:
+                longest = next((one for one in there if one.idle()), self)
+                del there[longest]
+                longest.transport.abort()
+
+        def idle(self) -> bool:
+            return self.cycle is self._after or self.cycle.response_complete
+
+        def _wait(self) -> None:
+            there.pop(self, None)
+            there[self] = None
+            self._timer = self.loop.call_later(seconds, self._late)
+
+        def data_received(self, data: bytes) -> None:
+            if self.discarding:
+                return
+            self._begun = True
+            if self.cycle is not self._after and self.cycle.response_complete:
+                self._after = self.cycle
+                self._timer.cancel()
+                self._wait()
+            super().data_received(data)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            there.pop(self, None)
+            for timer in (self._timer, self._reading):
+                if timer is not None:
+                    timer.cancel()
+            super().connection_lost(exc)
+
+        def shutdown(self) -> None:
+            if self.discarding:
+                self.transport.abort()
+            else:
+                super().shutdown()
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._reading = self.loop.call_later(seconds, self.transport.abort)
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            if self._reading is not None:
+                self._reading.cancel()
+
+        def send_400_response(self, msg: str) -> None:
+            self._end("400 Bad Request", "this is no request of HTTP/1.1")
+
+        def _late(self) -> None:
+            if self.cycle is self._after and not self.discarding and not self.transport.is_closing():
+                if self._begun:
+                    self._end("408 Request Timeout", f"the head of the request was not there within {seconds:g} s")
+                else:
+                    self.transport.close()
+
+        def _end(self, status: str, why: str) -> None:
+            if self.cycle is None or not self.cycle.response_started or self.cycle.response_complete:
+                body = json.dumps({"error": why})
+                head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+                self.transport.write(f"{head}Connection: close\r\n\r\n{body}".encode())
+            if self.cycle is not None:
+                self.cycle.disconnected = True
+                self.cycle.message_event.set()
+            self._broken = True
+            self.transport.close()
+
+    return Connection
+
+
+def _in_one_line(_: Any, about: dict[str, Any]) -> None:
+    """Log what asyncio would show with a traceback; that too many files are open is over in a moment."""
+    error = about.get("exception")
+    if not isinstance(error, OSError):
+        _log.error("%s: %s", about["message"], error)
 
 
 def answer_until_told(app: Any, listening: socket.socket, limits: ServiceLimits, ready: Callable[[], None]) -> None:
@@ -37,13 +173,18 @@ def answer_until_told(app: Any, listening: socket.socket, limits: ServiceLimits,
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            asyncio.get_running_loop().set_exception_handler(_in_one_line)
             await super().startup(sockets)
+            listening.listen(WAITING)  # the other number that `backlog` stands for
             ready()
 
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        http=_connections(limits.max_seconds, max(system.open_files(_MOST) - _OTHERS, 8)),
+        ws="none",
+        log_level="error",  # what clients do wrong is answered; it is no line here
         access_log=False,
+        backlog=_AT_A_TIME,
         lifespan="off",
         server_header=False,
         timeout_graceful_shutdown=int(limits.max_seconds) + 1,

@@ -1,5 +1,6 @@
 """Runs a service: models are loaded, a port is taken, requests are answered until the process is told to end."""
 
+import errno
 import os
 import socket
 from collections.abc import Callable, Sequence
@@ -11,15 +12,13 @@ from aligntools.api.align.aligner import Aligner
 from aligntools.api.running.engines import temporary_folder
 from aligntools.api.serving.answers import Answers, ServiceLimits
 from aligntools.api.serving.app import application
-from aligntools.api.serving.http import answer_until_told, installed
+from aligntools.api.serving.hosts import AllowedHosts
+from aligntools.api.serving.http import WAITING, answer_until_told, installed
 from aligntools.api.serving.supervising import Supervisor, Task
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.running import Run
 from aligntools.store.objects import write_object
 from aligntools.store.stores import Store
-
-#: Connections that wait to be taken.
-WAITING = 2048
 
 
 def named(paths: Sequence[str]) -> dict[str, str]:
@@ -49,13 +48,30 @@ def listening_at(host: str, port: int) -> socket.socket:
     DataError
         When the port cannot be taken.
     """
+    shown, plain = f"{host}:{port}", host.removeprefix("[").removesuffix("]")
     try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.create_server((host, port), family=family, backlog=WAITING)
+        if not plain:
+            raise UsageProblem("`host` is empty; give an address of this machine, such as 127.0.0.1")
+        family, *_, address = socket.getaddrinfo(plain, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        listening = socket.create_server(address[:2], family=family, backlog=WAITING)
+    except (socket.gaierror, UnicodeError):
+        raise DataError(shown, None, f"no machine is called '{host}'; give `host` an address of this one") from None
     except OSError as error:
-        raise DataError(f"{host}:{port}", None, f"{os.strerror(error.errno or 0)}; choose another port") from None
+        raise DataError(shown, None, _why_not(error)) from None
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
+
+
+def _why_not(error: OSError) -> str:
+    """Return in words why an address cannot be listened at, and what to do."""
+    match error.errno:
+        case errno.EADDRINUSE:
+            return "the port is in use; choose another `port`, or 0 for a free one"
+        case errno.EACCES | errno.EPERM:
+            return "ports below 1024 are for the system's services; choose another `port`"
+        case errno.EADDRNOTAVAIL:
+            return "this machine does not have the address; give `host` one that it has"
+    return f"{os.strerror(error.errno or 0)}; choose another `host` or `port`"
 
 
 def serve(
@@ -66,6 +82,7 @@ def serve(
     run: Run,
     say: Callable[[str], None],
     verify: bool = True,
+    allow_hosts: Sequence[str] = (),
 ) -> None:
     """Answer over HTTP until SIGTERM or SIGINT; requests that are worked at are answered first.
 
@@ -84,25 +101,29 @@ def serve(
         Is told the address, once requests are taken.
     verify : bool
         Check the models' checksums.
+    allow_hosts : sequence of str
+        Names that requests may have in their Host header, besides those of this machine; see `AllowedHosts`.
 
     Raises
     ------
     UsageProblem
-        When uvicorn or Starlette is not installed.
+        When uvicorn or Starlette is not installed, or one of the names is none.
     DataError
         When a model cannot be read, or the port cannot be taken.
     ResourceError
         When worker processes cannot be started, or end again and again.
     """
     installed()
-    paths = named(models)
+    paths, hosts = named(models), AllowedHosts(host, allow_hosts)
     with closing(listening_at(host, port)) as listening:
-        shown = f"[{host}]" if ":" in host else host
+        plain = host.strip("[]")
+        shown = f"[{plain}]" if ":" in plain else plain
         said = f"serving {', '.join(paths)} on http://{shown}:{listening.getsockname()[1]}/"
         loaded = {name: Aligner.load(path, verify=verify) for name, path in paths.items()}
         threads: Any = run.threads  # a number or None
         if run.workers is None:
-            answer_until_told(application(loaded, limits, threads), listening, limits, lambda: say(said))
+            app = application(loaded, limits, threads, hosts)
+            answer_until_told(app, listening, limits, lambda: say(said))
             return
         Answers(loaded, limits).warm()  # what has to be compiled is compiled once
         with temporary_folder(run.tmpdir) as folder:
@@ -110,4 +131,4 @@ def serve(
             for number, name in enumerate(paths):
                 kept[name] = f"model.{number}"
                 write_object(store, kept[name], loaded.pop(name))
-            Supervisor(Task(store, kept, limits, threads), listening, run.workers).run(lambda: say(said))
+            Supervisor(Task(store, kept, limits, threads, hosts), listening, run.workers).run(lambda: say(said))

@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection, Pipe, wait
 from types import FrameType
 
 from aligntools.api.serving.answers import ServiceLimits
+from aligntools.api.serving.hosts import AllowedHosts
 from aligntools.ground import system
 from aligntools.ground.errors import ResourceError
 from aligntools.store.stores import Store
@@ -45,12 +46,14 @@ class Task:
         The names of the models in the store, by those that requests use.
     limits : ServiceLimits
     threads : int or None
+    hosts : AllowedHosts
     """
 
     store: Store
     models: Mapping[str, str]
     limits: ServiceLimits
     threads: int | None
+    hosts: AllowedHosts
 
 
 class _Process:

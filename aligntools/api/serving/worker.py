@@ -39,7 +39,7 @@ def main(pipe: Connection, descriptor: int) -> None:
     listening = socket.socket(fileno=descriptor)
     task: Task = pipe.recv()
     models = {name: read_object(task.store, kept, shared=True) for name, kept in task.models.items()}
-    app = application(models, task.limits, task.threads)
+    app = application(models, task.limits, task.threads, task.hosts)
 
     def ready() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
