@@ -63,7 +63,7 @@ class AllowedHosts:
         return None if self._all else next((name for name in names if not self._allowed(name, here)), None)
 
     def _allowed(self, name: str, here: str) -> bool:
-        found = _HOST.fullmatch(name.strip())
+        found = _HOST.fullmatch(name.strip(" \t"))
         plain = _plain(found[1]) if found else ""
         return plain != "" and (plain == here or plain in self._names or plain.endswith(self._endings))
 
