@@ -23,19 +23,9 @@ def _plain(name: str) -> str:
 
 
 class AllowedHosts:
-    """The names in the Host header that a service answers to.
+    """The names in the Host header that a service answers to: of this machine, of the address that is listened at, more.
 
-    Parameters
-    ----------
-    host : str
-        The address that is listened at.
-    more : sequence of str
-        Other names: ``example.org``, ``*.example.org`` for those below it, ``*`` for all.
-
-    Raises
-    ------
-    UsageProblem
-        When one is no such name.
+    Of these `example.org` is one name, `*.example.org` are those below it and `*` is all; others are a `UsageProblem`.
     """
 
     def __init__(self, host: str, more: Sequence[str] = ()) -> None:
@@ -49,15 +39,9 @@ class AllowedHosts:
         self._endings = tuple(name[1:] for name in self._names if name.startswith("*."))
 
     def refused(self, names: Sequence[str], server: Sequence[object] | None) -> str | None:
-        """Return which of the names in a request's head is not allowed; None where all are.
+        """Return which of the names in a request's head is not allowed, None where all are; `server` is where it came.
 
         A request of HTTP/1.0 may have none: no browser sends such.
-
-        Parameters
-        ----------
-        names : sequence of str
-        server : (str, int) or None
-            The address of this machine that the request came to, and its port.
         """
         here = _plain(str(server[0])) if server else ""
         return None if self._all else next((name for name in names if not self._allowed(name, here)), None)

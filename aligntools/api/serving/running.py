@@ -42,11 +42,6 @@ def listening_at(host: str, port: int) -> socket.socket:
     """Return a socket that listens; its connections send what they have at once.
 
     Otherwise the body of an answer waits for the client's word that it has the head: 40 ms.
-
-    Raises
-    ------
-    DataError
-        When the port cannot be taken.
     """
     shown, plain = f"{host}:{port}", host.removeprefix("[").removesuffix("]")
     try:
@@ -84,34 +79,10 @@ def serve(
     verify: bool = True,
     allow_hosts: Sequence[str] = (),
 ) -> None:
-    """Answer over HTTP until SIGTERM or SIGINT; requests that are worked at are answered first.
+    """Answer over HTTP until SIGTERM or SIGINT, by model files; requests that are worked at are answered first.
 
-    Parameters
-    ----------
-    models : sequence of str
-        Files.
-    host : str
-    port : int
-        0: a free one.
-    limits : ServiceLimits
-    run : Run
-        Threads that look for links at a time, and processes; these read the models from a temporary folder, into
-        memory that they share.
-    say : callable
-        Is told the address, once requests are taken.
-    verify : bool
-        Check the models' checksums.
-    allow_hosts : sequence of str
-        Names that requests may have in their Host header, besides those of this machine; see `AllowedHosts`.
-
-    Raises
-    ------
-    UsageProblem
-        When uvicorn or Starlette is not installed, or one of the names is none.
-    DataError
-        When a model cannot be read, or the port cannot be taken.
-    ResourceError
-        When worker processes cannot be started, or end again and again.
+    Port 0 is a free one; `say` gets the address, once requests are taken. Processes read the models from a temporary
+    folder, into memory that they share. For `allow_hosts` see `AllowedHosts`.
     """
     installed()
     paths, hosts = named(models), AllowedHosts(host, allow_hosts)
