@@ -6,9 +6,9 @@ a word, and each other character.
 """
 
 import re
-import sys
-import unicodedata
 from functools import cache
+
+from aligntools.words import clusters
 
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"
 #: Han, hiragana, and scripts of South-East Asia, of which a word is a letter with its marks.
@@ -17,21 +17,8 @@ _CLUSTERS = "\u0e01-\u0e4f\u0e81-\u0edf\u1000-\u109f\u1780-\u17d3"
 
 
 @cache
-def _marks() -> str:
-    """Return the class of combining marks, which belong to the letter before."""
-    ranges: list[list[int]] = []
-    for number in range(0x300, min(sys.maxunicode, 0x1FFFF)):
-        if unicodedata.category(chr(number))[0] == "M":
-            if ranges and ranges[-1][1] == number - 1:
-                ranges[-1][1] = number
-            else:
-                ranges.append([number, number])
-    return "".join(f"{chr(a)}-{chr(b)}" for a, b in ranges)
-
-
-@cache
 def _pattern() -> "re.Pattern[str]":
-    marks = _marks()
+    marks = clusters.marks()
     joined = f"\u200c\u200d{marks}"  # joiners stand within words of Persian and of Indian languages
     apart = f"{_KATAKANA}{_SINGLE}{_CLUSTERS}"
     return re.compile(
@@ -41,7 +28,7 @@ def _pattern() -> "re.Pattern[str]":
 
 
 def raw_words(text: str) -> list[tuple[int, int]]:
-    """Return where each word of a text begins and ends; none has a space in it.
+    """Return where each word of a text begins and ends; none has a space in it, or a part of a grapheme cluster.
 
     Examples
     --------
@@ -57,7 +44,7 @@ def raw_words(text: str) -> list[tuple[int, int]]:
                 spans.append((begin, found.start() + cut))
                 begin = found.start() + cut
         spans.append((begin, end))
-    return spans
+    return clusters.whole(text, spans)
 
 
 def _case_changes(word: str) -> list[int]:

@@ -15,8 +15,9 @@ from collections.abc import Callable
 from typing import Protocol
 
 from aligntools.ground.errors import UsageProblem
+from aligntools.words import clusters
 
-_CHUNK = re.compile(r"\S+")
+_CHUNK, _BETWEEN_SPACES = re.compile(r"\S+"), re.compile("[^ ]+")
 #: Web and mail addresses, without the punctuation behind them.
 _ADDRESS = re.compile(r"(?<!\S)(?:(?:https?|ftp)://|www\.)\S*[\w/=&#]|(?<!\S)[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _LANGUAGES = re.compile(r"([a-z]{2,3})-([a-z]{2,3})")
@@ -85,14 +86,10 @@ class Tokenizer:
     def __call__(self, line: bytes) -> bytes:
         """Return a line with spaces between tokens; as it is where its tokens would not spell it."""
         try:
-            words = line.decode().replace("\t", " ").split(" ")
+            text = line.decode().replace("\t", " ")
         except UnicodeDecodeError:
             return line
-        spelled = "".join(words)
-        tokens = self._tokens(" ".join(words))
-        if "".join(tokens) != spelled:  # what Moses replaces, such as two apostrophes
-            tokens = [token for word in words if word for token in self._word(word)]
-        return " ".join(tokens).encode()
+        return " ".join(text[begin:end] for begin, end in self._spans(text, 0, len(text), _BETWEEN_SPACES)).encode()
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return where each token of a text begins and ends; web addresses are one. No token has a space in it."""
@@ -103,11 +100,12 @@ class Tokenizer:
             begin = address.end()
         return spans + self._spans(text, begin, len(text))
 
-    def _spans(self, text: str, begin: int, end: int) -> list[tuple[int, int]]:
-        chunks = [found.span() for found in _CHUNK.finditer(text, begin, end)]
-        tokens = self._tokens(text[begin:end]) if chunks else []
-        if "".join(tokens) != "".join(text[a:b] for a, b in chunks):
-            tokens = [token for a, b in chunks for token in self._word(text[a:b])]
+    def _spans(self, text: str, begin: int, end: int, words: "re.Pattern[str]" = _CHUNK) -> list[tuple[int, int]]:
+        chunks = [found.span() for found in words.finditer(text, begin, end)]
+        spelled = clusters.in_letters(text)  # sacremoses knows no marks, and takes them for punctuation
+        tokens = self._tokens(spelled[begin:end]) if chunks else []
+        if "".join(tokens) != "".join(spelled[a:b] for a, b in chunks):  # what Moses replaces, such as two apostrophes
+            tokens = [token for a, b in chunks for token in self._word(spelled[a:b])]
         spans, lengths, left = [], iter(map(len, tokens)), 0
         for a, b in chunks:
             while a < b:
@@ -115,7 +113,7 @@ class Tokenizer:
                 size = min(left, b - a)
                 spans.append((a, a + size))
                 a, left = a + size, left - size
-        return spans
+        return clusters.whole(text, spans)
 
     def _tokens(self, text: str) -> list[str]:
         found = self._tokenizer.tokenize(text, escape=False)
@@ -145,14 +143,16 @@ class IcuTokenizer:
             text = line.decode().replace("\t", " ")
         except UnicodeDecodeError:
             return line
-        tokens = self._breaker(text, self._language)
-        return " ".join(part for token in tokens for part in token.split(" ") if part).encode()
+        return " ".join(text[begin:end] for begin, end in self._spans(text, _BETWEEN_SPACES)).encode()
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return where each token of a text begins and ends. No token has a space in it."""
+        return self._spans(text, _CHUNK)
+
+    def _spans(self, text: str, words: "re.Pattern[str]") -> list[tuple[int, int]]:
         spans, begin = [], 0
         for token in self._breaker(text, self._language):  # its own places count UTF-16 units
             end = begin + len(token)
-            spans += [chunk.span() for chunk in _CHUNK.finditer(text, begin, end)]
+            spans += [chunk.span() for chunk in words.finditer(text, begin, end)]
             begin = end
-        return spans
+        return clusters.whole(text, spans)

@@ -23,7 +23,7 @@ def _plain(name: str) -> str:
 
 
 class AllowedHosts:
-    """The names in the Host header that a service answers to: of this machine, of the address that is listened at, more.
+    """The names in the Host header that a service answers to: this machine's, the address listened at, more.
 
     Of these `example.org` is one name, `*.example.org` are those below it and `*` is all; others are a `UsageProblem`.
     """
