@@ -8,6 +8,7 @@ import re
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
+from xml.sax.saxutils import escape
 
 import numpy as np
 import pytest
@@ -365,6 +366,67 @@ def _derivations(path, text):
     return made, derivations.read_derivations(path)
 
 
+def _no_xml(text):
+    """Return sentences without what XML has no form for, nor words of its white space."""
+    return [
+        ["".join(c for c in word if c >= " " and c not in "\uffff\ufffe") for word in row] for row in text.sentences
+    ]
+
+
+def _exchange(kind):
+    def go(path, text):
+        rows = [[word for word in row if word] for row in _no_xml(text)]
+        sides = [f"{escape(' '.join(row))}" for row in rows]
+        if kind == "tmx":
+            units = "".join(
+                f'<tu><tuv xml:lang="de"><seg>{side}</seg></tuv><tuv xml:lang="en"><seg>{side}</seg></tuv></tu>\n'
+                for side in sides
+            )
+            data = f'<tmx version="1.4"><header srclang="de"/><body>{units}</body></tmx>'
+        else:
+            units = "".join(
+                f'<trans-unit id="{n}"><source>{side}</source><target>{side}</target></trans-unit>\n'
+                for n, side in enumerate(sides)
+            )
+            head = '<file source-language="de" target-language="en">'
+            data = f'<xliff version="1.2">{head}<body>{units}</body></file></xliff>'
+        if not sides:
+            return [], []
+        put(path, data.encode())
+        found = at.read_bitext(path, languages="de,en", case_sensitive=True)
+        edges = found.source.offsets.tolist()
+        ids = [found.source.tokens[a:b].tolist() for a, b in pairwise(edges)]
+        return rows, [[found.source_vocabulary.word(k) for k in row] for row in ids]
+
+    return go
+
+
+def _arpa(path, text):
+    model = at.train_lm([" ".join(row) for row in text.sentences] + ["word"], order=2, skip_symbols=True, threads=1)
+    model.save(path, "arpa")
+    again = at.LanguageModel.load(path)
+    lines = [" ".join(row) for row in text.sentences]
+    return [len(model), *(round(model.score(x), 2) for x in lines)], [
+        len(again),
+        *(round(again.score(x), 2) for x in lines),
+    ]
+
+
+def _grammar(style):
+    def go(path, text):
+        lines = [" ".join([*row, "x"]) for row in text.sentences] or ["x"]
+        links = [[(k, k) for k in range(len(row) + 1)] for row in text.sentences] or [[(0, 0)]]
+        grammar = at.extract_grammar(lines, lines, pharaoh.Links.from_lists(links), threads=1)
+        grammar.save(path, style)
+        return sorted(map(sides, grammar)), sorted(map(sides, at.Grammar.load(path)))
+
+    return go
+
+
+def sides(rule):
+    return str(rule).split(" ||| ")[1:3]
+
+
 class Way(NamedTuple):
     """A format: who writes it, who reads it, and what goes through both."""
 
@@ -404,6 +466,11 @@ WAYS = {
     "check, JSON": Way("check_files.row", "findings.read_findings", _findings("json")),
     "n-best lists": Way("nbest.format_nbest", "others", _nbest),
     "lattices": Way("plf.format_plf", "plf.stream_lattices", _lattices),
+    "TMX": Way("others", "exchange.PairsFile", _exchange("tmx")),
+    "XLIFF": Way("others", "exchange.PairsFile", _exchange("xliff")),
+    "ARPA": Way("arpa.write_arpa", "arpa.ArpaReader", _arpa),
+    "grammars, Hiero": Way("grammar_text.write_text", "grammar_files.read_grammar", _grammar("hiero")),
+    "grammars, Moses": Way("grammar_text.write_text", "grammar_files.read_grammar", _grammar("moses")),
     "derivations": Way("derivations.format_sentences", "derivations.read_derivations", _derivations),
 }
 
