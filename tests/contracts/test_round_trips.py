@@ -258,7 +258,7 @@ def _numbered(path, text):
 
 
 def _giza_links(path, text):
-    lines = [" ".join(row).encode() for row in text.sentences]
+    lines = [" ".join([*row, ""]).encode() for row in text.sentences]
     links = pharaoh.Links.from_lists([[(k, k) for k in range(len(row))] for row in text.sentences])
     data = giza.format_giza_a3(links, b"\n".join(lines), b"\n".join(lines))
     found, _ = giza.read_giza_a3(put(path, data))

@@ -20,6 +20,7 @@ from aligntools.formats.opening.files import writing
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.formats.text.giza_numbers import FIRST, format_snt, format_vcb
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.words.white_space import kept_returns
 
 #: How files' names begin: by side, and by direction.
 SIDES, NAMES = ("source", "target"), ("forward", "reverse")
@@ -65,7 +66,7 @@ class Directed:
         """Write the alignments alone."""
         turned = links if self.d == 0 else Links.from_lists([[(j, i) for i, j in row] for row in links.tolists()])
         texts = (
-            b"".join(b" ".join([words[n] for n in row]) + b"\n" for row in _rows(side))
+            kept_returns(b"".join(b" ".join([words[n] for n in row]) + b"\n" for row in _rows(side)))
             for side, words in zip((self.given, self.observed), self.words, strict=True)
         )
         with writing(path) as file:

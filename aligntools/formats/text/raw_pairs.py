@@ -178,7 +178,7 @@ class Sides:
         self.format = format_of(self.told, self.format)
         if self.format is None:
             lines = data.split(b"\n")
-            return [[line.removesuffix(b"\r").strip(b" \t") for line in lines[: len(lines) - (lines[-1] == b"")]]]
+            return [[_bare(line.removesuffix(b"\r")) for line in lines[: len(lines) - (lines[-1] == b"")]]]
         if self.format == "auto":
             self.format = malformed.format_of(data) or "auto"
         self._engine.has_read(len(data))
@@ -188,8 +188,8 @@ class Sides:
         while at < len(data):
             rows, at = self._engine.scan(data, at, bars, tab, table)
             for begin, cut, resume, end in table[:rows, :4].tolist():
-                sides[0].append(data[begin:cut].strip(b" \t"))
-                sides[1].append(data[resume:end].strip(b" \t"))
+                sides[0].append(_bare(data[begin:cut]))
+                sides[1].append(_bare(data[resume:end]))
         return sides
 
     def close(self) -> None:
@@ -304,3 +304,9 @@ def undecodable_replaced(lines: Sequence[bytes]) -> list[bytes]:
     except UnicodeDecodeError:
         return joined.decode("utf-8", "replace").encode().split(b"\n") if lines else []
     return list(lines)
+
+
+def _bare(text: bytes) -> bytes:
+    """Return a sentence without the spaces around it, but for one behind a word's carriage return."""
+    text = text.strip(b" \t")
+    return text + b" " if text.endswith(b"\r") else text
