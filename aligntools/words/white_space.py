@@ -111,7 +111,7 @@ def tell_unwritten(rows: int) -> None:
 
 def is_blank(line: bytes | str) -> bool:
     """Tell whether a line, with its end or without, has nothing but what separates words."""
-    return not line.strip(b" \t\r\n" if isinstance(line, bytes) else " \t\r\n")
+    return not (line.strip(b" \t\r\n") if isinstance(line, bytes) else line.strip(" \t\r\n"))
 
 
 def kept_returns(lines: bytes) -> bytes:

@@ -275,6 +275,8 @@ def _links(path, text):
     plain = pharaoh.read_pharaoh(put(path, pharaoh.format_pharaoh(links)))
     assert values is None or np.allclose(values, shares, atol=6e-5)
     gold = read_gold(path).possible.tolists() if any(lists) else lists
+    marked = read_gold(put(path, pharaoh.format_pharaoh(links).replace(b"-", b"?"))) if any(lists) else None
+    assert marked is None or (marked.possible.tolists(), any(marked.sure.tolists())) == (lists, False)
     return (lists, lists, lists), (found.tolists(), plain.tolists(), gold)
 
 

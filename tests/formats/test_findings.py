@@ -12,7 +12,7 @@ from aligntools.ground.errors import DataError
 PAIRS = [
     PairCheck(
         7, 12.5, 0.9, True, 0.1, 0.2,
-        [FoundSpan(1, 3, 4.0, "b ; c")], [FoundSpan(0, 1, 3.0, "x")], [FoundSpan(2, 4, 2.0, "at at")],
+        [FoundSpan(1, 4, 4.0, "b ; added[0:1]")], [FoundSpan(0, 1, 3.0, "x")], [FoundSpan(2, 4, 2.0, "at at")],
         ["10"], ["12", "3"], [], ["{0}"],
     ),
     PairCheck(2, 0.0, 0.0, False, 0.0, 0.0, [], [], [], [], [], [], []),
@@ -35,7 +35,7 @@ GOOD = row(PAIRS[0], "a", "b", "tsv")
 @pytest.mark.parametrize(
     "line",
     [
-        "", "1\t2", GOOD.replace("flagged", "seen"), GOOD.replace("7\t", "0\t", 1), GOOD.replace("[1:3]", "[3:1]"),
+        "", "1\t2", GOOD.replace("flagged", "seen"), GOOD.replace("7\t", "0\t", 1), GOOD.replace("[1:4]", "[4:1]"),
         GOOD.replace("left-out", "lost"), GOOD.replace("added[0:1]", "added"), "{", "{}", '{"line": 1}',
         row(PAIRS[0], "a", "b", "json").replace('"start": 1', '"start": null'),
     ],

@@ -16,7 +16,7 @@ DIFFERENCES = {
     "numbers": ("missing_numbers", "added_numbers"),
     "placeholders": ("missing_placeholders", "added_placeholders"),
 }
-_PART = re.compile(rf"(?:^|; )({'|'.join(SPANS)}|{'|'.join(DIFFERENCES)})(?:\[([0-9]{{1,9}}):([0-9]{{1,9}})\])? ")
+_PART = re.compile(rf"({'|'.join(SPANS)}|{'|'.join(DIFFERENCES)})(?:\[([0-9]{{1,9}}):([0-9]{{1,9}})\])? ")
 _ADVICE = "give what it writes: rows with tabs, or `output_format=json`"
 
 
@@ -132,15 +132,21 @@ def _of_row(line: str) -> Finding:
 
 
 def _parts(told: str) -> Iterator[tuple[str, tuple[int, int] | None, str]]:
-    """Yield the names of what was found, where it is, and the words."""
-    begins = list(_PART.finditer(told))
-    if told and not (begins and begins[0].start() == 0):
-        raise ValueError(told)
-    ends = [*(one.start() for one in begins), len(told)][1:]
-    for one, end in zip(begins, ends, strict=True):
-        if (one[1] in SPANS) != (one[2] is not None):
+    """Yield the names of what was found, where it is, and the words: as many as the place says."""
+    while told:
+        found = _PART.match(told)
+        if found is None or (found[1] in SPANS) != (found[2] is not None):
             raise ValueError(told)
-        yield one[1], (int(one[2]), int(one[3])) if one[2] else None, told[one.end() : end]
+        rest = told[found.end() :]
+        if found[2]:
+            start, end = int(found[2]), int(found[3])
+            words = rest.split(" ", max(end - start, 0))
+            text, told = " ".join(words[: end - start]), " ".join(words[end - start :])
+            yield found[1], (start, end), text.removesuffix(";") if told else text
+        else:
+            text, _, told = rest.partition("; placeholders ")
+            told = f"placeholders {told}" if told else ""
+            yield found[1], None, text
 
 
 def _held(
