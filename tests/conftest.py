@@ -6,6 +6,7 @@ compile the same kernels run in the same process, so that hardly anything is com
 
 import logging
 import os
+import sys
 
 import hypothesis
 import pytest
@@ -14,6 +15,8 @@ from tests.places import SAMPLES
 
 _CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
 os.environ.setdefault("ALIGNTOOLS_CACHE_DIR", os.path.join(_CACHE, "aligntools"))  # for all, whatever they set
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):  # then each of the processes would compile each module again
+    sys.dont_write_bytecode = False
 os.environ.setdefault("ALIGNTOOLS_NO_FSYNC", "1")  # the commands; what tests write need not survive a power cut
 
 # no deadlines: the first example may wait for the compiler
@@ -50,14 +53,19 @@ def number_of(nodeid):
 
 def pytest_configure(config):
     """Take more examples with the slow tests."""
-    if config.option.markexpr == "slow":
+    if config.option.markexpr in ("", "slow") and not config.getoption("--hypothesis-profile", None):
         hypothesis.settings.load_profile("slow")
 
 
 @pytest.hookimpl(tryfirst=True)  # before those that are not asked for are left out
 def pytest_collection_modifyitems(config, items):
-    """Put the groups in order; with the slow tests, run properties once more."""
-    items.sort(key=lambda item: number_of(item.nodeid))
+    """Put the groups in order, of what is in none the slow ones first; properties are among the slow tests too."""
+
+    def order(item):
+        number = number_of(item.nodeid)
+        return number, number == len(GROUPS) and item.get_closest_marker("slow") is None
+
+    items.sort(key=order)
     if config.option.markexpr == "slow":
         for item in items:
             if getattr(getattr(item, "function", None), "is_hypothesis_test", False):

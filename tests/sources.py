@@ -2,14 +2,38 @@
 
 import ast
 import functools
+from collections.abc import Mapping
 
 from tests.places import ROOT
 
 PACKAGE = ROOT / "aligntools"
 FILES = sorted(PACKAGE.rglob("*.py"))
 SCRIPTS = [p for p in sorted((ROOT / "bin").iterdir()) if p.is_file()]
-TREES = {p.relative_to(ROOT).as_posix(): ast.parse(p.read_text(encoding="utf-8")) for p in [*FILES, *SCRIPTS]}
-MODULES = {name: tree for name, tree in TREES.items() if name.startswith("aligntools/")}
+
+
+class Trees(Mapping):
+    """Syntax trees by the names of files, each parsed when it is asked for: whoever collects tests needs none."""
+
+    def __init__(self, paths):
+        self.names = [path.relative_to(ROOT).as_posix() for path in paths]
+
+    def __getitem__(self, name):
+        return parsed(name)
+
+    def __iter__(self):
+        return iter(self.names)
+
+    def __len__(self):
+        return len(self.names)
+
+
+@functools.cache
+def parsed(name):
+    """Return the syntax tree of a file."""
+    return ast.parse((ROOT / name).read_text(encoding="utf-8"))
+
+
+TREES, MODULES = Trees([*FILES, *SCRIPTS]), Trees(FILES)
 
 
 def package_of(name):

@@ -3,6 +3,8 @@
 import tempfile
 from pathlib import Path
 
+import pytest
+
 from aligntools.cli import precompile
 from tests.places import SAMPLES
 from tests.warmed import compiled_by
@@ -37,6 +39,7 @@ def work():
             at.transfer_parser(parser, method="direct").parse_text(tagged)
 
 
+@pytest.mark.slow  # what commands do is in tests/test_warming.py
 def test_nothing_is_left_to_compile():
     found = compiled_by("tests.parsing.test_warming")
     assert len(found["before"]) > 20

@@ -3,6 +3,8 @@
 import tempfile
 from pathlib import Path
 
+import pytest
+
 from aligntools.cli import precompile
 from tests.places import SAMPLES
 from tests.warmed import compiled_by
@@ -32,6 +34,7 @@ def work():
                     list(one.tag_batch(["the wug sleeps", ""], decode=decoder))
 
 
+@pytest.mark.slow  # what commands do is in tests/test_warming.py
 def test_nothing_is_left_to_compile():
     found = compiled_by("tests.tagging.test_warming")
     assert len(found["before"]) > 10

@@ -1,0 +1,1 @@
+"""Models of any kind: loading them, looking at what they learned."""
