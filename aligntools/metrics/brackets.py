@@ -89,8 +89,7 @@ class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
             return [0] * len(self.labels)
         known, found = self.brackets(gold, gold), self.brackets(tree, gold)
         right = sum((known & found).values())
-        spans = {(begin, end) for _, begin, end in known}
-        crossing = sum(n for (_, a, b), n in found.items() if any(_cross(a, b, *span) for span in spans))
+        crossing = _crossing(found, known)
         failed = not tree.children and tree.word is None
         counted = [tag not in self.not_counted for tag in tags]
         own = tree.tags() if not failed else [""] * len(tags)
@@ -153,9 +152,25 @@ class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
         )
 
 
-def _cross(a: int, b: int, c: int, d: int) -> bool:
-    """Tell whether two spans overlap and neither holds the other."""
-    return a < c < b < d or c < a < d < b
+def _crossing(found: Counter[tuple[str, int, int]], known: Counter[tuple[str, int, int]]) -> int:
+    """Return how many brackets overlap one of the others so that neither holds the other."""
+    rows = np.array([(a + 1, b, n) for (_, a, b), n in sorted(found.items(), key=_place) if b - a > 1], np.int64)
+    if not len(rows) or not known:
+        return 0
+    begins, ends = (np.array([key[side] for key in known], np.int64) for side in (1, 2))
+    size = max(int(ends.max()), int(rows[:, 1].max()))
+    # of the brackets that begin at each word the last end, and of those that end there the first beginning
+    last, first = np.zeros(size + 1, np.int64), np.full(size + 1, size, np.int64)
+    np.maximum.at(last, begins, ends)
+    np.minimum.at(first, ends, begins)
+    inside = rows[:, :2].ravel()
+    over = np.maximum.reduceat(last, inside)[::2] > rows[:, 1]
+    under = np.minimum.reduceat(first, inside)[::2] < rows[:, 0] - 1
+    return int(rows[over | under, 2].sum())
+
+
+def _place(item: tuple[tuple[str, int, int], int]) -> tuple[int, int]:
+    return item[0][1], -item[0][2]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -1,10 +1,14 @@
 """Brackets of constituents, counted by hand and against a count of all of them."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aligntools.formats.annotation.brackets import Tree, parse_trees
-from aligntools.metrics.brackets import Bracketing
+from aligntools.metrics.brackets import Bracketing, _crossing
 
 GOLD = "(S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (NP (DT a) (NN man)) (PP (IN with) (NP (NNS legs))))) (. .))"
 #: The prepositional phrase hangs from the verb; one tag is another.
@@ -37,6 +41,26 @@ def test_crossing_brackets():
     found = counts(gold, other)
     assert (found["right"], found["parsed"], found["crossing"]) == (1, 3, 2)
     assert (found["without_crossing"], found["up_to_two"]) == (0, 1)
+
+
+SPANS = st.tuples(st.integers(0, 8), st.integers(1, 5), st.integers(1, 2)).map(
+    lambda s: (("X", s[0], s[0] + s[1]), s[2])
+)
+
+
+@given(st.lists(SPANS, max_size=8), st.lists(SPANS, max_size=8))
+def test_brackets_cross_where_they_overlap_and_neither_holds_the_other(found, known):
+    found, known = Counter(dict(found)), Counter(dict(known))
+    crossing = sum(n for (_, a, b), n in found.items() if any(a < c < b < d or c < a < d < b for _, c, d in known))
+    assert _crossing(found, known) == crossing
+
+
+def test_large_trees():
+    flat = "(S " + "(NP (D the) (N cat)) " * 20_000 + ")"
+    deep = "".join(f"(S (N a{k}) (V " for k in range(1500)) + "(B x)" + "))" * 1500
+    for one in flat, deep:
+        found = counts(one, one)
+        assert (found["right"], found["crossing"], found["exact"]) == (found["gold"], 0, 1)
 
 
 def test_a_bracket_that_stands_twice_counts_twice():

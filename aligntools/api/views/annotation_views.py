@@ -13,7 +13,7 @@ from aligntools.viewing.tags import TagsView
 from aligntools.viewing.trees import TreesView
 
 #: How a file of trees in brackets begins: brackets and labels, then a leaf; not so the first word of tagged text.
-_BRACKETS = re.compile(rb"\s*\((?![_/])(?:\s*\(|\s*[^\s()]+\s*\()*(?:\s*[^\s()]+\s+[^\s()]+[^()]*)?\)")
+_BRACKETS = re.compile(r"\s*\((?![_/])(?:\s*\(|\s*[^\s()]+\s*\()*(?:\s*[^\s()]+\s+[^\s()]+[^()]*)?\)")
 
 
 def view_annotation(
@@ -53,9 +53,14 @@ def _check_kind(path: str) -> None:
 
 def _has_brackets(path: str) -> bool:
     """Tell whether a file that can be looked at beforehand has trees of constituents."""
+    from aligntools.formats.annotation.brackets import outside
     from aligntools.formats.opening.beginnings import beginning_of_input
 
-    return _BRACKETS.match(beginning_of_input(path)) is not None
+    lines = beginning_of_input(path).decode("utf-8", "replace").split("\n")
+    for number, line in enumerate(lines, 1):
+        if (bare := outside(line, path, number)).strip():
+            return _BRACKETS.match("\n".join([bare, *lines[number:]])) is not None
+    return False
 
 
 def _may_have_trees(path: str) -> bool:

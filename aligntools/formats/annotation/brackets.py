@@ -176,7 +176,7 @@ def parse_trees(lines: Iterable[str], path: object) -> Iterator[tuple[int, Tree]
     open_trees, own, began = list[tuple[Tree, int]](), list[str](), 0
     number = 0
     for number, line in enumerate(lines, 1):
-        for token in _TOKEN.findall(line if open_trees else _outside(line, path, number)):
+        for token in _TOKEN.findall(line if open_trees else outside(line, path, number)):
             if token == "(":
                 if own:
                     _beside(path, number, own[0])
@@ -212,7 +212,7 @@ def parse_trees(lines: Iterable[str], path: object) -> Iterator[tuple[int, Tree]
         raise DataError(path, at, f"a bracket is not closed; the tree that begins on line {began} has no end")
 
 
-def _outside(line: str, path: object, number: int) -> str:
+def outside(line: str, path: object, number: int) -> str:
     """Return a line that begins outside of trees without comments, markup and an id."""
     for beginning, name in _OTHERS.items():
         if beginning.match(line):
