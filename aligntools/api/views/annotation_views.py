@@ -13,7 +13,10 @@ from aligntools.viewing.tags import TagsView
 from aligntools.viewing.trees import TreesView
 
 #: How a file of trees in brackets begins: brackets and labels, then a leaf; not so the first word of tagged text.
-_BRACKETS = re.compile(r"\s*\((?![_/])(?:\s*\(|\s*[^\s()]+\s*\()*(?:\s*[^\s()]+\s+[^\s()]+[^()]*)?\)")
+_SPACE, _WORD = r"[ \t\r\n]", r"[^ \t\r\n()]+"
+_BRACKETS = re.compile(
+    rf"{_SPACE}*\((?![_/])(?:{_SPACE}*(?:{_WORD}{_SPACE}*)?\()*(?:{_SPACE}*{_WORD}{_SPACE}+{_WORD}[^()]*)?\)"
+)
 
 
 def view_annotation(

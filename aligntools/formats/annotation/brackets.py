@@ -28,9 +28,9 @@ _INDEX = re.compile(r"(?<=.)[-=]\d+(?![^-=])")
 #: Constituents within each other, at most.
 DEEPEST = 5_000
 #: Outside of trees: lines that are comments, tags of markup before a tree, and its id.
-_COMMENT = re.compile(r"\s*(?:#|;;|%%|\*x\*)")
-_MARKUP = re.compile(r"\s*(?:<[/!?A-Za-z][^<>()]*>\s*)+")
-_ID = re.compile(r"\s*(?:[^\s()]*\d[^\s()]*|[^\s()]+:)\s+(?=\()")
+_COMMENT = re.compile(r"[ \t]*(?:#|;;|%%|\*x\*)")
+_MARKUP = re.compile(r"[ \t]*(?:<[/!?A-Za-z][^<>()]*>[ \t\r\n]*)+")
+_ID = re.compile(r"[ \t]*(?:[^ \t()]*\d[^ \t()]*|[^ \t()]+:)[ \t]+(?=\()")
 _INDEXED = re.compile(r"(\d+)=.")
 #: Beginnings of lines of other formats, and what messages call these.
 _OTHERS = {
