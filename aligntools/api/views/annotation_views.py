@@ -61,7 +61,7 @@ def _has_brackets(path: str) -> bool:
 
     lines = beginning_of_input(path).decode("utf-8", "replace").split("\n")
     for number, line in enumerate(lines, 1):
-        if (bare := outside(line, path, number)).strip():
+        if (bare := outside(line, path, number)).strip(" \t\r"):
             return _BRACKETS.match("\n".join([bare, *lines[number:]])) is not None
     return False
 
