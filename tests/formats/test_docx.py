@@ -12,6 +12,7 @@ from aligntools.formats.markup.documents import read_document, read_translation
 from aligntools.formats.markup.segments import render
 from aligntools.formats.opening.streamed_xml import XmlReader
 from aligntools.ground.errors import DataError
+from aligntools.projecting.markup.features import SparseLinks
 from aligntools.projecting.markup.settings import MarkupSettings
 from aligntools.projecting.markup.transfer import prepare, transferred
 from aligntools.projecting.markup.words import WordFinder
@@ -201,7 +202,7 @@ def test_whatever_stands_in_a_paragraph_stays_well_formed(tmp_path, runs, seed):
         finders = WordFinder(), WordFinder()
         prepared = prepare(one_found.source, "One two &amp; three.", finders)
         links = np.random.default_rng(seed).random([len(words) for words in prepared.words]) ** 4
-        tagged = transferred(prepared, links, MarkupSettings(split_spans="repeat")).text
+        tagged = transferred(prepared, SparseLinks.of(links), MarkupSettings(split_spans="repeat")).text
         again = read_document(write_docx(tmp_path / "q", body(paragraph(one_found.xml(tagged))))).segments
         assert again[0].source.text == "One two &amp; three."
         names = Counter(m.name for m in again[0].source.marks if m.name in ("a", "sdt", "ins", "bookmarkStart", "tab"))

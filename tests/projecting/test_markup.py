@@ -1,6 +1,7 @@
 """Tags carried over: what holds for any links, and what links decide."""
 
 import re
+import weakref
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import aligntools as at
 from aligntools.cli.main import cli
 from aligntools.formats.markup.segments import BrokenSegment, parse_segment, render
 from aligntools.formats.markup.usfm import parse_usfm
-from aligntools.projecting.markup.features import SIZE, Evidence, Side, feature_names
+from aligntools.projecting.markup.features import SIZE, Evidence, Side, SparseLinks, feature_names
 from aligntools.projecting.markup.settings import MarkupSettings
 from aligntools.projecting.markup.transfer import prepare, transferred, transferred_segment
 from aligntools.projecting.markup.words import WordFinder, missing_placeholders
@@ -50,7 +51,7 @@ def test_tags_nest_and_stand_once_and_the_text_is_untouched(source, target, seed
     rng = np.random.default_rng(seed)
     prepared = prepare(segment, target, finders)
     links = rng.random([len(words) for words in prepared.words]) ** 4
-    found = transferred(prepared, links, MarkupSettings(split_spans=splits))
+    found = transferred(prepared, SparseLinks.of(links), MarkupSettings(split_spans=splits))
     again = parse_segment(found.text)
     assert again.text == target
     if splits == "once":
@@ -70,7 +71,7 @@ def carried(source, target, pairs):
     for pair in pairs.split():
         i, j = pair.split("-")
         links[int(i), int(j)] = 0.97
-    return transferred_segment(source, target, finders, links, MarkupSettings()).text
+    return transferred_segment(source, target, finders, SparseLinks.of(links), MarkupSettings()).text
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,9 @@ def test_a_tag_is_repeated_where_its_words_are_apart():
         links[i, j] = 0.97
     for tag, twice in (("b", 2), ("a", 1)):
         source = f"sie <{tag}>anrufen</{tag}> alle ."
-        found = transferred_segment(source, "they ring all up .", finders, links, MarkupSettings("repeat"))
+        found = transferred_segment(
+            source, "they ring all up .", finders, SparseLinks.of(links), MarkupSettings("repeat")
+        )
         assert found.text.count(f"<{tag}>") == found.text.count(f"</{tag}>") in (1, twice)
     assert parse_segment(found.text).text == "they ring all up ."
 
@@ -128,7 +131,9 @@ def test_scores_of_spans_are_those_of_their_features():
     rng = np.random.default_rng(3)
     source, target = "the (new) Option – 3 x", 'die «neue» Option "drei" 3'
     spans = [WordFinder()(text).spans for text in (source, target)]
-    evidence = Evidence(Side(source, spans[0]), Side(target, spans[1]), rng.random([len(s) for s in spans]) ** 3)
+    evidence = Evidence(
+        Side(source, spans[0]), Side(target, spans[1]), SparseLinks.of(rng.random([len(s) for s in spans]) ** 3)
+    )
     weights = rng.normal(size=SIZE)
     assert len(feature_names()) == SIZE
     for begin, end in ((0, 1), (1, 4), (2, 6)):
@@ -329,3 +334,59 @@ def test_the_command_takes_usfm_and_repeats_tags(model, tmp_path):
     files = "--source", tmp_path / "a", "--target", tmp_path / "b"
     found = run("-q", "-m", model, "--markup", "usfm", "--split-spans", "repeat", *files)
     assert found.output == "The \\nd train\\nd* leaves.\n"
+
+
+# Long segments
+
+
+def tagged_words(count, nested=False):
+    """A segment of so many words with as many tags, around one word each or all within each other."""
+    if nested:
+        return "<b>Zug " * count + "da" + "</b>" * count
+    return " ".join(["<b>Zug</b>"] * count)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_scores_are_not_kept_and_those_of_long_segments_are_of_a_window(monkeypatch, nested):
+    finders, count, most = (WordFinder(), WordFinder()), 300, 9 * 96**2
+    prepared = prepare(parse_segment(tagged_words(count, nested)), " ".join(["van"] * count), finders)
+    n, m = map(len, prepared.words)
+    links = SparseLinks(np.arange(m), np.arange(m), np.full(m, 0.9), (n, m))
+    kept, found_features = [], Evidence.features
+
+    def features(self, *args):
+        found = found_features(self, *args)
+        kept.append(weakref.ref(found.whole))
+        assert found.whole.size <= most
+        assert sum(one() is not None for one in kept) <= 2
+        return found
+
+    monkeypatch.setattr(Evidence, "features", features)
+    found = transferred(prepared, links, MarkupSettings())
+    assert len(kept) >= count - 1
+    assert found.text.count("<b>") == found.text.count("</b>") == count
+    if not nested:
+        assert found.text == " ".join(["<b>van</b>"] * count)
+
+
+def test_tags_may_be_nested_as_deep_as_they_are():
+    finders, count = (WordFinder(), WordFinder()), 3000
+    source = f"{'<b>' * count}Zug{'</b>' * count} ab"
+    prepared = prepare(parse_segment(source), "train leaves", finders)
+    found = transferred(prepared, SparseLinks.of(np.eye(2)), MarkupSettings())
+    assert found.text == f"{'<b>' * count}train{'</b>' * count} leaves"
+
+
+@pytest.mark.parametrize("long", [tagged_words(2001), "<b>" + "x" * 100_001 + "</b> y", "<b>" + "x-" * 2600 + "</b> y"])
+def test_a_segment_that_is_too_long_for_links_keeps_its_tags_and_is_counted(model, tmp_path, long):
+    short = "Der <b>Zug</b> ab"
+    (tmp_path / "s").write_text(f"{short}\n{long}\n")
+    (tmp_path / "t").write_text(f"The train leaves\n{'one two ' * 500}\n")
+    found = run("-m", model, "--source", tmp_path / "s", "--target", tmp_path / "t", "-o", tmp_path / "o")
+    assert found.exit_code == 0, found.output
+    lines = (tmp_path / "o").read_text().splitlines()
+    assert lines[0] == "The <b>train</b> leaves"
+    assert parse_segment(lines[1]).text == "one two " * 500
+    assert tags(lines[1]) == tags(long)
+    assert "1, first segment 2" in found.stderr
+    assert "over-long" in found.stderr

@@ -15,6 +15,8 @@ from aligntools.formats.markup.usfm import parse_usfm
 from aligntools.formats.text.reading import Tokenizing
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
+from aligntools.ground.running import Run
+from aligntools.projecting.markup.features import SparseLinks
 from aligntools.projecting.markup.settings import MarkupSettings as MarkupSettings
 from aligntools.projecting.markup.transfer import LEAST as LEAST
 from aligntools.projecting.markup.transfer import MarkedText as MarkedText
@@ -23,8 +25,8 @@ from aligntools.projecting.markup.transfer import Prepared, prepare, transferred
 from aligntools.projecting.markup.words import Finder, Known, WordFinder
 from aligntools.words.tokenizing import tokenizers
 
-#: Segments that are aligned together.
-_BLOCK = 500
+#: Segments, and characters of their translations, that are aligned together.
+_BLOCK, _CHARACTERS = 500, 2_000_000
 #: A segment, or what is wrong with it or with its translation; and its translation.
 Pair = tuple[Segment | DataError, str]
 
@@ -118,35 +120,47 @@ class MarkupTransfer:
         """
         yield from self.transfer_pairs(parsed_pairs(sources, targets, self.settings.markup), threads=threads)
 
-    def transfer_pairs(self, pairs: Iterable[Pair], *, threads: Any = 1) -> Iterator[MarkedText]:
+    def transfer_pairs(
+        self, pairs: Iterable[Pair], *, threads: Any = 1, max_memory: int | None = None
+    ) -> Iterator[MarkedText]:
         """Do as `transfer_batch` does, with segments that are parsed already, and their translations."""
-        waiting = iter(pairs)
-        while block := list(islice(waiting, _BLOCK)):
-            found = self._placed([prepare(segment_of(*pair), pair[1], self._finders) for pair in block], threads)
+        waiting, run = iter(pairs), Run(threads=threads, max_memory=max_memory)
+        while block := list(_block(waiting)):
+            found = self._placed([prepare(segment_of(*pair), pair[1], self._finders) for pair in block], run)
             for (source, _), one in zip(block, found, strict=True):
                 yield replace(one, problem=str(source)) if isinstance(source, DataError) else one
 
-    def _placed(self, prepared: Sequence[Prepared], threads: Any) -> Iterator[MarkedText]:
-        wanted = [bool(one.marks) and one.same is None for one in prepared]
-        links = iter(self._links([one.words for one, yes in zip(prepared, wanted, strict=True) if yes], threads))
+    def _placed(self, prepared: Sequence[Prepared], run: Run) -> Iterator[MarkedText]:
+        wanted = [bool(one.marks) and one.same is None and not one.over_long for one in prepared]
+        links = self._links([one.words for one, yes in zip(prepared, wanted, strict=True) if yes], run)
         for one, yes in zip(prepared, wanted, strict=True):
-            yield transferred(one, next(links) if yes else np.zeros((0, 0)), self.settings)
+            yield transferred(one, next(links) if yes else SparseLinks.of(np.zeros((0, 0))), self.settings)
 
-    def _links(self, pairs: Sequence[tuple[list[str], list[str]]], threads: Any) -> Iterator[Any]:
-        """Yield the probabilities of links of pairs of words [source words, target words]."""
+    def _links(self, pairs: Sequence[tuple[list[str], list[str]]], run: Run) -> Iterator[SparseLinks]:
+        """Yield the links of pairs of words."""
         if not pairs:
             return
         both = self.model.settings.direction == "both"
         sources, targets = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
         least = LEAST if both else None  # one direction has each word's best link
         k = 0
-        for block in self.model.align_blocks(sources, targets, threshold=least, directions=False, threads=threads):
+        for block in self.model.align_blocks(sources, targets, threshold=least, directions=False, run=run):
             places = block.table.pairs
             for begin, end in zip(block.table.offsets[:-1].tolist(), block.table.offsets[1:].tolist(), strict=True):
-                found = np.zeros((len(sources[k]), len(targets[k])))
-                found[places[begin:end, 0], places[begin:end, 1]] = block.probabilities[begin:end]
-                yield found
+                rows, columns = places[begin:end].T.astype(np.int64)
+                order = np.argsort(rows, kind="stable")
+                values = block.probabilities[begin:end].astype(np.float64)
+                yield SparseLinks(rows[order], columns[order], values[order], (len(sources[k]), len(targets[k])))
                 k += 1
+
+
+def _block(pairs: Iterator[Pair]) -> Iterator[Pair]:
+    size = 0
+    for pair in islice(pairs, _BLOCK):
+        yield pair
+        size += len(pair[1])
+        if size > _CHARACTERS:
+            return
 
 
 def finders(how: Tokenizing, model: Aligner | None = None) -> tuple[WordFinder, WordFinder]:

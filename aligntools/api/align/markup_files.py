@@ -22,6 +22,8 @@ from aligntools.formats.opening.files import Output, lines, writing
 from aligntools.formats.text.reading import Reading, Tokenizing
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.running import Run
+from aligntools.projecting.markup.placing import BY_POSITION
+from aligntools.projecting.markup.transfer import CHARACTERS, WORDS
 from aligntools.projecting.markup.words import missing_placeholders
 from aligntools.words.malformed import SEPARATOR
 
@@ -152,6 +154,7 @@ class Report:
 
     def __init__(self) -> None:
         self.tags, self.unsure, self.segments = 0, 0, 0
+        self.long: list[int] = []
         self.missing, self.added = 0, 0
         self.left: Counter[str] = Counter()
         self.problems, self.first_problem = 0, ""
@@ -162,6 +165,8 @@ class Report:
         self.segments += 1
         if found.problem:
             self.add_problem(found.problem)
+        if found.tags and found.tags[0].how == BY_POSITION:
+            self.long.append(number)
         for tag in found.tags:
             self.tags += 1
             self.how[tag.how] += 1
@@ -197,6 +202,9 @@ class Report:
         how = ", ".join(f"{count} by {name}" for name, count in sorted(self.how.items()))
         placed = f"{self.segments} segments, {self.tags} tags" + (f": {how}; {self.unsure} unsure" if how else "")
         placed += "".join(f"; {count} {why}, and are as they were" for why, count in sorted(self.left.items()) if why)
+        if self.long:
+            placed += f"; over-long (more than {WORDS:,} words or {CHARACTERS:,} characters): {len(self.long)}, first"
+            placed += f" segment {self.long[0]}; their tags are as far along as in the source"
         differ = f"; placeholders: {self.missing} missing, {self.added} added"
         return placed + (differ if self.missing or self.added else "")
 
@@ -290,7 +298,7 @@ class MarkedFiles:
     def _found(self, transfer: MarkupTransfer, pairs: Iterable[Pair], pool: Any) -> Iterator[tuple[MarkedText, str]]:
         """Yield translations with tags, and without."""
         kept: list[str] = []
-        for found in transfer.transfer_pairs(_noting(pairs, kept), threads=pool):
+        for found in transfer.transfer_pairs(_noting(pairs, kept), threads=pool, max_memory=self.run.memory):
             yield found, kept.pop(0)
 
     def _document(

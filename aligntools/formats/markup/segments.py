@@ -191,7 +191,7 @@ def parse_segment(line: str, codes: bool = False) -> Segment:
         elif found["close"]:
             _close(parsing, found)
         elif found["open"]:
-            at = skip = _open(parsing, found, tags[number + 1 :], closable, codes)
+            at = skip = _open(parsing, tags, number, closable, codes)
         else:
             parsing.add(found.group(), "!")
     parsing.add_text(line[at:])
@@ -234,7 +234,8 @@ def _is_comparison(found: "re.Match[str]", opened: set[str], closable: set[str])
 
 def _close(parsing: _Parsing, found: "re.Match[str]") -> None:
     name = found["close"]
-    if any(one.name == name and not one.partner for one in parsing.open):
+    last = parsing.open[-1] if parsing.open else None
+    if last is not None and last.partner and any(one.name == name and not one.partner for one in parsing.open):
         while parsing.open[-1].partner:  # a start whose end is beyond: a tag by itself
             parsing.open.pop()
     if not parsing.open or parsing.open[-1].name != name:
@@ -246,15 +247,14 @@ def _close(parsing: _Parsing, found: "re.Match[str]") -> None:
     parsing.close(found.group())
 
 
-def _open(
-    parsing: _Parsing, found: "re.Match[str]", following: Sequence["re.Match[str]"], closable: set[str], codes: bool
-) -> int:
+def _open(parsing: _Parsing, tags: Sequence["re.Match[str]"], number: int, closable: set[str], codes: bool) -> int:
     """Take a start tag, and where it holds code what belongs to it; return where reading goes on."""
+    found = tags[number]
     name, attributes, end = found["open"], found["attributes"], found.end()
     tag, local = found.group(), name.rpartition(":")[2]
     if not found["empty"]:
         if local in _CODE and (codes or _CODE_MARKS.search(attributes)):
-            end = _end_of_code(name, following, parsing.line, found.start())
+            end = _end_of_code(name, tags, number)
             tag = parsing.line[found.start() : end]
         elif not (name.lower() in VOID and name.lower() not in closable):
             parsing.open.append(_Open(name, parsing.add(tag, name, attributes), found.start()))
@@ -276,16 +276,17 @@ def _open(
     return end
 
 
-def _end_of_code(name: str, following: Sequence["re.Match[str]"], line: str, place: int) -> int:
+def _end_of_code(name: str, tags: Sequence["re.Match[str]"], number: int) -> int:
     depth = 1
-    for found in following:
+    for k in range(number + 1, len(tags)):
+        found = tags[k]
         if found["open"] == name and not found["empty"]:
             depth += 1
         elif found["close"] == name:
             depth -= 1
             if not depth:
                 return found.end()
-    raise BrokenSegment(Problem(place, f"<{name}> is not closed; add </{name}>"))
+    raise BrokenSegment(Problem(tags[number].start(), f"<{name}> is not closed; add </{name}>"))
 
 
 def render(text: str, marks: Sequence[Mark], places: Sequence[Sequence[tuple[int, int]]]) -> str:
@@ -306,23 +307,29 @@ def render(text: str, marks: Sequence[Mark], places: Sequence[Sequence[tuple[int
             children.setdefault(mark.parent, []).append((begin, end, number))
     out: list[tuple[str, Mark | None]] = []
 
-    def put(parent: int, begin: int, end: int) -> None:
-        at = begin
-        for start, stop, number in sorted(children.get(parent, ())):
-            if not begin <= start <= stop <= end:
-                continue
-            mark = marks[number]
-            out.append((text[at:start], None))
-            out.append((mark.opening, mark))
-            if mark.name == "CDATA":
-                out.append((html.unescape(text[start:stop]).replace("]]>", "]]]]><![CDATA[>"), None))
+    # what is open: the end of its text, what follows in it, its mark
+    open_marks: list[tuple[int, Iterator[tuple[int, int, int]], Mark | None]] = [
+        (len(text), iter(sorted(children.get(-1, ()))), None)
+    ]
+    at = 0
+    while open_marks:
+        end, following, own = open_marks[-1]
+        inner = next((one for one in following if at <= one[0] <= one[1] <= end), None)
+        if inner is None:
+            if own is not None and own.name == "CDATA":
+                out.append((html.unescape(text[at:end]).replace("]]>", "]]]]><![CDATA[>"), None))
             else:
-                put(number, start, stop)
-            out.append((mark.closing, mark))
-            at = stop
-        out.append((text[at:end], None))
-
-    put(-1, 0, len(text))
+                out.append((text[at:end], None))
+            if own is not None:
+                out.append((own.closing, own))
+            at = end
+            open_marks.pop()
+        else:
+            start, stop, number = inner
+            out += (text[at:start], None), (marks[number].opening, marks[number])
+            at = start
+            of_code = marks[number].name == "CDATA"
+            open_marks.append((stop, iter(() if of_code else sorted(children.get(number, ()))), marks[number]))
     if any(mark.around is not None for mark in marks):
         return "".join(_spaced(out))
     return "".join(part for part, _ in out)

@@ -2,13 +2,14 @@
 
 A span has a linear score: of its first word and of what stands before it, of its last word and what stands behind,
 summed over the words in it, and of the whole (its length, brackets that it cuts, whether it is a copy). So all spans of
-a sentence are scored at once, as sums of vectors and of a few planes.
+a sentence are scored at once, as sums of vectors and of a few planes; those of a long one within windows of its words.
 """
 
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -131,17 +132,21 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class SpanFeatures:
-    """The features of all spans of a target for one span of the source, of ``m`` words.
+    """The features of spans of a target of ``m`` words for one span of the source.
 
     Attributes
     ----------
-    first, last : float64 [m, len(EDGE)]
+    begins, ends : range
+        First and last words of the spans, ``b`` and ``e`` of them.
+    first, last : float64 [b or e, len(EDGE)]
         Of spans that begin, or end, with a word.
     within : float64 [m, len(WITHIN)]
-    whole : float64 [len(WHOLE), m, m]
+    whole : float64 [len(WHOLE), b, e]
         By first and last word.
     """
 
+    begins: range
+    ends: range
     first: Floats
     last: Floats
     within: Floats
@@ -157,46 +162,98 @@ class SpanFeatures:
         """
         n = len(EDGE)
         sums = np.concatenate([[0.0], np.cumsum(self.within @ weights[2 * n : 2 * n + len(WITHIN)])])
-        first = self.first @ weights[:n] - sums[:-1]
-        last = self.last @ weights[n : 2 * n] + sums[1:]
+        first = self.first @ weights[:n] - sums[:-1][_slice(self.begins)]
+        last = self.last @ weights[n : 2 * n] + sums[1:][_slice(self.ends)]
         found: Floats = first[:, None] + last[None, :]
         found += np.tensordot(weights[2 * n + len(WITHIN) :], self.whole, 1)
-        found[np.tril_indices(len(first), -1)] = -np.inf
+        found[np.array(self.ends)[None, :] < np.array(self.begins)[:, None]] = -np.inf
         return found
+
+
+def _slice(words: range) -> slice:
+    return slice(words.start, words.stop)
 
 
 #: How many weights there are.
 SIZE = 2 * len(EDGE) + len(WITHIN) + len(WHOLE)
 
 
-class Evidence:
-    """Links of a sentence pair, as spans are judged by them.
+class SparseLinks(NamedTuple):
+    """Links between the words of two sentences, those of a source word side by side.
 
-    Parameters
+    Attributes
     ----------
-    source, target : Side
-    links : float64 [source words, target words]
+    rows, columns : int64 [links]
+        Source and target words; ``rows`` do not fall.
+    values : float64 [links]
         Probabilities.
+    shape : (int, int)
+        How many words there are.
     """
 
-    def __init__(self, source: Side, target: Side, links: Floats) -> None:
+    rows: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int64]
+    values: Floats
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, matrix: Floats) -> "SparseLinks":
+        """Return the links of a matrix [source words, target words]: its cells that are not 0."""
+        rows, columns = np.nonzero(matrix)
+        return cls(rows, columns, matrix[rows, columns], (matrix.shape[0], matrix.shape[1]))
+
+
+class Evidence:
+    """Links of a sentence pair, as spans are judged by them."""
+
+    def __init__(self, source: Side, target: Side, links: SparseLinks) -> None:
         self.source, self.target, self.links = source, target, links
-        self.sums = np.vstack([np.zeros(links.shape[1]), np.cumsum(links, 0)])
-        best = (links == links.max(1, initial=0, keepdims=True)) & (links > _BEST)
-        self.best = np.vstack([np.zeros(links.shape[1]), np.cumsum(best, 0)])
+        self.starts = np.searchsorted(links.rows, np.arange(links.shape[0] + 1))
+        most = np.zeros(links.shape[0])
+        np.maximum.at(most, links.rows, links.values)
+        self._best = ((links.values == most[links.rows]) & (links.values > _BEST)).astype(np.float64)
+        self._totals = tuple(self._summed(0, links.shape[0], values) for values in (links.values, self._best))
         self.ratio = (len(target.text) + 1) / (len(source.text) + 1)
+
+    def _summed(self, begin: int, end: int, values: Floats) -> Floats:
+        """Return the sum for each target word of values of the links of words ``begin`` to ``end`` of the source."""
+        these = slice(self.starts[begin], self.starts[end])
+        return np.bincount(self.links.columns[these], values[these], self.links.shape[1]).astype(np.float64)
+
+    def row(self, word: int) -> Floats:
+        """Return how far each target word is linked to a source word."""
+        return self._summed(word, word + 1, self.links.values)
 
     def mass(self, begin: int, end: int) -> tuple[Floats, Floats]:
         """Return how far each target word is linked within a span of the source, and outside."""
-        inside = self.sums[end] - self.sums[begin]
-        return np.minimum(inside, 1.0), np.minimum(self.sums[-1] - inside, 1.0)
+        inside = self._summed(begin, end, self.links.values)
+        return np.minimum(inside, 1.0), np.minimum(self._totals[0] - inside, 1.0)
 
-    def features(self, begin: int, end: int) -> SpanFeatures:
-        """Return the features of all spans of the target, for words ``begin`` to ``end`` of the source."""
+    def linked(self, begin: int, end: int, first: int, last: int) -> float:
+        """Return the share of words ``begin`` to ``end`` of the source that is linked to ``first`` to ``last``."""
+        if begin == end:
+            return 0.0
+        these = slice(self.starts[begin], self.starts[end])
+        rows, columns, values = (side[these] for side in self.links[:3])
+        here = (columns >= first) & (columns < last)
+        sums = np.bincount(rows[here] - begin, values[here], end - begin)
+        return float(np.minimum(sums, 1).mean())
+
+    def features(self, begin: int, end: int, begins: range | None = None, ends: range | None = None) -> SpanFeatures:
+        """Return the features of spans of the target, for words ``begin`` to ``end`` of the source.
+
+        Parameters
+        ----------
+        begin, end : int
+        begins, ends : range or None
+            First and last words of the spans; None for all.
+        """
+        m = len(self.target.spans)
+        begins, ends = begins or range(m), ends or range(m)
         inside, outside = self.mass(begin, end)
         unlinked = np.maximum(1.0 - inside - outside, 0.0)
         marks = self.target.marks
-        best_inside = self.best[end] - self.best[begin]
+        best_inside = self._summed(begin, end, self._best)
         odds = np.log((inside + 0.05) / (outside + 0.05))
         within = np.stack(
             [
@@ -208,16 +265,17 @@ class Evidence:
                 (inside > 0.5) & (inside > outside),
                 (outside > 0.5) & (outside > inside),
                 best_inside,
-                self.best[-1] - best_inside,
+                self._totals[1] - best_inside,
             ],
             1,
         ).astype(np.float64)
         masses = inside, outside, unlinked
-        first, last = self._edge(masses, begin, -1, 1), self._edge(masses, end - 1, 1, -1)
-        return SpanFeatures(first, last, within, self._whole(begin, end))
+        first = self._edge(masses, begin, -1, 1, begins)
+        last = self._edge(masses, end - 1, 1, -1, ends)
+        return SpanFeatures(begins, ends, first, last, within, self._whole(begin, end, begins, ends))
 
-    def _edge(self, masses: tuple[Floats, ...], own: int, outward: int, inward: int) -> Floats:
-        """Return the features of spans that begin or end at each word; ``outward`` is the way out of the span."""
+    def _edge(self, masses: tuple[Floats, ...], own: int, outward: int, inward: int, words: range) -> Floats:
+        """Return the features of spans that begin or end at words; ``outward`` is the way out of the span."""
         source, target, m = self.source, self.target, len(self.target.spans)
         inside, outside, unlinked = masses
         at_first = outward < 0
@@ -230,51 +288,48 @@ class Evidence:
                 out[:-1] = values[1:]
             return out
 
-        found = np.zeros((m, len(EDGE)))
-        found[:, 0], found[:, 1], found[:, 2] = inside, outside, unlinked
-        found[:, 3], found[:, 4], found[:, 5] = beside(inside), beside(outside), beside(unlinked)
-        found[:, 6] = self.links[own]
-        if 0 <= own + outward < len(source.spans):
-            found[:, 7] = beside(self.links[own + outward])
+        these = _slice(words)
+        found = np.zeros((len(words), len(EDGE)))
         empty = (unlinked > 0.5) & ~target.marks
-        found[:, 8] = _runs(empty, inward)
-        found[:, 9] = beside(_runs(empty, outward))
-        found[:, 10] = unlinked * target.short
-        found[:, 11] = beside(unlinked * target.short)
-        found[:, 12] = target.gap_before if at_first else np.append(target.gap_before[1:], False)
+        lone = unlinked * target.short
         theirs = (target.first, target.before) if at_first else (target.last, target.after)
         ours = (source.first[own], source.before[own]) if at_first else (source.last[own], source.after[own])
-        found[:, 13], found[:, 14] = theirs[0] == ours[0], theirs[1] == ours[1]
-        found[:, 15] = (theirs[0] > 3) & (ours[0] <= 3)
-        found[:, 16] = (theirs[0] <= 3) & (ours[0] > 3)
-        rows, n = np.arange(m), len(DENSE)
-        found[rows, n + ours[0] * len(INSIDE) + theirs[0]] = 1
-        found[rows, n + _NUMBER_INSIDE + ours[1] * len(OUTSIDE) + theirs[1]] = 1
+        beyond = self.row(own + outward) if 0 <= own + outward < len(source.spans) else np.zeros(m)
+        for k, values in enumerate(
+            (
+                *(inside, outside, unlinked, beside(inside), beside(outside), beside(unlinked)),
+                *(self.row(own), beside(beyond), _runs(empty, inward), beside(_runs(empty, outward))),
+                *(lone, beside(lone), target.gap_before if at_first else np.append(target.gap_before[1:], False)),
+                *(theirs[0] == ours[0], theirs[1] == ours[1]),
+                *((theirs[0] > 3) & (ours[0] <= 3), (theirs[0] <= 3) & (ours[0] > 3)),
+            )
+        ):
+            found[:, k] = values[these]
+        rows, n = np.arange(len(words)), len(DENSE)
+        found[rows, n + ours[0] * len(INSIDE) + theirs[0][these]] = 1
+        found[rows, n + _NUMBER_INSIDE + ours[1] * len(OUTSIDE) + theirs[1][these]] = 1
         return found
 
-    def _whole(self, begin: int, end: int) -> Floats:
+    def _whole(self, begin: int, end: int, begins: range, ends: range) -> Floats:
         source, target = self.source, self.target
         text = source.text[source.begins[begin] : source.ends[end - 1]]
-        lengths = target.ends[None, :] - target.begins[:, None]
+        firsts, lasts = np.array(begins), np.array(ends)
+        lengths = target.ends[None, lasts] - target.begins[firsts, None]
         far = np.log((np.maximum(lengths, 0) + 2.0) / (len(text) * self.ratio + 2.0))
         found = np.zeros((len(WHOLE), *lengths.shape))
         found[0], found[1] = np.maximum(far, 0), np.maximum(-far, 0)
         found[2], found[3] = found[0] ** 2, found[1] ** 2
-        depth = target.depth[None, 1:] - target.depth[:-1, None]
+        depth = target.depth[None, lasts + 1] - target.depth[firsts, None]
         found[4] = depth != source.depth[end] - source.depth[begin]
-        quotes = target.quotes[None, 1:] - target.quotes[:-1, None]
+        quotes = target.quotes[None, lasts + 1] - target.quotes[firsts, None]
         found[5] = quotes % 2 != (source.quotes[end] - source.quotes[begin]) % 2
         if text in target.text:
-            at = -1
-            while (at := target.text.find(text, at + 1)) >= 0:
-                first = np.searchsorted(target.begins, at)
-                last = np.searchsorted(target.ends, at + len(text))
-                if first < len(lengths) and target.begins[first] == at:
-                    found[8, first] = lengths[first] > len(text)
-                if first < len(lengths) and last < len(lengths):
-                    found[6, first, last] = target.begins[first] == at and target.ends[last] == at + len(text)
+            for k, place in enumerate(target.begins[firsts].tolist()):
+                if target.text.startswith(text, place):
+                    found[6, k] = target.ends[lasts] == place + len(text)
+                    found[8, k] = lengths[k] > len(text)
         if end - begin == 1:
-            np.fill_diagonal(found[7], 1)
+            found[7] = firsts[:, None] == lasts[None, :]
         return found
 
 

@@ -2,11 +2,16 @@
 
 Each mark prefers spans by `features`; the surest is placed first, and what is placed bounds the others: a mark lies
 within what it lay in, encloses what it enclosed, and overlaps nothing else. Tags that enclose no text go where what
-stands on both sides of them is best kept apart.
+stands on both sides of them is best kept apart. No scores are kept: those of a mark whose span is taken by then are
+found anew. In a long translation, spans begin and end within a window of words around where links put them.
 """
 
+import heapq
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +20,17 @@ from aligntools.formats.markup.segments import Mark
 from aligntools.formats.markup.webpages import BLOCKS
 from aligntools.projecting.markup.features import INSIDE, Evidence, Floats, Side
 
+Bools = npt.NDArray[np.bool_]
+
 #: How a mark was placed: by links; by what stands beside it; around all or at an end, as in the source; without text,
-#: since others have it.
-BY_LINKS, BY_NEIGHBOURS, BY_EDGE, SQUEEZED = "links", "neighbours", "edge", "squeezed"
+#: since others have it; as far along as in the source.
+BY_LINKS, BY_NEIGHBOURS, BY_EDGE, SQUEEZED, BY_POSITION = "links", "neighbours", "edge", "squeezed", "position"
+#: Words of a target of which all are looked at as begins and ends of a mark; in a longer one so many around a place.
+_SHORT, _WINDOW = 256, 96
+#: The best spans that are kept of a mark, and how often its scores are found anew where all of these are taken.
+_SPANS, _TRIES = 64, 30
+#: Marks for whose content it is kept where room is.
+_KEPT = 16
 #: Less of the source's words linked than this: nothing is known of a span.
 _UNLINKED = 0.05
 #: Brackets that Japanese and others put around names of buttons and titles, which the source marks by the tag alone.
@@ -38,6 +51,10 @@ class Placed:
     how: str
 
 
+#: Scores and where spans begin and end, the best last.
+_Ranked: TypeAlias = list[tuple[float, int, int]]
+
+
 @dataclass(frozen=True)
 class _Span:
     """The words of the source that a mark is around; none where ``begin == end``."""
@@ -51,6 +68,24 @@ def word_span(begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], mark: 
     middles = (begins + ends) / 2
     first, last = np.searchsorted(middles, [mark.begin, mark.end])
     return int(first), max(int(first), int(last))
+
+
+def _best(scores: Floats, begins: range, ends: range) -> "_Ranked":
+    """Return the best of scores by first and last word, from the worst of them to the best, and their spans."""
+    flat = scores.ravel()
+    found = np.argpartition(flat, -_SPANS)[-_SPANS:] if len(flat) > _SPANS else np.arange(len(flat))
+    if len(flat) > _SPANS:  # of those that are as good as the last of them, the first ones
+        least = flat[found[0]]
+        better = np.flatnonzero(flat > least)
+        found = np.append(better, np.flatnonzero(flat == least)[: _SPANS - len(better)])
+    found = found[np.lexsort((-found, flat[found]))]
+    firsts, lasts = np.divmod(found, scores.shape[1])
+    spans = zip(flat[found].tolist(), (firsts + begins.start).tolist(), (lasts + ends.start + 1).tolist(), strict=True)
+    return [span for span in spans if span[0] > -np.inf]
+
+
+def _end(span: tuple[int, int]) -> int:
+    return span[1]
 
 
 def _is_joint(side: Side, word: int) -> bool:
@@ -76,51 +111,73 @@ class Placement:
         self.words = len(evidence.target.spans)
         source = evidence.source
         self.source = [_Span(*word_span(source.begins, source.ends, mark)) for mark in marks]
+        self.parents = {mark.parent for mark in marks}
         self.found: list[Placed | None] = [None] * len(marks)
+        #: Of those that are placed, their words; of others, from the first to the last word of what is placed in them.
         self.hulls: list[tuple[int, int] | None] = [None] * len(marks)
-        self._above = [self._ancestors(k) for k in range(len(marks))]
-
-    def _ancestors(self, k: int) -> list[int]:
-        out = []
-        while (k := self.marks[k].parent) >= 0:
-            out.append(k)
-        return out
+        #: By what they lie in, in order.
+        self._taken: dict[int, list[tuple[int, int]]] = {parent: [] for parent in self.parents}
 
     def place(self) -> list[Placed]:
         """Place all marks."""
-        around = [k for k in range(len(self.marks)) if self.source[k].end > self.source[k].begin]
-        self._place_spans(around)
-        for k in range(len(self.marks)):
+        if self.words:
+            self._place_spans([k for k, span in enumerate(self.source) if span.end > span.begin])
+        free = lru_cache(_KEPT)(self._free)
+        for k, mark in enumerate(self.marks):
             if self.found[k] is None:
-                self._place_point(k)
+                self._place_point(k, free(mark.parent))
         return [one for one in self.found if one is not None]
 
     def _place_spans(self, around: list[int]) -> None:
-        waiting: dict[int, tuple[Floats, float]] = {}
         total = len(self.evidence.source.spans)
+        known: dict[_Span, tuple[_Ranked, float]] = {}
+        ranked: dict[int, _Ranked] = {}
         for k in around:
             span = self.source[k]
-            if not self.words:
-                continue
             if (span.begin, span.end) == (0, total):
                 self._fix(k, Placed(0, self.words, 1.0, BY_EDGE))
                 continue
-            scores = self.evidence.features(span.begin, span.end).scores(self.weights)
-            top = scores.max()
-            waiting[k] = scores, float(top + np.log(np.exp(scores - top).sum()))
-        best = {k: self._best(k, scores) for k, (scores, _) in waiting.items()}
-        while best:
-            chosen = max(best, key=lambda k: (best[k][0] - waiting[k][1], -k))
-            score, begin, end = best.pop(chosen)
-            scores, norm = waiting.pop(chosen)
-            if end > begin:
-                begin, end = self._adjusted(chosen, begin, end)
-                linked = self.evidence.mass(self.source[chosen].begin, self.source[chosen].end)[0].sum()
-                how = BY_LINKS if linked > _UNLINKED else BY_NEIGHBOURS
-                self._fix(chosen, Placed(begin, end, float(np.exp(score - norm)), how))
-            for k in best:
-                if end > begin and not self._allowed(k, best[k][1], best[k][2]):
-                    best[k] = self._best(k, waiting[k][0])
+            if span not in known:
+                scores, begins, ends = self._scores(span, 0, self.words)
+                top = scores.max()
+                known[span] = _best(scores, begins, ends), float(top + np.log(np.exp(scores - top).sum()))
+            ranked[k] = list(known[span][0])
+        norms = {k: known[self.source[k]][1] for k in ranked}
+        tries = dict.fromkeys(ranked, _TRIES)
+        # what a mark may have only gets less, so that its last score is the most that it can have
+        surest = [(norms[k] - ranked[k][-1][0], k) for k in ranked]
+        heapq.heapify(surest)
+        while surest:
+            _, k = heapq.heappop(surest)
+            score, begin, end = ranked[k][-1]
+            if not self._allowed(k, begin, end):
+                while ranked[k] and not self._allowed(k, *ranked[k][-1][1:]):
+                    ranked[k].pop()
+                if not ranked[k] and tries[k]:
+                    tries[k] -= 1
+                    ranked[k] = self._best(k)
+                if ranked[k]:
+                    heapq.heappush(surest, (norms[k] - ranked[k][-1][0], k))
+                continue
+            begin, end = self._adjusted(k, begin, end)
+            linked = self.evidence.mass(self.source[k].begin, self.source[k].end)[0].sum()
+            how = BY_LINKS if linked > _UNLINKED else BY_NEIGHBOURS
+            self._fix(k, Placed(begin, end, float(np.exp(score - norms[k])), how))
+
+    def _scores(self, span: _Span, low: int, high: int) -> tuple[Floats, range, range]:
+        """Return the scores of spans by first and last word, and these words.
+
+        In a long target these are those around where links put the span's ends, or as near as ``low`` to ``high`` are.
+        """
+        begins = ends = range(self.words)
+        if self.words > _SHORT:
+            first, last = (int(np.argmax(self._point_scores(place))) for place in (span.begin, span.end))
+            begins, ends = (self._around(min(max(word, low), high)) for word in (first, max(first, last)))
+        return self.evidence.features(span.begin, span.end, begins, ends).scores(self.weights), begins, ends
+
+    def _around(self, word: int) -> range:
+        begin = min(max(word - _WINDOW // 2, 0), self.words - _WINDOW)
+        return range(begin, begin + _WINDOW)
 
     def _adjusted(self, k: int, begin: int, end: int) -> tuple[int, int]:
         """Return a span as what stands at its ends wants it."""
@@ -168,78 +225,93 @@ class Placement:
                 return span
         return begin, end
 
-    def _related(self, k: int, other: int) -> bool:
-        return k == other or other in self._above[k] or k in self._above[other]
+    def _bounds(self, k: int) -> tuple[int, int, list[list[tuple[int, int]]]]:
+        """Return where a mark may begin and end at the outmost, and what it may not overlap there."""
+        low, high = 0, self.words
+        blocked: list[list[tuple[int, int]]] = []
+        while k >= 0:
+            hull, parent = self.hulls[k], self.marks[k].parent
+            if hull is not None and self.found[k] is not None:
+                return max(low, hull[0]), min(high, hull[1]), blocked
+            taken = self._taken[parent]
+            if hull is None:
+                if taken:
+                    blocked.append(taken)
+            else:  # what encloses both this and others must not enclose what it does not enclose in the source
+                at = bisect_left(taken, hull)
+                low = max(low, taken[at - 1][1] if at else 0)
+                high = min(high, taken[at + 1][0] if at + 1 < len(taken) else self.words)
+            k = parent
+        return low, high, blocked
 
-    def _bounds(self, k: int) -> tuple[int, int, int, int, list[tuple[int, int]]]:
-        """Return where a mark may begin and end at the outmost, what it has to enclose, and what it may not overlap."""
-        low, high, inner_low, inner_high = 0, self.words, self.words, 0
-        blocked: list[tuple[int, int]] = []
-        for other, hull in enumerate(self.hulls):
-            if hull is None or other == k:
-                continue
-            if other in self._above[k]:
-                if self.found[other] is not None:
-                    low, high = max(low, hull[0]), min(high, hull[1])
-            elif k in self._above[other]:
-                inner_low, inner_high = min(inner_low, hull[0]), max(inner_high, hull[1])
-            else:
-                blocked.append(hull)
-                for above in self._above[k]:  # what encloses both this and others must not enclose that
-                    own = self.hulls[above]
-                    if own is None or self.found[above] is not None or self._related(above, other):
-                        continue
-                    if own[1] <= hull[0]:
-                        high = min(high, hull[0])
-                    else:
-                        low = max(low, hull[1])
-        return low, high, inner_low, inner_high, blocked
-
-    def _best(self, k: int, scores: Floats) -> tuple[float, int, int]:
-        """Return the best span that a mark may have, and its score; one without words where there is none."""
-        low, high, inner_low, inner_high, blocked = self._bounds(k)
-        mask = np.zeros(scores.shape, bool)
-        mask[low : min(inner_low, high - 1) + 1, max(inner_high - 1, low) : high] = True
-        for begin, end in blocked:
-            if begin < end:
-                mask[:end, begin:] = False
-        masked = np.where(mask, scores, -np.inf)
-        place = int(np.argmax(masked))
-        first, last = divmod(place, self.words)
-        if masked[first, last] == -np.inf:
-            return -np.inf, 0, 0
-        return float(masked[first, last]), first, last + 1
+    def _best(self, k: int) -> _Ranked:
+        """Return the best spans that a mark may have."""
+        low, high, blocked = self._bounds(k)
+        if low >= high:
+            return []
+        inner_low, inner_high = self.hulls[k] or (high, low)
+        scores, begins, ends = self._scores(self.source[k], low, high)
+        firsts, lasts = np.array(begins), np.array(ends)
+        most = np.full(len(firsts), high)  # how far a span goes that begins with each word
+        for taken in blocked:
+            at = bisect_left(taken, begins.start, key=_end)
+            near = np.array([*taken[at : bisect_right(taken, (ends.stop, 0))], (high, self.words + 1)])
+            most = np.minimum(most, near[np.searchsorted(near[:, 1], firsts, "right"), 0])
+        right = lasts[None, :] < most[:, None]
+        right &= ((firsts >= low) & (firsts <= inner_low))[:, None] & (lasts + 1 >= inner_high)[None, :]
+        return _best(np.where(right, scores, -np.inf), begins, ends)
 
     def _allowed(self, k: int, begin: int, end: int) -> bool:
-        low, high, inner_low, inner_high, blocked = self._bounds(k)
-        within = low <= begin <= inner_low and inner_high <= end <= high
-        return within and all(end <= a or b <= begin for a, b in blocked)
+        low, high, blocked = self._bounds(k)
+        inner_low, inner_high = self.hulls[k] or (high, low)
+        if not low <= begin <= inner_low or not inner_high <= end <= high:
+            return False
+        for taken in blocked:
+            at = bisect_right(taken, begin, key=_end)
+            if at < len(taken) and taken[at][0] < end:
+                return False
+        return True
 
     def _fix(self, k: int, placed: Placed) -> None:
         self.found[k] = placed
-        self.hulls[k] = placed.begin, placed.end
-        for above in self._above[k]:
-            hull = self.hulls[above]
-            if self.found[above] is None:
-                at = placed.begin, placed.end
-                self.hulls[above] = at if hull is None else (min(hull[0], at[0]), max(hull[1], at[1]))
+        begin, end = placed.begin, placed.end
+        while k >= 0:
+            old = self.hulls[k]
+            hull = (begin, end) if old is None or self.found[k] is placed else (min(begin, old[0]), max(end, old[1]))
+            if hull == old:
+                return
+            taken = self._taken[self.marks[k].parent]
+            if old is not None:
+                del taken[bisect_left(taken, old)]
+            insort(taken, hull)
+            self.hulls[k] = hull
+            k = self.marks[k].parent
+            if k >= 0 and self.found[k] is not None:
+                return
 
-    def _place_point(self, k: int) -> None:
-        """Place a mark without text in the source, or one for which no text is left."""
-        span, total = self.source[k], len(self.evidence.source.spans)
-        low, high, inner_low, inner_high, blocked = self._bounds(k)
-        squeezed = span.end > span.begin
-        if inner_low < inner_high or (inner_low == inner_high and self.hulls[k] is not None):
-            begin, end = inner_low, inner_high  # only marks without text lie in it
-            self._fix(k, Placed(begin, end, 0.0, SQUEEZED if squeezed else BY_NEIGHBOURS))
-            return
-        scores = self._point_scores(span.begin)
-        free = np.zeros(self.words + 1, bool)
-        free[low : high + 1] = True
-        for begin, end in blocked:
-            free[begin + 1 : end] = False
+    def _free(self, parent: int) -> Bools:
+        """Return before which words marks without text may stand that lie in another: none within those beside them."""
+        low, high = (self.hulls[parent] if parent >= 0 else None) or (0, self.words)
+        steps = np.zeros(self.words + 2, np.int64)
+        for begin, end in self._taken[parent]:
+            if begin < end:
+                steps[begin + 1] += 1
+                steps[end] -= 1
+        free: Bools = np.cumsum(steps)[:-1] <= 0
+        free[:low], free[high + 1 :] = False, False
         if not free.any():
             free[low] = True
+        return free
+
+    def _place_point(self, k: int, free: Bools) -> None:
+        """Place a mark without text in the source, or one for which no text is left, where others leave room."""
+        span, total = self.source[k], len(self.evidence.source.spans)
+        squeezed = span.end > span.begin
+        hull = self.hulls[k]
+        if hull is not None:  # only marks without text lie in it
+            self._fix(k, Placed(*hull, 0.0, SQUEEZED if squeezed else BY_NEIGHBOURS))
+            return
+        scores = self._point_scores(span.begin)
         if span.begin == 0 and not squeezed:
             at, how, sure = int(np.argmax(free)), BY_EDGE, 1.0
         elif span.begin >= total and not squeezed:
@@ -253,12 +325,12 @@ class Placement:
 
     def _point_scores(self, word: int) -> Floats:
         """Return how well each place of the target fits a tag that stands before a word of the source."""
-        links, total = self.evidence.links, len(self.evidence.source.spans)
-        before, after = self.evidence.mass(0, word)[0], self.evidence.mass(word, total)[0]
+        total = len(self.evidence.source.spans)
+        before, after = self.evidence.mass(0, word)
         scores = np.concatenate([[0.0], np.cumsum(before - after)])
         glued = 0 < word < total and self.evidence.source.spans[word][0] == self.evidence.source.spans[word - 1][1]
         if word > 0:
-            scores[1:] += _BESIDE * links[word - 1] * (2 if not glued else 1)
+            scores[1:] += _BESIDE * self.evidence.row(word - 1) * (2 if not glued else 1)
         if word < total:
-            scores[:-1] += _BESIDE * links[word]
+            scores[:-1] += _BESIDE * self.evidence.row(word)
         return scores

@@ -3,16 +3,18 @@
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.formats.markup.segments import Mark, Segment, decoded, parse_segment, render
 from aligntools.formats.models.modelfile import hold, read_model
-from aligntools.projecting.markup.features import SIZE, Evidence, Floats, Side
-from aligntools.projecting.markup.placing import BY_EDGE, Placed, Placement
+from aligntools.formats.text.reading import Reading
+from aligntools.projecting.markup.features import SIZE, Evidence, Floats, Side, SparseLinks
+from aligntools.projecting.markup.placing import BY_EDGE, BY_POSITION, Placed, Placement
 from aligntools.projecting.markup.settings import MarkupSettings
 from aligntools.projecting.markup.words import RawSentence, WordFinder, between_pieces, missing_placeholders
 
@@ -23,6 +25,8 @@ _WEIGHTS = Path(__file__).parent / "spans.safetensors"
 LEAST = 0.01
 #: How a tag was placed where the translation is the text of the source itself; besides those of `placing`.
 COPY = "copy"
+#: Words of a side, of their pieces and of characters, with more of which a segment is too long for links.
+WORDS, _PIECES, CHARACTERS = Reading.max_length, 5_000, 100_000
 #: From this on a word belongs to a tag, or to what is outside.
 _SURE = 0.5
 
@@ -52,7 +56,8 @@ class PlacedTag:
     how : str
         ``links``; ``neighbours``, where its words are not linked or it has none; ``edge``, at an end of the segment or
         around all of it as in the source; ``squeezed``, where the words belong to other tags; ``copy``, where the
-        translation is the text of the source itself.
+        translation is the text of the source itself; ``position``, as far along as in the source, in a segment that is
+        too long for links.
     """
 
     tag: str
@@ -111,9 +116,16 @@ class Prepared:
     same: list[int] | None = None
 
     @property
+    def over_long(self) -> bool:
+        """Whether it is too long for links."""
+        return any(
+            len(side.text) > CHARACTERS or len(side.spans) > _PIECES or len(side.words) > WORDS for side in self.sides
+        )
+
+    @property
     def words(self) -> tuple[list[str], list[str]]:
-        """What is aligned; nothing where there are no tags."""
-        return self.sides[0].words, self.sides[1].words
+        """What is aligned."""
+        return ([], []) if self.over_long else (self.sides[0].words, self.sides[1].words)
 
 
 def prepare(segment: Segment, target: str, finders: Sequence[WordFinder]) -> Prepared:
@@ -130,7 +142,11 @@ def prepare(segment: Segment, target: str, finders: Sequence[WordFinder]) -> Pre
     plain, target_places = decoded(target)
     cuts = {place for mark in marks for place in (mark.begin, mark.end)}
     same = _same_places(text, plain) if marks else None
-    return Prepared(segment, target, (finders[0](text, cuts), finders[1](plain)), target_places, marks, same)
+    sides = tuple(
+        finder(side, places) if max(len(text), len(plain)) <= CHARACTERS else RawSentence(side, [], [], [])
+        for finder, side, places in zip(finders, (text, plain), (cuts, ()), strict=True)
+    )
+    return Prepared(segment, target, (sides[0], sides[1]), target_places, marks, same)
 
 
 def _same_places(source: str, target: str) -> list[int] | None:
@@ -145,16 +161,8 @@ def _same_places(source: str, target: str) -> list[int] | None:
     return places
 
 
-def transferred(prepared: Prepared, links: Floats, settings: MarkupSettings) -> MarkedText:
-    """Return the translation with the tags of its source.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    links : float64 [source words, target words]
-        Probabilities.
-    settings : MarkupSettings
-    """
+def transferred(prepared: Prepared, links: SparseLinks, settings: MarkupSettings) -> MarkedText:
+    """Return the translation with the tags of its source, by links between the words of both."""
     texts = prepared.sides[0].text, prepared.sides[1].text
     lacking = missing_placeholders(*texts), missing_placeholders(*texts[::-1])
     if not prepared.marks:
@@ -164,6 +172,20 @@ def transferred(prepared: Prepared, links: Floats, settings: MarkupSettings) -> 
         marked = render(prepared.target, prepared.segment.marks, raw)
         each = zip(prepared.marks, raw, strict=True)
         return MarkedText(marked, [PlacedTag(mark.shown, *place, 1.0, 1.0, COPY) for mark, (place,) in each], *lacking)
+    if prepared.over_long:
+        spans = _by_position(prepared.marks, *prepared.sides)
+        placed = [PlacedTag(mark.shown, 0, 0, 0.0, 0.0, BY_POSITION) for mark in prepared.marks]
+    else:
+        spans, placed = _by_links(prepared, links, settings)
+    raw = [[(prepared.places[a], prepared.places[b]) for a, b in parts] for parts in spans]
+    tags = [replace(one, begin=parts[0][0], end=parts[0][1]) for one, parts in zip(placed, raw, strict=True)]
+    return MarkedText(render(prepared.target, prepared.segment.marks, raw), tags, *lacking)
+
+
+def _by_links(
+    prepared: Prepared, links: SparseLinks, settings: MarkupSettings
+) -> tuple[list[list[tuple[int, int]]], list[PlacedTag]]:
+    """Return where each mark stands, in characters of the target's text, and how sure that is."""
     source, target = (Side(side.text, side.spans) for side in prepared.sides)
     evidence = Evidence(source, target, between_pieces(*prepared.sides, links))
     placement = Placement(prepared.marks, evidence, span_weights())
@@ -174,18 +196,35 @@ def transferred(prepared: Prepared, links: Floats, settings: MarkupSettings) -> 
         for mark, one, parts in zip(prepared.marks, placed, pieces, strict=True)
     ]
     _settle(prepared.marks, pieces, spans, len(target.text))
-    raw = [[(prepared.places[a], prepared.places[b]) for a, b in parts] for parts in spans]
     tags = []
-    for k, (mark, one, parts) in enumerate(zip(prepared.marks, placed, raw, strict=True)):
-        span = placement.source[k]
-        rows = evidence.links[span.begin : span.end]
-        linked = float(np.minimum(rows[:, one.begin : one.end].sum(1), 1).mean()) if len(rows) else 0.0
-        tags.append(PlacedTag(mark.shown, *parts[0], one.confidence, linked, one.how))
-    return MarkedText(render(prepared.target, prepared.segment.marks, raw), tags, *lacking)
+    for mark, one, span in zip(prepared.marks, placed, placement.source, strict=True):
+        linked = evidence.linked(span.begin, span.end, one.begin, one.end)
+        tags.append(PlacedTag(mark.shown, one.begin, one.end, one.confidence, linked, one.how))
+    return spans, tags
+
+
+def _by_position(marks: Sequence[Mark], source: RawSentence, target: RawSentence) -> list[list[tuple[int, int]]]:
+    """Return where marks stand that are as far along as in the source, in characters: at the next ends of words."""
+    size, words = max(len(source.text), 1), [found.span() for found in re.finditer(r"\S+", target.text)]
+    begins, ends = np.array([0, *(a for a, _ in words)]), np.array([*(b for _, b in words), len(target.text)])
+    spans = []
+    for mark in marks:
+        begin, end = (
+            _nearest(places, place * len(target.text) / size)
+            for places, place in ((begins, mark.begin), (ends, mark.end))
+        )
+        spans.append([(begin, max(begin, end))])
+    _settle(marks, spans, spans, len(target.text))
+    return spans
+
+
+def _nearest(places: npt.NDArray[np.int64], goal: float) -> int:
+    at = max(int(np.searchsorted(places, goal)) - 1, 0)
+    return int(min(places[at : at + 2], key=lambda place: abs(place - goal)))
 
 
 def transferred_segment(
-    source: str, target: str, finders: Sequence[WordFinder], links: Floats, settings: MarkupSettings
+    source: str, target: str, finders: Sequence[WordFinder], links: SparseLinks, settings: MarkupSettings
 ) -> MarkedText:
     """Return a translation with the tags of its source, both as they are written."""
     return transferred(prepare(parse_segment(source), target, finders), links, settings)
@@ -195,7 +234,7 @@ def _pieces(placement: Placement, k: int, placed: Placed, settings: MarkupSettin
     """Return the words that a mark stands around: one span, or where it is repeated the parts of it."""
     mark, span = placement.marks[k], placement.source[k]
     whole = [(placed.begin, placed.end)]
-    leaf = all(other.parent != k for other in placement.marks)
+    leaf = k not in placement.parents
     if settings.split_spans == "once" or mark.once or not mark.pair or not leaf or placed.how == BY_EDGE:
         return whole
     inside, outside = placement.evidence.mass(span.begin, span.end)

@@ -1,19 +1,22 @@
 """Words of raw text as an aligner's model knows them, and the finer ones that tags may stand between."""
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.projecting.markup.features import Floats
+from aligntools.projecting.markup.features import SparseLinks
 from aligntools.words.raw_words import raw_words
 
 #: What tags may stand beside within a word.
 _PARTS = re.compile(r"\w[-‐‑–—/_.:@\\]\w|(?<=[^\W\d_])\d|\d(?=[^\W\d_])|[a-zß-ÿ][A-ZÀ-Þ]")
 #: Pieces of a word that are looked up together at most.
 _LONGEST = 8
+#: Pieces that are looked up at a time.
+_BLOCK = 10_000
 #: Letters of what is behind an apostrophe and belongs to it: ``'s``, ``'t``, ``'re``.
 _APOSTROPHES, _SUFFIX = "'’ʼ", 2
 #: Placeholders of messages and file formats, and addresses: the same in every language.
@@ -23,6 +26,8 @@ _PLACEHOLDER = re.compile(
 )
 #: Probability of a link between what is the same on both sides.
 _SAME = 0.95
+#: Links between the pieces of two words at most; longer ones have none.
+_MOST = 4096
 
 Finder = Callable[[str], list[tuple[int, int]]]
 Known = Callable[[Sequence[str]], Sequence[bool]]
@@ -73,8 +78,9 @@ class WordFinder:
         cuts : collection of int
             Places where tags stand. Words are cut there; a word is aligned whole where the model knows it so.
         """
-        pieces, inner = _cut(raw_words(text), cuts)
-        apart = frozenset(cuts).difference(inner)  # a word may go across a tag that stands within it
+        pieces, within = _cut(raw_words(text), sorted(cuts))
+        inner = frozenset(within)
+        apart = frozenset(cuts) - inner  # a word may go across a tag that stands within it
         groups = self._tokens(text, pieces) if self._tokenizer else self._joined(text, pieces, apart)
         words: list[str] = []
         word_of: list[int] = []
@@ -103,15 +109,18 @@ class WordFinder:
     def _longest(self, text: str, pieces: Sequence[tuple[int, int]], cuts: frozenset[int]) -> dict[int, int]:
         """Return where the longest known word ends that begins with a piece and has more of them."""
         assert self._known is not None
-        spans = []
-        for k in range(len(pieces)):
-            for last in range(k + 1, min(k + _LONGEST, len(pieces))):
-                begin = pieces[last][0]
-                if begin != pieces[last - 1][1] or begin in cuts:
-                    break
-                spans.append((k, last + 1))
-        known = self._known([text[pieces[k][0] : pieces[end - 1][1]] for k, end in spans]) if spans else []
-        return {k: end for (k, end), there in zip(spans, known, strict=True) if there}
+        found = {}
+        for start in range(0, len(pieces), _BLOCK):
+            spans = []
+            for k in range(start, min(start + _BLOCK, len(pieces))):
+                for last in range(k + 1, min(k + _LONGEST, len(pieces))):
+                    begin = pieces[last][0]
+                    if begin != pieces[last - 1][1] or begin in cuts:
+                        break
+                    spans.append((k, last + 1))
+            known = self._known([text[pieces[k][0] : pieces[end - 1][1]] for k, end in spans]) if spans else []
+            found.update({k: end for (k, end), there in zip(spans, known, strict=True) if there})
+        return found
 
     def _tokens(self, text: str, pieces: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return the pieces of each token; of one that is not known but cut is, each piece."""
@@ -147,13 +156,13 @@ def _around_apostrophes(text: str, pieces: Sequence[tuple[int, int]], cuts: froz
     return found
 
 
-def _cut(words: list[tuple[int, int]], cuts: Collection[int]) -> tuple[list[tuple[int, int]], list[int]]:
-    """Return words cut at places, and those of the places that are within words."""
+def _cut(words: list[tuple[int, int]], cuts: Sequence[int]) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return words cut at places, which are in order, and those of the places that are within words."""
     if not cuts:
         return words, []
     pieces, inner = [], []
     for begin, end in words:
-        for place in sorted(place for place in cuts if begin < place < end):
+        for place in cuts[bisect_right(cuts, begin) : bisect_left(cuts, end)]:
             pieces.append((begin, place))
             inner.append(place)
             begin = place
@@ -161,71 +170,95 @@ def _cut(words: list[tuple[int, int]], cuts: Collection[int]) -> tuple[list[tupl
     return pieces, inner
 
 
-def between_pieces(source: RawSentence, target: RawSentence, links: Floats) -> Floats:
-    """Return links between the pieces of two sentences, those that are the same anchored.
-
-    Parameters
-    ----------
-    source, target : RawSentence
-    links : float64 [source words, target words]
-        Probabilities.
-
-    Returns
-    -------
-    float64 [source pieces, target pieces]
-    """
-    found = links[np.ix_(source.word_of, target.word_of)] if links.size else np.zeros((0, 0))
-    if not links.size:
-        return np.zeros((len(source.spans), len(target.spans)))
-    _anchor_words(source, target, found)
-    _anchor_placeholders(source, target, found)
-    return found
-
-
-def _anchor_words(source: RawSentence, target: RawSentence, links: Floats) -> None:
-    """Link names and numbers that stand once on each side and are linked to nothing."""
-    places: list[dict[str, list[int]]] = []
+def between_pieces(source: RawSentence, target: RawSentence, links: SparseLinks) -> SparseLinks:
+    """Return links between words as those between the pieces of two sentences, those that are the same anchored."""
+    shape = len(source.spans), len(target.spans)
+    if 0 in shape or 0 in links.shape:
+        return SparseLinks(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), shape)
+    starts, counts = [], []
     for side in (source, target):
+        starts.append(np.searchsorted(side.word_of, np.arange(len(side.words) + 1)))
+        counts.append(np.diff(starts[-1]))
+    few = counts[0][links.rows] * counts[1][links.columns] <= _MOST
+    rows, columns, values = links.rows[few], links.columns[few], links.values[few]
+    width = counts[1][columns]
+    each = counts[0][rows] * width
+    link = np.repeat(np.arange(len(rows)), each)
+    place = np.arange(len(link)) - np.repeat(np.cumsum(each) - each, each)
+    found = SparseLinks(
+        starts[0][rows[link]] + place // width[link],
+        starts[1][columns[link]] + place % width[link],
+        values[link],
+        shape,
+    )
+    found = _with(found, _same_words(source, target, found))
+    anchors = _same_placeholders(source, target)
+    others = ~(np.isin(found.rows, [i for i, _ in anchors]) | np.isin(found.columns, [j for _, j in anchors]))
+    return _with(SparseLinks(found.rows[others], found.columns[others], found.values[others], shape), anchors)
+
+
+def _with(links: SparseLinks, anchors: Sequence[tuple[int, int]]) -> SparseLinks:
+    """Return links and those between what is the same, in order."""
+    if anchors:
+        more = np.array(anchors)
+        cells = more @ (links.shape[1], 1)
+        other = ~np.isin(links.rows * links.shape[1] + links.columns, cells)
+        rows = np.concatenate([links.rows[other], more[:, 0]])
+        columns = np.concatenate([links.columns[other], more[:, 1]])
+        values = np.concatenate([links.values[other], np.full(len(more), _SAME)])
+    else:
+        rows, columns, values = links[:3]
+    order = np.lexsort((columns, rows))
+    return SparseLinks(rows[order], columns[order], values[order], links.shape)
+
+
+def _same_words(source: RawSentence, target: RawSentence, links: SparseLinks) -> list[tuple[int, int]]:
+    """Return names and numbers that stand once on each side and are linked to nothing."""
+    places: list[dict[str, list[int]]] = []
+    most = [np.zeros(n) for n in links.shape]
+    for side, free, own in zip((source, target), most, (links.rows, links.columns), strict=True):
+        np.maximum.at(free, own, links.values)
         here: dict[str, list[int]] = {}
         for k, (begin, end) in enumerate(side.spans):
             word = side.text[begin:end]
             if end - begin > 1 and (not word.islower() or word.isdecimal()):
                 here.setdefault(word, []).append(k)
         places.append(here)
-    for word, ours in places[0].items():
-        theirs = places[1].get(word, [])
-        if len(ours) == len(theirs) == 1:
-            i, j = ours[0], theirs[0]
-            if links[i].max() < 0.5 and links[:, j].max() < 0.5:
-                links[i, j] = _SAME
+    pairs = [(ours, places[1].get(word, [])) for word, ours in places[0].items()]
+    single = [(ours[0], theirs[0]) for ours, theirs in pairs if len(ours) == len(theirs) == 1]
+    return [(i, j) for i, j in single if most[0][i] < 0.5 and most[1][j] < 0.5]
 
 
-def _anchor_placeholders(source: RawSentence, target: RawSentence, links: Floats) -> None:
-    """Link placeholders to the same ones, in their order, and to nothing else."""
-    theirs: dict[str, list[int]] = {}
+def _same_placeholders(source: RawSentence, target: RawSentence) -> list[tuple[int, int]]:
+    """Return the pieces of placeholders with those of the same ones, in their order."""
+    theirs: dict[str, deque[int]] = {}
     for found in _PLACEHOLDER.finditer(target.text):
-        theirs.setdefault(found.group(), []).append(found.start())
+        theirs.setdefault(found.group(), deque()).append(found.start())
+    if not theirs:
+        return []
+    columns = {span: k for k, span in enumerate(target.spans)}
+    pairs = []
     for found in _PLACEHOLDER.finditer(source.text):
         waiting = theirs.get(found.group())
         if not waiting:
             continue
-        shift = waiting.pop(0) - found.start()
-        columns = {span: k for k, span in enumerate(target.spans)}
-        for i, (begin, end) in enumerate(source.spans):
-            if found.start() <= begin and end <= found.end():
-                j = columns.get((begin + shift, end + shift))
-                if j is not None:
-                    links[i], links[:, j] = 0, 0
-                    links[i, j] = _SAME
+        shift = waiting.popleft() - found.start()
+        first = bisect_left(source.spans, (found.start(), 0))
+        for i in range(first, bisect_left(source.spans, (found.end(), 0))):
+            begin, end = source.spans[i]
+            j = columns.get((begin + shift, end + shift)) if end <= found.end() else None
+            if j is not None:
+                pairs.append((i, j))
+    return pairs
 
 
 def missing_placeholders(source: str, target: str) -> list[str]:
     """Return the placeholders of a text that its translation has fewer of."""
-    left = [found.group() for found in _PLACEHOLDER.finditer(target)]
+    left = Counter(found.group() for found in _PLACEHOLDER.finditer(target))
     missing = []
     for found in _PLACEHOLDER.finditer(source):
-        if found.group() in left:
-            left.remove(found.group())
+        if left[found.group()]:
+            left[found.group()] -= 1
         else:
             missing.append(found.group())
     return missing
