@@ -122,6 +122,6 @@ def command(
         if put
         else take_out(text, to, column=column, tokens=tokens, space=space, separator=separator, reading=reading)
     )
-    with writing(output) as out:
+    with writing(output, exact=to == "raw") as out:
         for part in parts:
             out.write(part)
