@@ -89,7 +89,7 @@ def command(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Take words, tags, columns or raw text out of CoNLL, or put columns in.
+    """Take words, tags, columns or raw text out of CoNLL, words and tags out of trees in brackets, or put columns in.
 
     The output has one line per sentence, except with --to raw. --put replaces a column; comments, ranges (1-2), empty
     nodes (1.1) and all other columns stay as they are. Where heads are replaced, DEPS gets the new tree's edges.
@@ -98,6 +98,7 @@ def command(
     Example:
       aligntools conll data/samples/en.conllu --to tagged
       aligntools conll data/samples/en.conllu --to column --column lemma -o /tmp/en.lemmas
+      aligntools conll data/samples/en.mrg --to words -o /tmp/en.words
       aligntools conll data/samples/en.conllu --put lemma /tmp/en.lemmas -o /tmp/en.conllu
     """
     from aligntools.api.convert.conll_columns import put_in, take_out

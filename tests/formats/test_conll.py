@@ -222,9 +222,11 @@ def texts(draw):
     for _ in range(draw(st.integers(0, 4))):
         words = []
         lines += draw(st.lists(st.sampled_from([b"# x", b"#", b"# text = a\tb"]), max_size=2))
-        for k in range(1, draw(st.integers(1, 4)) + 1):
-            extra = draw(st.sampled_from([None, b"%d-%d" % (k, k + 1), b"%d.1" % (k - 1)]))
-            if extra:
+        length, reached = draw(st.integers(1, 4)), 0
+        for k in range(1, length + 1):
+            possible = [None, b"%d.1" % (k - 1), *([b"%d-%d" % (k, k + 1)] if reached < k < length else [])]
+            if extra := draw(st.sampled_from(possible)):
+                reached = k + 1 if b"-" in extra else reached
                 lines.append(b"\t".join([extra, *draw(st.tuples(*[VALUES] * 9))]))
             fields = draw(st.tuples(*[VALUES] * 9))
             words.append(fields)

@@ -83,7 +83,7 @@ def test_values_are_put_beside_all_else():
         ((row("1-3", "x"), row(1, "a"), row(2, "b"), ""), "x:1: the range 1-3 goes past the sentence's last word, 2"),
         ((row("1-2", "x"), row(1, "a"), row("2-3", "y"), row(2, "b"), row(3, "c"), ""), "x:3: the range 2-3 must"),
         ((row("1-1", "x"), row(1, "a"), ""), "x:1: the range 1-1 must"),
-        ((row(1, "a"), row("2-3", "x"), "", row(1, "b"), row(2, "c"), ""), "x:2: the range 2-3 must"),
+        ((row(1, "a"), row("2-3", "x"), "", row(1, "b"), row(2, "c"), ""), "x:2: the range 2-3 goes past"),
         ((row(1, "a"), row("1-2", "x"), "", row(1, "b"), row(2, "c"), ""), "x:2: the range 1-2 must"),
     ],
 )

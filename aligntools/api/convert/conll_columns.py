@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from aligntools.api.given.annotated import PathLike
+from aligntools.api.given.annotated import PathLike, predicted_of
 from aligntools.formats.annotation.conll import Conll, column_place, parse_parts, stream_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import (
@@ -19,13 +19,23 @@ from aligntools.formats.annotation.conll_tokens import (
     with_spaces,
     without_spaces,
 )
-from aligntools.formats.annotation.sniffing import SEPARATORS, beginning, conll_at, sniff
-from aligntools.formats.annotation.tagged import filled_column, format_tagged
+from aligntools.formats.annotation.sniffing import (
+    KINDS,
+    SEPARATORS,
+    beginning,
+    conll_at,
+    first_lines,
+    other_kind,
+    refuse_for,
+    sniff,
+)
+from aligntools.formats.annotation.tagged import Tokens, filled_column, format_tagged, parts_of_kind
 from aligntools.formats.opening import files
 from aligntools.formats.text.reading import ColumnReading
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import shown
 from aligntools.words.vocabulary import split_words
+from aligntools.words.white_space import is_blank
 
 Units: TypeAlias = Literal["words", "surface"]
 Wanted: TypeAlias = Literal["words", "tagged", "column", "text", "raw"]
@@ -50,6 +60,8 @@ def take_out(
 ) -> Iterator[bytes]:
     """Take text or a column out of CoNLL, one sentence a line; ``raw`` text as it was before it was tokenized.
 
+    Words, with their tags, are taken out of trees in brackets, tagged text and columns, too.
+
     to: Words, ``word_TAG``, a column's values, the sentences' raw text (``# text =``), or the whole raw text.
     column: For ``column``, and of the tags; None: UPOS.
     tokens: Syntactic words, or a token for each range: ``au`` for ``à le``.
@@ -65,7 +77,22 @@ def take_out(
             raise UsageProblem(f"`{name}` changes nothing with `to={to}`; it goes with {' or '.join(use)}")
     place, mark = column_place("upos" if column is None else column), space.encode()
     separator, raw = separator or SEPARATORS[0], Raw()
-    for part in _parts(path, reading):
+    for part in _any_parts(path, reading):
+        if isinstance(part, Tokens):
+            if to not in ("words", "tagged") or tokens != "words" or column is not None:
+                chosen = f"`to={to}`" if to not in ("words", "tagged") else "`tokens`" if column is None else "`column`"
+                problem = f"{KINDS[part.format]}, which have words and tags alone; {chosen} is for CoNLL"
+                raise DataError(path, None, problem)
+            words = without_spaces(part.words, mark)
+            if to == "words":
+                yield lines_of(words, part.offsets, mark)
+            else:
+                tags = without_spaces(part.tags or [], mark)
+                _check_tags(
+                    tags, separator, path, part.lines[np.searchsorted(part.offsets, range(len(tags)), "right") - 1]
+                )
+                yield format_tagged(words, part.offsets, tags, separator)
+            continue
         if to == "raw":
             yield raw.add(part)
             continue
@@ -78,7 +105,7 @@ def take_out(
         values = units.column(shown)
         if to == "tagged":
             tags = without_spaces(_tags(units, place), mark)
-            _check_tags(tags, separator, units, part)
+            _check_tags(tags, separator, part.path, part.first_line + units.places)
             yield format_tagged(without_spaces(values, mark), units.offsets, tags, separator)
         else:
             yield lines_of(values, units.offsets, mark)
@@ -137,6 +164,22 @@ def _parts(path: PathLike, reading: ColumnReading) -> Iterator[Conll]:
         yield part.predicted() if reading.predicted_columns else part
 
 
+def _any_parts(path: PathLike, reading: ColumnReading) -> Iterator[Conll | Tokens]:
+    """Read CoNLL, or what else has words and tags."""
+    with files.reading(path) as file:
+        seen, lines = first_lines(file)
+        kind, separator = sniff(seen)
+        if kind not in ("trees", "tagged", "columns") or other_kind(
+            [x.rstrip(b"\r\n") for x in seen if not is_blank(x)]
+        ):
+            refuse_for(path, seen, "conll")
+            kind = "conll"
+        for part in parts_of_kind(path, lines, kind, separator, _PART):
+            if reading.predicted_columns:
+                part = predicted_of(part)
+            yield part
+
+
 def _units(part: Conll, tokens: Units) -> Conll | Surface:
     return surface_of(part) if tokens == "surface" else part
 
@@ -149,13 +192,13 @@ def _tags(units: Conll | Surface, place: int) -> list[bytes]:
     return [b"+".join(tags[a:b]) for a, b in pairwise(words)]
 
 
-def _check_tags(tags: list[bytes], separator: bytes, units: Conll | Surface, part: Conll) -> None:
+def _check_tags(tags: list[bytes], separator: bytes, path: PathLike, lines: np.ndarray) -> None:
     """Refuse a tag that could not be told from its word again."""
     wrong = next((k for k, tag in enumerate(tags) if separator in tag), None)
     if wrong is not None:
         shown_tag, mark = (shown(value.decode("utf-8", "replace")) for value in (tags[wrong], separator))
         problem = f"tag '{shown_tag}' has the separator '{mark}' in it; use another `separator`"
-        raise DataError(part.path, part.first_line + int(units.places[wrong]), problem)
+        raise DataError(path, int(lines[wrong]), problem)
 
 
 def _check(values: list[bytes], place: int, units: Conll | Surface, part: Conll) -> None:

@@ -21,7 +21,6 @@ from aligntools.api.given.naming import name_of
 from aligntools.api.given.text_lengths import lengths_of
 from aligntools.formats.annotation import conll, sniffing, tagged
 from aligntools.formats.annotation.conll import Conll, column_place
-from aligntools.formats.annotation.conll_as_text import tell_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.tagged import Tokens
 from aligntools.formats.links import goldlinks, pharaoh
@@ -474,21 +473,21 @@ class TranslationScorer(Scorer[BleuScore]):
 
 
 def _text_lines(path: str | Path) -> Iterator[str]:
-    """Yield a file's lines; of CoNLL, the words of each sentence between spaces."""
+    """Yield a file's lines; of text of other kinds, the words of each sentence between spaces."""
     with files.reading(str(path)) as file:
-        seen, telling = sniffing.beginning(file)
-        lines = chain(seen, file)
-        if sniffing.conll_at(seen, telling) is None:
+        seen, lines = sniffing.first_lines(file)
+        kind, separator = sniffing.sniff(seen, path=path)
+        if kind == "text":
             for number, line in enumerate(lines, 1):
                 text = line.rstrip(b"\n").removesuffix(b"\r")
                 yield _decoded(path, number, text, "utf-8-sig" if number == 1 else "utf-8")
             return
-        tell_conll(path)
-        for part in conll.parse_parts(path, lines, 10_000):
-            numbers = (part.first_line + part.places).tolist()
-            words = [_decoded(path, number, word) for number, word in zip(numbers, part.words, strict=True)]
-            for begin, end in pairwise(part.offsets.tolist()):
-                yield " ".join(words[begin:end])
+        tagged.tell_kind(path, kind)
+        for part in tagged.parts_of_kind(path, lines, kind, separator, 10_000):
+            numbers = part.sentence_lines() if isinstance(part, Conll) else part.lines
+            words = part.words
+            for (begin, end), number in zip(pairwise(part.offsets.tolist()), numbers.tolist(), strict=True):
+                yield _decoded(path, number, b" ".join(words[begin:end]))
 
 
 def _decoded(path: str | Path, number: int, text: bytes, encoding: str = "utf-8") -> str:

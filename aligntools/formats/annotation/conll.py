@@ -24,6 +24,7 @@ from aligntools.formats.annotation.conll_layouts import (
     layout_of,
     plus,
 )
+from aligntools.formats.annotation.sniffing import first_lines, refuse_for
 from aligntools.formats.opening import files
 from aligntools.formats.opening.metering import FOR_OBJECTS
 from aligntools.ground.errors import AligntoolsError, DataError, UsageProblem, one_line
@@ -31,7 +32,7 @@ from aligntools.words.vocabulary import split_words
 from aligntools.words.white_space import is_blank
 
 _WIDTH = len(COLUMNS)
-_RANGE_OR_EMPTY = re.compile(rb"[1-9]\d*-[1-9]\d*|\d+\.[1-9]\d*")
+_RANGE_OR_EMPTY = re.compile(rb"([1-9]\d*)-([1-9]\d*)|(\d+)\.([1-9]\d*)")
 _SENTENCE_COMMENT = re.compile(rb"#\s*(sent_id|text)\s*=")
 
 
@@ -265,7 +266,7 @@ def read_conll(path: object) -> Conll:
         When the file cannot be read or is not CoNLL: a line without ten columns, ids that are not 1, 2, 3 ...
     """
     with files.reading(path, FOR_OBJECTS) as file:
-        return parse_conll(path, list(file))
+        return parse_conll(path, list(conll_lines(path, file)))
 
 
 def stream_conll(path: object, sentences: int = 10_000) -> Iterator[Conll]:
@@ -283,27 +284,41 @@ def stream_conll(path: object, sentences: int = 10_000) -> Iterator[Conll]:
         As `read_conll`, but only when the reading gets there.
     """
     with files.reading(path) as file:
-        yield from parse_parts(path, file, sentences)
+        yield from parse_parts(path, conll_lines(path, file), sentences)
+
+
+def conll_lines(path: object, file: Iterable[bytes]) -> Iterator[bytes]:
+    """Return the lines of a file, which must not be of another kind."""
+    seen, lines = first_lines(file)
+    refuse_for(path, seen, "conll")
+    return lines
 
 
 def parse_parts(path: object, lines: Iterable[bytes], sentences: int) -> Iterator[Conll]:
     """Cut lines into parts as `stream_conll` does."""
-    pending, blocks, inside, first, layout = [], 0, False, 1, None
+    layout = None
+    for first, part in blocks_of(lines, sentences):
+        conll = parse_conll(path, part, first, layout)
+        yield conll
+        layout = conll.layout
+
+
+def blocks_of(lines: Iterable[bytes], blocks: int) -> Iterator[tuple[int, list[bytes]]]:
+    """Cut lines behind the blank line of every so many blocks; yield the number of the first one, and these lines."""
+    pending, count, inside, first = [], 0, False, 1
     for line in lines:
         pending.append(line)
         if not is_blank(line):
             inside = True
         elif inside:
             inside = False
-            blocks += 1
-            if blocks == sentences:
-                part = parse_conll(path, pending, first, layout)
-                yield part
-                layout = part.layout
+            count += 1
+            if count == blocks:
+                yield first, pending
                 first += len(pending)
-                pending, blocks = [], 0
+                pending, count = [], 0
     if pending:
-        yield parse_conll(path, pending, first, layout)
+        yield first, pending
 
 
 def parse_conll(path: object, lines: list[bytes], first_line: int = 1, layout: Layout | None = None) -> Conll:
@@ -315,7 +330,7 @@ def parse_conll(path: object, lines: list[bytes], first_line: int = 1, layout: L
     ids = [line[: line.find(b"\t")] for line in lines]  # nothing useful, but no number, without a tab
     is_word = np.fromiter(map(bytes.isdigit, ids), bool, len(ids))
     places = np.flatnonzero(is_word)
-    blanks, named = [], []
+    blanks, named, others = list[int](), list[int](), list[int]()
     for k in np.flatnonzero(~is_word).tolist():
         line = lines[k]
         if is_blank(line):
@@ -327,6 +342,8 @@ def parse_conll(path: object, lines: list[bytes], first_line: int = 1, layout: L
                 raise DataError(path, first_line + k, "other global.columns than before; read each such file by itself")
         elif not _RANGE_OR_EMPTY.fullmatch(ids[k]) or not layout.fits(line.count(b"\t") + 1):
             raise DataError(path, first_line + k, _what_is_wrong(line, layout))
+        else:
+            others.append(k)
     tabs = np.fromiter(map(bytes.count, [lines[k] for k in places.tolist()], repeat(b"\t")), np.int64, len(places))
     wrong = tabs < layout.width - 1 if layout.open else tabs != layout.width - 1
     if np.any(wrong):
@@ -338,6 +355,11 @@ def parse_conll(path: object, lines: list[bytes], first_line: int = 1, layout: L
             raise DataError(path, first_line + k, "the column FORM is empty; a form that is not known is _")
     offsets, starts = _sentences(np.array(blanks, np.int64), places, np.array(named, np.int64), len(lines))
     _check_ids(path, first_line, ids, places, offsets)
+    _check_others(path, first_line, {k: ids[k] for k in others}, np.array(blanks, np.int64), places, offsets)
+    form = layout.places[COLUMNS["form"]] or 0
+    for k in places.tolist():
+        if b"\t\t" in lines[k] and not lines[k].split(b"\t", form + 1)[form]:
+            raise DataError(path, first_line + k, "no word: FORM is empty; _ stands where there is nothing")
     if layout.open and np.any(
         uneven := tabs != np.repeat(tabs[offsets[:-1][np.diff(offsets) > 0]], np.diff(offsets)[np.diff(offsets) > 0])
     ):
@@ -373,6 +395,38 @@ def _check_ids(path: object, first_line: int, ids: list[bytes], places: np.ndarr
                 " from 1, and a blank line ends the sentence"
             )
             raise DataError(path, first_line + int(places[k]), problem)
+
+
+def _check_others(
+    path: object, first_line: int, ids: dict[int, bytes], blanks: np.ndarray, places: np.ndarray, offsets: np.ndarray
+) -> None:
+    """Check the ids of ranges and of empty nodes: that they stand where they have to, and ranges do not overlap."""
+    of_words, of_lines = np.searchsorted(blanks, places), np.searchsorted(blanks, list(ids))
+    begins = np.searchsorted(of_words, of_lines)  # words before the block
+    lengths = np.searchsorted(of_words, of_lines, "right") - begins
+    before = np.searchsorted(places, list(ids)) - begins
+    block, reached, last = -1, 0, (0, 0)
+    for (k, found), own, length, words in zip(
+        ids.items(), of_lines.tolist(), lengths.tolist(), before.tolist(), strict=True
+    ):
+        if own != block:
+            block, reached, last = own, 0, (0, 0)
+        match = _RANGE_OR_EMPTY.fullmatch(found)
+        assert match is not None
+        first, end, word, number = (int(x) if x else 0 for x in match.groups())
+        if number:
+            if (word, number) != (words, last[1] + 1 if last[0] == words else 1):
+                problem = f"the empty node {found.decode()} must stand behind word {word}, numbered from {word}.1 on"
+                raise DataError(path, first_line + k, problem)
+            last = word, number
+            continue
+        if first == words + 1 and end > length:
+            problem = f"the range {found.decode()} goes past the sentence's last word, {length}"
+            raise DataError(path, first_line + k, problem)
+        if first != words + 1 or end <= first or first <= reached:
+            problem = f"the range {found.decode()} must stand before word {first}, be of several words, and of words"
+            raise DataError(path, first_line + k, f"{problem} that are in no other range")
+        reached = end
 
 
 def _what_is_wrong(line: bytes, layout: Layout) -> str:

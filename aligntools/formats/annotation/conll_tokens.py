@@ -13,7 +13,7 @@ import numpy as np
 
 from aligntools.formats.annotation.conll import Conll, check_values, parse_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
-from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.errors import UsageProblem
 from aligntools.words.white_space import kept_returns
 
 #: What has a meaning in MISC, and how it is written there.
@@ -80,34 +80,15 @@ class Surface:
 
 
 def surface_of(conll: Conll) -> Surface:
-    """Find the surface tokens of a text.
-
-    Raises
-    ------
-    DataError
-        For a range that does not stand before its first word, goes past the sentence's last, or begins in another.
-    """
+    """Find the surface tokens of a text, whose ranges stand before their first words, as reading has seen to."""
     places, first = conll.places.copy(), np.ones(len(conll.places) + 1, bool)
     is_word = np.zeros(len(conll.lines), bool)
     is_word[conll.places] = True
-    reached = 0  # words before this one are in a range that was seen
     for k in np.flatnonzero(~is_word).tolist():
-        found = _RANGE.match(conll.lines[k])
-        if not found:
-            continue
-        begin, end = int(found[1]), int(found[2])
-        word = int(np.searchsorted(conll.places, k))
-        sentence = int(np.searchsorted(conll.offsets, word, "right")) - 1
-        of_this = sentence < len(conll) and k >= conll.starts[sentence]
-        number, length = (word - conll.offsets[sentence] + 1, np.diff(conll.offsets)[sentence]) if of_this else (0, 0)
-        if number != begin or not begin < end <= length or word < reached:
-            name = found[0].strip().decode()
-            problem = f"the range {name} must stand before word {begin}, and be of words that are in no other range"
-            if number == begin and end > length:
-                problem = f"the range {name} goes past the sentence's last word, {length}"
-            raise DataError(conll.path, conll.first_line + k, problem)
-        places[word], reached = k, word + end - begin + 1
-        first[word + 1 : reached] = False
+        if found := _RANGE.match(conll.lines[k]):
+            word = int(np.searchsorted(conll.places, k))
+            places[word] = k
+            first[word + 1 : word + 1 + int(found[2]) - int(found[1])] = False
     words = np.flatnonzero(first)
     return Surface(conll, places[first[:-1]], np.searchsorted(words, conll.offsets), words)
 

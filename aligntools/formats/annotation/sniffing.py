@@ -1,22 +1,65 @@
-"""What format annotated text has, by its first lines: CoNLL, tagged text, columns, or plain text."""
+"""What kind of text a file is, by its first lines. Every command that takes sentences asks here."""
 
 import io
 import re
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 
 from aligntools.formats.annotation.conll_layouts import COLUMNS, HEADER
+from aligntools.formats.opening.streamed_xml import xml_root
 from aligntools.ground.errors import DataError
 from aligntools.words.vocabulary import split_words
 from aligntools.words.white_space import is_blank
 
-#: ``columns`` is a word and its tag on a line, between tabs or spaces, and a blank line after a sentence.
-FORMATS = ("conll", "tagged", "columns", "text")
+#: Kinds of text, and what messages call them.
+KINDS = {
+    "conll": "CoNLL",
+    "trees": "trees in brackets",
+    "tagged": "tagged text (word_TAG)",
+    "columns": "columns (a word and its tag on each line)",
+    "text": "plain text",
+    "pairs": "parallel text with ' ||| ' between its sides",
+    "table": "a table with tabs between its columns",
+    "tmx": "TMX",
+    "xliff": "XLIFF",
+    "html": "HTML",
+    "xml": "XML",
+    "export": "Negra's export format",
+    "links": "links between words",
+    "a3": "alignments in GIZA++'s form",
+    "rules": "a grammar of rules with ' ||| ' between fields",
+    "fields": "lines of fields with ' ||| ' between them",
+    "arpa": "a language model (ARPA)",
+}
+#: Kinds that sentences can be read of. ``columns`` is a word and its tag on a line, between tabs or spaces, and a blank
+#: line after a sentence.
+FORMATS = ("conll", "trees", "tagged", "columns", "text")
+#: What may be done about others where text is expected.
+_ADVICE = {
+    "pairs": "; give one side alone",
+    "table": "; give one column alone, for instance with cut -f 1",
+    "tmx": "; `align` reads both sides with `joint`",
+    "xliff": "; `align` reads both sides with `joint`",
+    "conll": "; `aligntools conll` writes its words",
+    "trees": "; `aligntools conll` writes their words",
+    "tagged": "; `aligntools conll` writes its words",
+    "columns": "; `aligntools conll` writes their words",
+}
 #: Looked for, in this order, where the separator of tagged text is not given.
 SEPARATORS = (b"_", b"/")
 SAMPLE = 200  # lines that are looked at to tell the format
 _GLANCE = 1 << 24  # bytes of comments, at most, before the lines that tell CoNLL
+_LOOK = 1 << 16  # bytes in which a tree, or the first tag of XML, has to be
 _ID = re.compile(rb"1|1-[1-9]\d*|0\.1")  # of the first line of a sentence in CoNLL
+_LINKS = re.compile(rb"\d+[-?p]\d+(:[\d.e-]+)?([ \t]+\d+[-?p]\d+(:[\d.e-]+)?)*")
+_A3 = re.compile(rb"# ?Sentence pair \(\d+\)")
+_RULE = re.compile(rb"\[[^\[\]\s]+\] \|\|\| ")
+_BARS = re.compile(rb"(?<!\S)\|\|\|(?!\S)")
+_BRACKET = re.compile(rb"[()]|[^()\s]+")
+#: What may stand before trees: comments, tags such as ``<DOC>``, and an id.
+_BEFORE_TREES = re.compile(rb"#|;;|<[^<>]*>$|[^\s()]+$")
+_LOWER = re.compile(r"[^\W\d_]*[a-z\u00df-\uffff]")
 
 
 def beginning(lines: Iterable[bytes]) -> tuple[list[bytes], list[int]]:
@@ -44,6 +87,15 @@ def beginning(lines: Iterable[bytes]) -> tuple[list[bytes], list[int]]:
     return seen, telling
 
 
+def first_lines(file: Iterable[bytes]) -> tuple[list[bytes], Iterator[bytes]]:
+    """Take as many lines as `sniff` looks at, of a live pipe as few as tell CoNLL; return them, and all lines."""
+    lines = iter(file)
+    seen, _ = beginning(lines)
+    if not getattr(getattr(file, "raw", None), "live", False):
+        seen += islice(lines, SAMPLE)
+    return seen, chain(seen, lines)
+
+
 def conll_at(seen: Sequence[bytes], telling: Sequence[int]) -> int | None:
     """Return the number of the first line with a word if what `beginning` took begins as CoNLL does, and else None."""
     if telling and any(line.startswith(b"#") and HEADER.match(line) for line in seen[: telling[0]]):
@@ -57,55 +109,186 @@ def conll_line(block: bytes) -> int | None:
 
 
 def refuse_conll(path: object, block: bytes) -> None:
-    """Refuse CoNLL, told by the beginning of a file, where plain text is read and positions are those of its lines.
+    """Refuse CoNLL, told by the beginning of sentences in memory. Raises DataError."""
+    line = conll_line(block)
+    if line is not None:
+        raise refused(path, line, "conll")
+
+
+def refused(path: object, line: int | None, kind: str, expected: str = "plain text") -> DataError:
+    """Return the error of a file of another kind than is read."""
+    return DataError(path, line, f"{KINDS[kind]}, where {expected} is expected{_ADVICE.get(kind, '')}")
+
+
+def refuse_others(path: object, block: bytes) -> None:
+    """Refuse what is no plain text, told by the beginning of a file, where positions are those of its lines.
 
     Raises
     ------
     DataError
     """
-    line = conll_line(block)
-    if line is not None:
-        raise DataError(path, line, "CoNLL, where plain text is expected; `aligntools conll` writes its words")
+    lines, _ = first_lines(io.BytesIO(block))
+    kind = sniff(lines, path=path)[0]
+    if kind != "text":
+        raise refused(path, conll_line(block) or _first(lines), kind)
 
 
-def sniff(lines: Sequence[bytes], among: Sequence[str] = FORMATS, separator: bytes | None = None) -> tuple[str, bytes]:
-    """Tell a text's format by its first lines.
+def sniff(
+    lines: Sequence[bytes], among: Sequence[str] = FORMATS, separator: bytes | None = None, path: object = None
+) -> tuple[str, bytes]:
+    """Tell a text's kind by its first lines.
 
-    CoNLL has a line of several columns that begins with the id of a first word. In tagged text every token has a
-    separator with something on both sides (nearly every one, where plain text is possible too). In columns each
+    CoNLL has a line of several columns that begins with the id of a first word. Trees have words with tags in brackets
+    within brackets. In tagged text every token has a separator with something on both sides. In columns each
     line has equally many, two or more, with tabs between them. All else is plain text, or, if that is not
-    possible, taken for tagged text, whose reader will say what is wrong.
+    possible, taken for tagged text, whose reader will say what is wrong. Where plain text is possible too, tags and
+    columns have to look like such.
 
     Parameters
     ----------
     lines : sequence of bytes
         The text's lines; 200 that are neither blank nor comments are looked at.
     among : sequence of str
-        The formats that are possible.
+        The kinds that are possible.
     separator : bytes or None
         Of tagged text, if it is known.
+    path : str, path or None
+        Of a file, for which other kinds are looked for, too, and refused.
 
     Returns
     -------
     format : str
     separator : bytes
         Of tagged text: the given one, or the one of `SEPARATORS` that most tokens have.
+
+    Raises
+    ------
+    DataError
+        When it is of another kind.
     """
-    sample = list(islice((x for x in lines if not is_blank(x)), SAMPLE))
+    sample = list(islice((x.rstrip(b"\r\n") for x in lines if not is_blank(x)), SAMPLE))
     separators = SEPARATORS if separator is None else (separator,)
+    if path is not None and (kind := other_kind(sample)):
+        raise refused(path, _first(lines), kind, _expected(among))
     if "conll" in among and conll_at(*beginning(lines)):
         return "conll", separators[0]
-    tokens = [token for line in sample for token in split_words(line.strip(b"\r\n"))]
-    split = {s: sum(bool(word and tag) for word, _, tag in (t.rpartition(s) for t in tokens)) for s in separators}
-    best = max(separators, key=split.__getitem__)  # the first of them, if equal
-    if "tagged" in among and split[best] == len(tokens) and (tokens or "text" not in among):
+    if "trees" in among and looks_like_trees(sample):
+        return "trees", separators[0]
+    tokens = [token for line in sample for token in split_words(line)]
+    parts = {s: [(word, tag) for word, _, tag in (t.rpartition(s) for t in tokens) if word and tag] for s in separators}
+    best = max(separators, key=lambda s: len(parts[s]))  # the first of them, if equal
+    text, share = "text" in among, len(parts[best]) / max(len(tokens), 1)
+    if "tagged" in among and (
+        (share > 0.9 and _are_tags([tag for _, tag in parts[best]])) if text else len(parts[best]) == len(tokens)
+    ):
         return "tagged", best
-    widths = {line.count(b"\t") for line in sample if not is_comment(line)}
-    if "columns" in among and len(widths) == 1 and min(widths) > 0:
+    rows = [line.split(b"\t") for line in sample if not is_comment(line)]
+    widths = Counter(map(len, rows))
+    if "columns" in among and len(widths) == 1 and (min(widths) > 1) and (not text or _are_columns(rows)):
         return "columns", best
-    if "text" in among and ("tagged" not in among or split[best] < 0.9 * len(tokens) or not tokens):
+    if text and path is not None and len(rows) > 1 and len(widths) == 1 and min(widths) > 1:
+        raise refused(path, _first(lines), "table", _expected(among))
+    if text:
         return "text", best
     return "tagged" if "tagged" in among else among[0], best
+
+
+def refuse_for(path: object, lines: Sequence[bytes], wanted: str) -> None:
+    """Refuse a file that is plainly of another kind than the one that is read, ``conll`` or ``trees``.
+
+    Raises
+    ------
+    DataError
+    """
+    sample = [line.rstrip(b"\r\n") for line in lines if not is_blank(line)]
+    kind = other_kind(sample) or sniff(lines)[0]
+    if kind != wanted and sample and not (wanted == "conll" and kind == "text" and any(b"\t" in x for x in sample)):
+        raise DataError(path, _first(lines), f"{KINDS[kind]}, where {KINDS[wanted]} is expected")
+
+
+def _expected(among: Sequence[str]) -> str:
+    return "plain text" if "text" in among else "text with tags"
+
+
+def _first(lines: Sequence[bytes]) -> int:
+    """Return the number of the first line that is not blank."""
+    return next((n for n, line in enumerate(lines, 1) if not is_blank(line)), 1)
+
+
+def _are_tags(tags: Sequence[bytes]) -> bool:
+    """Tell whether what stands behind separators may be tags: without lower case, or few and often the same."""
+    if len(tags) < 2:
+        return False
+    if len(tags) >= 20 and len(set(tags)) <= len(tags) / 2:
+        return True
+    return not any(_LOWER.match(tag.decode("utf-8", "ignore")) for tag in set(tags))
+
+
+def _are_columns(rows: Sequence[Sequence[bytes]]) -> bool:
+    """Tell whether words and tags may stand in the first two columns of lines; numbers of words are neither."""
+    fields = [field for row in rows for field in row[:2]]
+    return len(rows) > 1 and not any(b" " in x or not x for x in fields) and not all(map(bytes.isdigit, fields[::2]))
+
+
+def other_kind(lines: Sequence[bytes]) -> str:
+    """Return the kind of text that has no sentences to be read, by its first lines that are not blank, or nothing."""
+    if not lines:
+        return ""
+    first = lines[0].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if first.startswith(b"<"):
+        root = (xml_root(b"\n".join(lines)[:_LOOK]) or "").rpartition(":")[2].lower()
+        if root in ("tmx", "xliff", "html"):
+            return root
+        return "html" if first[:14].lower() == b"<!doctype html" else "xml" if first.startswith(b"<?xml") else ""
+    if first.startswith((b"#", b"%%")) and any(x.startswith((b"#BOS ", b"#BOT ", b"#FORMAT ")) for x in lines):
+        return "export"
+    if first == b"\\data\\" or (b"\\data\\" in lines and any(x.startswith(b"ngram 1=") for x in lines)):
+        return "arpa"
+    if _A3.match(first):
+        return "a3"
+    if all(map(_LINKS.fullmatch, (line.strip() for line in lines))) and sum(line.count(b"-") for line in lines) > 1:
+        return "links"
+    if all(map(_RULE.match, lines)):
+        return "rules"
+    fields = [_BARS.split(line) for line in lines]
+    fewest, most = min(map(len, fields)), max(map(len, fields))
+    if most == 2 == fewest:
+        return "pairs" if any(left.strip() and right.strip() for left, right in fields) else ""
+    return "fields" if fewest > 2 else ""
+
+
+def looks_like_trees(lines: Sequence[bytes]) -> bool:
+    """Tell whether first lines are those of trees in brackets: constituents that have words in brackets of their own.
+
+    Text in brackets within brackets is none: its words stand beside them, or are more than two.
+    """
+    start = next((n for n, line in enumerate(lines) if not _BEFORE_TREES.match(line.strip())), len(lines))
+    text = b"\n".join(lines[start:])[:_LOOK]
+    first = text.split(None, 1)[:1]
+    if first and b"(" not in first[0]:  # an id
+        text = text[text.find(first[0]) + len(first[0]) :]
+    open_brackets, leaves, constituents = list[list[int]](), 0, 0
+    for token in _BRACKET.findall(text):
+        if token == b"(":
+            if open_brackets and open_brackets[-1][0] > 1:
+                break
+            open_brackets.append([0, 0])
+        elif not open_brackets:
+            break
+        elif token != b")":
+            if open_brackets[-1][1]:
+                break
+            open_brackets[-1][0] += 1
+        else:
+            own, within = open_brackets.pop()
+            if (own == 1 and not within) or own > 3:
+                break
+            leaves, constituents = leaves + (own > 1), constituents + (within > 0)
+            if open_brackets:
+                open_brackets[-1][1] += 1
+    else:
+        return constituents > 0 and leaves > 0
+    return constituents > 0 and leaves > 2
 
 
 def looks_like_conll(lines: Sequence[bytes]) -> bool:

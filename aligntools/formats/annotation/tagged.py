@@ -4,6 +4,7 @@ Words are what stands between spaces and tabs; only a newline ends a line, and o
 with it. Where a line is a sentence, a blank line is a sentence without words, and no line is lost.
 """
 
+import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,9 +12,18 @@ from itertools import chain, islice, pairwise
 
 import numpy as np
 
-from aligntools.formats.annotation.conll import Conll, column_place, parse_conll, parse_parts
+from aligntools.formats.annotation.brackets import parse_trees, plain_trees
+from aligntools.formats.annotation.conll import Conll, blocks_of, column_place, parse_conll, parse_parts
 from aligntools.formats.annotation.conll_layouts import COLUMNS
-from aligntools.formats.annotation.sniffing import FORMATS, SAMPLE, SEPARATORS, beginning, conll_at, is_comment, sniff
+from aligntools.formats.annotation.sniffing import (
+    FORMATS,
+    KINDS,
+    SAMPLE,
+    SEPARATORS,
+    first_lines,
+    is_comment,
+    sniff,
+)
 from aligntools.formats.opening import files
 from aligntools.formats.opening.metering import FOR_OBJECTS
 from aligntools.ground.errors import DataError, UsageProblem
@@ -22,6 +32,7 @@ from aligntools.words.untokenized import hint
 from aligntools.words.vocabulary import split_words
 from aligntools.words.white_space import WhiteSpace, is_blank, kept_returns
 
+_log = logging.getLogger("aligntools")
 _SPACES = re.compile(rb"[\r\v\f]")  # what bytes.split takes for a space and we do not
 
 
@@ -54,25 +65,21 @@ class Tokens:
 
 
 def stream_text(path: object, lines: int = 10_000) -> Iterator[Tokens]:
-    """Read plain text, one sentence a line, in parts of ``lines`` sentences; the last may have fewer.
+    """Read the words of text of any kind, in parts of ``lines`` sentences; the last may have fewer.
 
-    Of CoNLL the words are read, unless ``lines`` is 1.
+    With one line in a part it is plain text, which is answered line by line.
 
     Raises
     ------
     DataError
-        When the file cannot be read.
+        When the file cannot be read, or is of a kind that has no sentences.
     """
-    white = WhiteSpace(path)
     with files.reading(path) as file:
-        for first, part in _parts(file, lines):
-            if first == 1 and lines > 1 and conll_at(*beginning(part)):  # else answered line by line
-                for conll in parse_parts(path, chain(part, file), lines):
-                    text = tokens_of_conll(conll, None)
-                    yield replace(text, words=list(map(without_spaces, text.words)))
-                return
-            yield parse_text(white.of_lines(part), first)
-    white.tell()
+        for part in _stream(path, file, "text" if lines == 1 else "auto", None, lines, FORMATS):
+            text = tokens_of_conll(part, None) if isinstance(part, Conll) else part
+            if text.format != "text":
+                text = replace(text, words=list(map(without_spaces, text.words)), tags=None)
+            yield text
 
 
 def read_text(path: object) -> Tokens:
@@ -101,42 +108,38 @@ def read_tagged(path: object, separator: bytes = b"_") -> Tokens:
 
 
 def stream_sentences(path: object, format: str = "auto", sentences: int = 10_000) -> Iterator[Conll | Tokens]:
-    """Read what is to be tagged, CoNLL or plain text, in parts; both have ``words`` and ``offsets``.
+    """Read what is to be tagged, CoNLL or the words of other text, in parts; both have ``words`` and ``offsets``.
 
-    Parameters are those of `stream_tags`, with ``text`` for ``tagged``, and so are the errors.
+    Parameters are those of `stream_tags`, and so are the errors.
     """
     with files.reading(path) as file:
-        lines = iter(file)
-        if format == "auto":
-            seen, _ = beginning(lines)
-            format, lines = sniff(seen, among=("conll", "text"))[0], chain(seen, lines)
-        if format == "conll":
-            yield from parse_parts(path, lines, sentences)
-        else:
-            white = WhiteSpace(path)
-            for first, part in _parts(lines, sentences):
-                if first == 1:
-                    hint(path, b"".join(part[:SAMPLE]))
-                yield parse_text(white.of_lines(part), first)
-            white.tell()
+        for part in _stream(path, file, format, None, sentences, FORMATS):
+            yield part if isinstance(part, Conll) else replace(part, tags=None)
 
 
 def stream_tags(
-    path: object, format: str = "auto", separator: bytes | None = None, sentences: int = 10_000, plain: bool = False
+    path: object,
+    format: str = "auto",
+    separator: bytes | None = None,
+    sentences: int = 10_000,
+    plain: bool = False,
+    column: str | int | None = None,
 ) -> Iterator[Conll | Tokens]:
-    """Read text with tags, CoNLL or ``word_TAG`` lines, in parts; both have ``words`` and ``offsets``.
+    """Read text with tags in parts; all have ``words`` and ``offsets``.
 
     Parameters
     ----------
     path : str
     format : str
-        ``conll``, ``tagged``, or ``auto``: as the first line that is neither blank nor a comment looks.
+        One of `FORMATS`, or ``auto``: as the first lines look.
     separator : bytes or None
-        Between word and tag of tagged text; None: the one that this line has.
+        Between word and tag of tagged text; None: the one that these lines have.
     sentences : int
         Most sentences in a part. A part of CoNLL may have none, but lines that belong into the output.
     plain : bool
         It may be plain text (``text``), too, which has no tags.
+    column : str, int or None
+        Of ``columns``: that of the tags, counted from 1; a name or None is the second one.
 
     Raises
     ------
@@ -144,21 +147,79 @@ def stream_tags(
         When the file cannot be read or is not what it should be.
     """
     with files.reading(path) as file:
-        lines = iter(file)
-        if format == "auto" or (format == "tagged" and separator is None):
-            seen, _ = beginning(lines)
-            among = ("conll", "tagged", *(["text"] if plain else [])) if format == "auto" else ("tagged",)
-            (format, separator), lines = sniff(seen, among, separator), chain(seen, lines)
-        if format == "conll":
-            yield from parse_parts(path, lines, sentences)
-        elif format == "text":
-            white = WhiteSpace(path)
-            for first, part in _parts(lines, sentences):
-                yield parse_text(white.of_lines(part), first)
-            white.tell()
-        else:
-            for first, part in _parts(lines, sentences):
-                yield parse_tagged(path, part, first, SEPARATORS[0] if separator is None else separator)
+        yield from _stream(path, file, format, separator, sentences, FORMATS if plain else FORMATS[:-1], column, True)
+
+
+def _stream(
+    path: object,
+    file: Iterable[bytes],
+    format: str,
+    separator: bytes | None,
+    sentences: int,
+    among: Sequence[str],
+    column: str | int | None = None,
+    tags: bool = False,
+) -> Iterator[Conll | Tokens]:
+    """Read lines of a file of one of some kinds; ``tags``: its tags are wanted."""
+    lines: Iterable[bytes] = file
+    if format == "auto" or (format == "tagged" and separator is None):
+        seen, lines = first_lines(file)
+        kinds = among if format == "auto" else ("tagged",)
+        format, separator = sniff(seen, kinds, separator, path)
+        if format in ("trees", "columns") or (format == "tagged" and not tags):
+            tell_kind(path, format)
+    yield from parts_of_kind(path, lines, format, separator, sentences, column)
+
+
+def parts_of_kind(
+    path: object,
+    lines: Iterable[bytes],
+    format: str,
+    separator: bytes | None,
+    sentences: int,
+    column: str | int | None = None,
+) -> Iterator[Conll | Tokens]:
+    """Read lines of a kind that is known, in parts of so many sentences; see `stream_tags`."""
+    if format == "conll":
+        yield from parse_parts(path, lines, sentences)
+    elif format == "trees":
+        yield from _of_trees(path, lines, sentences)
+    elif format == "columns":
+        for first, part in blocks_of(lines, sentences):
+            yield _columns(path, part, column or "upos", first)
+    elif format == "tagged":
+        for first, part in _parts(lines, sentences):
+            yield parse_tagged(path, part, first, SEPARATORS[0] if separator is None else separator)
+    else:
+        white = WhiteSpace(path)
+        for first, part in _parts(lines, sentences):
+            if first == 1 and sentences > 1:
+                hint(path, b"".join(part[:SAMPLE]))
+            yield parse_text(white.of_lines(part), first)
+        white.tell()
+
+
+def _of_trees(path: object, lines: Iterable[bytes], most: int) -> Iterator[Tokens]:
+    """Read the words of trees and their tags; a tree without words is a sentence without them."""
+    text = (line.rstrip(b"\n").removesuffix(b"\r").decode("utf-8", "surrogateescape") for line in lines)
+    found = list(parse_trees(text, path))
+    trees, notes = plain_trees([tree for _, tree in found])
+    for note in notes:
+        _log.info("%s: %s", path, note)
+    for begin in range(0, len(trees), most):
+        leaves = [list(tree.leaves()) for tree in trees[begin : begin + most]]
+        words = [(leaf.word or "").encode("utf-8", "surrogateescape") for own in leaves for leaf in own]
+        tags = [(leaf.label or "_").encode("utf-8", "surrogateescape") for own in leaves for leaf in own]
+        offsets = np.zeros(len(leaves) + 1, np.int64)
+        np.cumsum([len(own) for own in leaves], out=offsets[1:])
+        yield Tokens(words, offsets, tags, np.array([line for line, _ in found[begin : begin + most]]), "trees")
+
+
+def tell_kind(path: object, kind: str) -> None:
+    """Say that a file of text is read as what it is, where plain text may have been meant."""
+    words = ", its words those of syntax, one for each id" if kind == "conll" else ""
+    shown_path = "<stdin>" if str(path) == "-" else path
+    _log.info("%s: read as %s; its sentences are the lines%s", shown_path, KINDS[kind], words)
 
 
 def read_tags(
@@ -212,11 +273,13 @@ def _read(
         lines = list(file)
     if format == "auto" or (format == "tagged" and separator is None):
         kinds = among if format == "auto" else ("tagged",)
-        format, separator = sniff(lines, kinds, separator)
+        format, separator = sniff(first_lines(lines)[0], kinds, separator, path)
     if format == "conll":
         return tokens_of_conll(parse_conll(path, lines), column, partial)
     if format == "columns":
         return _columns(path, lines, column)
+    if format == "trees":
+        return next(_of_trees(path, lines, len(lines)))
     if format == "tagged":
         return parse_tagged(path, lines, 1, separator or SEPARATORS[0], partial)
     hint(path, b"".join(lines[:SAMPLE]))
@@ -330,12 +393,12 @@ def parse_tagged(path: object, lines: list[bytes], first: int, separator: bytes,
     return Tokens(words, offsets, tags, np.arange(first, first + len(lines)), "tagged")
 
 
-def _columns(path: object, lines: list[bytes], column: int | str | None) -> Tokens:
+def _columns(path: object, lines: list[bytes], column: int | str | None, first_line: int = 1) -> Tokens:
     """Take one word a line: the first column, and the tag from column ``column``, counted from 1."""
     place = column - 1 if isinstance(column, int) else 1
     tabs = any(b"\t" in line for line in lines)
     words, tags, lengths, starts, inside = [], [], [], [], False
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first_line):
         if is_blank(line):
             inside = False
             continue

@@ -14,7 +14,7 @@ from itertools import chain
 
 import numpy as np
 
-from aligntools.formats.annotation.conll_as_text import plain_blocks
+from aligntools.formats.annotation.as_plain_text import plain_blocks
 from aligntools.formats.opening import files
 from aligntools.formats.opening.metering import Readable, bounded_lines
 from aligntools.formats.text.corpus import REASONS, Bitext, Side, Skipped

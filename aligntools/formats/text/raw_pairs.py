@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.annotation.conll_as_text import refuse_file
+from aligntools.formats.annotation.as_plain_text import refuse_file
 from aligntools.formats.links.pharaoh import LineReader
 from aligntools.formats.opening import files
 from aligntools.formats.opening.files import open_input

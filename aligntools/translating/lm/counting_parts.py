@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.annotation.conll_as_text import is_conll
+from aligntools.formats.annotation.as_plain_text import is_plain_text
 from aligntools.formats.opening import files
 from aligntools.formats.text.numbered_text import LineSource, stream_numbered
 from aligntools.ground import memory
@@ -84,8 +84,8 @@ class PartedCounts:
 
 
 def sources_in_parts(sources: Sequence[LineSource], workers: int) -> list[LineSource]:
-    """Cut files into ranges of lines; what is compressed, CoNLL, a pipe or in memory stays whole."""
-    can_be_cut = [s.lines is None and files.is_plain(s.name) and not is_conll(s.name) for s in sources]
+    """Cut files into ranges of lines; what is compressed, not plain, a pipe or in memory stays whole."""
+    can_be_cut = [s.lines is None and files.is_plain(s.name) and is_plain_text(s.name) for s in sources]
     total = sum(os.path.getsize(s.name) for s, cut in zip(sources, can_be_cut, strict=True) if cut)
     size = int(np.clip(total // max(JOBS, 4 * workers), FEWEST, MOST))
     parts = []

@@ -1,0 +1,77 @@
+"""Text of other kinds where plain text is read: its words, one sentence a line."""
+
+import io
+import os
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from aligntools.formats.annotation.sniffing import SAMPLE, first_lines, refuse_conll, refuse_others, sniff
+from aligntools.formats.annotation.tagged import format_words, parts_of_kind, tell_kind
+from aligntools.formats.opening import files
+from aligntools.words.untokenized import hint
+from aligntools.words.white_space import WhiteSpace
+
+_PART = 4_000  # sentences in a block
+
+
+def plain_blocks(path: object, blocks: Iterable[bytes], white: WhiteSpace, convert: bool = True) -> Iterator[bytes]:
+    """Yield blocks of whole lines, or of text of another kind, told by the first of them, the words.
+
+    Words of CoNLL are the syntactic ones. A space within one is a no-break space, so that positions count words; a
+    sentence without words is a blank line.
+
+    Parameters
+    ----------
+    path : str, path or object
+        For messages. What is no file's name is text that something else reads, too.
+    white : WhiteSpace
+        Says what separates words in lines.
+    convert : bool
+        Otherwise other kinds are refused.
+
+    Raises
+    ------
+    DataError
+        When it is of a kind that is refused, or damaged.
+    """
+    rest, memory = iter(blocks), not isinstance(path, (str, os.PathLike)) and not hasattr(path, "splitting")
+    first = next(rest, b"")
+    while files.is_regular(path) and first.count(b"\n") < SAMPLE and (more := next(rest, b"")):
+        first += more
+    if memory:  # sentences, whatever they look like; but CoNLL would be lines of columns
+        refuse_conll(path, first)
+    kind, separator = ("text", None) if memory else sniff(first_lines(io.BytesIO(first))[0], path=path)
+    if kind == "text":
+        hint(path, first)
+        yield white(first)
+        yield from white.through(rest)
+        return
+    if not convert or not isinstance(path, (str, os.PathLike)):
+        refuse_others(path, first)
+    tell_kind(path, kind)
+    lines = (line for block in chain([first], rest) for line in _lines(block))
+    for part in parts_of_kind(path, lines, kind, separator, _PART):
+        yield white.of_words(format_words(part.words, part.offsets))
+
+
+def is_plain_text(path: object) -> bool:
+    """Tell whether a file, which must not be a pipe, begins as plain text does."""
+    return sniff(_beginning(path), path=path)[0] == "text"
+
+
+def refuse_file(path: object) -> None:
+    """Refuse a file, which must not be a pipe, if it is no plain text. Raises DataError."""
+    refuse_others(path, b"".join(_beginning(path)))
+
+
+def _beginning(path: object) -> list[bytes]:
+    with files.reading(path) as file:
+        return first_lines(file)[0]
+
+
+def _lines(block: bytes) -> Iterator[bytes]:
+    *whole, last = block.split(b"\n")
+    for line in whole:
+        yield line + b"\n"
+    if last:
+        yield last
