@@ -119,7 +119,7 @@ def command(*, no_reverse_lm: bool, samples: int | None, quiet: bool, verbose: b
     if imputes and files.reverse_lm is None and not no_reverse_lm:
         raise UsageProblem("--monolingual needs --reverse-lm, or --no-reverse-lm to impute without one")
     sampled = {} if samples is None else {"impute": "samples", "n_sources": samples}
-    with notices.shown(quiet) if run.asked else notices.hushed(quiet):
+    with notices.shown(quiet):
         tune_by_files(
             files,
             declared.settings(TuningSettings, o),

@@ -1,6 +1,5 @@
 """``aligntools parse``: a parser, or a grammar of constituents, applied to text."""
 
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -13,7 +12,7 @@ from aligntools.ground.errors import UsageProblem
 
 #: Options that only one kind of model has.
 _DEPENDENCIES = {"labels", "map", "projective", "single_root"}
-_CONSTITUENTS = {"decode", "pruning", "given_tags", *TreeLists.names()}
+_CONSTITUENTS = {"decode", "pruning", "keep_tags", *TreeLists.names()}
 
 
 def _length() -> Any:
@@ -26,7 +25,7 @@ def _length() -> Any:
 @click.command(
     "parse",
     cls=options.Command,
-    renamed=renamed(ParserDecisions),
+    renamed=renamed(ParserDecisions, GrammarDecisions),
     basic="model output labels format column map unbuffered projective max_length n_best samples workers threads quiet",
 )
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
@@ -70,7 +69,8 @@ def command(**o: Any) -> None:
 
     With a grammar of constituents the text may be plain, and a tree in brackets is written for each sentence, one a
     line; (()) where there are no words. Tags that the text has are kept in the trees: XPOS by default in CoNLL.
-    With --n-best or --samples several trees of each sentence are written, with its number and their probabilities.
+    Of trees in brackets the words are parsed, and with --keep-tags their tags are kept. With --n-best or
+    --samples several trees of each sentence are written, with its number and their probabilities.
 
     \b
     Example:
@@ -93,7 +93,7 @@ def command(**o: Any) -> None:
         "unbuffered": o["unbuffered"],
         "ending": partial(serving.until_terminated, o["unbuffered"]),
     }
-    with notices.shown(quiet) if run.asked else nullcontext():
+    with notices.shown(quiet):
         if grammar:
             how["lists"] = declared.settings(TreeLists, o)
             words = TreeParsing(files, declared.settings(GrammarDecisions, o), reading, run, lines, **how).parse()

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterable
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -103,7 +102,7 @@ def command(**o: Any) -> None:
 
     run, quiet = declared.settings(Run, o), o["quiet"]
     lines = reporting.SpokenLines(not quiet)
-    with notices.shown(quiet) if run.asked else nullcontext():
+    with notices.shown(quiet):
         words = Tagging(
             declared.made_of(TagFiles, o),
             declared.made_of(TagInput, o, raw=declared.settings(RawReading, o)),

@@ -106,7 +106,7 @@ def command(*, no_lm: bool, arc_weights: tuple[float, ...], quiet: bool, verbose
         unbuffered=o["unbuffered"],
         ending=partial(serving.until_terminated, o["unbuffered"]),
     )
-    with notices.shown(quiet) if run.asked else notices.hushed(quiet):
+    with notices.shown(quiet):
         found = work.translate()
     if verbose:
         seconds, count = time.perf_counter() - lines.began, found.sentences

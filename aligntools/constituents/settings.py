@@ -109,9 +109,10 @@ class GrammarDecisions(Settings):
         group=_DECISIONS,
         metavar="P",
     )
-    given_tags: bool = option(
-        True,
+    keep_tags: bool | None = option(
+        None,
         "Words have the tags that the text has, where it has some; or their tags are found, too.",
+        otherwise="keep-tags; no-keep-tags where the text is trees in brackets",
         group=_DECISIONS,
     )
     max_length: int = option(

@@ -12,6 +12,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "ibm_iterations": "ibm1_iterations",
         "model_iterations": "iterations",
     },
+    "GrammarDecisions": {"given_tags": "keep_tags"},
     "GrammarFilter": {"span": "span_limit"},
     "TreeConstraints": {"any_root": "not single_root", "non_projective": "not projective"},
     "TransferSettings": {"head": "max_pairs", "weights": "transferred"},

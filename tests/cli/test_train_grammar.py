@@ -129,13 +129,13 @@ def test_tags_of_the_text_are_kept(model, samples):
     assert done.returncode == 0, done.stderr
     rows = [row.split("\t") for row in (samples / "en.conllu").read_text().splitlines()]
     assert [tag for tree in trees(done.stdout) for tag in tree.tags()] == [r[4] for r in rows if r[0].isdigit()]
-    found = run("parse", "-q", "-m", model, samples / "en.conllu", "--no-given-tags").stdout
+    found = run("parse", "-q", "-m", model, samples / "en.conllu", "--no-keep-tags").stdout
     assert found != done.stdout
     assert found.count(b"\n") == done.stdout.count(b"\n") == 101
     universal = run("parse", "-m", model, samples / "en.tagged")
     assert b"words have tags that the grammar has never seen (" in universal.stderr
     assert b"(DET The)" in universal.stdout
-    assert b"(DET" not in run("parse", "-m", model, samples / "en.tagged", "--no-given-tags").stdout
+    assert b"(DET" not in run("parse", "-m", model, samples / "en.tagged", "--no-keep-tags").stdout
 
 
 def test_what_it_learned_by_is_found_again(model, samples, tmp_path):
@@ -178,7 +178,7 @@ def test_a_grammar_from_tags_parses_text_with_tags(induced, samples):
     score = run("eval-brackets", "--unlabelled", "--no-whole", samples / "en.mrg", "-", stdin=done.stdout)
     assert score.returncode == 0, score.stderr
     fails(run("parse", "-m", induced, samples / "en.txt"), "en.txt:1: token 'His' has no separator")
-    fails(run("parse", "-m", induced, "--no-given-tags", samples / "en.tagged"), "parses text with tags", status=2)
+    fails(run("parse", "-m", induced, "--no-keep-tags", samples / "en.tagged"), "parses text with tags", status=2)
     assert run("parse", "-m", induced, stdin=b"\n\n").stdout == b"(())\n(())\n"
     live = run("parse", "-m", induced, "--unbuffered", stdin=b"a_DET b_NOUN\n")
     assert live.stdout.startswith(b"( (TOP (X")

@@ -169,7 +169,7 @@ class GrammarDecisionsKeywords(TypedDict, total=False):
 
     decode: Literal["max-rule", "viterbi"]
     pruning: float
-    given_tags: bool
+    keep_tags: bool | None
     max_length: int
 
 

@@ -169,15 +169,18 @@ class ConstituentParser(Annotator, TreeDistributions, ShownAsModel):
 
     def _parsed(self, sentences: Sequence[Any], decisions: GrammarDecisions, pool: "Pool") -> list[Tree]:
         words, tags = read_sentences(sentences)
-        return self.model.parse(words, tags if decisions.given_tags else None, decisions, pool).trees
+        return self.model.parse(words, None if decisions.keep_tags is False else tags, decisions, pool).trees
 
     def unknown_tags(self, tags: Iterable[bytes]) -> set[bytes]:
         """Return those of some tags that no tree of the training had; they say nothing of their words."""
         known = {*self.model.grammar.symbols[: self.model.grammar.n_tags], "_"}
         return {tag for tag in {*tags} if clean(decoded(tag)) not in known}
 
-    def tags_of(self, text: Parsed, column: str | int | None) -> list[bytes] | None:
-        """Return the tags of what a reader returned, None where it has none."""
+    def tags_of(self, text: Parsed, column: str | int | None, decisions: GrammarDecisions) -> list[bytes] | None:
+        """Return the tags of what a reader returned, None where it has none or they are not to be kept."""
+        of_trees = not isinstance(text, Conll) and text.format == "trees" and not self.needs_tags
+        if decisions.keep_tags is False or (decisions.keep_tags is None and of_trees):
+            return None
         if isinstance(text, Conll):
             return text.column(column_place(self.column if column is None else column))
         return text.tags
@@ -216,7 +219,7 @@ class ConstituentParser(Annotator, TreeDistributions, ShownAsModel):
     ) -> tuple[list[list[str]], list[list[str]] | None]:
         """Return the words and the tags of what a reader returned."""
         tell_unused("conll" if isinstance(text, Conll) else text.format, "the text", column, None)
-        tags = self.tags_of(text, column) if decisions.given_tags else None
+        tags = self.tags_of(text, column, decisions)
         edges = text.offsets.tolist()
         words = [list(map(decoded, text.words[a:b])) for a, b in pairwise(edges)]
         if tags is None:

@@ -135,7 +135,7 @@ class Parsing(ParsedFiles[Parser, Found]):
         return stream_requests(path, self.reading.format, self.reading.mark, tags=True)
 
     def _parts(self, path: str, parser: Parser) -> Iterable[Parsed]:
-        return stream_tags(path, self.reading.format, self.reading.mark, PART)
+        return stream_tags(path, self.reading.format, self.reading.mark, PART, column=self.reading.column)
 
     def _note(self, path: str, before: int, found: Found) -> None:
         self._notes.take(path, before, found.note)

@@ -118,7 +118,7 @@ def _parse(wanted: _Wanted, parser: ConstituentParser, text: Parsed, pool: "Pool
         found = parser.parse_read(text, decisions, reading.column, pool)
         counts = {name: np.flatnonzero(getattr(found, name)) for name in _FLAT}
         written = format_trees(found.trees).encode("utf-8", "surrogateescape")
-    tags = (parser.tags_of(text, reading.column) if decisions.given_tags else None) or []
+    tags = (parser.tags_of(text, reading.column, decisions)) or []
     strange = parser.unknown_tags(tags)
     unknown = Counter(tag for tag in tags if tag in strange) if strange else {}
     firsts = {name: (len(n), int(n[0])) for name, n in counts.items() if len(n)}
@@ -167,7 +167,8 @@ class TreeParsing(ParsedFiles[ConstituentParser, Found]):
         return stream_requests(path, how.format, how.mark, tags=how.format == "tagged" or parser.needs_tags)
 
     def _parts(self, path: str, parser: ConstituentParser) -> Iterable[Parsed]:
-        return stream_tags(path, self.reading.format, self.reading.mark, PART, plain=not parser.needs_tags)
+        how = self.reading
+        return stream_tags(path, how.format, how.mark, PART, plain=not parser.needs_tags, column=how.column)
 
     def _take(self, path: str, before: int, found: Found) -> bytes:
         written = super()._take(path, before, found)
@@ -193,6 +194,6 @@ class TreeParsing(ParsedFiles[ConstituentParser, Found]):
             shown = " ".join(tag.decode("utf-8", "replace") for tag in list(self._tags)[:SHOWN])
             found.append(
                 f"warning: {self._unknown} words have tags that the grammar has never seen ({shown}); see `column` and"
-                " `given_tags`"
+                " `keep_tags`"
             )
         return found

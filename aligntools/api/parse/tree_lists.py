@@ -146,6 +146,6 @@ class TreeDistributions:
         with pool_of(run.threads) as pool:
             for part in batches(sentences, PART):
                 words, tags = read_sentences(part)
-                given = tags if decisions.given_tags else None
+                given = None if decisions.keep_tags is False else tags
                 yield from self.model.listed(words, lists, given, decisions, pool, first)
                 first += len(words)
