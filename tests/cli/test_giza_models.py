@@ -1,5 +1,6 @@
 """GIZA++'s tables align new text: align -m with a folder of them."""
 
+import gzip
 import shutil
 
 import numpy as np
@@ -148,15 +149,46 @@ def test_what_is_missing_is_named(text, giza, tmp_path):
     classes.write_bytes(lines)
     (giza / "reverse.n3.final").unlink()
     refused("reverse.n3.final: is not there; a model of IBM 3 or IBM 4 has it")
-    (giza / "reverse.t3.final").rename(giza / "second.t3.final")
+    for path in giza.glob("reverse.*"):
+        path.rename(giza / path.name.replace("reverse", "second"))
     refused("has tables of forward, second; expected one training, or 'forward' and 'reverse'")
-    (giza / "second.t3.final").unlink()
+    for path in giza.glob("second.*"):
+        path.unlink()
     (giza / "source.vcb").unlink()
     refused("source.vcb: is not there; expected the vocabulary here, as ")
-    (giza / "forward.t3.final").unlink()
+    for path in giza.glob("forward.*"):
+        path.unlink()
     refused("is a directory without GIZA++'s tables; expected a model file, or PREFIX.t3.final")
     given = ("align", "-s", text / "de", "-t", text / "en", "--init-model", text / "ibm4")
     fails(run(*given), "--init-model goes on from a model file; GIZA++'s tables have no counts", status=2)
+
+
+@pytest.mark.parametrize("model", ["ibm3", "ibm4"])
+@pytest.mark.parametrize("direction", ["forward", "reverse"])
+def test_no_table_that_is_missing_empty_or_compressed_changes_links_silently(text, tmp_path, model, direction):
+    folder = shutil.copytree(text / model, tmp_path / "giza")
+    pair = at.Aligner.load(folder).align("der zug fährt um acht uhr ab .", "the train leaves at eight o'clock .")
+    tables = ("t3", "n3", "p0_3", "hhmm", *(("d4", "D4") if model == "ibm4" else ("d3",)))
+    for name in (*(f"{direction}.{table}.final" for table in tables), f"{direction}.hhmm.final.alpha"):
+        path = folder / name
+        whole = path.read_bytes()
+        path.write_bytes(b"")
+        with pytest.raises(DataError, match=f"{name}: (is empty|has 0 lines)"):
+            at.Aligner.load(folder)
+        path.unlink()
+        with pytest.raises(DataError, match=f"{name}: is not there"):
+            at.Aligner.load(folder)
+        (folder / f"{name}.gz").write_bytes(gzip.compress(whole))
+    for name in ("source.vcb", "target.vcb", f"{direction}.gizacfg"):
+        (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes()))
+        (folder / name).unlink()
+    found = at.Aligner.load(folder).align("der zug fährt um acht uhr ab .", "the train leaves at eight o'clock .")
+    assert str(found) == str(pair)
+    table = folder / f"{direction}.t3.final.gz"
+    lines = gzip.decompress(table.read_bytes()).split(b"\n")
+    table.write_bytes(gzip.compress(b"\n".join(lines[: len(lines) // 2]) + b"\n"))
+    with pytest.raises(DataError, match=r"t3.final.gz:\d+: ends before word"):
+        at.Aligner.load(folder)
 
 
 def test_gizas_smoothing_of_distances(text, giza):

@@ -60,11 +60,14 @@ def whole_lines(path: str | PathLike[str]) -> Iterator[tuple[int, bytes]]:
 
     These programs end each line, so that a line without an end is one that was cut off.
     """
+    number = 0
     with files.reading(path) as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 raise DataError(path, number, "the file ends within this line; it was cut off, write it again")
             yield number, line.rstrip(b" \t\r\n")
+    if not number:
+        raise DataError(path, None, "is empty; write it again")
 
 
 def _shown(line: bytes) -> str:

@@ -30,7 +30,7 @@ _BEGUN = re.compile(
     rb"\x1f|B(Z(h([1-9](1(A(Y(&S?)?)?)?|\x17(r(E(8P?)?)?)?)?)?)?)?|\xfd(7(z(X(Z)?)?)?)?"
     rb"|\x28(\xb5(\x2f)?)?|[\x50-\x5f](\x2a(\x4d)?)?|\xef(\xbb(\xbf)?)?|\xff(\xfe\x00?)?|\xfe"
 )
-_SUFFIXES = tuple(_MAGIC)
+SUFFIXES = tuple(_MAGIC)
 MARK = b"\xef\xbb\xbf"
 #: Marks of other encodings, the longer ones first.
 _WIDE = {
@@ -50,7 +50,17 @@ _OTHERS = {
     b"\x04\x22\x4d\x18": "compressed by lz4",
     b"LZIP\x01": "compressed by lzip",
     b"\x1f\x9d": "compressed by compress",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an OLE file (an encrypted document, or one of Office before 2007)",
+    b"%PDF-": "a PDF",
+    b"{\\rtf": "RTF",
+    b"\x89PNG\r\n": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"GIF8": "a GIF picture",
+    b"\x7fELF": "a program",
+    b"SQLite format 3\0": "an SQLite database",
+    b"\x93NUMPY": "an array of NumPy",
 }
+_CONTROLS = bytes({*range(32), 127} - {*b"\t\n\v\f\r\x1b"})
 _MODEL = b'{"__metadata__"'  # behind the header's length
 _FIRST, _STEP = 1 << 16, 1 << 17  # bytes read at first, and in front of a decompressor
 _READ = 1 << 12  # characters that are looked at
@@ -60,7 +70,7 @@ RETURNS = "carriage returns and no line ends; convert it, for instance with tr '
 
 def suffix_of(path: object) -> str:
     """Return the suffix that says how a file is to be compressed, or nothing."""
-    return next((s for s in _SUFFIXES if str(path).endswith(s)), "")
+    return next((s for s in SUFFIXES if str(path).endswith(s)), "")
 
 
 def compression_of(path: str | os.PathLike[str]) -> str:
@@ -305,9 +315,10 @@ class Recognized(io.RawIOBase):
             self._source = source
         if (kind := _other(data)) and not (self._archive and data.startswith(ARCHIVE)):
             raise DataError(self._path, None, f"{kind}, where text is expected")
-        if not self._wide and (encoding := _wide(data)):
-            advice = f"{encoding[:6]}? convert it, for instance with iconv -f {encoding} -t UTF-8"
-            raise DataError(self._path, None, f"bytes that are not UTF-8 ({advice})")
+        if not self._wide:
+            refuse_wide(self._path, data)
+            if _is_binary(data[:_READ]):
+                raise DataError(self._path, None, "binary data, where text is expected")
         self._first = data if self._keeps_mark else data.removeprefix(MARK)
         return source
 
@@ -368,6 +379,19 @@ def _two_bytes_each(low: bytes, high: bytes, data: bytes, name: str) -> bool:
     text = codecs.getincrementaldecoder(name)("replace").decode(data)[:_READ]
     odd = sum(unicodedata.category(c) in ("Cc", "Cn", "Co") for c in text if c not in "\t\r\n") + text.count("\ufffd")
     return "\n" in text and odd < len(text) / 20
+
+
+def refuse_wide(path: object, data: bytes) -> None:
+    """Refuse what begins as UTF-16 or UTF-32 do. Raises DataError."""
+    if encoding := _wide(data):
+        advice = f"{encoding[:6]}? convert it, for instance with iconv -f {encoding} -t UTF-8"
+        raise DataError(path, None, f"bytes that are not UTF-8 ({advice})")
+
+
+def _is_binary(data: bytes) -> bool:
+    """Tell whether bytes are no text of any encoding: not UTF-8, and one in 30 is a control character."""
+    controls = len(data) - len(data.translate(None, _CONTROLS))
+    return controls > 1 and controls > len(data) / 30 and not _is_utf8(data)
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from aligntools.formats.opening.recognizing import Pushed, Raw
+from aligntools.formats.opening.recognizing import Pushed, Raw, refuse_wide
 from aligntools.formats.opening.streamed_xml import XmlReader, xml_root
 from aligntools.formats.text.unit_copies import UnitCopy
 from aligntools.formats.text.units import READERS, Languages, Unit, languages_given
@@ -75,6 +75,7 @@ class PairsFile(str):
             return source, data
         while b"\n" not in data and len(data) < _LOOK and (more := source.read(_LOOK)):
             data += more
+        refuse_wide(self, data)
         columns = self._columns(data.removeprefix(_MARK).partition(b"\n")[0])
         self.kind = "table"
         return Lines(self._rows(Pushed(data, source), columns)), b""

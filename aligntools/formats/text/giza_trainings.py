@@ -1,6 +1,8 @@
 """What a training by GIZA++, MGIZA or ``align --giza-dir`` left in a folder: finding its files, reading them all."""
 
+import logging
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,13 +10,16 @@ import numpy as np
 
 from aligntools.formats.links import giza_reading as reading
 from aligntools.formats.links.giza_tables import JUMPS
+from aligntools.formats.opening.recognizing import SUFFIXES, suffix_of
 from aligntools.formats.text.giza_numbers import read_vcb
 from aligntools.ground.errors import DataError
 
-#: How names of files of tables end, one of each training.
+#: How names of files of tables end, before the suffix of a compression.
 _TRANSLATIONS = ".t3.final"
+_TABLE = re.compile(r"(.+)\.(?:[ant]3|[dD][34]|p0_3)\.final")
 #: Which settings name the vocabularies of the words that generate, and of those that are generated; and how MGIZA's
 #: copies of them are called.
+_log = logging.getLogger("aligntools")
 _VOCABULARIES = (("s", "sourcevocabularyfile", "trn.src.vcb"), ("t", "targetvocabularyfile", "trn.trg.vcb"))
 
 
@@ -59,13 +64,14 @@ def read_trainings(folder: str | os.PathLike[str]) -> tuple[GizaTraining | None,
     """Read the training of each direction in a folder, forward and reverse; None where there is none.
 
     One training alone is the forward one, in which source words generate target words, unless its files' names begin
-    with ``reverse``. Of two, names begin with ``forward`` and ``reverse``.
+    with ``reverse``. Of two, names begin with ``forward`` and ``reverse``. Files may be compressed.
 
-    Raises DataError when there is none or it cannot be told which is which, when a file cannot be read or is not as
-    GIZA++ writes it, or when the two have different vocabularies.
+    Raises DataError when there is none or it cannot be told which is which, when a file of one is missing, cannot be
+    read or is not as GIZA++ writes it, or when the two have different vocabularies.
     """
     place = Path(folder)
-    names = sorted(path.name.removesuffix(_TRANSLATIONS) for path in place.glob(f"*{_TRANSLATIONS}"))
+    files = (_TABLE.fullmatch(path.name.removesuffix(suffix_of(path.name))) for path in place.iterdir())
+    names = sorted({found[1] for found in files if found})
     if not names:
         raise DataError(
             folder, None, "is a directory without GIZA++'s tables; expected a model file, or PREFIX.t3.final"
@@ -86,6 +92,12 @@ def read_trainings(folder: str | os.PathLike[str]) -> tuple[GizaTraining | None,
                 raise DataError(folder, None, "the trainings have different classes; expected two of one text")
         if (forward.heads is None) != (reverse.heads is None):
             raise DataError(folder, None, "one training is of IBM 4 and the other of IBM 3; expected the same model")
+        if (forward.jumps is None) != (reverse.jumps is None):
+            missing = f"{(forward if forward.jumps is None else reverse).prefix}.{JUMPS}"
+            raise DataError(missing, None, "is not there, and that of the other direction is; expected both or neither")
+    else:
+        direction = "forward" if forward else "reverse"
+        _log.info("%s: tables of one training, %s; its links are of the %s direction", folder, names[0], direction)
     return forward, reverse
 
 
@@ -115,22 +127,38 @@ class TrainingFiles:
 
 def read_training(prefix: str) -> GizaTraining:
     """Read one direction's files, whose names begin with ``prefix`` and a dot; see `read_trainings`."""
-    path = f"{prefix}.gizacfg"
-    settings = reading.read_settings(path) if os.path.exists(path) else {}
+    path = _there(f"{prefix}.gizacfg")
+    settings = reading.read_settings(path) if path else {}
     source, target = (_vocabulary(prefix, settings, *names) for names in _VOCABULARIES)
-    heads, jumps = f"{prefix}.d4.final", f"{prefix}.{JUMPS}"
+    heads, others, jumps = (f"{prefix}.{end}" for end in ("d4.final", "D4.final", JUMPS))
+    of_ibm4 = _there(heads) or _there(others) or settings.get("model4iterations", "0") != "0"
     files = TrainingFiles(
         prefix,
         (source, target),
-        (f"{source}.classes", f"{target}.classes"),
-        f"{prefix}{_TRANSLATIONS}",
-        f"{prefix}.n3.final",
-        f"{prefix}.d3.final",
-        f"{prefix}.p0_3.final",
-        (heads, f"{prefix}.D4.final") if os.path.exists(heads) else None,
-        jumps if os.path.exists(jumps) else None,
+        tuple(_needed(f"{vcb.removesuffix(suffix_of(vcb))}.classes", "IBM 4") for vcb in (source, target))
+        if of_ibm4
+        else ("", ""),
+        _needed(f"{prefix}{_TRANSLATIONS}"),
+        _needed(f"{prefix}.n3.final"),
+        "" if of_ibm4 else _needed(f"{prefix}.d3.final", "IBM 3"),
+        _needed(f"{prefix}.p0_3.final"),
+        (_needed(heads, "IBM 4"), _needed(others, "IBM 4")) if of_ibm4 else None,
+        _needed(jumps) if _there(jumps) or _there(f"{jumps}.alpha") else None,
     )
     return read_files(files, settings)
+
+
+def _there(path: str) -> str | None:
+    """Return the name of a file that may be compressed, or None."""
+    return next((path + suffix for suffix in ("", *SUFFIXES) if os.path.exists(path + suffix)), None)
+
+
+def _needed(path: str, model: str = "IBM 3 or IBM 4") -> str:
+    """Return the name of a file that may be compressed; DataError where it is missing."""
+    found = _there(path)
+    if found is None:
+        raise DataError(path, None, f"is not there; a model of {model} has it")
+    return found
 
 
 def read_files(files: TrainingFiles, settings: dict[str, str]) -> GizaTraining:
@@ -141,9 +169,6 @@ def read_files(files: TrainingFiles, settings: dict[str, str]) -> GizaTraining:
     classes.
     """
     source, target = (read_vcb(file) for file in files.vocabularies)
-    for file in (files.translations, files.fertilities):
-        if not os.path.exists(file):
-            raise DataError(file, None, "is not there; a model of IBM 3 or IBM 4 has it")
     translations = reading.read_translations(files.translations)
     fertilities = reading.read_fertilities(files.fertilities)
     _check_words(files, translations, fertilities, source, target)
@@ -165,7 +190,7 @@ def read_files(files: TrainingFiles, settings: dict[str, str]) -> GizaTraining:
     jumps = first = None
     if files.jumps:
         jumps = reading.read_jumps(files.jumps)
-        first = reading.read_first_positions(f"{files.jumps}.alpha")
+        first = reading.read_first_positions(_needed(f"{files.jumps.removesuffix(suffix_of(files.jumps))}.alpha"))
     return GizaTraining(
         files.prefix,
         (source, target),
@@ -189,8 +214,8 @@ def _vocabulary(prefix: str, settings: dict[str, str], short: str, long: str, co
     if named:
         tried = [os.path.join(os.path.dirname(prefix), os.path.basename(named)), named, *tried]
     for path in tried:
-        if os.path.exists(path):
-            return path
+        if found := _there(path):
+            return found
     where = f"as {prefix}.gizacfg names it" if named else f"as {prefix}.gizacfg would name it (-{short})"
     raise DataError(tried[0], None, f"is not there; expected the vocabulary here, {where}, or {prefix}.{copy}")
 
@@ -218,6 +243,9 @@ def _check_words(
     if last > fertilities.words.max():
         found = f"ends before word {last}, whose translations {files.translations} has"
         raise DataError(files.fertilities, len(fertilities.words), f"{found}; it was cut off, write it again")
+    if last < fertilities.words.max():
+        found = f"ends before word {fertilities.words.max()}, whose fertilities {files.fertilities} has"
+        raise DataError(files.translations, len(translations.p), f"{found}; it was cut off, write it again")
     for path, words in zip(files.vocabularies, (source, target), strict=True):
         if len(set(words.values())) < len(words):
             raise DataError(path, None, "a word is twice in the vocabulary, under different numbers")
