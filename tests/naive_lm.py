@@ -1,6 +1,7 @@
 """Language models with dictionaries, straight from the formulas; slow, and with nothing of what it checks."""
 
 from collections import Counter, defaultdict
+from fractions import Fraction
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
 
@@ -38,10 +39,10 @@ class KneserNey:
     def _discounts(self, n, fallback):
         n1, n2, n3, n4 = (sum(a == c for a in self.adjusted[n].values()) for c in (1, 2, 3, 4))
         if n1 and n2 and n3:
-            y = n1 / (n1 + 2 * n2)
+            y = Fraction(n1, n1 + 2 * n2)
             found = (1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3)
-            if all(0 <= d <= j for j, d in enumerate(found, 1)):
-                return found
+            if all(0 < d <= j for j, d in enumerate(found, 1)):
+                return tuple(map(float, found))
         self.fell_back.append(n)
         return fallback
 

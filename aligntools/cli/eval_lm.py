@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aligntools import LanguageModelSettings
-from aligntools.cli import declared, options
+from aligntools.cli import declared, notices, options
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def command(
     from aligntools.ground.parallel import Pool
 
     loaded = LanguageModel.load(model, verify=verify)
-    with Pool(threads) as pool, writing(output) as out:
+    with notices.shown(quiet), Pool(threads) as pool, writing(output) as out:
         if lines:
             for path in texts:
                 for score in loaded.score_lines(path, lowercase=lowercase, split=split, threads=pool):

@@ -1,6 +1,7 @@
 """Estimation of language models, against the formulas with dictionaries."""
 
 import itertools
+import json
 import math
 
 import numpy as np
@@ -15,6 +16,7 @@ from aligntools.translating.lm import counting, kneser_ney
 from aligntools.translating.lm.counting import Sorter
 from aligntools.translating.lm.kernels_lm import word_score
 from aligntools.translating.lm.language_model import from_blocks
+from tests.cli.running import run
 from tests.naive_lm import BEGIN, END, UNKNOWN, KneserNey
 
 texts = st.lists(st.lists(st.sampled_from("abcd"), max_size=7), min_size=1, max_size=12).filter(any)
@@ -128,10 +130,24 @@ def test_what_the_discounts_need():
         ([0, 1, 0, 1, 1], "count of 2"),
         ([0, 0, 1, 1, 1], "count of 1"),
         ([0, 9, 1, 9, 0], "2 would"),
+        ([0, 6, 3, 4, 1], "2 would be 0"),
     ):
         found = kneser_ney.discounts_of(counts)
         assert found.values == kneser_ney.FALLBACK
         assert word in found.problem
+
+
+def test_a_text_that_repeats_itself_leaves_something_for_words_that_do_not_follow(tmp_path):
+    lines = ["the gate is open", "the gate is shut", "a gate is open"]
+    (tmp_path / "text").write_text("".join(line + "\n" for line in lines * 3))
+    (tmp_path / "other").write_text("<s> the cat is open </s>\n")
+    trained = run("train-lm", "-n", 5, tmp_path / "text", "-o", tmp_path / "lm")
+    assert b"would be 0; discounts 0.5, 1, 1.5 are used" in trained.stderr
+    rows = [row.split(b"\t") for row in (tmp_path / "lm").read_bytes().split(b"\n")]
+    assert min(float(row[2]) for row in rows if len(row) == 3) > -9  # backoff weights
+    found = run("eval-lm", "-m", tmp_path / "lm", "--json", tmp_path / "other")
+    assert b"2 times <s> or </s> in the text, which count as unknown words" in found.stderr
+    assert json.loads(found.stdout)["results"][0]["perplexity"] < 100
 
 
 def test_thresholds_that_cannot_be(tmp_path):

@@ -83,7 +83,8 @@ def discounts_of(counts_of_counts: Sequence[int] | np.ndarray) -> Discounts:
     y = n[1] / (n[1] + 2 * n[2])
     values = tuple(j - (j + 1) * y * n[j + 1] / n[j] for j in (1, 2, 3))
     for j, value in enumerate(values, 1):
-        if not 0 <= value <= j:
+        # without a discount nothing is left for words that do not follow: the product of whole numbers tells a zero
+        if not 0 <= value <= j or j * n[j] * (n[1] + 2 * n[2]) == (j + 1) * n[1] * n[j + 1]:
             return Discounts(FALLBACK, f"the discount of adjusted count {j} would be {value:.3g}")
     return Discounts(values)
 

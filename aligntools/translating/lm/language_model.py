@@ -5,6 +5,7 @@ bytes a slot, a third to two thirds of the slots in use. Probabilities are those
 says (Katz 1987), in natural logarithms.
 """
 
+import logging
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from aligntools.ground.ranges import counts
 from aligntools.words.vocabulary import CompiledLexicon, Vocabulary
 
 UNKNOWN, BEGIN, END = 0, 1, 2
+_log = logging.getLogger("aligntools")
 _KIND = "lm"
 _LN10 = math.log(10)
 _BLOCKS = 64
@@ -240,21 +242,25 @@ def score_text(
 ) -> Iterator[WordScores]:
     """Read a text, a sentence a line, and score it part by part, with ``texts`` the words themselves too.
 
-    Words that look like <s> or </s> are unknown ones.
+    Words that look like <s> or </s> are unknown ones; how many there are is logged.
 
     Raises DataError when the file cannot be read or is not UTF-8.
     """
     size = len(model.vocabulary)
     known = list(model.vocabulary.encoded())
-    lexicon = CompiledLexicon(known[1:])
+    lexicon, symbols = CompiledLexicon(known[1:]), 0
     for side in stream_numbered(text, lexicon, lowercase=lowercase):
         tokens = side.tokens
         words = None
         if texts:
             known += lexicon.words(len(known))
             words = [known[k] for k in tokens.tolist()]
+        symbols += int(np.isin(tokens, (BEGIN, END)).sum())
         tokens[(tokens <= END) | (tokens >= size)] = UNKNOWN
         yield replace(score(model, tokens, side.offsets, pool), texts=words)
+    if symbols:
+        name = text.name if isinstance(text, LineSource) else text
+        _log.info("%s: %d times <s> or </s> in the text, which count as unknown words; leave them out", name, symbols)
 
 
 def score_sentence(model: NgramModel, words: Sequence[str], begins: bool = True) -> WordScores:
