@@ -10,8 +10,10 @@ ahead of spaCy's sentencizer and level with pysbd, which has 22 languages and no
 models that are downloaded, and syntok has three languages.
 """
 
+import logging
 import re
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Protocol
 
 from aligntools.ground.errors import UsageProblem
@@ -20,6 +22,16 @@ from aligntools.words import clusters
 _CHUNK, _BETWEEN_SPACES = re.compile(r"\S+"), re.compile("[^ ]+")
 #: Web and mail addresses, without the punctuation behind them.
 _ADDRESS = re.compile(r"(?<!\S)(?:(?:https?|ftp)://|www\.)\S*[\w/=&#]|(?<!\S)[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+#: Languages whose words have no spaces between them, and that ICU has dictionaries of.
+UNSPACED = {
+    **dict.fromkeys(("zh", "zho", "chi", "cmn", "yue"), "Chinese"),
+    **dict.fromkeys(("ja", "jpn"), "Japanese"),
+    **dict.fromkeys(("th", "tha"), "Thai"),
+    **dict.fromkeys(("lo", "lao"), "Lao"),
+    **dict.fromkeys(("km", "khm"), "Khmer"),
+    **dict.fromkeys(("my", "mya", "bur"), "Burmese"),
+}
+_log = logging.getLogger("aligntools")
 _LANGUAGES = re.compile(r"([a-z]{2,3})-([a-z]{2,3})")
 
 
@@ -44,9 +56,17 @@ class Words(Protocol):
 def tokenizer(language: str, name: str = "moses") -> Words:
     """Return ``moses`` or ``icu`` for a language, an ISO code.
 
-    Raises UsageProblem when its package is not installed.
+    A warning says where Moses' rules would take a sentence for a word. Raises UsageProblem when its package is not
+    installed.
     """
-    return IcuTokenizer(language) if name == "icu" else Tokenizer(language)
+    if name == "icu":
+        return IcuTokenizer(language)
+    if language in UNSPACED:
+        needed = "" if find_spec("icu4py") else " (needs pip install 'aligntools[icu]')"
+        problem = "%s has no spaces between words, and Moses' rules leave what stands between spaces or punctuation as"
+        advice = "one word; `tokenizer=icu` finds its words by a dictionary%s"
+        _log.warning(f"{problem} {advice}", UNSPACED[language], needed, extra={"once": f"unspaced {language}"})
+    return Tokenizer(language)
 
 
 def tokenizers(pair: str, name: str | None = None) -> list[Words]:

@@ -1,5 +1,6 @@
 """Vectors of words as kinds of evidence: of files, and of an encoder of words by themselves."""
 
+import logging
 import os
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
     from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
+
+
+_log = logging.getLogger("aligntools")
 
 
 class VectorSource(WordSource):
@@ -66,6 +70,10 @@ class FileVectors(VectorSource):
         from aligntools.formats.models.word_vectors import read_word_vectors
 
         one, other = (read_word_vectors(path, own) for path, own in zip(self.paths, words, strict=True))
+        for path, own, side in zip(self.paths, (one, other), ("source", "target"), strict=True):
+            if len(own) and not own.any():
+                why = "another language, exchanged sides, or another tokenization?"
+                _log.warning("%s has no vector of any word of the %s side: %s", path, side, why)
         if one.shape[1] != other.shape[1]:
             problem = f"has vectors of {other.shape[1]} numbers, and {self.paths[0]} of {one.shape[1]}"
             raise DataError(self.paths[1], None, f"{problem}; both have to be of one space")

@@ -191,4 +191,7 @@ def lookup_of(classes: ClassList | PathLike | None, words: list[bytes]) -> WordL
         return None
     given = classes if isinstance(classes, ClassList) else read_classes(os.fspath(classes))
     own = in_form(given.words, form_of(words))[0]
-    return WordLookup.of(ClassList(own, given.classes, given.counts, given.paths))
+    lookup = WordLookup.of(ClassList(own, given.classes, given.counts, given.paths))
+    if words and not lookup.find(list(set(words))).any():
+        _log.warning("none of the words of `classes` is one of the text: another language, or another tokenization?")
+    return lookup

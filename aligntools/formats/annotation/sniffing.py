@@ -59,6 +59,7 @@ _BARS = re.compile(rb"(?<!\S)\|\|\|(?!\S)")
 _BRACKET = re.compile(rb"[()]|[^()\s]+")
 #: What may stand before trees: comments, tags such as ``<DOC>``, and an id.
 _BEFORE_TREES = re.compile(rb"#|;;|<[^<>]*>$|[^\s()]+$")
+_PLAIN_TAG = re.compile(rb"[A-Z]{2,}")
 _LOWER = re.compile(r"[^\W\d_]*[a-z\u00df-\uffff]")
 
 
@@ -202,7 +203,10 @@ def refuse_for(path: object, lines: Sequence[bytes], wanted: str) -> None:
     """
     sample = [line.rstrip(b"\r\n") for line in lines if not is_blank(line)]
     kind = other_kind(sample) or sniff(lines)[0]
-    if kind != wanted and sample and not (wanted == "conll" and kind == "text" and any(b"\t" in x for x in sample)):
+    rows = [line for line in sample if not (wanted == "conll" and line.startswith(b"#"))]
+    if kind == "text" and (not rows or any(b"\t" in line for line in rows)):
+        return  # nothing, or columns whose reader knows better what is wrong
+    if kind != wanted:
         raise DataError(path, _first(lines), f"{KINDS[kind]}, where {KINDS[wanted]} is expected")
 
 
@@ -218,7 +222,7 @@ def _first(lines: Sequence[bytes]) -> int:
 def _are_tags(tags: Sequence[bytes]) -> bool:
     """Tell whether what stands behind separators may be tags: without lower case, or few and often the same."""
     if len(tags) < 2:
-        return False
+        return bool(tags) and bool(_PLAIN_TAG.fullmatch(tags[0]))
     if len(tags) >= 20 and len(set(tags)) <= len(tags) / 2:
         return True
     return not any(_LOWER.match(tag.decode("utf-8", "ignore")) for tag in set(tags))
