@@ -80,8 +80,8 @@ def take_out(
     for part in _any_parts(path, reading):
         if isinstance(part, Tokens):
             if to not in ("words", "tagged") or tokens != "words" or column is not None:
-                chosen = f"`to={to}`" if to not in ("words", "tagged") else "`tokens`" if column is None else "`column`"
-                problem = f"{KINDS[part.format]}, which have words and tags alone; {chosen} is for CoNLL"
+                option = f"`to={to}`" if to not in ("words", "tagged") else "`tokens`" if column is None else "`column`"
+                problem = f"{KINDS[part.format]}, where CoNLL is expected: {option} is about its columns"
                 raise DataError(path, None, problem)
             words = without_spaces(part.words, mark)
             if to == "words":

@@ -238,7 +238,7 @@ def other_kind(lines: Sequence[bytes]) -> str:
     """Return the kind of text that has no sentences to be read, by its first lines that are not blank, or nothing."""
     if not lines:
         return ""
-    first = lines[0].removeprefix(b"\xef\xbb\xbf").lstrip()
+    first = lines[0].removeprefix(b"\xef\xbb\xbf").lstrip(b" \t")
     if first.startswith(b"<"):
         root = (xml_root(b"\n".join(lines)[:_LOOK]) or "").rpartition(":")[2].lower()
         if root in ("tmx", "xliff", "html"):
@@ -250,14 +250,17 @@ def other_kind(lines: Sequence[bytes]) -> str:
         return "arpa"
     if _A3.match(first):
         return "a3"
-    if all(map(_LINKS.fullmatch, (line.strip() for line in lines))) and sum(line.count(b"-") for line in lines) > 1:
+    if (
+        all(map(_LINKS.fullmatch, (line.strip(b" \t") for line in lines)))
+        and sum(line.count(b"-") for line in lines) > 1
+    ):
         return "links"
     if all(map(_RULE.match, lines)):
         return "rules"
     fields = [_BARS.split(line) for line in lines]
     fewest, most = min(map(len, fields)), max(map(len, fields))
     if most == 2 == fewest:
-        return "pairs" if any(left.strip() and right.strip() for left, right in fields) else ""
+        return "pairs" if any(not (is_blank(left) or is_blank(right)) for left, right in fields) else ""
     return "fields" if fewest > 2 else ""
 
 
@@ -266,7 +269,7 @@ def looks_like_trees(lines: Sequence[bytes]) -> bool:
 
     Text in brackets within brackets is none: its words stand beside them, or are more than two.
     """
-    start = next((n for n, line in enumerate(lines) if not _BEFORE_TREES.match(line.strip())), len(lines))
+    start = next((n for n, line in enumerate(lines) if not _BEFORE_TREES.match(line.strip(b" \t"))), len(lines))
     text = b"\n".join(lines[start:])[:_LOOK]
     first = text.split(None, 1)[:1]
     if first and b"(" not in first[0]:  # an id

@@ -135,9 +135,7 @@ def read_training(prefix: str) -> GizaTraining:
     files = TrainingFiles(
         prefix,
         (source, target),
-        tuple(_needed(f"{vcb.removesuffix(suffix_of(vcb))}.classes", "IBM 4") for vcb in (source, target))
-        if of_ibm4
-        else ("", ""),
+        (_classes(source), _classes(target)) if of_ibm4 else ("", ""),
         _needed(f"{prefix}{_TRANSLATIONS}"),
         _needed(f"{prefix}.n3.final"),
         "" if of_ibm4 else _needed(f"{prefix}.d3.final", "IBM 3"),
@@ -146,6 +144,11 @@ def read_training(prefix: str) -> GizaTraining:
         _needed(jumps) if _there(jumps) or _there(f"{jumps}.alpha") else None,
     )
     return read_files(files, settings)
+
+
+def _classes(vocabulary: str) -> str:
+    """Return the file of the classes of a vocabulary's words."""
+    return _needed(f"{vocabulary.removesuffix(suffix_of(vocabulary))}.classes", "IBM 4")
 
 
 def _there(path: str) -> str | None:
