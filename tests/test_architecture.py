@@ -552,7 +552,7 @@ AT_WHITE_SPACE = {
         formats/annotation/conll.py formats/annotation/conll_layouts formats/models/modelfile
         formats/text/exchange formats/text/units""",
     "numbers and links, as bytes": """adapters/eflomal/numbered aligning/parts/planning api/translate/extracting
-        cli/standins/force_align formats/annotation/conll_tokens formats/links/bal formats/links/given_links
+        cli/standins/force_align formats/links/bal formats/links/given_links
         formats/links/giza.py formats/links/giza_reading formats/links/goldlinks formats/models/word_vectors
         formats/text/giza_numbers formats/text/numbered_sentences formats/translation/grammar_text""",
     "what a file begins with": "api/align/markup api/models/model_views api/parse/constituents formats/links/apertium",
