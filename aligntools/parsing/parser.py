@@ -130,7 +130,7 @@ class ParserModel:
             if self.labeler.templates != TEMPLATES:
                 header["label_templates"] = list(self.labeler.templates)
             arrays |= {f"labeler.{name}": a for name, a in self.labeler.arrays().items()}
-        write_model(path, KIND, header, arrays)
+        write_model(path, KIND, header, arrays, _checked)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "ParserModel":

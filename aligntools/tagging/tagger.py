@@ -294,7 +294,7 @@ class TaggerModel:
         for n, m in enumerate(self.all_members):
             arrays |= {f"{n}.{name}": getattr(m.chain, name) for name in _CHAIN}
             arrays |= {f"{n}.values": m.chain.values.astype(np.float32), f"{n}.prior": m.prior, f"{n}.shares": m.shares}
-        write_model(path, KIND, header, arrays)
+        write_model(path, KIND, header, arrays, _assemble)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "TaggerModel":

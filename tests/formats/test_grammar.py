@@ -229,6 +229,8 @@ def test_what_is_no_rule(text, line, message, path):
 
 def test_damaged_model_files(path, tmp_path):
     g = read_grammar(path(HIERO))
+    write_grammar(tmp_path / "good", g, "binary")
+    header, arrays = modelfile.read_model(tmp_path / "good", "grammar")
     for name, value in (
         ("source", np.full(len(g.source), 9, np.int32)),
         ("target_offsets", g.target_offsets[::-1].copy()),
@@ -236,7 +238,9 @@ def test_damaged_model_files(path, tmp_path):
         ("links", g.links[:2]),
         ("sparse_ids", np.zeros(1, np.int32)),
     ):
-        write_grammar(tmp_path / "bad", replace(g, **{name: value}), "binary")
+        with pytest.raises(ModelError, match="could not be loaded"):
+            write_grammar(tmp_path / "bad", replace(g, **{name: value}), "binary")
+        modelfile.write_model(tmp_path / "bad", "grammar", header, arrays | {name: value})
         with pytest.raises(ModelError, match="damaged"):
             read_grammar(tmp_path / "bad")
     modelfile.write_model(tmp_path / "other", "tagger", {}, {"a": np.zeros(1)})

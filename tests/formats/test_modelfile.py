@@ -208,3 +208,14 @@ def test_a_file_of_another_program_is_told_from_a_model_by_what_writes_one(tmp_p
     tensors.write(tmp_path / "other", {}, {})
     with pytest.raises(ModelError, match=r"is not a model of this program; Tagger.save\(\) writes one$"):
         read_model(tmp_path / "other", "tagger")
+
+
+def test_what_could_not_be_loaded_is_not_written(tmp_path):
+    def check(header, arrays):
+        assert header == {"a": [1]}  # as it is read
+        raise ValueError("no")
+
+    path = tmp_path / "m"
+    with pytest.raises(ModelError, match=r"m: is not written, as it could not be loaded \(no\)"):
+        write_model(path, "x", {"a": (1,)}, {"b": np.zeros(2)}, check)
+    assert not path.exists()

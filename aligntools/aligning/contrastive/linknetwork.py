@@ -110,7 +110,7 @@ class LinkNetwork:
     def save(self, path: str | os.PathLike[str], taught: dict[str, Any] | None = None) -> None:
         """Write a file of the network, which appears whole or not at all; ``taught`` says by what, for readers."""
         header, arrays = self.parts()
-        write_model(str(path), self.KIND, header | {"taught": taught or {}}, arrays)
+        write_model(str(path), self.KIND, header | {"taught": taught or {}}, arrays, self.from_parts)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "LinkNetwork":

@@ -123,7 +123,7 @@ class InducedGrammar:
             "roots": self.rules.roots,
             "rules": self.rules.rules,
         }
-        write_model(path, KIND, {"settings": self.settings}, arrays)
+        write_model(path, KIND, {"settings": self.settings}, arrays, self._of_parts)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "InducedGrammar":
@@ -133,19 +133,24 @@ class InducedGrammar:
         """
         header, arrays = read_model(path, KIND, verify)
         with fitting(path):
-            vocabulary = hold_vocabulary(arrays, "tags.blob", "tags.starts", text=False)
-            tags, symbols, settings = len(vocabulary) - 1, len(arrays["roots"]), header["settings"]
-            if not 1 <= tags <= MOST or not 1 <= symbols <= MOST or not isinstance(settings, dict):
-                raise ValueError(f"{symbols} symbols, {tags} tags")
-            size = symbols + tags
-            roots = hold(arrays, "roots", (symbols,), np.float64, 0, 1)
-            rules = DenseRules(roots, hold(arrays, "rules", (symbols, size, size), np.float64, 0, 1))
-            if any(np.abs(rows.sum(1) - 1).max() > 1e-6 for rows in rules.rows()):
-                raise ValueError("probabilities do not sum to 1")
-            column_place(settings.get("column", "upos"))
-            if settings.get("punct", "drop") not in PUNCTUATION:
-                raise ValueError("settings")
-            return cls(vocabulary, rules, settings)
+            return cls._of_parts(header, arrays)
+
+    @classmethod
+    def _of_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> "InducedGrammar":
+        """Return what a file holds."""
+        vocabulary = hold_vocabulary(arrays, "tags.blob", "tags.starts", text=False)
+        tags, symbols, settings = len(vocabulary) - 1, len(arrays["roots"]), header["settings"]
+        if not 1 <= tags <= MOST or not 1 <= symbols <= MOST or not isinstance(settings, dict):
+            raise ValueError(f"{symbols} symbols, {tags} tags")
+        size = symbols + tags
+        roots = hold(arrays, "roots", (symbols,), np.float64, 0, 1)
+        rules = DenseRules(roots, hold(arrays, "rules", (symbols, size, size), np.float64, 0, 1))
+        if any(np.abs(rows.sum(1) - 1).max() > 1e-6 for rows in rules.rows()):
+            raise ValueError("probabilities do not sum to 1")
+        column_place(settings.get("column", "upos"))
+        if settings.get("punct", "drop") not in PUNCTUATION:
+            raise ValueError("settings")
+        return cls(vocabulary, rules, settings)
 
 
 def leaves_alone(words: Sequence[str], tags: Sequence[str]) -> Tree:

@@ -176,7 +176,7 @@ class NeuralGrammar:
         """Write the model file."""
         arrays = {"terminals.blob": self.vocabulary.blob, "terminals.starts": self.vocabulary.starts}
         sizes = {name: getattr(self.sizes, name) for name in _SIZES}
-        write_model(path, KIND, {"settings": self.settings, "sizes": sizes}, arrays | self.arrays)
+        write_model(path, KIND, {"settings": self.settings, "sizes": sizes}, arrays | self.arrays, self._of_parts)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "NeuralGrammar":
@@ -186,17 +186,21 @@ class NeuralGrammar:
         """
         header, arrays = read_model(path, KIND, verify)
         with fitting(path):
-            vocabulary = hold_vocabulary(arrays, "terminals.blob", "terminals.starts", text=False)
-            settings, numbers = header["settings"], header["sizes"]
-            symbols, preterminals, width, latent = (
-                int(hold_number(numbers, name, counts(0 if name == "latent" else 1, MOST))) for name in _SIZES
-            )
-            sizes = Sizes(symbols, preterminals, len(vocabulary), width, latent)
-            own = {
-                name: hold(arrays, name, shape, np.float32, -_LARGEST, _LARGEST)
-                for name, shape in sizes.shapes().items()
-            }
-            column_place(settings.get("column", "upos"))
-            if settings.get("punct", "drop") not in PUNCTUATION or settings.get("terminals", "tags") not in TERMINALS:
-                raise ValueError("settings")
-            return cls(vocabulary, own, sizes, settings)
+            return cls._of_parts(header, arrays)
+
+    @classmethod
+    def _of_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> "NeuralGrammar":
+        """Return what a file holds."""
+        vocabulary = hold_vocabulary(arrays, "terminals.blob", "terminals.starts", text=False)
+        settings, numbers = header["settings"], header["sizes"]
+        symbols, preterminals, width, latent = (
+            int(hold_number(numbers, name, counts(0 if name == "latent" else 1, MOST))) for name in _SIZES
+        )
+        sizes = Sizes(symbols, preterminals, len(vocabulary), width, latent)
+        own = {
+            name: hold(arrays, name, shape, np.float32, -_LARGEST, _LARGEST) for name, shape in sizes.shapes().items()
+        }
+        column_place(settings.get("column", "upos"))
+        if settings.get("punct", "drop") not in PUNCTUATION or settings.get("terminals", "tags") not in TERMINALS:
+            raise ValueError("settings")
+        return cls(vocabulary, own, sizes, settings)

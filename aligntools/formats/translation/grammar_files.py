@@ -53,7 +53,7 @@ def write_grammar(path: str | os.PathLike[str], grammar: GrammarRules, format: s
     for side in ("source", "target"):
         vocabulary = getattr(grammar, f"{side}_vocabulary")
         arrays |= {f"{side}_blob": vocabulary.blob, f"{side}_starts": vocabulary.starts}
-    modelfile.write_model(path, KIND, header, arrays)
+    modelfile.write_model(path, KIND, header, arrays, _checked)
 
 
 def _read_binary(path: str | os.PathLike[str], verify: bool) -> GrammarRules:

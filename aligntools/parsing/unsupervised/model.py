@@ -151,7 +151,7 @@ class ValenceModel:
             "decide": self.parameters.decide,
             "root": self.parameters.root,
         }
-        write_model(path, KIND, {"settings": self.settings}, arrays)
+        write_model(path, KIND, {"settings": self.settings}, arrays, self._of_parts)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "ValenceModel":
@@ -161,15 +161,20 @@ class ValenceModel:
         """
         header, arrays = read_model(path, KIND, verify)
         with fitting(path):
-            vocabulary = hold_vocabulary(arrays, "tags.blob", "tags.starts", text=False)
-            n, settings = len(vocabulary) - 1, header["settings"]
-            if not 1 <= n <= MOST_TAGS or not isinstance(settings, dict):
-                raise ValueError(f"{n} tags")
-            shapes = {"choose": (n, 2, n), "decide": (n, 2, 2, 2), "root": (n,)}
-            parameters = Valence(*(hold(arrays, name, shape, np.float64, 0, 1) for name, shape in shapes.items()))
-            if any(np.abs(rows.sum(1) - 1).max() > 1e-6 for rows in parameters.rows()):
-                raise ValueError("probabilities do not sum to 1")
-            column_place(settings.get("column", "upos"))
-            if settings.get("map", "none") not in MAPS or settings.get("punct", "drop") not in PUNCTUATION:
-                raise ValueError("settings")
-            return cls(vocabulary, parameters, settings)
+            return cls._of_parts(header, arrays)
+
+    @classmethod
+    def _of_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> "ValenceModel":
+        """Return what a file holds."""
+        vocabulary = hold_vocabulary(arrays, "tags.blob", "tags.starts", text=False)
+        n, settings = len(vocabulary) - 1, header["settings"]
+        if not 1 <= n <= MOST_TAGS or not isinstance(settings, dict):
+            raise ValueError(f"{n} tags")
+        shapes = {"choose": (n, 2, n), "decide": (n, 2, 2, 2), "root": (n,)}
+        parameters = Valence(*(hold(arrays, name, shape, np.float64, 0, 1) for name, shape in shapes.items()))
+        if any(np.abs(rows.sum(1) - 1).max() > 1e-6 for rows in parameters.rows()):
+            raise ValueError("probabilities do not sum to 1")
+        column_place(settings.get("column", "upos"))
+        if settings.get("map", "none") not in MAPS or settings.get("punct", "drop") not in PUNCTUATION:
+            raise ValueError("settings")
+        return cls(vocabulary, parameters, settings)

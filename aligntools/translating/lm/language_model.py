@@ -83,7 +83,7 @@ class NgramModel:
         header = {"order": self.order, "counts": self.counts, "has_unknown": self.has_unknown}
         arrays = {name: getattr(self, name) for name in ("unigrams", "keys", "values")}
         arrays |= {"words": self.vocabulary.blob, "starts": self.vocabulary.starts}
-        modelfile.write_model(path, _KIND, header, arrays)
+        modelfile.write_model(path, _KIND, header, arrays, _checked)
 
 
 class Repeated(ValueError):
