@@ -37,8 +37,9 @@ def command(**o: Any) -> None:
 
     Files have trees in brackets, one on a line or over several, with the same words in the same order. Functions
     (NP-SBJ), traces and labels above the sentence (TOP) are left out, and so is punctuation; PRT counts as ADVP. A line
-    (()) is a sentence without a tree: its gold brackets are missing. Gold trees without words do not count. exact: sentences with all brackets and no other;
-    crossing: brackets of a sentence that cross a gold one, in the mean.
+    (()) is a sentence without a tree: its gold brackets are missing. Gold trees without words do not count.
+    exact: sentences with all brackets and no other; crossing: brackets of a sentence that cross a gold one, in the
+    mean.
 
     \b
     Example:
