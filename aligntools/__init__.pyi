@@ -3,9 +3,9 @@
 from aligntools.aligning.checking.settings import CheckSettings as CheckSettings
 from aligntools.aligning.contrastive.settings import ContrastiveSettings as ContrastiveSettings
 from aligntools.aligning.contrastive.taught import TeachingSettings as TeachingSettings
-from aligntools.aligning.filter_settings import FilterSettings as FilterSettings
 from aligntools.aligning.settings import AlignerSettings as AlignerSettings
 from aligntools.aligning.settings import Decisions as Decisions
+from aligntools.aligning.settings import FilterSettings as FilterSettings
 from aligntools.aligning.settings import PartSettings as PartSettings
 from aligntools.aligning.settings import PriorWeights as PriorWeights
 from aligntools.aligning.settings import ReconstructionSettings as ReconstructionSettings
@@ -48,8 +48,8 @@ from aligntools.api.convert.pieces import links_to_pieces as links_to_pieces
 from aligntools.api.convert.pieces import links_to_words as links_to_words
 from aligntools.api.convert.projecting import Projection as Projection
 from aligntools.api.convert.projecting import project as project
-from aligntools.api.models.loading import load as load
-from aligntools.api.models.model_views import view_model as view_model
+from aligntools.api.models import load as load
+from aligntools.api.models import view_model as view_model
 from aligntools.api.parse.constituents import ConstituentParser as ConstituentParser
 from aligntools.api.parse.constituents import train_grammar as train_grammar
 from aligntools.api.parse.grammar_induction import InducedConstituentParser as InducedConstituentParser

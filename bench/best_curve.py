@@ -59,8 +59,8 @@ def measured(o, pair, more, start, pool):
     import aligntools as at
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.candidates import CandidateFinder
-    from aligntools.aligning.contrastive.holding_back import held_back
     from aligntools.aligning.contrastive.noise import pick
+    from aligntools.aligning.contrastive.tasks import held_back
     from aligntools.api.align.contrastive_base import train_base
     from aligntools.formats.links.goldlinks import read_gold
     from aligntools.formats.links.pharaoh import concatenate

@@ -94,7 +94,7 @@ def refined(study, finder, start, passes=None):
     from dataclasses import replace
 
     from aligntools.aligning.contrastive import tasks
-    from aligntools.aligning.contrastive.holding_back import held_back
+    from aligntools.aligning.contrastive.tasks import held_back
 
     plan = replace(tasks.learning_plan("all"), threshold=study.threshold, start=start)
     plan = replace(plan, start=held_back(plan.start, plan.active, len(study.bitext)))

@@ -110,9 +110,9 @@ def _learn(text, templates, l2, iterations, pool, **space):
     from aligntools.parsing.features.space import FeatureSpace
     from aligntools.parsing.features.vocabularies import Vocabularies
     from aligntools.parsing.learning import training
+    from aligntools.parsing.learning.treebank import usable
     from aligntools.parsing.parser import ParserModel
     from aligntools.parsing.settings import TreeConstraints
-    from aligntools.parsing.trees.usable import usable
 
     words, tags, offsets, heads = text
     vocabularies, trees = Vocabularies.of(words, tags), TreeConstraints()
@@ -192,7 +192,7 @@ def _median(o, work):
 
 def _learning(o, parser, train, pool, most):
     from aligntools.parsing.learning import training
-    from aligntools.parsing.trees.usable import usable
+    from aligntools.parsing.learning.treebank import usable
 
     words, tags, offsets, heads = train
     heads = usable(heads, offsets, parser.constraints, "lift", "join").heads

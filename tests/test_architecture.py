@@ -466,11 +466,11 @@ SHARED = {
 #: Modules that are named by a participle, not by a noun of the field. The same holds.
 PARTICIPLES = """
 adapters/eflomal/numbered adapters/eflomal/running aligning/applying/decided aligning/checking/judging
-aligning/contrastive/supervised aligning/contrastive/teaching aligning/describing
+aligning/contrastive/supervised aligning/contrastive/teaching api/align/model_view
 aligning/links/mismatched aligning/parts/planning aligning/parts/reading aligning/terms/counting
 aligning/terms/finding aligning/terms/nesting api/align/checking api/align/deciding
 api/align/filtering api/align/reshaping api/align/teaching api/convert/combining api/convert/projecting
-api/given/annotated api/given/naming api/models/loading api/running/answering api/running/watching
+api/given/annotated api/given/naming api/models api/running/answering api/running/watching
 api/serving/described api/serving/gathering api/serving/running api/serving/supervising api/translate/extracting
 api/views/showing api/views/viewing cli/declared cli/grouping cli/paging cli/placing cli/reporting
 cli/serving constituents/binarizing constituents/describing constituents/kernels_listed
@@ -555,13 +555,12 @@ AT_WHITE_SPACE = {
         cli/standins/force_align formats/links/bal formats/links/given_links
         formats/links/giza.py formats/links/giza_reading formats/links/goldlinks formats/models/word_vectors
         formats/text/giza_numbers formats/text/numbered_sentences formats/translation/grammar_text""",
-    "what a file begins with": "api/align/markup api/models/model_views api/parse/constituents formats/links/apertium",
+    "what a file begins with": "api/align/markup api/models api/parse/constituents",
     "as the program does in whose place it stands": """adapters/eflomal/priors adapters/eflomal/text adapters/simalign
-        api/score/scorers cli/standins/eflomal_align cli/standins/mgiza formats/links/dictd formats/translation/arpa
-        words/pieces words/untokenized""",
+        api/score/scorers cli/standins/eflomal_align cli/standins/mgiza formats/links/dictionary
+        formats/translation/arpa words/pieces words/untokenized""",
     "raw text and documents, in which all white space is alike": """aligning/checking/surface api/serving/answers
         formats/annotation/raw_text formats/markup projecting/markup words/piece_marks""",
-    "surrounding spaces in a message": "formats/links/dictionary",
 }
 
 

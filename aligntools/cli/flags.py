@@ -1,5 +1,7 @@
 """Fields and functions, as the command line has them: in options, and in messages of what is below it."""
 
+from collections.abc import Mapping
+
 from aligntools.ground.errors import AligntoolsError, named
 from aligntools.ground.former_names import former
 
@@ -45,9 +47,21 @@ COMMANDS = {
 }
 
 
+#: The options of the command that runs, by their fields.
+_own: dict[str, list[str]] = {}
+
+
+def of_command(options: Mapping[str, list[str]]) -> None:
+    """Take note of the options of the command that runs; those of `FLAGS` may be called otherwise there."""
+    _own.clear()
+    _own.update(options)
+
+
 def flag(name: str) -> str:
     """Return the flag of a field: ``--min-length`` of ``min_length``."""
-    return FLAGS.get(name) or "--" + name.replace("_", "-")
+    plain = "--" + name.replace("_", "-")
+    short = FLAGS.get(name, plain)
+    return plain if plain in _own.get(name, ()) and short not in _own[name] else short
 
 
 def as_flag(name: str, value: str | None = None) -> str:

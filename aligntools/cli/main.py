@@ -132,6 +132,7 @@ def run(command: click.Command, args: Sequence[str] | None = None, prog_name: st
 
 
 def _run(command: click.Command, args: list[str], prog_name: str | None, debug: bool) -> int:
+    flags.of_command({})
     try:
         # not command.main(), which turns a closed pipe into exit status 1
         share = int(memory.SHARE * memory.available())

@@ -16,7 +16,7 @@ import click
 from aligntools import Loading, PieceReading, Reading, Tokenizing
 from aligntools.api.given.texts import text_path as text_path
 from aligntools.api.running.threads import available_cores
-from aligntools.cli import declared, placing
+from aligntools.cli import declared, flags, placing
 from aligntools.cli.docstrings import docstring
 from aligntools.cli.grouping import FC
 from aligntools.cli.grouping import group as group
@@ -80,6 +80,7 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, old spellings replaced."""
+        flags.of_command({parameter.name or "": parameter.opts for parameter in self.params})
         return super().parse_args(ctx, self._modern(args))
 
     def invoke(self, ctx: click.Context) -> Any:

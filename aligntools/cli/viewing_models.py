@@ -26,7 +26,7 @@ own_options = options.group(
 
 def view_of(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
     """Return the view and the number of the chart that is asked for, or None."""
-    from aligntools.api.models.model_views import view_model
+    from aligntools.api.models import view_model
 
     if given["files"]:
         raise UsageProblem(f"'{given['files'][0]}': --model is looked at alone")

@@ -31,7 +31,7 @@ def whole(metadata: dict, arrays: dict[str, np.ndarray]) -> bytes:
     data = save({k: np.ascontiguousarray(a) for k, a in arrays.items()}, text)
     if not sealing:  # as files of 0.2.0 and before
         return data
-    from aligntools.formats.models import checksums
+    from aligntools.formats.models import modelfile as checksums
 
     return checksums.sealed(data)
 

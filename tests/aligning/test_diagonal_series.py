@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.models import diagonal_series
-from aligntools.aligning.models.diagonal import tension_step
+from aligntools.aligning.models.ibm2 import tension_step
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Side
 

@@ -5,7 +5,7 @@ import pytest
 
 from aligntools.aligning.models import ibm1
 from aligntools.aligning.models import kernels_ibm as ki
-from aligntools.aligning.models.diagonal import TENSION_RANGE, sentence_shapes, tension_step
+from aligntools.aligning.models.ibm2 import TENSION_RANGE, sentence_shapes, tension_step
 from tests import naive
 from tests.aligning.building import close, world
 

@@ -8,8 +8,7 @@ import pytest
 import aligntools as at
 from aligntools.aligning.models.base import Task
 from aligntools.aligning.models.class_hmm import ClassHmm, ClassHmmStage
-from aligntools.aligning.models.hmm import Hmm, HmmStage
-from aligntools.aligning.models.null_shares import null_words
+from aligntools.aligning.models.hmm import Hmm, HmmStage, null_words
 from aligntools.aligning.settings import AlignerSettings
 from tests import naive
 from tests.aligning.building import close, naive_jumps, random_jumps, world

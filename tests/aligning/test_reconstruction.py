@@ -17,7 +17,7 @@ from aligntools.aligning.text.link_matrices import Chunk
 from aligntools.aligning.training import kernels_reconstruction as km
 from aligntools.aligning.training.reconstruction import reconstruct
 from aligntools.aligning.training.stages import train
-from aligntools.aligning.training.warm_start import warm_start
+from aligntools.aligning.training.train_model import warm_start
 from aligntools.ground.parallel import Pool
 from tests import naive_mre
 from tests.aligning.building import random_jumps, side

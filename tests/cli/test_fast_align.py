@@ -5,8 +5,7 @@ import sys
 import pytest
 
 from aligntools.api.running.threads import threads_of
-from aligntools.cli.standins.advice import in_own_terms
-from aligntools.cli.standins.fast_align import Dots, Flags, WrongFlags, parse, settings_of
+from aligntools.cli.standins.fast_align import Dots, Flags, WrongFlags, in_own_terms, parse, settings_of
 from aligntools.ground.errors import ResourceError
 from tests.cli.running import ROOT, fails, run
 

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.constituents.inducing.learning import learn
 from aligntools.constituents.inducing.model import InducedGrammar
 from aligntools.constituents.inducing.rules import DenseRules, best_spans, expected_counts
 from aligntools.constituents.inducing.settings import InducedGrammarSettings
-from aligntools.constituents.inducing.training import train
+from aligntools.constituents.inducing.training import learn, train
 from aligntools.ground.dirichlet import normalized
 from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.ground.parallel import Pool

@@ -25,7 +25,8 @@ from aligntools.formats.links import priors as priors_files
 from aligntools.formats.links.goldlinks import read_gold
 from aligntools.formats.links.ttable import read_ttable, read_vocabulary
 from aligntools.formats.text import giza_numbers, numbered_sentences
-from aligntools.formats.translation import derivations, nbest, plf
+from aligntools.formats.translation import derivations, plf
+from aligntools.formats.translation import hypergraphs as nbest
 from aligntools.ground.errors import AligntoolsError
 from tests.contracts.nasty import texts, words
 

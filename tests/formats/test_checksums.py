@@ -6,7 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from aligntools.formats.models import checksums, modelfile
+from aligntools.formats.models import modelfile
+from aligntools.formats.models import modelfile as checksums
 from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground.errors import DataError, ModelError
 from tests.cli.running import fails, run

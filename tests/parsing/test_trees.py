@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aligntools.parsing.learning import treebank as module
 from aligntools.parsing.settings import TreeConstraints
 from aligntools.parsing.trees import kernels_trees as bits
-from aligntools.parsing.trees import usable as module
 from tests import naive_parsing as naive
 
 

@@ -11,9 +11,8 @@ from aligntools.ground.parallel import Pool
 from aligntools.translating.decoding.decoder import DecoderSettings
 from aligntools.translating.forest import hypergraph
 from aligntools.translating.forest.candidates import offsets_of
-from aligntools.translating.forest.intersection import intersection
 from aligntools.translating.tuning import risk
-from aligntools.translating.tuning.reachable import Reachable, shared
+from aligntools.translating.tuning.reachable import Reachable, intersection, shared
 from tests import naive_hypergraph as naive_graphs
 from tests import naive_translating as naive
 from tests.translating import systems

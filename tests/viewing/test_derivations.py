@@ -16,7 +16,7 @@ from aligntools.formats.translation.derivations import (
     format_sentences,
     read_derivations,
 )
-from aligntools.viewing.derivation_svg import boxes, derivation_svg
+from aligntools.viewing.derivations import boxes, derivation_svg
 from tests.cli.running import fails, run
 from tests.places import ROOT, SAMPLES
 from tests.viewing.browsing import page_of, shot

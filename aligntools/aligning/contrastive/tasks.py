@@ -1,5 +1,6 @@
 """What the contrastive model does with texts: it learns weights, with gold links or without, and aligns."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,16 +12,15 @@ from aligntools.aligning.applying.decided import Decided
 from aligntools.aligning.applying.decisions import Decider, link_posteriors
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import features as names
+from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import supervised
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks, concatenate, empty
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.evidence import firm, with_readings
-from aligntools.aligning.contrastive.holding_back import held_back
 from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
-from aligntools.aligning.contrastive.link_probabilities import known, link_probabilities
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
-from aligntools.aligning.contrastive.phrases import with_phrases
+from aligntools.aligning.contrastive.phrases import known, link_probabilities, with_phrases
 from aligntools.aligning.contrastive.rounds import LARGEST
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, ContrastiveSettings, Method
@@ -34,6 +34,39 @@ from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.running import Report
+
+# How far the network that judges links holds back: in large text the base model's own log-odds count beside its.
+#
+# The network was taught by base models of little text and of much, but it does not see how much the one at hand has
+# read. The more that is, the less it has to add (`bench/SETTINGS.md`).
+
+
+#: Pairs of a text up to which the network decides alone, and from which on the base model counts for MOST of the
+#: decision; in between for a share that rises with the logarithm.
+FEW, MANY = 1_000, 100_000
+MOST = 0.3
+
+
+def share_of_base(pairs: int) -> float:
+    """Return what the base model's log-odds count for, beside the network's, in a text of so many pairs: 0 to MOST."""
+    return MOST * min(1.0, max(0.0, math.log(max(pairs, 1) / FEW) / math.log(MANY / FEW)))
+
+
+def held_back(start: np.ndarray, active: np.ndarray, pairs: int) -> np.ndarray:
+    """Return start weights of both log-odds, for text of so many pairs.
+
+    Those that do not rest on the network stay as they are.
+
+    start (float64 [FEATURES]), active (bool [FEATURES]).
+    """
+    share = share_of_base(pairs)
+    if not share or not active[[kf.TREES, kf.POSTERIOR]].all() or start[kf.TREES] <= 0:
+        return start
+    found, whole = start.copy(), start[kf.TREES]
+    found[kf.TREES] = (1.0 - share) * whole
+    found[kf.POSTERIOR] += share * whole
+    return found
+
 
 #: Pairs with a longer side are not learned from.
 LONGEST = 100

@@ -4,8 +4,12 @@ import logging
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from aligntools.aligning.memory import cells_within, needed_for_training
 from aligntools.aligning.model import AlignmentModel
+from aligntools.aligning.models.base import LexicalModel
+from aligntools.aligning.models.lexical import LexicalFields, Lexicon
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import (
     POSITION_SMOOTHING,
@@ -14,15 +18,16 @@ from aligntools.aligning.settings import (
     ReconstructionSettings,
     ResolvedSettings,
 )
-from aligntools.aligning.text.views import ViewWords, collapse
+from aligntools.aligning.text.cooccurrence import build_table, unigrams
+from aligntools.aligning.text.kernels_look_alikes import TIERS
+from aligntools.aligning.text.views import ViewWords, collapse, view_text
 from aligntools.aligning.training.last_pass import LastPass
 from aligntools.aligning.training.reconstruction import reconstruct, reconstructed_from
-from aligntools.aligning.training.stages import schedule, train
+from aligntools.aligning.training.stages import old_values, schedule, train
 from aligntools.aligning.training.subwords import train_subwords
 from aligntools.aligning.training.view_priors import GivenPriors, ViewPriors, piece_priors, tell_foreign, view_priors
-from aligntools.aligning.training.warm_start import warm_start
 from aligntools.formats.links.priors import Priors
-from aligntools.formats.text.corpus import Bitext
+from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.parallel import Pool
 from aligntools.ground.running import Report
 from aligntools.words.vocabulary import Vocabulary
@@ -142,3 +147,58 @@ def train_model(
     assert isinstance(target, Vocabulary)
     ratio = len(bitext.target.tokens) / max(len(bitext.source.tokens), 1)
     return AlignmentModel(settings, source, target, models, lowercase, ratio, subwords)
+
+
+# Older models on a new text: the start of reconstruction if it does not start from its own EM
+
+
+def warm_start(
+    bitext: Bitext, models: list[LexicalModel], settings: ResolvedSettings, pool: Pool
+) -> list[LexicalModel]:
+    """Return models for a text that hold what older models know of its words.
+
+    models: Of any kind; the counts of a sampler are not used.
+    settings: What is to be trained; its views are the models'.
+    Returns pairs of words that an older model does not have get its value for such pairs. `Lexicon.forward` and
+    `Lexicon.reverse` are probabilities up to a factor for each word. ``counts`` are empty: the models are a start for
+    training, and are not applied.
+    """
+    return [_started(bitext, old, settings, pool) for old in models]
+
+
+def _started(bitext: Bitext, old: LexicalModel, settings: ResolvedSettings, pool: Pool) -> LexicalModel:
+    text = view_text(bitext, old.letters)
+    words = text.words
+    sizes = len(words.s_words), len(words.t_words)
+    table, _ = build_table(text.source, text.target, *sizes, pool, settings.keep, settings.p_null)
+    lexicon = old.lexicon
+    both = [lexicon.forward] if lexicon.reverse is lexicon.forward else [lexicon.forward, lexicon.reverse]
+    values = old_values(table, words, old, both, lexicon.default)
+    fields: LexicalFields = {
+        "words": words,
+        "table": table,
+        "counts": [],
+        "tiers": np.zeros(TIERS),
+        "p_null": old.p_null,
+        "lexicon": Lexicon(
+            values[0],
+            values[-1],
+            np.ones(sizes[0] + 1, np.float32),
+            np.ones(sizes[1] + 1, np.float32),
+            lexicon.default,
+            lexicon.floors,
+        ),
+        "s_null": _null(text.source, words.s_words, old.words.s_ids, old.s_null),
+        "t_null": _null(text.target, words.t_words, old.words.t_ids, old.t_null),
+    }
+    of: type[LexicalModel] = kind_of(settings.model_type).load()
+    return of.on_text(fields, old, text, settings)
+
+
+def _null(side: Side, words: list[str], known: dict[str, int], old_null: np.ndarray) -> np.ndarray:
+    """Map the probabilities under NULL to a new vocabulary; new words get their share of the text."""
+    out, _ = unigrams(side, len(words))
+    for i, word in enumerate(words):
+        if word in known:
+            out[i] = old_null[known[word]]
+    return out

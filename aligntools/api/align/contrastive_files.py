@@ -1,7 +1,7 @@
 """A text in files aligned with features of whole alignments: base model, weights and links, read or learned."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from aligntools.aligning.contrastive.settings import MOST_FILES, ContrastiveSettings
 from aligntools.aligning.evidence import Asked, Known
 from aligntools.aligning.settings import AlignerSettings
-from aligntools.api.align import evidence_notes
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import known_text, read_bitext
 from aligntools.api.align.alignments import Tally
@@ -37,6 +36,56 @@ from aligntools.ground.running import Run
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.linknetwork import LinkNetwork
     from aligntools.formats.text.corpus import Bitext
+
+# What is said of other aligners' links: what each file is worth, and whether it helps
+
+
+#: A file that agrees with the base model less than this is probably of other lines ...
+DOUBTFUL = 0.25
+#: ... or has its sides exchanged, if it then agrees so many times as well.
+FAR_MORE = 2.0
+
+
+def evidence_lines(paths: Sequence[str], aligner: ContrastiveAligner) -> Iterator[str]:
+    """Yield what is believed of each file, and warnings of those that do not help."""
+    for path, found in zip(paths, aligner.evidence, strict=True):
+        figures = f"{found.links} links, {_percent(found.agreement)} agreement with the base model"
+        figures += f", estimated precision {_percent(found.precision)}, recall {_percent(found.recall)}"
+        figures += f", weight {found.weight:.3g}" + ("" if found.aer is None else f", AER % {100 * found.aer:.2f}")
+        yield f"evidence {path}: {figures}"
+        if found.exchanged > FAR_MORE * found.agreement and found.exchanged > DOUBTFUL:
+            yield (
+                f"warning: with source and target exchanged {path} would agree with the base model on"
+                f" {_percent(found.exchanged)}; is it of the other direction?"
+            )
+        elif found.agreement < DOUBTFUL:
+            yield f"warning: {path} hardly agrees with the base model; is it of these lines, counted from 0?"
+    if aligner.report is not None and aligner.evidence:
+        yield from _compared(paths, aligner)
+
+
+def _compared(paths: Sequence[str], aligner: ContrastiveAligner) -> Iterator[str]:
+    """Yield a warning where the combined links have more errors on gold links than what they were made of."""
+    report = aligner.report
+    assert report is not None
+    ours, how = report.validated, "cross-validated"
+    if ours is None:
+        ours, how = report.fitted, "fitted"
+    known = [(report.base, "the base model alone")]
+    known += [(f.aer, f"{path} alone") for path, f in zip(paths, aligner.evidence, strict=True) if f.aer is not None]
+    if report.without is not None:
+        yield f"without evidence: cross-validated AER % {100 * report.without:.2f}"
+        known.append((report.without, "weights learned without evidence"))
+    best, name = min(known)
+    if ours >= best:
+        yield (
+            f"warning: combined links are not better than those of {name}:"
+            f" AER % {100 * ours:.2f} {how}, {100 * best:.2f} there"
+        )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 @dataclass(frozen=True)
@@ -265,8 +314,7 @@ class ContrastiveText:
             self.watch.say(f"AER % on {weights.about['pairs']} gold pairs: {figures}")
         elif not weights.about["pairs"]:
             self.watch.say("warning: no pair to learn weights from; the start weights are used")
-        lines: Iterable[str] = evidence_notes.lines(self.files.evidence, aligner)
-        for line in lines:
+        for line in evidence_lines(self.files.evidence, aligner):
             self.watch.say(line)
         if self.verbose:
             shown = ", ".join(f"{name} {value:.3g}" for name, value in weights.by_name.items())

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aligntools.aligning.filter_settings import FilterSettings
+from aligntools.aligning.settings import FilterSettings
 from aligntools.api.align.alignments import Tally
 from aligntools.api.align.filtering import Filter, PairQuality
 from aligntools.api.align.text_work import TextWork

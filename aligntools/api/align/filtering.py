@@ -5,8 +5,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from aligntools.aligning.filter_settings import FilterSettings
-from aligntools.aligning.settings import AlignerSettings, PriorWeights
+from aligntools.aligning.settings import AlignerSettings, FilterSettings, PriorWeights
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import TrainingKeywords, train_aligner
 from aligntools.api.align.alignments import Alignments

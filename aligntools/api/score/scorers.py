@@ -7,9 +7,10 @@ import logging
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -18,7 +19,7 @@ import numpy as np
 from aligntools.api.convert.links import links_of
 from aligntools.api.given.annotated import predicted_of, tell_unused
 from aligntools.api.given.naming import name_of
-from aligntools.api.given.text_lengths import lengths_of
+from aligntools.api.given.texts import Split
 from aligntools.formats.annotation import conll, sniffing, tagged
 from aligntools.formats.annotation.conll import Conll, column_place
 from aligntools.formats.annotation.conll_layouts import COLUMNS
@@ -38,7 +39,31 @@ from aligntools.metrics.segmentation import align_words
 from aligntools.metrics.settings import AlignmentScoring, TagScoring, TranslationScoring, TreeScoring
 from aligntools.metrics.tags import Tagging, TagScore
 from aligntools.words.vocabulary import split_words
-from aligntools.words.white_space import WhiteSpace, explained_by
+from aligntools.words.white_space import WhiteSpace, as_spaces, explained_by, has_others
+
+# The lengths of the sentences of a text that links are checked against
+
+
+def lengths_of(
+    text: Any, name: str, side: str, n: int, the_gold: str, split: Split, white: WhiteSpace
+) -> np.ndarray | None:
+    """Return the number of words of the first ``n`` sentences of a text, if there is one."""
+    if text is None:
+        return None
+    if isinstance(text, str | Path):
+        with closing(pharaoh.LineReader(name)) as reader:
+            data = reader.read(n)
+    else:
+        data = b"".join(islice(TextLines(text, side, split), n))
+    if split == "unicode":
+        data = as_spaces(data)
+    elif isinstance(text, str | Path) and has_others(data):
+        white.count(data)
+    lengths = pharaoh.count_words(data)
+    if len(lengths) < n:
+        raise DataError(name, None, f"{len(lengths)} lines, but {the_gold} has {n} sentence pairs")
+    return lengths
+
 
 _log = logging.getLogger("aligntools")
 _S = TypeVar("_S", bound=Score)

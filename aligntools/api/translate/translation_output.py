@@ -65,7 +65,7 @@ class TranslationOutput:
     def of(self, translator: Translator, part: Lines, first: int) -> Written:
         """Return what is written of a part whose first sentence has this number."""
         from aligntools.formats.translation.derivations import format_sentences
-        from aligntools.formats.translation.nbest import format_nbest
+        from aligntools.formats.translation.hypergraphs import format_nbest
 
         n_best, samples = self.lists.n_best, self.lists.samples
         listed = n_best is not None or samples is not None

@@ -1,9 +1,11 @@
 """Stands in for fast_align: fast_align's flags and output forms; what they mean is done by ``align``'s own code."""
 
+import contextlib
 import getopt
 import math
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,16 +14,43 @@ import click
 from aligntools import AlignerSettings, Reading, Run
 from aligntools.api.align.fast_align_form import FastAlignForm, sides_of
 from aligntools.api.running.stand_ins import BEST, best_asked
-from aligntools.cli import placing
-from aligntools.cli.standins.advice import in_own_terms
+from aligntools.cli import flags, placing
 from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.ground.declaring import range_of
-from aligntools.ground.errors import UsageProblem
+from aligntools.ground.errors import AligntoolsError, ResourceError, UsageProblem
 from aligntools.ground.ranges import Range, amounts, counts, shown
 
 if TYPE_CHECKING:
     from aligntools import Alignments, Step
     from aligntools.api.align.fast_align_form import Bitext
+
+# What messages advise, in terms of the program that stands in: our flags mean other things there, or nothing
+
+
+#: What is said, and what is said instead.
+_TERMS = (
+    (r"one field; use -s and -t for two files", "one field; each line has both sides: source ||| target"),
+    (r" --input-format (joint|tsv) (reads that|if it is not)", ""),
+    (r", or a higher --max-memory", ""),
+    (r"--max-memory sets another bound; ", ""),
+    (r"a part of the text, or --fast, needs less", "a part of the text needs less"),
+)
+
+
+@contextlib.contextmanager
+def in_own_terms() -> Iterator[None]:
+    """Replace advice about options of ``aligntools`` in the errors of the block."""
+    try:
+        yield
+    except MemoryError:
+        raise ResourceError("out of memory; give a part of the text, or a machine with more") from None
+    except AligntoolsError as error:
+        message = flags.said(error)
+        for theirs, instead in _TERMS:
+            message = re.sub(theirs, instead, message)
+        error.args = (message,)
+        raise
+
 
 USAGE = """Usage: fast_align -i file.fr-en
  Standard options ([USE] = strongly recommended):

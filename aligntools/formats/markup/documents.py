@@ -81,7 +81,8 @@ def read_document(path: Any, languages: str | None = None) -> TranslationFile | 
 def read_translation(document: Page | Docx, path: Any) -> "Document[Any]":
     """Return a document with the translations of another file: a document of its kind, or lines of text.
 
-    Text that begins with a tag and has tags of blocks is an HTML document.
+    Text that begins with a tag and has tags of blocks is an HTML document; not where the document's own text begins
+    with such a tag, and there is a line for each segment.
 
     Raises
     ------
@@ -97,7 +98,9 @@ def read_translation(document: Page | Docx, path: Any) -> "Document[Any]":
     if data.removeprefix(BOM_UTF8).lstrip().startswith((b"<", BOM_UTF16_LE, BOM_UTF16_BE)):
         page = read_page(data, path)
         if any(one.block for one in page.segments):
-            return document.with_page(page)
+            about_tags = document.plain()[:1] and document.plain()[0].startswith("<")
+            if not about_tags or data.rstrip(b"\n").count(b"\n") + 1 != len(document.segments):
+                return document.with_page(page)
     return document.with_lines(_lines(data, path), path)
 
 

@@ -117,7 +117,7 @@ class _Unit:
         source, target = self.whole.get("source", self.whole.get("seg-source")), self.whole.get("target")
         if source is None:
             return
-        if target is None or target.begin == target.end:
+        if target is None:
             yield source, source, UNTRANSLATED
         elif not targets:
             yield source, target, PROTECTED if self.protected else ""
@@ -178,7 +178,8 @@ def _read(data: bytes, path: object, pairs: Callable[[Iterator[XmlEvent]], Itera
         except BrokenSegment as error:
             problems.append(error.as_error(path, line))
             continue
-        if left in (UNTRANSLATED, UNPAIRED) or not (sides[1].text.strip() or sides[1].marks):
+        blank = not (sides[1].text.strip() or sides[1].marks) and sides[0].text.strip()
+        if left in (UNTRANSLATED, UNPAIRED) or blank:
             others[left or UNTRANSLATED] += 1
         else:
             found.append(TranslatedSegment(sides[0], sides[1], *target, left))
@@ -221,7 +222,7 @@ def _xliff_pairs(events: Iterator[XmlEvent], path: object) -> Iterator[_Pair]:
                 mid, start = open_.pop()
                 place = _Place(start.end, event.begin, start.line)
                 if name == side:
-                    unit.whole[side] = place
+                    unit.whole |= {side: place} if event.begin < event.end else {}  # there is no room in <target/>
                 elif start.attributes.get("mtype") == "seg":
                     unit.parts.setdefault(side, {})[mid] = place
             elif name in _UNITS and unit is not None:
@@ -244,7 +245,7 @@ def _tmx_pairs(events: Iterator[XmlEvent], languages: Languages) -> Iterator[_Pa
             start = event
         elif event.kind == "start" and name == "header":
             languages.take_source(given.get("srclang", ""))
-        elif event.kind == "end" and name == "seg" and start is not None:
+        elif event.kind == "end" and name == "seg" and start is not None and event.begin < event.end:
             side = languages.side_of(language)
             if side is not None:
                 exact = languages.exact(side, language)
@@ -252,5 +253,5 @@ def _tmx_pairs(events: Iterator[XmlEvent], languages: Languages) -> Iterator[_Pa
                     found[side] = exact, _Place(start.end, event.begin, start.line)
         elif event.kind == "end" and name == "tu" and 0 in found and not languages.ambiguous:
             source, target = found[0][1], found.get(1, found[0])[1]
-            yield source, target, "" if 1 in found and target.begin < target.end else UNTRANSLATED
+            yield source, target, "" if 1 in found else UNTRANSLATED
     languages.end()

@@ -10,13 +10,12 @@ import pytest
 from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.candidate_links import concatenate
-from aligntools.aligning.contrastive.candidates import CandidateFinder
+from aligntools.aligning.contrastive.candidates import FEWEST, MOST, CandidateFinder, text_columns, uses_of
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.rounds import LARGEST
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
 from aligntools.aligning.contrastive.tasks import plan_of
-from aligntools.aligning.contrastive.uses import FEWEST, MOST, text_columns, uses_of
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.fertility import Fertility
 from aligntools.aligning.models.ibm2 import Ibm2

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive.holding_back import FEW, MANY, MOST, held_back, share_of_base
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
-from aligntools.aligning.contrastive.tasks import learning_plan, plan_of
+from aligntools.aligning.contrastive.tasks import FEW, MANY, MOST, held_back, learning_plan, plan_of, share_of_base
 
 
 def test_the_share_rises_with_the_logarithm_of_the_pairs():

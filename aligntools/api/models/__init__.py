@@ -1,1 +1,0 @@
-"""Models of any kind: loading them, looking at what they learned."""
