@@ -410,6 +410,13 @@ def test_a_segment_that_is_not_well_formed_costs_its_own_line(model, transfer, t
         transfer.transfer(sources[1], "List")
 
 
+def test_blocks_of_html_that_are_not_to_be_translated_are_left_alone_and_counted(carried):
+    page = "<p>Der Zug</p><p translate=no>Der Zug<p translate='no'>Der Zug</p><div translate=no>Der <div>Zug</div>"
+    output, errors = carried("a.html", page, lines="The train\n")
+    assert output == page.replace("Der Zug", "The train", 1)
+    assert "; 3 are not to be translated, and are as they were" in errors
+
+
 def test_lines_about_tags_are_no_page(carried):
     page = "<h1>&lt;p> x</h1><p>Der <b>Zug</b></p>"
     assert carried("a.html", page, lines="<p> x\nDer Zug\n")[0] == page

@@ -308,10 +308,9 @@ class MarkedFiles:
         each = list(zip(document.segments, document.wanted, strict=True))
         found = self._found(transfer, [(one.source, one.target.text) for one, wanted in each if wanted], pool)
         written = []
-        if isinstance(document, TranslationFile):
-            report.left += document.others
-            for problem in document.problems:
-                report.add_problem(str(problem))
+        report.left += document.others
+        for problem in document.problems if isinstance(document, TranslationFile) else ():
+            report.add_problem(str(problem))
         for number, (one, wanted) in enumerate(each, 1):
             if wanted:
                 text, target = next(found)

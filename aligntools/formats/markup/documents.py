@@ -1,6 +1,7 @@
 """Documents whose segments are translated: XLIFF, TMX, HTML, DOCX; which one a file is."""
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
@@ -44,6 +45,10 @@ class Document(Protocol[T]):
     @property
     def wanted(self) -> list[bool]:
         """Which of them are written again."""
+
+    @property
+    def others(self) -> Counter[str]:
+        """What is no segment for all its text, by why, counted."""
 
     def why_left(self, segment: T) -> str:
         """Return why one that is not wanted is left as it is."""

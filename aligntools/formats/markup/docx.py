@@ -57,6 +57,11 @@ class Docx:
     segments: list[Paragraph]
     wanted: list[bool]
 
+    @property
+    def others(self) -> Counter[str]:
+        """What is no segment for all its text; nothing."""
+        return Counter()
+
     def why_left(self, segment: Paragraph) -> str:
         """Return why a paragraph is left as it is."""
         already = "have tags or looks already" if segment.source.marks else ""

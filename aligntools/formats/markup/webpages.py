@@ -8,6 +8,7 @@ kept with its line breaks. Tags that are not closed, or cross, are marks by them
 import codecs
 import html
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
@@ -56,6 +57,8 @@ _READINGS = ("rt", "rp", "rtc")
 #: What breaks a line.
 _SEPARATORS = ("br",)
 _ANY_TAG = re.compile(r"<[A-Za-z!/]")
+#: The kind of piece that a block is which says that it is not translated.
+_UNTRANSLATED = "untranslated"
 _NOT_TRANSLATED = re.compile(r"""\stranslate\s*=\s*["']?no\b""", re.IGNORECASE)
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]+)""", re.IGNORECASE)
 #: Bytes in which a document says its encoding.
@@ -112,6 +115,8 @@ class Page:
         In order; of a document as it is read, source and target are the same.
     wanted : list of bool
         Which of them get something; others stay as they are.
+    others : Counter of str
+        Blocks that are none of these, by why.
     """
 
     text: str
@@ -119,6 +124,7 @@ class Page:
     path: object
     segments: list[PageSegment]
     wanted: list[bool]
+    others: Counter[str]
 
     @property
     def tagged(self) -> bool:
@@ -208,8 +214,9 @@ def read_page(data: bytes, path: object) -> Page:
         line = data.count(b"\n", 0, error.start) + 1
         problem = f"byte {error.start + 1} is not {encoding}; convert the document to UTF-8, and say so in a <meta>"
         raise DataError(path, line, problem) from None
-    segments = list(_segments(text))
-    return Page(text, encoding, path, segments, [bool(one.source.marks) for one in segments])
+    others: Counter[str] = Counter()
+    segments = list(_segments(text, others))
+    return Page(text, encoding, path, segments, [bool(one.source.marks) for one in segments], others)
 
 
 class _Parser(HTMLParser):
@@ -266,15 +273,16 @@ class _Piece(NamedTuple):
     end: int
 
 
-def _segments(text: str) -> Iterator[PageSegment]:
-    """Yield the segments of a document."""
+def _segments(text: str, others: Counter[str]) -> Iterator[PageSegment]:
+    """Yield the segments of a document, and count blocks that are none."""
     pieces: list[_Piece] = []
     blocks: list[str] = []
     line, counted = 1, 0
     for piece in _pieces(text):
-        if piece.kind != "block":
+        if piece.kind not in ("block", _UNTRANSLATED):
             pieces.append(piece)
             continue
+        others["are not to be translated"] += piece.kind == _UNTRANSLATED
         found = _segment(text, pieces)
         if found is not None:
             segment, begin, end = found
@@ -299,24 +307,27 @@ def _enter(blocks: list[str], text: str, piece: _Piece) -> None:
 def _pieces(text: str) -> Iterator[_Piece]:
     """Yield what a document consists of: ``text``, ``start`` and ``end`` of inline tags, ``other``, and ``block``."""
     events = _Parser(text).found
-    kept, kept_from, depth, in_block = "", 0, 0, True
+    kept, kept_from, depth, kind_kept = "", 0, 0, ""
     for k, (kind, name, begin) in enumerate(events):
         end = events[k + 1].begin if k + 1 < len(events) else len(text)
         if _ends(kept, kind, name):  # its end tag may be left out
-            yield _Piece("block" if kept == "p" else "other", kept if kept != "p" else "", kept_from, begin)
+            yield _Piece(kind_kept, kept if kind_kept == "other" else "", kept_from, begin)
             kept = ""
         if kept:
             depth += (kind == "start" and name == kept) - (kind == "end" and name == kept)
             if not depth:
-                yield _Piece("block", "", kept_from, end) if in_block else _Piece("other", kept, kept_from, end)
+                yield _Piece(kind_kept, kept if kind_kept == "other" else "", kept_from, end)
                 kept = ""
-        elif kind == "start" and (name in _KEPT or name in _READINGS or _is_kept(name, text[begin:end])):
-            kept, kept_from, depth, in_block = name, begin, 1, name in BLOCKS
+        elif kind == "start" and _is_kept(name, text[begin:end]):
+            kept, kept_from, depth, kind_kept = name, begin, 1, _UNTRANSLATED
+        elif kind == "start" and (name in _KEPT or name in _READINGS):
+            kept, kept_from, depth, kind_kept = name, begin, 1, "block" if name in BLOCKS else "other"
         elif name in BLOCKS:
             yield _Piece("block", name, begin, end)
         else:
             yield _Piece("other" if kind == "start" and name in VOID else kind, name, begin, end)
-    yield _Piece("block", "", kept_from if kept else len(text), len(text))
+    ended = kind_kept if kept and kind_kept == _UNTRANSLATED else "block"
+    yield _Piece(ended, "", kept_from if kept else len(text), len(text))
 
 
 def _ends(kept: str, kind: str, name: str) -> bool:
