@@ -89,6 +89,11 @@ def carried(source, target, pairs):
         ("Click <b>Save</b> now", "<b>[保存]</b> 今", "1-1 1-2 2-4", None),
         ("Click [<b>Save</b>] now", "[<b>保存</b>] 今", "1-0 2-1 2-2 3-3 4-4", None),
         ("Nichts <b>davon</b> da", "None there", "0-0 2-1", None),
+        # a note's number that the translation does not have; one that it calls otherwise
+        ("Das<a>1</a> da<sup>[2]</sup>.", "That<a></a> there<sup></sup>.", "0-0 1-1 2-1 4-0 6-2", None),
+        ("Das<a>1</a> da<a>2</a>.", "That<a></a> there<a>2</a>.", "0-0 2-1 3-2 4-3", None),
+        ("Um <b>8</b> Uhr", "At <b>eight</b>", "0-0 1-1 2-1", None),
+        ("Um <b>8</b> Uhr", "Now <b></b>then", "0-0 2-1", None),
         # the stop behind a block's last word is the block's own; that of an inline tag is not
         ("Da: <li>eins</li><li>zwei</li>", "There: <li>one.</li><li>two.</li>", "0-0 1-1 2-2 3-4", None),
         ("Da: <i>eins</i>, <i>zwei</i>", "There: <i>one</i>, <i>two</i>.", "0-0 1-1 2-2 3-3 4-4", None),

@@ -7,7 +7,9 @@ found anew. In a long translation, spans begin and end within a window of words 
 """
 
 import heapq
+import unicodedata
 from bisect import bisect_left, bisect_right, insort
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,6 +33,10 @@ _SHORT, _WINDOW = 256, 96
 _SPANS, _TRIES = 64, 30
 #: Marks for whose content it is kept where room is.
 _KEPT = 16
+#: Signs of notes besides numbers, and words that the number of a note has, brackets and all, at most.
+_SIGNS, _NOTE = frozenset("*†‡§¶"), 8
+#: From this on a number or sign is linked to what stands for it.
+_SURE = 0.5
 #: Less of the source's words linked than this: nothing is known of a span.
 _UNLINKED = 0.05
 #: Brackets that Japanese and others put around names of buttons and titles, which the source marks by the tag alone.
@@ -88,6 +94,13 @@ def _end(span: tuple[int, int]) -> int:
     return span[1]
 
 
+def _sign(word: str) -> str:
+    """Return the number that a word is, in common digits, or the sign of a note; else nothing."""
+    if all(unicodedata.digit(c, -1) >= 0 for c in word):
+        return "".join(str(unicodedata.digit(c)) for c in word)
+    return word if word in _SIGNS else ""
+
+
 def _is_joint(side: Side, word: int) -> bool:
     """Whether a sentence ends and another begins before a word, without a space between them."""
     if not 0 < word < len(side.spans) or side.gap_before[word] or side.first[word] > _LETTER:
@@ -110,7 +123,11 @@ class Placement:
         self.marks, self.evidence, self.weights = marks, evidence, weights
         self.words = len(evidence.target.spans)
         source = evidence.source
-        self.source = [_Span(*word_span(source.begins, source.ends, mark)) for mark in marks]
+        spans = [_Span(*word_span(source.begins, source.ends, mark)) for mark in marks]
+        sides = source, evidence.target
+        signs = [Counter(_sign(side.text[a:b]) for a, b in side.spans) for side in sides]
+        self._lacking = {sign for sign in signs[0] if sign and signs[1][sign] < signs[0][sign]}
+        self.source = [_Span(span.begin, span.begin) if self._is_left_out(span) else span for span in spans]
         self.parents = {mark.parent for mark in marks}
         self.found: list[Placed | None] = [None] * len(marks)
         #: Of those that are placed, their words; of others, from the first to the last word of what is placed in them.
@@ -127,6 +144,20 @@ class Placement:
             if self.found[k] is None:
                 self._place_point(k, free(mark.parent))
         return [one for one in self.found if one is not None]
+
+    def _is_left_out(self, span: _Span) -> bool:
+        """Whether a span is the number or sign of a note, which the translation does not have.
+
+        One that a space is before may also be linked to what it is called there, such as 8 to eight.
+        """
+        source = self.evidence.source
+        if not 0 < span.end - span.begin <= min(_NOTE, len(source.spans) - 1):
+            return False
+        words = [source.text[a:b] for a, b in source.spans[span.begin : span.end]]
+        if self._lacking.isdisjoint(map(_sign, words)) or any(word[0].isalpha() for word in words):
+            return False
+        free = span.begin == 0 or source.gap_before[span.begin]
+        return not free or bool(self.evidence.mass(span.begin, span.end)[0].sum() < _SURE)
 
     def _place_spans(self, around: list[int]) -> None:
         total = len(self.evidence.source.spans)
