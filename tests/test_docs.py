@@ -17,6 +17,7 @@ import aligntools
 from aligntools.cli.main import COMMANDS, cli
 from tests.cli.running import ROOT
 from tests.showing import PAGES, blocks, claims, numbers, prose, sessions, shell, text_of, title, to_run
+from tests.sources import parsed
 
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
@@ -259,7 +260,7 @@ def exists(name):
             continue
         if n == 1 and parts[1:] and parts[1] in aligntools.__all__:
             return len(parts) == 2
-        node = ast.parse(path.read_text(encoding="utf-8"))
+        node = parsed(path.relative_to(ROOT).as_posix())
         for part in parts[n:]:
             node = has(node, part) if hasattr(node, "body") else None
             if node is None:

@@ -91,8 +91,10 @@ parse -m classed.parser classed > classed.trees
 train-hmm --text S/de-en.en --states 6 -o vb.hmm --estimator vb
 train-hmm --text S/de-en.en --states 6 -o mre.tags --estimator mre
 tag -m mre.tags S/en.txt > induced
+tag -m mre.tags --decode viterbi S/en.txt > induced.2
 train-parser --treebank S/en.conllu -o en.parser --iterations 4
 train-parser --treebank S/en.conllu -o free.parser --iterations 4 --no-projective
+train-parser --treebank S/en.conllu -o many.parser --iterations 4 --no-projective --no-single-root
 train-parser --unsupervised S/en.conllu -o en.dmv --iterations 4
 train-parser --unsupervised S/en.tagged -o vb.dmv --iterations 4 --estimator vb
 parse -m en.dmv tagged > trees.dmv
@@ -109,6 +111,7 @@ train-tagger --tagged projected --partial --dictionary types --latent 2 --member
 train-tagger --text S/de-en.de --dictionary types --iterations 3 -o named.tagger
 transfer-parse --source-model en.parser --source en.tagged --target de.tagged -a ende -o de.parser
 transfer-parse --source-model en.parser --source en.tagged --target de.tagged -a ende -o de2.parser --method projected
+transfer-parse --source-model en.parser --source en.tagged --target de.tagged -a ende -o de3.parser --entropy renyi
 parse -m de.parser de.tagged > trees.3
 train-lm -n 4 S/de-en.en -o en.arpa
 train-lm -n 3 S/de-en.de --prune "0 0 1" -o de.arpa

@@ -193,6 +193,7 @@ def test_the_network_weighs_its_places_and_asks_it_of_new_text(kind, text, tmp_p
     assert lines(again.align_batch(whole)) == lines(found.align_batch(*text))
 
 
+@pytest.mark.slow
 def test_best_decides_with_its_places(kind, text, tmp_path, monkeypatch):
     """And so does its model, which says in one line what it needs; without evidence of places it needs nothing."""
     model = at.train_aligner(*text, best=True, **asking(kind))
@@ -215,6 +216,7 @@ def test_best_decides_with_its_places(kind, text, tmp_path, monkeypatch):
     assert without.weights.knowers == {}
 
 
+@pytest.mark.slow
 def test_gold_links_weigh_it(kind, text, sources):
     gold = lines(at.align(*text, fast=True))[:6]
     found = at.train_contrastive_aligner(*text, gold=gold, folds=2, **asking(kind))

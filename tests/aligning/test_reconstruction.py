@@ -347,6 +347,7 @@ def test_corpora_of_next_to_nothing(model, sentences):
     assert np.isfinite(member.lexicon.forward).all()
 
 
+@pytest.mark.slow
 def test_very_long_sentences_stay_in_range():
     rng = np.random.default_rng(0)
     words = [" ".join(f"w{x}" for x in rng.integers(0, 200, 1500)) for _ in range(2)]

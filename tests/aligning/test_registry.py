@@ -235,6 +235,7 @@ def test_it_describes_itself(settings, sample_bitext):
     at.view_model(at.Aligner(model), words=5).text()
 
 
+@pytest.mark.slow
 def test_training_goes_on_from_a_model_of_any_kind(settings, sample_bitext):
     """Each takes what it can use of it."""
     for name in registry.names():

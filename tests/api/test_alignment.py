@@ -122,6 +122,7 @@ def test_batches_stream(model, texts):
     assert asked == [0, 1]
 
 
+@pytest.mark.slow
 def test_workers_and_a_cluster_do_not_show(model, texts, tmp_path, monkeypatch):
     monkeypatch.setattr(aligning_blocks, "JOB", 50)
     expected = [(a.links, a.scores) for a in model.align_batch(*texts)]
@@ -187,6 +188,7 @@ def test_settings_of_a_new_model_are_refused_where_an_older_one_goes_on(texts, m
         train(*texts, init_model=model, alpha=0.5)
 
 
+@pytest.mark.slow
 def test_best_that_changes_nothing_is_told(texts, caplog):
     def told(**options):
         caplog.clear()

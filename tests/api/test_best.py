@@ -20,6 +20,7 @@ def best(texts):
     return at.train_aligner(*texts, best=True, encoder=False)
 
 
+@pytest.mark.slow
 def test_best_has_the_links_of_the_contrastive_aligner(texts, best):
     """By API alike: so do its saved model, one pair at a time, workers, and one thread."""
     contrastive = at.train_contrastive_aligner(*texts, encoder=False)
@@ -62,6 +63,7 @@ def test_the_threshold_moves_what_the_network_decides(texts, best):
     assert len(links(0.0)) > len(low)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"model_type": "hmm", "views": (0,)}])
 def test_best_in_parts(tmp_path, options):
     """Its model decides on the same links, and workers do; with other symmetrizations nothing changes."""

@@ -180,6 +180,7 @@ def test_word_tables_make_a_base_model(text, tmp_path):
         aligner_from_tables(tmp_path / "forward", tmp_path / "forward")
 
 
+@pytest.mark.slow
 def test_a_second_round_by_default(text):
     whole = at.read_bitext(*text)
     given = {"sentences": 20, "passes": 0}

@@ -68,7 +68,9 @@ def test_one_direction(inside, tmp_path, direction, decode):
                 assert len(set(observed)) == len(observed)
 
 
-@pytest.mark.parametrize("decode", ["best", "posterior", "viterbi"])
+@pytest.mark.parametrize(
+    "decode", ["best", *(pytest.param(x, marks=pytest.mark.slow) for x in ("posterior", "viterbi"))]
+)
 @pytest.mark.parametrize("flavor", ["atools", "symal"])
 def test_every_symmetrization(trained, inside, tmp_path, decode, flavor):
     names = "out", "forward", "reverse"
@@ -172,6 +174,7 @@ def test_views_agree_unless_told_otherwise(inside, trained, tmp_path):
     fails(inside(*TEXT, "--view-agreement", "--tmpdir", tmp_path), "--view-agreement is for text in memory", status=2)
 
 
+@pytest.mark.slow
 def test_the_best_links_are_those_of_contrastive_align(inside, trained, tmp_path):
     links = links_of(inside, "--best", "--save-model", tmp_path / "best")
     assert links != (trained / "align").read_bytes()

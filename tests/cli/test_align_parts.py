@@ -45,6 +45,7 @@ def test_one_part_gives_what_memory_gives():
     assert align(*TEXT, *QUICK, "--part-size", 1000).stdout == align(*TEXT, *QUICK).stdout
 
 
+@pytest.mark.slow
 def test_workers_give_the_same(expected):
     assert align(*TEXT, *QUICK, "--part-size", 100, "--workers", 2).stdout == expected
 

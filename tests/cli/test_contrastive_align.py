@@ -62,6 +62,7 @@ def test_weights_are_applied_to_the_same_bytes_whole_or_streaming(trained, learn
     assert done.stdout.splitlines() == [b"", *expected.splitlines()[:5]]  # an answer to any line
 
 
+@pytest.mark.slow
 def test_workers_do_not_show(trained, learned, tmp_path, monkeypatch):
     """Neither do the blocks that they get, in memory or as they come, with words that the model does not know."""
     monkeypatch.setattr(aligning_blocks, "JOB", 70)
@@ -86,6 +87,7 @@ def test_workers_do_not_show(trained, learned, tmp_path, monkeypatch):
     assert fails(done, "--unbuffered answers each line in this process", status=2)
 
 
+@pytest.mark.slow
 def test_what_is_learned_does_not_depend_on_how_the_text_is_read(tmp_path):
     """A model kept, and the text read again in other parts, give the weights of the run that trained it."""
     for x in ("de", "en"):  # more lines than a part of the stream
@@ -442,6 +444,7 @@ def test_options_that_cannot_be(options, fragment):
     fails(run("contrastive-align", *options), fragment, status=2)
 
 
+@pytest.mark.slow
 def test_the_base_of_the_last_round_is_saved_and_weights_go_with_it(tmp_path):
     own = "--sentences", "20", "--passes", "1"
     done = run(

@@ -109,6 +109,7 @@ def test_words_that_stand_together(text, file, entries):
     assert b"mixed.tsv is not believed" in done.stderr
 
 
+@pytest.mark.slow
 def test_parts_and_workers_read_it_too(text, entries, tmp_path):
     source, target = (path.read_text().splitlines() for path in text[1::2])
     rows = [f"{s.split()[0]} {s.split()[1]}\t{t.split()[2]}\n" for s, t in zip(source, target, strict=True) if s]

@@ -59,6 +59,7 @@ def believed(own, monkeypatch):
     return own
 
 
+@pytest.mark.slow
 def test_best_writes_the_networks_links_and_so_does_its_model(believed, text, tmp_path):
     model, weights, base = tmp_path / "model", tmp_path / "weights", tmp_path / "base"
     best = run("align", "--best", "--encoder", *text, "--save-model", model, "--forward-output", tmp_path / "f")
@@ -177,6 +178,7 @@ def test_from_python_it_is_the_same(own, text):
     assert both.aligner.model.evidence["encoder"]["name"] == own.encoder.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [("align", "--best"), ("contrastive-align",)])
 def test_an_installed_one_takes_part_unasked(own, text, command, monkeypatch, tmp_path):
     monkeypatch.setattr(settings, "installed", lambda: True)
@@ -276,6 +278,7 @@ def test_words_are_known_beforehand(tmp_path):
     assert errors(known) < errors(plain)
 
 
+@pytest.mark.slow
 @brought
 def test_workers_ask_it_too(tmp_path):
     """The same lines as without workers, nearer to the gold links than without the encoder."""

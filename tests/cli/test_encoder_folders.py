@@ -25,6 +25,7 @@ def believed(monkeypatch):
     monkeypatch.setattr(knowledge, "BELIEVED", -1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [("align",), ("align", "--best"), ("contrastive-align",)])
 def test_a_folder_serves_training_and_new_text(folder, text, command, tmp_path):  # noqa: F811
     found, model, weights = [], tmp_path / "model", tmp_path / "weights"
@@ -54,6 +55,7 @@ def test_a_layer_that_is_not_there(folder, text):  # noqa: F811
     assert fails(run("align", *text, "--encoder", folder), "layer 7 of", status=2)
 
 
+@pytest.mark.slow
 def test_parts_and_workers_read_a_folder(folder, text):  # noqa: F811
     how = *text, "--encoder", folder, "--encoder-layer", "2", "--views", "0", "--part-size", "17"
     one, two = run("align", *how), run("align", *how, "--workers", "2")

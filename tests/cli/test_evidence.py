@@ -58,6 +58,7 @@ def test_good_files_count_and_noise_does_not(given):
     assert len((given / "align").read_text().splitlines()) == 240
 
 
+@pytest.mark.slow
 def test_saved_weights_take_as_many_files_whole_or_as_text_comes(trained, given, tmp_path, monkeypatch):
     monkeypatch.setattr(aligning_blocks, "JOB", 70)
     packed = tmp_path / "noise.gz"

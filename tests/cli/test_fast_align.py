@@ -313,6 +313,7 @@ def test_wrong_input(tmp_path):
     failed(fast_align("-i", "-", "-f", table, stdin=b"a ||| b\n"), f"{table}:2: 'a\\tb' is not two words and ln p")
 
 
+@pytest.mark.slow
 def test_the_environment_asks_for_the_best_links(monkeypatch):
     monkeypatch.setenv("ALIGNTOOLS_BEST", "1")
     forward, reverse = (fast_align("-i", TEXT, *more, "-d", "-o", "-v") for more in ((), ("-r",)))

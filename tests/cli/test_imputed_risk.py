@@ -137,7 +137,7 @@ def test_supervised(learn, supervised, options):
     ],
     ids=str,
 )
-@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize("alone", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_imputed(learn, supervised, reverse, options, alone):
     done, path = learn(*reverse, *options, *(() if alone else supervised))
     assert done.returncode == 0, done.stderr
@@ -168,6 +168,7 @@ def test_threads_change_nothing_and_a_start_is_taken(learn, supervised, reverse)
     assert bleus(done) == [pytest.approx(json.loads(first.read_text())["about"]["bleu"], abs=0.01)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

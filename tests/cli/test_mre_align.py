@@ -130,6 +130,7 @@ PAPER = ("--estimator", "em", "--no-agreement", "--mre-positions", "--mre-null",
 TABLE = ("--positions", "table", "--tension", "0", "--mre-position-smoothing", "0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("preset", "spelled"),
     [

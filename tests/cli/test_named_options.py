@@ -13,6 +13,7 @@ from aligntools.cli import flags, standins
 from aligntools.cli.flags import on_command_line
 from aligntools.cli.main import COMMANDS, cli
 from tests.cli.running import ROOT, fails, run
+from tests.sources import MODULES
 
 #: Options of other programs, which messages name with those.
 FOREIGN = {"--first-step": "train-model.perl"}
@@ -38,7 +39,13 @@ def whole(node):
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-def texts(tree):
+@functools.cache
+def texts(name):
+    """Return the strings of a module that may be read by a user, with their lines, as the command line shows them."""
+    return [(line, text, on_command_line(text)) for line, text in strings(MODULES[name])]
+
+
+def strings(tree):
     """Yield the strings that may be read by a user: no docstrings, no lone names of options."""
     described = ast.Module, ast.ClassDef, ast.FunctionDef
     docs = {id(n.body[0].value) for n in ast.walk(tree)
@@ -101,17 +108,17 @@ def test_options_are_called_what_they_are_called(folder, commands, stand_ins):
     found = [
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for path in sorted(Path(PACKAGE / folder).rglob("*.py"))
-        for line, text in texts(ast.parse(path.read_text(encoding="utf-8")))
-        for name in wrong(on_command_line(text), own_options(path, commands, stand_ins), commands)
+        for line, _, text in texts(path.relative_to(ROOT).as_posix())
+        for name in wrong(text, own_options(path, commands, stand_ins), commands)
     ]
     assert not found
 
 
 def test_functions_that_messages_name_are_commands_on_the_command_line(commands):
     shown = {name: on_command_line(f"`{name}`") for name in flags.COMMANDS}
-    for path in PACKAGE.rglob("*.py"):
-        for _, text in texts(ast.parse(path.read_text(encoding="utf-8"))):
-            shown |= {name: on_command_line(f"`{name}`") for name in re.findall(r"`([\w.]+\(\))`", text)}
+    for name in MODULES:
+        for _, text, _ in texts(name):
+            shown |= {name: on_command_line(f"`{name}`") for name in re.findall(r"`([a-zA-Z][\w.]*\(\))`", text)}
     for name, command in shown.items():
         found = functools.reduce(getattr, name.removesuffix("()").split("."), aligntools)
         assert callable(found)

@@ -57,7 +57,7 @@ def _sides(texts, end=""):
     return "-s", texts / f"s{end}", "-t", texts / f"t{end}"
 
 
-@pytest.mark.parametrize("more", [(), ("--part-size", "2"), ("--workers", "1")])
+@pytest.mark.parametrize("more", [(), ("--part-size", "2"), pytest.param(("--workers", "1"), marks=pytest.mark.slow)])
 def test_align(texts, more):
     expected = _run("align", "-q", "--fast", *_sides(texts, ".plain"), *more).stdout
     assert _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts), *more).stdout == expected

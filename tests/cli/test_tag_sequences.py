@@ -92,6 +92,7 @@ def test_a_sentence_that_relative_frequencies_cannot_make(models, tmp_path):
     assert len(run("tag", "-q", "-m", models / "relative", stdin=TEXT).stdout.splitlines()) == 4
 
 
+@pytest.mark.slow
 def test_conll_workers_and_several_texts_give_the_same(models, samples, tmp_path):
     made = []
     for more in ((), ("--workers", 2)):

@@ -54,6 +54,7 @@ def test_several_texts_and_a_teacher_trained_here(tmp_path):
     assert b"of 2 texts and 12 students" in done.stderr
 
 
+@pytest.mark.slow
 def test_contrastive_align_takes_it(trained, taught, tmp_path):
     given = ("contrastive-align", "-q", "-m", trained / "model", *TEXT, "--start", taught / "start")
     done = run(*given, "--passes", 0, "--save-weights", tmp_path / "w", "-o", tmp_path / "a")

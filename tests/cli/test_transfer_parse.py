@@ -200,6 +200,7 @@ def test_limits_threads_and_checkpoints(transfer, folder, tmp_path):
     fails(transfer("--checkpoint", tmp_path / "states", "--l2", 3), "train.state", "other text or options")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [("--unlabeled",), ("--method", "projected", "--rounds", "1")])
 def test_workers_do_not_show(transfer, folder, tmp_path, flags):
     common = (*flags, folder / "de") if flags[0] == "--unlabeled" else flags

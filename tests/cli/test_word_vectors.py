@@ -98,6 +98,7 @@ def test_vectors_of_different_spaces_change_nothing(text, vectors, file):
     assert done.stdout == run("align", *text).stdout
 
 
+@pytest.mark.slow
 def test_parts_and_workers_read_them_too(text, vectors):
     how = "align", *text, "--views", "0", "--part-size", "9"
     found = [run(*how, *vectors, *more) for more in ((), ("--workers", "2"), ("--threads", "1"))]

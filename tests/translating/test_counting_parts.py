@@ -56,6 +56,7 @@ def same(found, expected):
     assert (found.sentences, found.words, found.blank) == (expected.sentences, expected.words, expected.blank)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "order", "lowercase"), [
     ("serial", 1, False), ("serial", 4, True), ("two", 3, False), ("dying", 3, False),
 ])  # fmt: skip
