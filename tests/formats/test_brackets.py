@@ -123,13 +123,14 @@ def test_what_stands_between_trees():
 #) (X <b>)))
 </S>
 <S ID=2> (A b) </S>
-wsj_0001.2 (A
+wsj_0001.2
+(A
 ;;)
 s3: ((A d)) (A e)
 """
     lines, found = zip(*parse_trees(text.split("\n"), "x.mrg"), strict=True)
     assert [tree.words() for tree in found] == [["#", "<b>"], ["b"], [";;"], ["d"], ["e"]]
-    assert lines == (7, 10, 11, 13, 13)
+    assert lines == (7, 10, 12, 14, 14)
 
 
 @pytest.mark.parametrize(

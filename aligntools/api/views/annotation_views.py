@@ -56,12 +56,13 @@ def _check_kind(path: str) -> None:
 
 def _has_brackets(path: str) -> bool:
     """Tell whether a file that can be looked at beforehand has trees of constituents."""
-    from aligntools.formats.annotation.brackets import outside
+    from aligntools.formats.annotation.brackets import outside, refuse_others
     from aligntools.formats.opening.beginnings import beginning_of_input
 
     lines = beginning_of_input(path).decode("utf-8", "replace").split("\n")
     for number, line in enumerate(lines, 1):
-        if (bare := outside(line, path, number)).strip(" \t\r"):
+        refuse_others(line, path, number)
+        if (bare := outside(line)).strip(" \t\r"):
             return _BRACKETS.match("\n".join([bare, *lines[number:]])) is not None
     return False
 

@@ -30,7 +30,7 @@ DEEPEST = 5_000
 #: Outside of trees: lines that are comments, tags of markup before a tree, and its id.
 _COMMENT = re.compile(r"[ \t]*(?:#|;;|%%|\*x\*)")
 _MARKUP = re.compile(r"[ \t]*(?:<[/!?A-Za-z][^<>()]*>[ \t\r\n]*)+")
-_ID = re.compile(r"[ \t]*(?:[^ \t()]*\d[^ \t()]*|[^ \t()]+:)[ \t]+(?=\()")
+_ID = re.compile(r"[ \t]*(?:[^ \t()]*\d[^ \t()]*|[^ \t()]+:)(?:[ \t]+(?=\()|[ \t\r\n]*$)")
 _INDEXED = re.compile(r"(\d+)=.")
 #: Beginnings of lines of other formats, and what messages call these.
 _OTHERS = {
@@ -176,7 +176,10 @@ def parse_trees(lines: Iterable[str], path: object) -> Iterator[tuple[int, Tree]
     open_trees, own, began = list[tuple[Tree, int]](), list[str](), 0
     number = 0
     for number, line in enumerate(lines, 1):
-        for token in _TOKEN.findall(line if open_trees else outside(line, path, number)):
+        if not open_trees:
+            refuse_others(line, path, number)
+            line = outside(line)
+        for token in _TOKEN.findall(line):
             if token == "(":
                 if own:
                     _beside(path, number, own[0])
@@ -212,11 +215,15 @@ def parse_trees(lines: Iterable[str], path: object) -> Iterator[tuple[int, Tree]
         raise DataError(path, at, f"a bracket is not closed; the tree that begins on line {began} has no end")
 
 
-def outside(line: str, path: object, number: int) -> str:
-    """Return a line that begins outside of trees without comments, markup and an id."""
+def refuse_others(line: str, path: object, number: int) -> None:
+    """Refuse a line outside of trees that is plainly of another format."""
     for beginning, name in _OTHERS.items():
         if beginning.match(line):
             raise DataError(path, number, f"{name}, where trees in brackets are expected: (S (NP (DT the) ...) ...)")
+
+
+def outside(line: str) -> str:
+    """Return a line that begins outside of trees without comments, markup and an id."""
     if _COMMENT.match(line):
         return ""
     markup = _MARKUP.match(line)

@@ -58,7 +58,8 @@ _RULE = re.compile(rb"\[[^\[\]\s]+\] \|\|\| ")
 _BARS = re.compile(rb"(?<!\S)\|\|\|(?!\S)")
 _BRACKET = re.compile(rb"[()]|[^()\s]+")
 #: What may stand before trees: comments, tags such as ``<DOC>``, and an id.
-_BEFORE_TREES = re.compile(rb"#|;;|<[^<>]*>$|[^\s()]+$")
+_BEFORE_TREES = re.compile(rb"#|;;|%%|\*x\*|(?:<[/!?A-Za-z][^<>()]*>[ \t]*+)++(?![<(])|[^ \t()]+$")
+_MARKUP = re.compile(rb"[ \t]*(?:<[/!?A-Za-z][^<>()]*>[ \t\r\n]*)+")
 _PLAIN_TAG = re.compile(rb"[A-Z]{2,}")
 _LOWER = re.compile(r"[^\W\d_]*[a-z\u00df-\uffff]")
 
@@ -271,6 +272,7 @@ def looks_like_trees(lines: Sequence[bytes]) -> bool:
     """
     start = next((n for n, line in enumerate(lines) if not _BEFORE_TREES.match(line.strip(b" \t"))), len(lines))
     text = b"\n".join(lines[start:])[:_LOOK]
+    text = text[found.end() :] if (found := _MARKUP.match(text)) else text
     first = text.split(None, 1)[:1]
     if first and b"(" not in first[0]:  # an id
         text = text[text.find(first[0]) + len(first[0]) :]
