@@ -42,7 +42,7 @@ def _text(o, name, pool):
 
 def _once(tokens, text, n_words, states, seed, pool):
     """Return (many-to-1, VI, mean ln P(x|x)) of EM and of MRE."""
-    from aligntools.metrics.tags import Tagging
+    from aligntools.metrics.tags import TagAccuracy
     from aligntools.tagging.chains import induction, reconstruction
     from aligntools.tagging.chains.chain import ChainText, posterior_decode
     from aligntools.tagging.settings import InductionSettings
@@ -53,7 +53,7 @@ def _once(tokens, text, n_words, states, seed, pool):
     out = []
     for model, objective in ((chain, objectives[0]), (climbed, objectives[-1])):
         labels = [b"%d" % state for state in posterior_decode(model, corpus, pool)]
-        scores = Tagging().score(text, dataclasses.replace(text, tags=labels))
+        scores = TagAccuracy().score(text, dataclasses.replace(text, tags=labels))
         out.append((scores.many_to_one, scores.information.vi, objective))
     return out
 

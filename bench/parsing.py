@@ -119,7 +119,7 @@ def _learn(text, templates, l2, iterations, pool, **space):
     sentences = vocabularies.sentences(words, tags, offsets)
     loss = training.TreeLoss(sentences, usable(heads, offsets, trees, "lift", "join").heads, trees)
     fitted = FeatureSpace.fitted(templates, sentences, pool=pool, **space)
-    fit = training.minimize(training.Objective(fitted, [loss], l2, pool), None, iterations, 1e-4)
+    fit = training.minimize(training.ParserObjective(fitted, [loss], l2, pool), None, iterations, 1e-4)
     return ParserModel(vocabularies, fitted, fit.weights, trees, {})
 
 
@@ -197,7 +197,9 @@ def _learning(o, parser, train, pool, most):
     words, tags, offsets, heads = train
     heads = usable(heads, offsets, parser.constraints, "lift", "join").heads
     sentences = parser.sentences(words, tags, offsets)
-    objective = training.Objective(parser.space, [training.TreeLoss(sentences, heads, parser.constraints)], 1.0, pool)
+    objective = training.ParserObjective(
+        parser.space, [training.TreeLoss(sentences, heads, parser.constraints)], 1.0, pool
+    )
     seconds = _median(o, lambda: objective(parser.weights))
     bytes_text = sentences.layers.nbytes + sentences.offsets.nbytes
     return [

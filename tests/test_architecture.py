@@ -455,13 +455,9 @@ def described(tree):
 
 #: Names that several public classes have. What is added here is a mistake; what is no longer so is taken out.
 SHARED = {
-    "AlignedText", "Aligner", "Alignment", "Arc", "Best", "Chart", "Counted", "Cut", "Directed", "Distances",
-    "Engine", "Fit", "Found", "Grammar", "InParts", "InducingKeywords", "Items", "Judged", "Kept",
-    "LearningKeywords", "LearningSettings", "Lexicon", "Lines", "LinkCounts", "Neighbours", "NoSentences",
-    "Objective", "Outputs", "Pair", "Pairs", "ParsedTrees", "Parser", "ParsingKeywords", "Prepared", "Reading",
-    "Report", "Rules", "Run", "Scored", "Sentences", "Shares", "Side", "Sides", "Spool", "State", "System",
-    "Table", "Tagging", "Tally", "Task", "Training", "TrainingKeywords", "TransferKeywords", "Treebank", "Trees",
-    "Uses", "Ways", "Weights", "WordClasses", "WordTable", "Words", "Work",
+    "Aligner", "Best", "Chart", "Found", "InducingKeywords", "Items", "LinkCounts", "Neighbours",
+    "ParsingKeywords", "Rules", "Scored", "Side", "Sides", "TrainingKeywords", "TransferKeywords", "Ways",
+    "Weights",
 }  # fmt: skip
 #: Modules that are named by a participle, not by a noun of the field. The same holds.
 PARTICIPLES = """

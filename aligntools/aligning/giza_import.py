@@ -17,7 +17,7 @@ from aligntools.aligning.settings import AlignerSettings, Direction, ResolvedSet
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.views import view_text
-from aligntools.formats.links.giza_reading import Distances, Entries
+from aligntools.formats.links.giza_reading import Entries, GizaDistances
 from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.formats.text.giza_trainings import GizaTraining
 from aligntools.ground.parallel import Pool
@@ -192,7 +192,7 @@ def _classes(
     return {"word_classes": of_words, "heads": tuple(heads), "others": tuple(others)}
 
 
-def _near(distances: Distances, share: float, ways: int) -> np.ndarray:
+def _near(distances: GizaDistances, share: float, ways: int) -> np.ndarray:
     """Return the distances that are told apart here, smoothed."""
     reach = distances.p.shape[1] // 2
     wide = np.pad(distances.p, ((0, 0), (kc.FARTHEST, kc.FARTHEST)))

@@ -89,8 +89,8 @@ def command(**o: Any) -> None:
     Example:
       aligntools align -s data/samples/de-en.de -t data/samples/de-en.en
     """
-    from aligntools.api.align.files import Training
-    from aligntools.api.align.part_files import InParts
+    from aligntools.api.align.files import ModelTraining
+    from aligntools.api.align.part_files import PartAlignment
 
     chosen = aligning.given()
     aligning.take_old_type(o, chosen)
@@ -102,8 +102,8 @@ def command(**o: Any) -> None:
     settings = declared.settings(AlignerSettings, o)
     new = not (o["model"] or o["init_model"])
     asked = aligning.evidence_of(o, o["model"] is not None).chosen(settings.best and new)
-    training = Training(settings, declared.settings(PriorWeights, o), o["priors"], asked)
-    parts = InParts(declared.settings(PartSettings, o), o["checkpoint"], o["plan"])
+    training = ModelTraining(settings, declared.settings(PriorWeights, o), o["priors"], asked)
+    parts = PartAlignment(declared.settings(PartSettings, o), o["checkpoint"], o["plan"])
     with reporting(o) as reporter:
         work = aligning.aligned_text(o, reporter)
         if not parts.wanted(work, training):

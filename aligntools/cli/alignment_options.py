@@ -20,7 +20,7 @@ from aligntools.ground.declaring import declared as fields_of
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.api.align.files import AlignedText
+    from aligntools.api.align.files import FileAlignment
     from aligntools.api.align.text_work import TextWork
 
 #: Options of the kinds of evidence that are asked.
@@ -237,12 +237,12 @@ def evidence_of(o: dict[str, Any], applying: bool = False) -> Asked:
     return Asked.of(lambda kind: declared.settings(kind, o), applying=applying)
 
 
-def aligned_text(o: dict[str, Any], watch: Watch) -> "AlignedText":
+def aligned_text(o: dict[str, Any], watch: Watch) -> "FileAlignment":
     """Return the text that the options name, with what is to be done with it."""
-    from aligntools.api.align.files import AlignedText
+    from aligntools.api.align.files import FileAlignment
     from aligntools.api.align.outputs import AlignmentFiles
 
-    return AlignedText(
+    return FileAlignment(
         text_files(o),
         declared.made_of(AlignmentFiles, o, writing=declared.settings(LinkWriting, o)),
         declared.settings(Decisions, o),

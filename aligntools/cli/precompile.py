@@ -11,7 +11,7 @@ from aligntools.aligning.applying.costs import link_costs
 from aligntools.aligning.applying.kernels_decoding import JOINT, MEAN
 from aligntools.aligning.contrastive import tasks, teaching
 from aligntools.aligning.contrastive.candidates import CandidateFinder
-from aligntools.aligning.contrastive.learning import LearningSettings
+from aligntools.aligning.contrastive.learning import WeightLearning
 from aligntools.aligning.contrastive.taught import TeachingSettings
 from aligntools.aligning.links import symmetrize
 from aligntools.aligning.model import AlignmentModel
@@ -29,7 +29,7 @@ from aligntools.constituents.settings import DECODE, GrammarDecisions, GrammarSe
 from aligntools.constituents.training import train as train_grammar
 from aligntools.encoding import kernels_layers
 from aligntools.encoding.layers import Layers
-from aligntools.encoding.weights import Dense, Layer, Normalization, Weights
+from aligntools.encoding.weights import Dense, EncoderWeights, Layer, Normalization
 from aligntools.formats.annotation.brackets import parse_trees
 from aligntools.formats.links import pharaoh
 from aligntools.formats.links.goldlinks import Gold
@@ -133,7 +133,7 @@ def _contrastive(bitext: corpus.Bitext, settings: ResolvedSettings, members: lis
     assert isinstance(source, Vocabulary)
     assert isinstance(target, Vocabulary)
     model = AlignmentModel(settings, source, target, members)
-    plan = tasks.learning_plan("all", sentences=10, learning=LearningSettings(passes=1))
+    plan = tasks.learning_plan("all", sentences=10, learning=WeightLearning(passes=1))
     finder = CandidateFinder(model, pool, plan.network)
     weights = tasks.learn_weights(finder, [bitext], plan)
     links = Links.from_lists([[(0, 0)] for _ in range(len(bitext))])
@@ -259,7 +259,7 @@ def parsing(folder: Path, pool: Pool) -> None:
             chosen = TransferSettings(
                 bits=8, min_count=1, projective=projective, method=method, iterations=2, rounds=1, l2=1.0
             )
-            learning.train([learning.Side(parser, text, text, links)], text, chosen, pool)
+            learning.train([learning.TransferSource(parser, text, text, links)], text, chosen, pool)
         scores = np.linspace(-1e4, 1e4, int(sentences.edges[-1]))  # far apart: the sums in log space
         scores[:20], scores[[2, 6]] = -1e3, 0.0  # two words that want each other as head
         trees = TreeConstraints(projective)
@@ -338,7 +338,7 @@ def encoding(folder: Path, pool: Pool) -> None:
         normalization(),
     )
     embeddings = numbers(_PIECES, _WIDTH)
-    weights = Weights(
+    weights = EncoderWeights(
         _HEADS, 1e-5, lambda pieces: embeddings[pieces], numbers(_PIECES, _WIDTH), normalization(), [layer]
     )
     pieces = np.arange(_PIECES, dtype=np.int32)

@@ -22,7 +22,7 @@ EVERY = 30.0
 SO_FAR = " s so far"
 
 
-class Lines:
+class ProgressLines:
     """Progress by lines, for logs and batch jobs: one after each `EVERY` seconds in which something was done.
 
     shown: Whether to write any.
@@ -41,7 +41,7 @@ class Lines:
             sys.stderr.write(f"{text}; {now - self.began:.0f}{SO_FAR}\n")
 
 
-class SpokenLines(Lines):
+class SpokenLines(ProgressLines):
     """The same, with lines of what was found; ``first`` is said when files were read and the work begins."""
 
     def __init__(self, shown: bool, first: str = "") -> None:
@@ -97,7 +97,7 @@ class Reporter:
 
     def __init__(self, quiet: bool, verbose: bool, log: "Output | None" = None, lines: bool = True) -> None:
         self.quiet, self.verbose, self.log = quiet, verbose and not quiet, log
-        self.lines = Lines(lines and not quiet and not verbose and not sys.stderr.isatty())
+        self.lines = ProgressLines(lines and not quiet and not verbose and not sys.stderr.isatty())
         self.bar: Any = None  # tqdm has no types
         self.counting, self.done, self.unit = False, 0, "step"
         self.total: int | None = None

@@ -10,7 +10,7 @@ import click
 
 from aligntools.api.running.progress import Step
 from aligntools.cli import options
-from aligntools.cli.reporting import Lines, peak_mb
+from aligntools.cli.reporting import ProgressLines, peak_mb
 
 if TYPE_CHECKING:
     from aligntools.formats.opening.files import Output
@@ -52,7 +52,7 @@ class Steps:
     def __init__(self, show: bool, log: "Output | None", describe: Callable[[Step], str], quiet: bool) -> None:
         self.show, self.log, self.describe = show and not quiet, log, describe
         self.result: dict[str, Any] = {}
-        self.lines = Lines(not show and not quiet)
+        self.lines = ProgressLines(not show and not quiet)
         self.last = time.perf_counter()
 
     def __call__(self, step: Step) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from aligntools.constituents import kernels_best, kernels_chart, kernels_coarse
 from aligntools.constituents.binarizing import ABOVE, BESIDE
 from aligntools.constituents.derivations import Step, tree_of
-from aligntools.constituents.grammar import Grammar
+from aligntools.constituents.grammar import ConstituentGrammar
 from aligntools.formats.annotation.brackets import Tree
 
 #: Behind what a symbol is without annotation.
@@ -25,11 +25,11 @@ _ANNOTATED = re.compile("|".join(map(re.escape, (ABOVE, BESIDE))))
 class Level:
     """A grammar to parse with."""
 
-    grammar: Grammar
+    grammar: ConstituentGrammar
     rules: kernels_chart.Rules
 
     @classmethod
-    def of(cls, grammar: Grammar) -> "Level":
+    def of(cls, grammar: ConstituentGrammar) -> "Level":
         """Return a grammar as kernels read it."""
         rules = kernels_chart.Rules(
             grammar.first,
@@ -58,7 +58,7 @@ class Product:
     members: kernels_best.Members
 
     @classmethod
-    def of(cls, *grammars: Grammar) -> "Product":
+    def of(cls, *grammars: ConstituentGrammar) -> "Product":
         """Return grammars as kernels read them; one is a product, too."""
         levels = tuple(map(Level.of, grammars))
         width = max(own.n_states for own in grammars)
@@ -114,7 +114,7 @@ class Pruning:
     right: np.ndarray
 
     @classmethod
-    def of(cls, grammar: Grammar, frequencies: np.ndarray) -> "Pruning":
+    def of(cls, grammar: ConstituentGrammar, frequencies: np.ndarray) -> "Pruning":
         """Return the coarse grammar of a grammar; `frequencies` are those of states."""
         names, classes = list[str](), list[int]()
         n_tags = 0
@@ -219,7 +219,7 @@ def _best(n: int, size: int, states: bool) -> kernels_best.Best:
     return kernels_best.Best(lower, upper, rules, places, above, parts, below)
 
 
-def _steps(best: kernels_best.Best, top: int, n: int, grammar: Grammar) -> list[Step]:
+def _steps(best: kernels_best.Best, top: int, n: int, grammar: ConstituentGrammar) -> list[Step]:
     """Return the derivation that best rules of symbols, or of states, make."""
     of_states = best.parts.shape[1] > 0
     symbol_of = np.arange(len(grammar.symbols))

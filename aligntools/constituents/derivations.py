@@ -10,7 +10,7 @@ import numpy as np
 
 from aligntools.constituents import kernels_listed
 from aligntools.constituents.binarizing import restore
-from aligntools.constituents.grammar import Grammar
+from aligntools.constituents.grammar import ConstituentGrammar
 from aligntools.constituents.kernels_chart import Rules
 from aligntools.formats.annotation.brackets import Tree
 
@@ -18,7 +18,7 @@ from aligntools.formats.annotation.brackets import Tree
 Step = tuple[int, int, int, int]
 
 
-def tree_of(steps: Sequence[Step], sentence: Sequence[str], tags: Sequence[str], grammar: Grammar) -> Tree:
+def tree_of(steps: Sequence[Step], sentence: Sequence[str], tags: Sequence[str], grammar: ConstituentGrammar) -> Tree:
     """Return the tree of a derivation, as in the treebank.
 
     sentence, tags: Words, and a tag of each, or "" where it has none.

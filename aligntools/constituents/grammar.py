@@ -13,7 +13,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, eq=False)
-class Grammar:
+class ConstituentGrammar:
     """Rules and their probabilities, given the parent.
 
     symbols: Tags first.
@@ -70,7 +70,7 @@ class Grammar:
         """Number of states."""
         return int(self.first[-1])
 
-    def same_rules(self, other: "Grammar") -> bool:
+    def same_rules(self, other: "ConstituentGrammar") -> bool:
         """Tell whether another grammar has the same rules between the same symbols."""
         return (
             (self.symbols, self.n_tags) == (other.symbols, other.n_tags)
@@ -92,7 +92,7 @@ class Grammar:
             np.add.at(found, _states(self.first, rules[:, 0], parents), sums)
         return found
 
-    def normalized(self) -> "Grammar":
+    def normalized(self) -> "ConstituentGrammar":
         """Return the grammar whose weights sum to 1 for each state; a state without rules has none."""
         totals = self.totals()
         scale = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
@@ -103,10 +103,10 @@ class Grammar:
             roots,
         )
 
-    def with_weights(self, binary: np.ndarray, unary: np.ndarray, roots: np.ndarray) -> "Grammar":
+    def with_weights(self, binary: np.ndarray, unary: np.ndarray, roots: np.ndarray) -> "ConstituentGrammar":
         """Return the same rules with other weights."""
         rules = self.symbols, self.n_tags, self.substates, self.binary
-        return Grammar(*rules, binary, self.unary, unary, roots, self.paths)
+        return ConstituentGrammar(*rules, binary, self.unary, unary, roots, self.paths)
 
     def _by_parent(self, values: np.ndarray, rules: np.ndarray, at: np.ndarray) -> np.ndarray:
         """Spread values of states over the blocks of rules, by the parent's state."""
@@ -115,7 +115,9 @@ class Grammar:
         spread: np.ndarray = values[_states(self.first, rules[:, 0], parents)].repeat(inner)
         return spread
 
-    def projected(self, frequencies: np.ndarray, classes: np.ndarray, names: tuple[str, ...], n_tags: int) -> "Grammar":
+    def projected(
+        self, frequencies: np.ndarray, classes: np.ndarray, names: tuple[str, ...], n_tags: int
+    ) -> "ConstituentGrammar":
         """Return the grammar of classes of symbols whose rules are as frequent as this one's (Petrov & Klein 2007).
 
         Of unary rules that become one, what stands between the labels is that of the most frequent.
@@ -145,7 +147,7 @@ class Grammar:
         ones = np.ones(len(names), np.int32)
         binary, binary_weights, unary, unary_weights = rules
         paths = tuple(self.paths[k] for k in most[1].tolist())
-        return Grammar(names, n_tags, ones, binary, binary_weights, unary, unary_weights, roots, paths)
+        return ConstituentGrammar(names, n_tags, ones, binary, binary_weights, unary, unary_weights, roots, paths)
 
 
 def _states(first: np.ndarray, symbols: np.ndarray, substates: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from aligntools.ground.compiling import kernel
 
 
 class Rules(NamedTuple):
-    """A grammar, as `grammar.Grammar` has it."""
+    """A grammar, as `grammar.ConstituentGrammar` has it."""
 
     first: np.ndarray  # int64 [symbols + 1]
     binary: np.ndarray  # int32 [rules, 3]

@@ -13,9 +13,9 @@ from typing import TypeAlias
 import numpy as np
 
 from aligntools.constituents import kernels_trees
-from aligntools.constituents.grammar import Grammar
+from aligntools.constituents.grammar import ConstituentGrammar
 from aligntools.constituents.kernels_trees import Nodes, Weights
-from aligntools.constituents.lexicon import Lexicon
+from aligntools.constituents.lexicon import WordCounts
 from aligntools.constituents.settings import GrammarSettings
 from aligntools.constituents.treebank import Treebank
 from aligntools.ground.parallel import Pool, balanced_blocks, over
@@ -31,7 +31,7 @@ Report: TypeAlias = Callable[[str, dict[str, float]], None]
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class EmState:
     """A grammar in training.
 
     grammar: Probabilities.
@@ -39,20 +39,20 @@ class State:
     lexicon: Made of these.
     """
 
-    grammar: Grammar
+    grammar: ConstituentGrammar
     pair_counts: np.ndarray
-    lexicon: Lexicon
+    lexicon: WordCounts
 
 
-def start(bank: Treebank) -> State:
+def start(bank: Treebank) -> EmState:
     """Return the grammar of relative frequencies."""
     grammar = bank.grammar.normalized()
-    return State(grammar, bank.pair_counts, _lexicon(bank, bank.pair_counts, grammar, 0.0))
+    return EmState(grammar, bank.pair_counts, _lexicon(bank, bank.pair_counts, grammar, 0.0))
 
 
 def learn(
     bank: Treebank, settings: GrammarSettings, pool: Pool | None = None, report: Report | None = None
-) -> tuple[State, np.ndarray]:
+) -> tuple[EmState, np.ndarray]:
     """Learn a grammar; return it, and how often each state is expected."""
     state, rng = start(bank), np.random.default_rng(settings.seed)
     frequencies = state_counts(bank.grammar, bank.pair_counts, bank.occurrences.pairs)
@@ -68,8 +68,8 @@ def learn(
 
 
 def _train(
-    bank: Treebank, state: State, iterations: int, pool: Pool | None, report: Report | None, number: int, stage: str
-) -> tuple[State, np.ndarray]:
+    bank: Treebank, state: EmState, iterations: int, pool: Pool | None, report: Report | None, number: int, stage: str
+) -> tuple[EmState, np.ndarray]:
     frequencies = np.zeros(0)
     for iteration in range(iterations):
         counts, value = expected_counts(bank, state, pool)
@@ -78,15 +78,15 @@ def _train(
             report(stage, figures | {"substates": state.grammar.n_states})
         frequencies = state_counts(counts[0], counts[1], bank.occurrences.pairs)
         words = bank.occurrences.drawn(counts[1], state.grammar.substates[: state.grammar.n_tags])
-        state = State(counts[0].normalized(), words, _lexicon(bank, words, state.grammar, 0.0))
+        state = EmState(counts[0].normalized(), words, _lexicon(bank, words, state.grammar, 0.0))
     return state, frequencies
 
 
-def _lexicon(bank: Treebank, pair_counts: np.ndarray, grammar: Grammar, draw: float) -> Lexicon:
+def _lexicon(bank: Treebank, pair_counts: np.ndarray, grammar: ConstituentGrammar, draw: float) -> WordCounts:
     return bank.occurrences.lexicon(pair_counts, grammar.substates[: grammar.n_tags], draw)
 
 
-def weights_of(bank: Treebank, state: State) -> Weights:
+def weights_of(bank: Treebank, state: EmState) -> Weights:
     """Return the weights of rules, and of words p(word | state), as kernels read them."""
     grammar, pairs = state.grammar, bank.occurrences.pairs
     lexicon = state.lexicon
@@ -121,7 +121,9 @@ def _memory(nodes: Nodes, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
     return np.zeros((longest, most)), np.zeros((longest, most))
 
 
-def expected_counts(bank: Treebank, state: State, pool: Pool | None = None) -> tuple[tuple[Grammar, np.ndarray], float]:
+def expected_counts(
+    bank: Treebank, state: EmState, pool: Pool | None = None
+) -> tuple[tuple[ConstituentGrammar, np.ndarray], float]:
     """Return expected counts of rules, as a grammar, and of words with tags' substates; and the log-likelihood."""
     weights, nodes = weights_of(bank, state), bank.nodes
 
@@ -138,7 +140,7 @@ def expected_counts(bank: Treebank, state: State, pool: Pool | None = None) -> t
     return (grammar, total.words), value
 
 
-def state_counts(counts: Grammar, pair_counts: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+def state_counts(counts: ConstituentGrammar, pair_counts: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Return how often each state occurs: constituents by their rules, tags by their words."""
     found = counts.totals()
     sizes = counts.substates[pairs[:, 1]].astype(np.int64)
@@ -148,14 +150,14 @@ def state_counts(counts: Grammar, pair_counts: np.ndarray, pairs: np.ndarray) ->
     return tags
 
 
-def split(bank: Treebank, state: State, rng: np.random.Generator) -> State:
+def split(bank: Treebank, state: EmState, rng: np.random.Generator) -> EmState:
     """Return a grammar in which each substate is two, whose rules differ by noise.
 
     Substates 2 k and 2 k + 1 come from k. The first symbol of a sentence and all others are split alike.
     """
     old = state.grammar
     substates = (2 * old.substates).astype(np.int32)
-    new = Grammar(
+    new = ConstituentGrammar(
         old.symbols, old.n_tags, substates, old.binary, np.zeros(0), old.unary, np.zeros(0), np.zeros(0), old.paths
     )
     binary = _spread(old.binary_weights, old.substates[old.binary], rng, 0.25)
@@ -165,7 +167,7 @@ def split(bank: Treebank, state: State, rng: np.random.Generator) -> State:
     grammar = new.with_weights(binary, unary, roots).normalized()
     pair_counts = (state.pair_counts / 2).repeat(2)
     pair_counts = pair_counts * (1 + NOISE * rng.uniform(-1, 1, len(pair_counts)))
-    return State(grammar, pair_counts, _lexicon(bank, pair_counts, grammar, 0.0))
+    return EmState(grammar, pair_counts, _lexicon(bank, pair_counts, grammar, 0.0))
 
 
 def _spread(weights: np.ndarray, shapes: np.ndarray, rng: np.random.Generator, share: float) -> np.ndarray:
@@ -183,7 +185,7 @@ def _spread(weights: np.ndarray, shapes: np.ndarray, rng: np.random.Generator, s
     return noisy
 
 
-def merge(bank: Treebank, state: State, share: float, pool: Pool | None = None) -> State:
+def merge(bank: Treebank, state: EmState, share: float, pool: Pool | None = None) -> EmState:
     """Return a grammar in which the share of pairs that adds least to the likelihood is one substate again."""
     counts, _ = expected_counts(bank, state, pool)
     frequencies = state_counts(counts[0], counts[1], bank.occurrences.pairs)
@@ -201,7 +203,7 @@ def merge(bank: Treebank, state: State, share: float, pool: Pool | None = None) 
     by_symbol = np.add.reduceat(width, old.first[:-1] // 2)
     target = target - np.append(0, np.cumsum(by_symbol))[:-1].repeat(old.substates)
     substates = by_symbol.astype(np.int32)
-    new = Grammar(
+    new = ConstituentGrammar(
         old.symbols, old.n_tags, substates, old.binary, np.zeros(0), old.unary, np.zeros(0), np.zeros(0), old.paths
     )
     grammar = new.with_weights(
@@ -211,10 +213,12 @@ def merge(bank: Treebank, state: State, share: float, pool: Pool | None = None) 
     ).normalized()
     tags = bank.occurrences.pairs[:, 1:]
     pair_counts = _gathered(counts[1], old, new, tags, target)
-    return State(grammar, pair_counts, _lexicon(bank, pair_counts, grammar, 0.0))
+    return EmState(grammar, pair_counts, _lexicon(bank, pair_counts, grammar, 0.0))
 
 
-def _gathered(counts: np.ndarray, old: Grammar, new: Grammar, rules: np.ndarray, target: np.ndarray) -> np.ndarray:
+def _gathered(
+    counts: np.ndarray, old: ConstituentGrammar, new: ConstituentGrammar, rules: np.ndarray, target: np.ndarray
+) -> np.ndarray:
     """Return blocks in which the counts of substates that become one are added up."""
     parts, at = list[np.ndarray](), 0
     for rule in rules.tolist():
@@ -235,7 +239,7 @@ def _gathered(counts: np.ndarray, old: Grammar, new: Grammar, rules: np.ndarray,
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def _losses(bank: Treebank, state: State, share: np.ndarray, pool: Pool | None) -> np.ndarray:
+def _losses(bank: Treebank, state: EmState, share: np.ndarray, pool: Pool | None) -> np.ndarray:
     weights, nodes = weights_of(bank, state), bank.nodes
 
     def work(block: tuple[int, int]) -> np.ndarray:
@@ -249,7 +253,7 @@ def _losses(bank: Treebank, state: State, share: np.ndarray, pool: Pool | None) 
     return total
 
 
-def smooth(bank: Treebank, state: State, share: float) -> State:
+def smooth(bank: Treebank, state: EmState, share: float) -> EmState:
     """Return a grammar whose substates' probabilities are drawn to the mean of their symbol by a share."""
     old = state.grammar
     grammar = old.with_weights(
@@ -258,7 +262,7 @@ def smooth(bank: Treebank, state: State, share: float) -> State:
         old.roots,
     )
     lexicon = _lexicon(bank, state.pair_counts, grammar, min(_WORDS * share, 1.0))
-    return State(grammar, state.pair_counts, lexicon)
+    return EmState(grammar, state.pair_counts, lexicon)
 
 
 def _drawn(weights: np.ndarray, shapes: np.ndarray, share: float) -> np.ndarray:

@@ -56,7 +56,7 @@ def shapes(word: str, first: bool) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Lexicon:
+class WordCounts:
     """Counts of words and shapes with tags' states.
 
     words: Number of each known word.
@@ -114,12 +114,12 @@ class Lexicon:
         scaled: np.ndarray = found / np.where(peak > 0, peak, 1.0)
         return scaled
 
-    def projected(self, first_states: np.ndarray) -> "Lexicon":
+    def projected(self, first_states: np.ndarray) -> "WordCounts":
         """Return the lexicon of tags without substates."""
         if len(self.of_states) == len(first_states) - 1:
             return self
         begins = first_states[:-1]
-        return Lexicon(
+        return WordCounts(
             self.words,
             self.counts,
             self.pairs,
@@ -217,7 +217,7 @@ class Occurrences:
         first = np.append(0, np.cumsum(substates)).astype(np.int64)
         return sizes, at, first, first[self.pairs[:, 1]].repeat(sizes) + np.arange(at[-1]) - at[:-1].repeat(sizes)
 
-    def lexicon(self, pair_counts: np.ndarray, substates: np.ndarray, draw: float = 0.0) -> Lexicon:
+    def lexicon(self, pair_counts: np.ndarray, substates: np.ndarray, draw: float = 0.0) -> WordCounts:
         """Return the lexicon of expected counts of each pair's substates.
 
         pair_counts (float64 [...]): Blocks of the pairs, one after the other.
@@ -242,6 +242,6 @@ class Occurrences:
         of_shapes[0] /= of_shapes[0].sum()
         for k in range(1, len(of_shapes)):
             of_shapes[k] = (of_shapes[k] + GENERAL * of_shapes[self.above[k]]) / (of_shapes[k].sum() + GENERAL)
-        return Lexicon(
+        return WordCounts(
             self.words, self.counts, self.pairs, at, pair_counts, self.shapes, of_shapes, of_states / of_states.sum()
         )

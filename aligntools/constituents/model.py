@@ -12,8 +12,8 @@ import numpy as np
 
 from aligntools.constituents.binarizing import base_label
 from aligntools.constituents.decoding import Product, Pruning, best_tree
-from aligntools.constituents.grammar import Grammar
-from aligntools.constituents.lexicon import Lexicon
+from aligntools.constituents.grammar import ConstituentGrammar
+from aligntools.constituents.lexicon import WordCounts
 from aligntools.constituents.listing import ScoredTree, best_trees, drawn_trees
 from aligntools.constituents.settings import GrammarDecisions, TreeLists
 from aligntools.formats.annotation.brackets import Tree, clean
@@ -65,9 +65,9 @@ class ConstituentModel:
         weights.
     """
 
-    grammar: Grammar
+    grammar: ConstituentGrammar
     frequencies: np.ndarray
-    lexicon: Lexicon
+    lexicon: WordCounts
     settings: dict[str, Any] = field(default_factory=dict)
     others: tuple["ConstituentModel", ...] = ()
 
@@ -86,7 +86,7 @@ class ConstituentModel:
         return Product.of(*(own.grammar for own in self.members))
 
     @cached_property
-    def _pruning(self) -> tuple[Pruning, Lexicon]:
+    def _pruning(self) -> tuple[Pruning, WordCounts]:
         """The coarse grammar, and its words."""
         return Pruning.of(self.grammar, self.frequencies), self.lexicon.projected(self._states)
 
@@ -206,7 +206,7 @@ class ConstituentModel:
         """The normal form of the words of training; those of sentences are compared in it."""
         return form_of([word.encode("utf-8", "surrogateescape") for word in self.lexicon.words])
 
-    def _scores(self, words: Sequence[str], tags: Sequence[str], lexicon: Lexicon, first: np.ndarray) -> np.ndarray:
+    def _scores(self, words: Sequence[str], tags: Sequence[str], lexicon: WordCounts, first: np.ndarray) -> np.ndarray:
         """Return p(word | state) of each word; of a word with a known tag, of that tag's states alone."""
         form, words = self.normal_form, list(map(clean, words))
         found = lexicon.scores([normalize(form, word) for word in words] if form else words, first)
@@ -319,7 +319,7 @@ def _names(arrays: dict[str, np.ndarray], name: str) -> list[str]:
 
 def _grammar(
     header: dict[str, Any], arrays: dict[str, np.ndarray], symbols: tuple[str, ...], n_tags: int, substates: np.ndarray
-) -> Grammar:
+) -> ConstituentGrammar:
     states = int(substates.sum())
     if states > MOST_STATES:
         raise ValueError(f"{states} states")
@@ -337,10 +337,12 @@ def _grammar(
         raise ValueError("paths")
     binary, binary_weights, unary, unary_weights = rules
     between = tuple(tuple(map(clean, path)) for path in paths)
-    return Grammar(symbols, n_tags, substates, binary, binary_weights, unary, unary_weights, roots, between)
+    return ConstituentGrammar(symbols, n_tags, substates, binary, binary_weights, unary, unary_weights, roots, between)
 
 
-def _lexicon(arrays: dict[str, np.ndarray], words: list[str], shapes: list[str], grammar: Grammar) -> Lexicon:
+def _lexicon(
+    arrays: dict[str, np.ndarray], words: list[str], shapes: list[str], grammar: ConstituentGrammar
+) -> WordCounts:
     states, n = int(grammar.first[grammar.n_tags]), len(words)
     pairs = hold(arrays, "words.pairs", (len(arrays["words.pairs"]), 2), np.int32, 0, max(n, grammar.n_tags) - 1)
     keys = pairs.tolist()
@@ -351,7 +353,7 @@ def _lexicon(arrays: dict[str, np.ndarray], words: list[str], shapes: list[str],
     at = np.append(0, np.cumsum(grammar.substates[pairs[:, 1]].astype(np.int64)))
     arrays = arrays | {"at": at}
     hold_offsets(arrays, "at", len(pairs), int(at[-1]), 1)
-    return Lexicon(
+    return WordCounts(
         {word: k for k, word in enumerate(words)},
         hold(arrays, "words.counts", (n,), np.float64, 0),
         pairs,

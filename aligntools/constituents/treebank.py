@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.constituents.binarizing import binarize
-from aligntools.constituents.grammar import Grammar
+from aligntools.constituents.grammar import ConstituentGrammar
 from aligntools.constituents.kernels_trees import Nodes
 from aligntools.constituents.lexicon import Occurrences
 from aligntools.formats.annotation.brackets import Tree, escaped
@@ -22,7 +22,7 @@ class Treebank:
     pair_counts (float64 [pairs of word and tag]).
     """
 
-    grammar: Grammar
+    grammar: ConstituentGrammar
     nodes: Nodes
     occurrences: Occurrences
     pair_counts: np.ndarray
@@ -54,7 +54,7 @@ def treebank(trees: Sequence[Tree], horizontal: int, vertical: int) -> Treebank:
                 unary[symbols[left], symbol] += 1
                 paths[symbols[left], symbol][path] += 1
     binary_rules, unary_rules = sorted(binary), sorted(unary)
-    grammar = Grammar(
+    grammar = ConstituentGrammar(
         (*tags, *labels),
         len(tags),
         np.ones(len(tags) + len(labels), np.int32),

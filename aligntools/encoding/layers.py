@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from aligntools.encoding import kernels_layers as kernels
-from aligntools.encoding.weights import Dense, Normalization, Weights
+from aligntools.encoding.weights import Dense, EncoderWeights, Normalization
 from aligntools.ground.blas import one_thread
 from aligntools.ground.parallel import Pool
 
@@ -25,7 +25,7 @@ _SEED, _MOVED = 7, 37
 class Layers:
     """The first layers of an encoder."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: EncoderWeights) -> None:
         self.weights = weights
         self._anywhere: bool | None = None
 

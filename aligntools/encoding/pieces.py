@@ -135,7 +135,7 @@ class LibraryCutter:
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
+class PieceSequence:
     """A sentence in pieces.
 
     pieces (int32 [pieces]).
@@ -155,7 +155,7 @@ class Pieces:
         self.cutter = cutter
         self._known: dict[str, tuple[list[int], list[tuple[int, int]]]] = {}
 
-    def cut(self, words: Sequence[str], join: bool = True) -> Cut:
+    def cut(self, words: Sequence[str], join: bool = True) -> PieceSequence:
         """Cut a sentence; with ``join``, words that are written without spaces are joined first."""
         pieces: list[int] = []
         pairs: list[tuple[int, int]] = []
@@ -169,7 +169,7 @@ class Pieces:
             pieces += numbers
         table = np.array(sorted(pairs), np.int32).reshape(-1, 2)
         word, of = np.ascontiguousarray(table.T)  # kernels compile for one kind
-        return Cut(np.array(pieces, np.int32), of, word, len(words))
+        return PieceSequence(np.array(pieces, np.int32), of, word, len(words))
 
     def _cut(self, word: str) -> tuple[list[int], list[tuple[int, int]]]:
         found = self._known.get(word)

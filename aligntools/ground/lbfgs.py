@@ -22,7 +22,7 @@ DECREASE, CURVATURE, TRIALS = 1e-4, 0.9, 30
 
 
 @dataclass
-class State:
+class LbfgsState:
     """Where a minimization is; with it, it goes on as if it had never stopped.
 
     x, gradient (float64 [n]).
@@ -58,7 +58,7 @@ class State:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> "State":
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> "LbfgsState":
         """Take what `arrays` gave."""
         a = {name: np.array(values) for name, values in arrays.items()}
         order, value, (steps, small) = a["order"].tolist(), float(a["value"][0]), a["steps"].tolist()
@@ -66,10 +66,10 @@ class State:
 
 
 @dataclass(frozen=True)
-class Found:
+class Minimum:
     """Where a minimization ended, and why: ``converged`` says whether by one of the tolerances."""
 
-    state: State
+    state: LbfgsState
     converged: bool
     message: str
 
@@ -101,14 +101,14 @@ class _Vectors:
 
 def minimize(
     function: Callable[[np.ndarray], tuple[float, np.ndarray]],
-    start: State | np.ndarray,
+    start: LbfgsState | np.ndarray,
     iterations: int = 100,
     tolerance: float = 1e-5,
     gradient_tolerance: float = 1e-8,
     memory: int = 10,
     pool: Pool | None = None,
-    progress: Callable[[State], bool | None] | None = None,
-) -> Found:
+    progress: Callable[[LbfgsState], bool | None] | None = None,
+) -> Minimum:
     """Minimize a function.
 
     function: Takes a point and returns the value and the gradient there, a new array each time.
@@ -120,22 +120,22 @@ def minimize(
     memory: Steps remembered.
     progress: Called with the State after each step; ends the minimization by returning True.
     """
-    if isinstance(start, State):
+    if isinstance(start, LbfgsState):
         state = start
     else:
         x = np.array(start, np.float64)
         value, gradient = function(x)
-        state = State(x, gradient, float(value), np.zeros((2 * memory, len(x))))
+        state = LbfgsState(x, gradient, float(value), np.zeros((2 * memory, len(x))))
     vectors = _Vectors(len(state.x), pool)
     if not np.isfinite(state.value):
-        return Found(state, False, "the function is not finite at the start")
+        return Minimum(state, False, "the function is not finite at the start")
     while True:
         if state.small >= 2:  # of a State that was kept just before the end, too
-            return Found(state, True, "the function falls by less than the tolerance")
+            return Minimum(state, True, "the function falls by less than the tolerance")
         if state.steps >= iterations:
-            return Found(state, False, "all iterations are done")
+            return Minimum(state, False, "all iterations are done")
         if not len(state.x) or np.max(np.abs(state.gradient)) <= gradient_tolerance:
-            return Found(state, True, "the gradient is zero within its tolerance")
+            return Minimum(state, True, "the gradient is zero within its tolerance")
         direction = _direction(state, vectors)
         slope = vectors.dot(direction, state.gradient)
         if not slope < 0:  # rounding has spoilt the history
@@ -145,7 +145,7 @@ def minimize(
         first = 1.0 if state.order else min(1.0, 1.0 / np.sqrt(-slope))
         moved = _search(function, state, direction, slope, first, vectors)
         if moved is None:
-            return Found(state, False, "no step along the line lowers the function")
+            return Minimum(state, False, "no step along the line lowers the function")
         before, past = state.value, state.gradient
         state.value, state.gradient, step = moved
         state.x = state.x + step * direction  # the very point where the function was evaluated
@@ -154,10 +154,10 @@ def minimize(
         fall, scale = before - state.value, max(abs(before), abs(state.value), 1.0)
         state.small = state.small + 1 if fall <= tolerance * scale else 0
         if progress is not None and progress(state):
-            return Found(state, False, "stopped")
+            return Minimum(state, False, "stopped")
 
 
-def _remember(state: State, step: np.ndarray, change: np.ndarray, vectors: _Vectors) -> None:
+def _remember(state: LbfgsState, step: np.ndarray, change: np.ndarray, vectors: _Vectors) -> None:
     size = len(state.history) // 2
     k = state.order.pop(0) if len(state.order) == size else next(k for k in range(size) if k not in state.order)
     state.history[2 * k], state.history[2 * k + 1] = step, change
@@ -169,7 +169,7 @@ def _remember(state: State, step: np.ndarray, change: np.ndarray, vectors: _Vect
         state.order.remove(k)
 
 
-def _direction(state: State, vectors: _Vectors) -> np.ndarray:
+def _direction(state: LbfgsState, vectors: _Vectors) -> np.ndarray:
     """Return minus the approximate inverse Hessian times the gradient: the two loops, on coefficients of the rows."""
     if not state.order:
         return -state.gradient
@@ -196,7 +196,7 @@ def _direction(state: State, vectors: _Vectors) -> np.ndarray:
 
 def _search(
     function: Callable[[np.ndarray], tuple[float, np.ndarray]],
-    state: State,
+    state: LbfgsState,
     direction: np.ndarray,
     slope: float,
     step: float,

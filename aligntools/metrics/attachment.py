@@ -13,7 +13,7 @@ from aligntools.formats.annotation.conll import Conll
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics.base import Metric, Score, aligned, divide, percent
 from aligntools.metrics.conll18 import Measure, conll18
-from aligntools.metrics.segmentation import Alignment
+from aligntools.metrics.segmentation import WordMatches
 from aligntools.metrics.settings import PUNCTUATION
 from aligntools.metrics.tree_groups import DISTANCES, LENGTHS, Group, by_group, distance_groups, length_groups
 
@@ -104,7 +104,7 @@ def figures(totals: npt.ArrayLike) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Trees:
+class DependencyTrees:
     """Dependency trees of a text.
 
     heads (int32 [words]): Number of the head in its sentence, counted from 1; 0 for a root, -1 where there is none.
@@ -122,7 +122,7 @@ class Trees:
     tags: list[bytes] | None = None
     lines: np.ndarray | None = None
     source: Conll | None = None
-    alignment: Alignment | None = None
+    alignment: WordMatches | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -133,7 +133,7 @@ class Trees:
         labels = zip(self.labels or (), (self.heads > 0).tolist(), strict=False)
         return any(label != b"_" and not (label in _ROOTS and not headed) for label, headed in labels)
 
-    def in_words_of(self, gold: "Trees", alignment: Alignment) -> "Trees":
+    def in_words_of(self, gold: "DependencyTrees", alignment: WordMatches) -> "DependencyTrees":
         """Return these trees over the gold's words; those that are none of this text's have no head and no label."""
         heads = alignment.heads(self.heads, self.offsets, gold.offsets)
         labels = None
@@ -141,7 +141,7 @@ class Trees:
             labels = [b"_"] * len(heads)
             for k, m in zip(alignment.gold.tolist(), alignment.other.tolist(), strict=True):
                 labels[k] = self.labels[m]
-        return Trees(heads, gold.offsets, labels, gold.words, source=self.source, alignment=alignment)
+        return DependencyTrees(heads, gold.offsets, labels, gold.words, source=self.source, alignment=alignment)
 
     def flaws(self) -> dict[str, np.ndarray]:
         """Return which sentences are no trees with one root [shape=(sentences,), dtype=bool], by what is wrong."""
@@ -158,7 +158,7 @@ class Trees:
 
 
 @dataclass(frozen=True)
-class Attachment(Metric[Trees, Trees]):
+class Attachment(Metric[DependencyTrees, DependencyTrees]):
     """Unlabelled and labelled attachment.
 
     punct: One of PUNCTUATION.
@@ -184,7 +184,7 @@ class Attachment(Metric[Trees, Trees]):
     ignore_forms: bool = False
     predicted_columns: bool = False
 
-    def counted(self, gold: Trees) -> np.ndarray:
+    def counted(self, gold: DependencyTrees) -> np.ndarray:
         """Return which words count [shape=(words,), dtype=bool].
 
         Raises UsageProblem when the convention needs words or tags that the gold does not have.
@@ -197,7 +197,7 @@ class Attachment(Metric[Trees, Trees]):
             )
         return counted(gold.words or [], gold.tags, self.punct)
 
-    def count(self, gold: Trees, hypothesis: Trees) -> np.ndarray:
+    def count(self, gold: DependencyTrees, hypothesis: DependencyTrees) -> np.ndarray:
         """Return the counts of `count`, by these settings."""
         right = None
         if gold.labels and hypothesis.labels and gold.named and hypothesis.named:
@@ -208,7 +208,7 @@ class Attachment(Metric[Trees, Trees]):
         """Return UAS, LAS, complete trees and root accuracy [shape=(..., 4)]."""
         return figures(totals)
 
-    def settings(self, gold: Trees, hypothesis: Trees, counts: np.ndarray) -> dict[str, Any]:
+    def settings(self, gold: DependencyTrees, hypothesis: DependencyTrees, counts: np.ndarray) -> dict[str, Any]:
         """Return what counts."""
         return {
             "punct": self.punct,
@@ -221,7 +221,7 @@ class Attachment(Metric[Trees, Trees]):
             **({"words": "aligned"} if hypothesis.alignment else {}),
         }
 
-    def score(self, gold: Trees, hypothesis: Trees) -> "TreeScore":
+    def score(self, gold: DependencyTrees, hypothesis: DependencyTrees) -> "TreeScore":
         """Return the score of trees; see `Metric.score`."""
         counts = self.count(gold, hypothesis)
         totals = counts.sum(axis=0)
@@ -258,8 +258,8 @@ class TreeScore(Score):
     las: float | None
     complete: float
     root: float
-    gold: Trees = field(repr=False)
-    hypothesis: Trees = field(repr=False)
+    gold: DependencyTrees = field(repr=False)
+    hypothesis: DependencyTrees = field(repr=False)
 
     def groups(self, kind: str) -> list[Group]:
         """Return the attachment of groups of words.

@@ -11,7 +11,7 @@ import numpy as np
 
 from aligntools.formats.annotation.conll import Conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
-from aligntools.metrics.segmentation import Alignment
+from aligntools.metrics.segmentation import WordMatches
 
 #: Relations of content words and of function words; a word of another relation is neither.
 CONTENT = frozenset(
@@ -95,7 +95,7 @@ class _Text:
         self.function = function & (heads > 0)
 
 
-def conll18(gold: Conll, other: Conll, alignment: Alignment | None = None) -> dict[str, Measure]:
+def conll18(gold: Conll, other: Conll, alignment: WordMatches | None = None) -> dict[str, Measure]:
     """Return the measures of `MEASURES`, by name.
 
     gold, other: A word of ``other`` without a head is wrong.

@@ -9,7 +9,7 @@ from aligntools.ground.errors import DataError
 from aligntools.words.normal_forms import alike
 
 
-class Sentences(Protocol):
+class WordSentences(Protocol):
     """Words of sentences, and where these begin in their file."""
 
     @property
@@ -26,8 +26,8 @@ class Sentences(Protocol):
 
 
 def check_words(
-    gold: Sentences,
-    other: Sentences,
+    gold: WordSentences,
+    other: WordSentences,
     gold_name: str,
     name: str,
     *,
@@ -62,11 +62,11 @@ def check_words(
         raise DataError(name, None, problem + more)
 
 
-def _line(text: Sentences, s: int) -> int:
+def _line(text: WordSentences, s: int) -> int:
     return s + 1 if text.lines is None else int(text.lines[s])
 
 
-def _sentence(text: Sentences, s: int) -> list[bytes]:
+def _sentence(text: WordSentences, s: int) -> list[bytes]:
     if text.words is None:
         return []
     return [without_spaces(word) for word in text.words[text.offsets[s] : text.offsets[s + 1]]]

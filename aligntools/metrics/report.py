@@ -12,7 +12,7 @@ _EXCHANGES = 1000  # made in the paired test where no samples are asked for
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class ScoreReport:
     """Scores by one metric on the same sentences. ``str()`` gives the table.
 
     names: What the systems are called.
@@ -93,7 +93,7 @@ def compare_scores(
     paired: bool = True,
     bootstrap: int = 1000,
     seed: int = 1,
-) -> Report:
+) -> ScoreReport:
     """Put scores side by side, with intervals and paired tests; see `aligntools.compare_scores`."""
     if not scores:
         raise UsageProblem("there is no score to show")
@@ -110,7 +110,7 @@ def compare_scores(
         differences = (None, *tests)
     how = {"bootstrap": bootstrap, "seed": seed} if bootstrap or paired else {}
     signature = _common([score.signature for score in scores]).extended(**how)
-    return Report(names, tuple(scores), intervals, differences, signature)
+    return ScoreReport(names, tuple(scores), intervals, differences, signature)
 
 
 def _common(signatures: list[Signature]) -> Signature:

@@ -19,7 +19,7 @@ from aligntools.ground.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)
-class Alignment:
+class WordMatches:
     """Words that are the same in two texts.
 
     gold, other (int64 [aligned]): Their indexes among the words of each text, ascending.
@@ -92,7 +92,7 @@ def _characters(form: bytes) -> str:
     return text if text.isascii() and " " not in text else "".join(c for c in text if unicodedata.category(c) != "Zs")
 
 
-def align_words(gold: Conll, other: Conll, gold_name: str, name: str) -> Alignment:
+def align_words(gold: Conll, other: Conll, gold_name: str, name: str) -> WordMatches:
     """Find the words that are the same in two texts with the same characters.
 
     gold_name, name: The files, for messages.
@@ -119,7 +119,7 @@ def align_words(gold: Conll, other: Conll, gold_name: str, name: str) -> Alignme
         else:
             j += 1
     ours, theirs = np.array(pairs, np.int64).reshape(-1, 2).T
-    return Alignment(ours, theirs, _same(a.spans(), b.spans()), _same(a.sentences, b.sentences))
+    return WordMatches(ours, theirs, _same(a.spans(), b.spans()), _same(a.sentences, b.sentences))
 
 
 def _stretch(a: _Words, b: _Words, i: int, j: int) -> tuple[int, int, int, int]:

@@ -19,7 +19,7 @@ _CELLS = 20_000_000  # a larger table is no table of tags
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Contingency:
     """How often each label was predicted for each tag.
 
     counts (int64 [tags, labels]).
@@ -53,7 +53,7 @@ class Table:
         return self.words > 0 and 2 * self.foreign <= self.words
 
 
-def contingency(gold: Sequence[bytes], predicted: Sequence[bytes]) -> Table:
+def contingency(gold: Sequence[bytes], predicted: Sequence[bytes]) -> Contingency:
     """Count how often each label was predicted for each tag.
 
     Raises ValueError when there is not one label for each tag. Raises UsageProblem when there are so many different
@@ -66,7 +66,7 @@ def contingency(gold: Sequence[bytes], predicted: Sequence[bytes]) -> Table:
     if len(tags) * len(labels) > _CELLS:
         raise UsageProblem(f"{len(tags)} different tags and {len(labels)} different labels; is the `column` right?")
     counts = np.bincount(rows * len(labels) + columns, minlength=len(tags) * len(labels))
-    return Table(counts.reshape(len(tags), len(labels)).astype(np.int64), tags, labels)
+    return Contingency(counts.reshape(len(tags), len(labels)).astype(np.int64), tags, labels)
 
 
 def _numbered(values: Sequence[bytes]) -> tuple[list[bytes], np.ndarray]:
@@ -75,7 +75,7 @@ def _numbered(values: Sequence[bytes]) -> tuple[list[bytes], np.ndarray]:
     return different, np.fromiter(map(places.__getitem__, values), np.int64, len(values))
 
 
-def accuracy(table: Table) -> float | None:
+def accuracy(table: Contingency) -> float | None:
     """Return the share of words whose label is the gold's tag; None where that does not apply.
 
     It does not apply when there are no words, or when most have labels that are none of the gold's tags.
@@ -83,7 +83,7 @@ def accuracy(table: Table) -> float | None:
     return _hits(table, table.same) / table.words if table.comparable else None
 
 
-def many_to_one(table: Table) -> np.ndarray:
+def many_to_one(table: Contingency) -> np.ndarray:
     """Map each label to the tag that it has most words in common with (Johnson 2007), the first of equals.
 
     Returns int64 [labels]: a tag for each label.
@@ -91,7 +91,7 @@ def many_to_one(table: Table) -> np.ndarray:
     return np.argmax(table.counts, axis=0) if table.words else np.zeros(0, np.int64)
 
 
-def one_to_one(table: Table) -> np.ndarray:
+def one_to_one(table: Contingency) -> np.ndarray:
     """Map each label to a tag of its own so that as many words as possible agree (the optimum, not greedily).
 
     Returns int64 [labels]: a tag for each label; -1 for labels that are left over.
@@ -104,7 +104,7 @@ def one_to_one(table: Table) -> np.ndarray:
     return mapping
 
 
-def _hits(table: Table, mapping: np.ndarray) -> int:
+def _hits(table: Contingency, mapping: np.ndarray) -> int:
     """Return how many words have the right tag when labels are mapped to tags."""
     labels = np.flatnonzero(mapping >= 0)
     return int(table.counts[mapping[labels], labels].sum())
@@ -132,7 +132,7 @@ class Information:
     v_measure: float
 
 
-def information(table: Table) -> Information:
+def information(table: Contingency) -> Information:
     """Return entropies, variation of information and V-measure; of no words they are those of a perfect match."""
     counts = table.counts.astype(np.float64)
     n = max(counts.sum(), 1.0)
@@ -169,7 +169,7 @@ class TagScores:
     f1: float
 
 
-def by_tag(table: Table) -> list[TagScores]:
+def by_tag(table: Contingency) -> list[TagScores]:
     """Return the figures of each tag, most frequent in the gold first, labels that are no tags behind them.
 
     Where `accuracy` does not apply, labels count as the tags that `many_to_one` maps them to.
@@ -191,7 +191,7 @@ def by_tag(table: Table) -> list[TagScores]:
     return results
 
 
-def confusions(table: Table, most: int = 10) -> list[tuple[bytes, bytes, int]]:
+def confusions(table: Contingency, most: int = 10) -> list[tuple[bytes, bytes, int]]:
     """Return (tag, label, words) of the most frequent errors; none where `accuracy` does not apply."""
     if not table.comparable:
         return []
@@ -213,7 +213,7 @@ def sentence_counts(right: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Tagging(Metric[Tokens, Tokens]):
+class TagAccuracy(Metric[Tokens, Tokens]):
     """Accuracy of tags, and measures for labels without names.
 
     training: The words of the training text, as `without_spaces` writes them: the gold's other words are scored apart.
@@ -331,7 +331,7 @@ class TagScore(Score):
     many_to_one: float | None
     one_to_one: float | None
     information: Information
-    table: Table = field(repr=False)
+    table: Contingency = field(repr=False)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures by name."""

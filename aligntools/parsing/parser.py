@@ -27,7 +27,7 @@ CHUNK = 1_000_000
 
 
 @dataclass(frozen=True)
-class ParsedTrees:
+class DependencyParses:
     """Trees of sentences.
 
     heads (int32 [words]): 0 for the root, 1 to n.
@@ -90,7 +90,7 @@ class ParserModel:
         pool: Pool | None = None,
         constraints: TreeConstraints | None = None,
         longest: int = LONGEST,
-    ) -> ParsedTrees:
+    ) -> DependencyParses:
         """Find the best trees.
 
         constraints: Which trees to choose from, instead of those of the model.
@@ -104,7 +104,7 @@ class ParserModel:
             part = sentences if end - begin == len(sentences) else sentences.part(begin, end)
             found, scores = inference.best_trees(self.scores(part, pool), part.offsets, allowed, pool)
             heads[offsets[begin] : offsets[end]], best[begin:end] = found, scores
-        return ParsedTrees(heads, best, flat)
+        return DependencyParses(heads, best, flat)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file: the weights that are not 0, as float32."""

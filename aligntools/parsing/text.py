@@ -9,6 +9,10 @@ import numpy as np
 _T = TypeVar("_T")
 
 
+class NoSentences(ValueError):
+    """There is nothing to train on."""
+
+
 @dataclass(frozen=True)
 class TaggedText:
     """Sentences with tags, joined.

@@ -12,7 +12,7 @@ from aligntools.tagging.chains.induction import induce
 from aligntools.tagging.chains.reconstruction import reconstruct
 from aligntools.tagging.decoding import CandidateChain, TagCandidates
 from aligntools.tagging.forms.unknown import UnknownWords
-from aligntools.tagging.forms.wordclasses import WordClasses
+from aligntools.tagging.forms.wordclasses import FormClasses
 from aligntools.tagging.settings import InductionSettings
 from aligntools.tagging.tagger import TaggerMember, TaggerModel, rounded
 
@@ -114,7 +114,7 @@ def from_chain(
         values.ravel(),
     )
     candidates = TagCandidates(np.arange(len(words) + 1, dtype=np.int64), np.zeros(len(words), np.int32))
-    classes = WordClasses({}, np.zeros(1, np.int64), [(0, 1)])
+    classes = FormClasses({}, np.zeros(1, np.int64), [(0, 1)])
     member = TaggerMember(model, prior, np.ones((1, n_states), np.float32))
     tags = [str(n) for n in range(n_states)] if tags is None else tags
     about = settings or {}

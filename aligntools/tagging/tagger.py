@@ -18,7 +18,7 @@ from aligntools.ground.parallel import Pool
 from aligntools.tagging.decoding import CandidateChain, TagCandidates, tag_posteriors
 from aligntools.tagging.decoding import decode as decoded
 from aligntools.tagging.forms.unknown import RELATIONS, UnknownWords, text_of
-from aligntools.tagging.forms.wordclasses import WordClasses
+from aligntools.tagging.forms.wordclasses import FormClasses
 from aligntools.tagging.settings import DECODERS
 from aligntools.tagging.splitting import Splitter
 from aligntools.words.normal_forms import NormalForm, form_of
@@ -93,7 +93,7 @@ class TaggerModel:
     members: list[TaggerMember]
     coarse: TaggerMember | None
     unknown: UnknownWords
-    classes: WordClasses
+    classes: FormClasses
     anonymous: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
     factors: np.ndarray | None = None
@@ -379,7 +379,7 @@ def _assemble(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> "TaggerM
     signatures = [s.decode("utf-8", "surrogateescape") for s in _unpack(arrays, "signatures")]
     if len(signatures) != len(parents) - 1:
         raise ValueError("signatures and classes differ in number")
-    classes = WordClasses({s: n + 1 for n, s in enumerate(signatures)}, parents, [tuple(x) for x in levels])
+    classes = FormClasses({s: n + 1 for n, s in enumerate(signatures)}, parents, [tuple(x) for x in levels])
     features = [s.decode("utf-8", "surrogateescape") for s in _unpack(arrays, "features")]
     rows = len(features) + len(RELATIONS) * n_tags
     weights = hold(arrays, "unknown.weights", (rows, n_tags), np.float32)

@@ -16,7 +16,7 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.viewing.base import View
 from aligntools.viewing.errors import tables_of
 from aligntools.viewing.page import framed, page
-from aligntools.viewing.pairs import Pair, System
+from aligntools.viewing.pairs import ShownPair, ShownSystem
 from aligntools.viewing.pictures import picture
 from aligntools.viewing.shown import visible
 from aligntools.viewing.terminal import cells, fitted, padded, rendered
@@ -36,7 +36,7 @@ _Part = tuple[str, str]
 LEGEND = "■ right  × false  ○ missed  □ possible, not linked\n\n"
 
 
-def pair_text(pair: Pair, names: Sequence[str], form: str | None, width: int, color: bool) -> str:
+def pair_text(pair: ShownPair, names: Sequence[str], form: str | None, width: int, color: bool) -> str:
     """Return a pair as text, its lines within the width where that is possible.
 
     names: Of the systems.
@@ -64,14 +64,14 @@ def found_text(found: Finding, color: bool) -> str:
     return rendered([state, (f" {found.score:.2f}", ""), (f"  {told}" if told else "", ""), ("\n", "")], color)
 
 
-def _scores(pair: Pair, names: Sequence[str]) -> Iterator[_Part]:
+def _scores(pair: ShownPair, names: Sequence[str]) -> Iterator[_Part]:
     for k, name in enumerate(names):
         error = pair.aer(k)
         figure = f"{len(pair.links[k])} links" if error is None else f"AER {100 * error:.1f}"
         yield (f"{'; ' if k else ''}{name} {figure}", "soft")
 
 
-def _matrices(pair: Pair, names: Sequence[str], left: int) -> Iterator[_Part]:
+def _matrices(pair: ShownPair, names: Sequence[str], left: int) -> Iterator[_Part]:
     """Yield a matrix for each system: source words before the rows, target words below, with what leads there."""
     for k, name in enumerate(names or ["gold"]):
         if len(names) > 1:
@@ -86,7 +86,7 @@ def _matrices(pair: Pair, names: Sequence[str], left: int) -> Iterator[_Part]:
         yield from _feet(pair.target, left)
 
 
-def _cell(pair: Pair, k: int, link: tuple[int, int]) -> _Part:
+def _cell(pair: ShownPair, k: int, link: tuple[int, int]) -> _Part:
     if not pair.links:
         kind = "■" if link in (pair.sure or ()) else "□" if link in (pair.possible or ()) else "·"
         return kind, "soft" if kind == "·" else "right"
@@ -105,7 +105,7 @@ def _feet(words: Sequence[str], left: int) -> Iterator[_Part]:
         yield (f"{words[j]}\n", "")
 
 
-def _list(pair: Pair, names: Sequence[str], width: int) -> Iterator[_Part]:
+def _list(pair: ShownPair, names: Sequence[str], width: int) -> Iterator[_Part]:
     """Yield a line for each link: signs of the systems, the words, what gold says, probabilities."""
     sure, possible = pair.sure or frozenset(), pair.possible or frozenset()
     links = sorted({link for own in pair.links for link in own} | possible)
@@ -144,7 +144,7 @@ class AlignmentsView(View):
 
     source: Sequence[list[str]]
     target: Sequence[list[str]]
-    systems: Sequence[System] = ()
+    systems: Sequence[ShownSystem] = ()
     gold: Gold | None = None
     title: str = field(default="Alignments")
     source_tags: Sequence[list[str]] | None = None
@@ -154,7 +154,7 @@ class AlignmentsView(View):
     def __len__(self) -> int:
         return len(self.source)
 
-    def pair(self, number: int) -> Pair:
+    def pair(self, number: int) -> ShownPair:
         """Return one pair by its number, from 1 on."""
         if not 1 <= number <= len(self):
             raise UsageProblem(f"there is no pair number {number}; the text has {len(self)}")
@@ -170,7 +170,7 @@ class AlignmentsView(View):
             place = int(np.searchsorted(self.gold.rows, n))
             if place < len(self.gold) and self.gold.rows[place] == n:
                 gold = [_links_of(table, place) for table in (self.gold.sure, self.gold.possible)]
-        return Pair(number, self.source[n], self.target[n], tuple(links), *gold)
+        return ShownPair(number, self.source[n], self.target[n], tuple(links), *gold)
 
     def html(self) -> str:
         """Return the page."""
@@ -273,7 +273,7 @@ def _flat(links: Links) -> list[list[int]]:
     return [flat[a:b] for a, b in pairwise(ends)]
 
 
-def _percentages(system: System, most: int) -> list[list[int]] | None:
+def _percentages(system: ShownSystem, most: int) -> list[list[int]] | None:
     """Return the probabilities of each pair's links in whole percent, -1 where there is none."""
     if system.probabilities is None:
         return None

@@ -24,7 +24,7 @@ _Words = Sequence[list[str]]
 
 
 @dataclass(frozen=True)
-class Table:
+class FigureTable:
     """Figures to show: rows of cells under heads, the first column being what a row is about.
 
     bars: For each row, from 0 to 1, how long the bar behind each cell but the first is; empty for none.
@@ -37,7 +37,7 @@ class Table:
     bars: list[list[float]]
 
 
-def scores(names: Sequence[str], links: Sequence[Links], gold: Gold) -> Table:
+def scores(names: Sequence[str], links: Sequence[Links], gold: Gold) -> FigureTable:
     """Return AER with intervals, precision and recall of each system, and how the others differ from the first."""
     found = [Aer().score(gold, one) for one in links]
     report = compare_scores(found, names, paired=len(found) > 1)
@@ -61,10 +61,10 @@ def scores(names: Sequence[str], links: Sequence[Links], gold: Gold) -> Table:
     about = (
         f"{pairs} with gold links, {len(gold.sure.pairs)} sure and {len(gold.possible.pairs)} possible (sure included)."
     )
-    return Table("Errors on gold links", about, heads, rows, [])
+    return FigureTable("Errors on gold links", about, heads, rows, [])
 
 
-def by_position(names: Sequence[str], links: Sequence[Links], gold: Gold, lengths: np.ndarray) -> Table:
+def by_position(names: Sequence[str], links: Sequence[Links], gold: Gold, lengths: np.ndarray) -> FigureTable:
     """Return AER by where in its sentence the source word of a link is."""
 
     def group(sentences: np.ndarray, pairs: np.ndarray) -> np.ndarray:
@@ -78,7 +78,7 @@ def by_position(names: Sequence[str], links: Sequence[Links], gold: Gold, length
 
 def by_frequency(
     names: Sequence[str], links: Sequence[Links], gold: Gold, texts: tuple[_Words, _Words], rows: np.ndarray
-) -> Table:
+) -> FigureTable:
     """Return AER by how often the rarer word of a link is in the text, in lower case."""
     ids = []
     for side in texts:
@@ -101,7 +101,9 @@ def by_frequency(
     return _grouped("By frequency", about, "times in the text", labels, names, links, gold, group)
 
 
-def by_tag(names: Sequence[str], links: Sequence[Links], gold: Gold, tags: Sequence[list[str]], side: int) -> Table:
+def by_tag(
+    names: Sequence[str], links: Sequence[Links], gold: Gold, tags: Sequence[list[str]], side: int
+) -> FigureTable:
     """Return AER by the tag of a link's word on one side (0 source, 1 target); the most frequent tags come first."""
     counts = Counter(chain.from_iterable(tags))
     labels = [tag for tag, _ in counts.most_common(TAGS)]
@@ -127,7 +129,7 @@ def _grouped(
     links: Sequence[Links],
     gold: Gold,
     group: Callable[[np.ndarray, np.ndarray], np.ndarray],
-) -> Table:
+) -> FigureTable:
     counts = [count_by_group(one, gold, group, len(labels)) for one in links]
     errors = [figures(one)[:, 0] for one in counts]
     used = [any(one[k, [0, 1]].any() for one in counts) for k in range(len(labels))]
@@ -136,10 +138,10 @@ def _grouped(
         sure = int(counts[0][k, 1])
         rows.append((labels[k], *(f"{100 * aer[k]:.1f}" for aer in errors), str(sure)))
         bars.append([*(float(aer[k]) for aer in errors), 0.0])
-    return Table(title, about, (head, *names, "sure links"), rows, bars)
+    return FigureTable(title, about, (head, *names, "sure links"), rows, bars)
 
 
-def confusions(name: str, links: Links, gold: Gold, texts: tuple[_Words, _Words]) -> list[Table]:
+def confusions(name: str, links: Links, gold: Gold, texts: tuple[_Words, _Words]) -> list[FigureTable]:
     """Return the pairs of words that are linked most often falsely, and those whose sure links are missed most often.
 
     ``texts`` are the words of the pairs that have gold links.
@@ -166,7 +168,7 @@ def confusions(name: str, links: Links, gold: Gold, texts: tuple[_Words, _Words]
         )
         most = max(counted.values(), default=1)
         bars = [[n / most, 0.0] for _, n in listed]
-        tables.append(Table(f"Most often {what}: {name}", about, ("words", what, "right"), cells, bars))
+        tables.append(FigureTable(f"Most often {what}: {name}", about, ("words", what, "right"), cells, bars))
     return tables
 
 
@@ -177,7 +179,7 @@ def _side_by_side(source: str, target: str) -> str:
     return f"{source} – {target}"
 
 
-def tables_of(view: Any) -> list[Table]:
+def tables_of(view: Any) -> list[FigureTable]:
     """Return all tables of an `alignments.AlignmentsView` that has gold links and systems."""
     gold, rows = view.gold, view.gold.rows
     names = [system.name for system in view.systems]

@@ -117,7 +117,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Words:
+class WordList:
     """Words to search among, each with others and their probabilities.
 
     name, other: What the words are, and what they are given with.
@@ -149,7 +149,7 @@ class ModelView(View):
     settings: list[list[Any]]
     charts: list[Columns] = field(default_factory=list)
     tables: list[dict[str, Any]] = field(default_factory=list)
-    words: list[Words] = field(default_factory=list)
+    words: list[WordList] = field(default_factory=list)
     weights: list[tuple[str, float]] = field(default_factory=list)
     matrix: tuple[str, list[str], list[str], list[list[float]]] | None = None
     notes: list[str] = field(default_factory=list)

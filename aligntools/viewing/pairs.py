@@ -8,7 +8,7 @@ from aligntools.formats.links.pharaoh import Links
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class ShownSystem:
     """The links of one system for every pair.
 
     probabilities [links] or None: NaN for links without one.
@@ -20,7 +20,7 @@ class System:
 
 
 @dataclass(frozen=True)
-class Pair:
+class ShownPair:
     """One sentence pair, as it is drawn.
 
     number: From 1 on.

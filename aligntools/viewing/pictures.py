@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 from aligntools.ground.errors import UsageProblem
 from aligntools.viewing.drawing import text_width
-from aligntools.viewing.pairs import Pair
+from aligntools.viewing.pairs import ShownPair
 
 FORMS = ("matrix", "ribbon")
 #: Words of the longer side up to which a pair is drawn as a matrix unless the form is given.
@@ -24,7 +24,7 @@ _FONT = 'font-family="sans-serif" font-size="14"'
 _CELL, _SIZE, _SLANT = 22, 14, 55  # pixels of a cell and of letters, degrees of slanted labels
 
 
-def picture(pair: Pair, names: Sequence[str], form: str | None = None) -> str:
+def picture(pair: ShownPair, names: Sequence[str], form: str | None = None) -> str:
     """Return a pair as an SVG document.
 
     names: Of the systems.
@@ -97,14 +97,14 @@ def _slot(k: int, count: int, x: float, y: float) -> tuple[float, float, float]:
     return x + (k % across + 0.5) * width, y + (k // across + 0.5) * height, size
 
 
-def _said(pair: Pair) -> Iterator[tuple[int, tuple[int, int], str, float]]:
+def _said(pair: ShownPair) -> Iterator[tuple[int, tuple[int, int], str, float]]:
     """Yield the system, link, verdict and probability of all that is to be drawn."""
     for k, links in enumerate(pair.links):
         for link in sorted({*links, *(pair.sure or ())}):
             yield k, link, pair.verdict(k, link), links.get(link, math.nan)
 
 
-def _matrix(pair: Pair) -> tuple[float, float, list[str]]:
+def _matrix(pair: ShownPair) -> tuple[float, float, list[str]]:
     rows, columns = len(pair.source), len(pair.target)
     slanted, angle = _width(pair.target), math.radians(_SLANT)
     left, top = _width(pair.source) + 14, slanted * math.sin(angle) + 18
@@ -125,7 +125,7 @@ def _matrix(pair: Pair) -> tuple[float, float, list[str]]:
     return left + width + slanted * math.cos(angle) + 12, top + height + 8, shapes
 
 
-def _ribbon(pair: Pair) -> tuple[float, float, list[str]]:
+def _ribbon(pair: ShownPair) -> tuple[float, float, list[str]]:
     gap, deep, up = 14.0, 110, 26
     sides = [[text_width(word, _SIZE) + gap for word in words] for words in (pair.source, pair.target)]
     total = max(*map(sum, sides), 40.0)
@@ -171,7 +171,7 @@ def right_to_left(words: Sequence[str]) -> bool:
     return False
 
 
-def _legend(pair: Pair, names: Sequence[str], form: str, top: float) -> tuple[list[tuple[str, str]], float]:
+def _legend(pair: ShownPair, names: Sequence[str], form: str, top: float) -> tuple[list[tuple[str, str]], float]:
     """Return lines of text, each with its shapes, and how much room they take."""
     if pair.possible is None:
         signs = []

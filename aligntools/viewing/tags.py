@@ -10,7 +10,7 @@ import numpy as np
 from aligntools.formats.annotation.tagged import Tokens
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics.base import percent
-from aligntools.metrics.tags import Table, Tagging, TagScore, many_to_one
+from aligntools.metrics.tags import Contingency, TagAccuracy, TagScore, many_to_one
 from aligntools.viewing import drawing
 from aligntools.viewing.base import View
 from aligntools.viewing.drawing import element, text_width
@@ -45,7 +45,7 @@ class TagsView(View):
     @cached_property
     def score(self) -> TagScore | None:
         """The score against the gold tags, if there are any."""
-        return None if self.gold is None else Tagging().score(self.gold, self.tokens)
+        return None if self.gold is None else TagAccuracy().score(self.gold, self.tokens)
 
     @cached_property
     def meant(self) -> dict[bytes, bytes]:
@@ -95,7 +95,7 @@ class TagsView(View):
         """
         if self.score is None:
             return None
-        table: Table = self.score.table
+        table: Contingency = self.score.table
         rows = np.argsort(-table.counts.sum(axis=1), kind="stable")[:_MOST]
         place = {table.gold[k]: n for n, k in enumerate(rows.tolist())}
         frequent = np.argsort(-table.counts.sum(axis=0), kind="stable")[:_MOST].tolist()

@@ -27,7 +27,7 @@ _BOOK = {*_COUNTERS, *_KEYS, "stage", "seconds", "peak_mb", "pairs", "states"}
 
 
 @dataclass(frozen=True)
-class Run:
+class LoggedTraining:
     """The steps of one training, as `formats.models.training_log` reads them."""
 
     name: str
@@ -47,7 +47,7 @@ class Curve:
 class TrainingView(View):
     """One training, or several compared."""
 
-    runs: Sequence[Run]
+    runs: Sequence[LoggedTraining]
     title: str = "Training"
 
     def __repr__(self) -> str:
@@ -94,7 +94,7 @@ class TrainingView(View):
         return result
 
     @staticmethod
-    def _lines(run: Run, name: str) -> dict[tuple[Any, ...], list[tuple[float, float]]]:
+    def _lines(run: LoggedTraining, name: str) -> dict[tuple[Any, ...], list[tuple[float, float]]]:
         """Return the points of a figure by what tells lines apart; last the direction, -1 where there is one line."""
         lines: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
         for n, step in enumerate(run.steps, 1):
@@ -221,7 +221,7 @@ def _shown(part: Any) -> str:
     return str(part)
 
 
-def _memory(run: Run) -> tuple[list[float], list[float]]:
+def _memory(run: LoggedTraining) -> tuple[list[float], list[float]]:
     seconds, x, y = 0.0, [], []
     for step in run.steps:
         seconds += float(step.get("seconds", 0.0))

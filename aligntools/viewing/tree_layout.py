@@ -7,7 +7,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Arc:
+class TreeArc:
     """An edge of a tree, drawn between two words.
 
     head, word: Places of the two words, counted from 0; the head of a root is -1.
@@ -29,7 +29,7 @@ class Arc:
         return max(self.head, self.word)
 
 
-def arcs(heads: Sequence[int]) -> list[Arc]:
+def arcs(heads: Sequence[int]) -> list[TreeArc]:
     """Return the arcs of a tree, shorter ones below longer ones, so that only crossing edges are crossing lines.
 
     heads (sequence of int [words]): Numbers from 1 on; 0 for a root, whose arc comes from above; -1 where there is no
@@ -42,12 +42,14 @@ def arcs(heads: Sequence[int]) -> list[Arc]:
         between = slice(min(head, word) + 1, max(head, word) + 1)
         level = int(gaps[between].max()) + 1
         gaps[between] = level
-        found.append(Arc(head, word, level))
-    roots = [Arc(-1, word, int(max(gaps[word], gaps[word + 1])) + 1) for word, head in enumerate(heads) if head == 0]
+        found.append(TreeArc(head, word, level))
+    roots = [
+        TreeArc(-1, word, int(max(gaps[word], gaps[word + 1])) + 1) for word, head in enumerate(heads) if head == 0
+    ]
     return sorted(found + roots, key=lambda arc: arc.word)
 
 
-def crossings(found: Sequence[Arc]) -> list[tuple[Arc, Arc]]:
+def crossings(found: Sequence[TreeArc]) -> list[tuple[TreeArc, TreeArc]]:
     """Return the pairs of arcs that cross, as (the one whose level line is crossed, the one that goes through it).
 
     The arc of a root is a line from above: arcs that pass over the root cross it.

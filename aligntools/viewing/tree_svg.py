@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 from aligntools.viewing import drawing
 from aligntools.viewing.drawing import element, text_width
-from aligntools.viewing.tree_layout import Arc, arcs, crossings
+from aligntools.viewing.tree_layout import TreeArc, arcs, crossings
 
 #: Heights in pixels: from one level of arcs to the next, of the words and their tags; sizes of fonts.
 LEVEL, WORDS = 21.0, 40.0
@@ -102,7 +102,7 @@ class _Side:
 
     def _ports(self, n: int) -> None:
         """Find where arcs meet their words, relative to the words' centers: near ones outside, far ones inside."""
-        ends: list[list[tuple[tuple[int, int], Arc]]] = [[] for _ in range(n)]
+        ends: list[list[tuple[tuple[int, int], TreeArc]]] = [[] for _ in range(n)]
         for arc in self.arcs:
             if arc.head < 0:
                 ends[arc.word].append(((0, 0), arc))
@@ -117,7 +117,7 @@ class _Side:
                 self.ports[word, arc.word] = (k - (len(own) - 1) / 2) * _PORT
         self.room = [max(0, len(own) - 1) * _PORT for own in ends]
 
-    def needed(self, arc: Arc) -> float:
+    def needed(self, arc: TreeArc) -> float:
         """Return how far apart the centers of an arc's two words must be for its label."""
         inner = self.ports[arc.begin, arc.word] - self.ports[arc.end, arc.word]
         return inner + text_width(self.labels[arc.word], LABEL_SIZE) + 2 * _PAD
@@ -158,7 +158,9 @@ class _Side:
             x, y = self._meeting(low, high, centers, edge, sign)
             element(root, "circle", class_="tree-crossing", cx=x, cy=y, r=3.5, fill="none", stroke="#1c1f22")
 
-    def _meeting(self, low: Arc, high: Arc, centers: list[float], edge: float, sign: int) -> tuple[float, float]:
+    def _meeting(
+        self, low: TreeArc, high: TreeArc, centers: list[float], edge: float, sign: int
+    ) -> tuple[float, float]:
         """Return where the level line of one arc and a leg of another cross."""
         word = high.word if high.head < 0 else high.begin if low.begin < high.begin < low.end else high.end
         return centers[word] + self.ports[word, high.word], edge + sign * low.level * LEVEL

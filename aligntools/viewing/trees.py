@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.ground.errors import UsageProblem
-from aligntools.metrics.attachment import Attachment, Trees, TreeScore
+from aligntools.metrics.attachment import Attachment, DependencyTrees, TreeScore
 from aligntools.metrics.base import percent
 from aligntools.metrics.tree_groups import DISTANCES, distance_groups
 from aligntools.viewing.base import View
@@ -43,8 +43,8 @@ class TreesView(View):
     score: Of the trees against the gold; made here if it is not given.
     """
 
-    trees: Trees
-    gold: Trees | None = None
+    trees: DependencyTrees
+    gold: DependencyTrees | None = None
     title: str = "Dependency trees"
     score: TreeScore | None = None
 

@@ -15,7 +15,7 @@ _SEPARATOR_OR_TAB = re.compile(rb"\t|" + malformed.SEPARATOR.pattern)
 _TAB = re.compile(rb"\t")
 
 
-class Engine:
+class Scanner:
     """The choice between plain Python and compiled code, which falls when enough has been read."""
 
     def __init__(self, always_plain: bool = False) -> None:

@@ -196,7 +196,7 @@ def split_words(text: Any) -> Any:
     return [word for word in text.replace(tab, space).split(space) if word]
 
 
-class Lexicon:
+class GrowingVocabulary:
     """Words numbered from 1 in order of first occurrence, in plain Python."""
 
     def __init__(self) -> None:
@@ -228,7 +228,7 @@ class Lexicon:
 
 
 class CompiledLexicon:
-    """The same as `Lexicon`, in flat arrays that a kernel fills; it stops where they have to grow.
+    """The same as `GrowingVocabulary`, in flat arrays that a kernel fills; it stops where they have to grow.
 
     words: Words to begin with, known to be distinct and not empty.
     """
@@ -317,7 +317,7 @@ class Lookup:
         self._unknown: dict[bytes, int] = {}
         self._names: list[bytes] = []
 
-    def translate(self, tokens: np.ndarray, lexicon: CompiledLexicon | Lexicon) -> ExtendedVocabulary:
+    def translate(self, tokens: np.ndarray, lexicon: CompiledLexicon | GrowingVocabulary) -> ExtendedVocabulary:
         """Put vocabulary ids in place of the lexicon's numbers; return the vocabulary that they are for.
 
         When the lexicon has become large it is emptied, so that a stream of any length needs bounded memory.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.aligning.models.base import LexicalModel, Shares, Stage
+from aligntools.aligning.models.base import LexicalModel, ShareChart, Stage
 from aligntools.aligning.models.registry import ModelKind
 from aligntools.formats.models.modelfile import hold
 
@@ -60,7 +60,7 @@ class Slanted(LexicalModel):
 
     def charts(self):
         """Return the prior of the middle one of nine positions."""
-        return [Shares("Positions", "of nine", [str(n) for n in range(9)], [("both", prior(9, 9)[:, 4].tolist())])]
+        return [ShareChart("Positions", "of nine", [str(n) for n in range(9)], [("both", prior(9, 9)[:, 4].tolist())])]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -97,7 +97,7 @@ class Learned(Slanted):
     def charts(self):
         """Return the shares."""
         series = [(name, self.shares[d].tolist()) for d, name in enumerate(("forward", "reverse"))]
-        return [Shares("Distances", "of six", [str(n) for n in range(DISTANCES)], series)]
+        return [ShareChart("Distances", "of six", [str(n) for n in range(DISTANCES)], series)]
 
 
 class LearnedStage(Stage):

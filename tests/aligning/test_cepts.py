@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.models import kernels_cepts as kc
-from aligntools.aligning.models.cepts import Counted, Distances, distributions, fertilities
+from aligntools.aligning.models.cepts import CeptTotals, Distances, distributions, fertilities
 from aligntools.aligning.models.ibm3 import Ibm3
 from aligntools.aligning.models.ibm4 import Ibm4, head_distances, other_distances
 from aligntools.aligning.models.position_tables import PositionTable
@@ -83,7 +83,7 @@ def run(w, model, threads=1, **how):
     logs = np.zeros((2, len(w.corpus)))
     sizes = [len(x) - 1 for x in model.fertility]
     none = [Distances(*(np.zeros(x.shape) for x in model.distances(d))) for d in (0, 1)]
-    counted = Counted([np.zeros((n, kc.FERTILITIES)) for n in sizes], np.zeros((2, 2)), none, [])
+    counted = CeptTotals([np.zeros((n, kc.FERTILITIES)) for n in sizes], np.zeros((2, 2)), none, [])
     with Pool(threads) as pool:
         model.run(w, chunk, (cells, other), 3, pool, logs, counted=counted, **how)
     return w.matrices(cells), [m.T for m in w.matrices(other)], logs, counted

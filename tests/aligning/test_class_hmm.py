@@ -6,7 +6,7 @@ import pytest
 import aligntools as at
 from aligntools.aligning.models import hmm
 from aligntools.aligning.models import kernels_jumps as kj
-from aligntools.aligning.models.base import Task
+from aligntools.aligning.models.base import ViewTask
 from aligntools.aligning.models.class_hmm import ClassHmm, ClassHmmStage
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.link_matrices import plan_chunks
@@ -21,7 +21,7 @@ TINY = [(1, 1), (2, 3), (3, 2), (3, 3), (1, 3), (4, 2), (0, 2)]
 
 
 def stage_of(w, jumps, classes):
-    task = Task(AlignerSettings("hmm-classes", word_classes=jumps.shape[1] - 1).resolved(10), w.source, w.target)
+    task = ViewTask(AlignerSettings("hmm-classes", word_classes=jumps.shape[1] - 1).resolved(10), w.source, w.target)
     return ClassHmmStage(ClassHmm, task).restore({"jumps": jumps, "s_classes": classes[0], "t_classes": classes[1]})
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.aligning.models.base import Task
+from aligntools.aligning.models.base import ViewTask
 from aligntools.aligning.models.class_hmm import ClassHmm, ClassHmmStage
 from aligntools.aligning.models.hmm import Hmm, HmmStage, null_words
 from aligntools.aligning.settings import AlignerSettings
@@ -23,7 +23,7 @@ TEXT = str(SAMPLES / "de-en.txt")
 
 def hmm_stage(w, smoothing):
     settings = AlignerSettings("hmm", null_smoothing=smoothing).resolved(10)
-    return HmmStage(Hmm, Task(settings, w.source, w.target)).restore({"jumps": w.jumps})
+    return HmmStage(Hmm, ViewTask(settings, w.source, w.target)).restore({"jumps": w.jumps})
 
 
 def tokens_of(w, unlinked):
@@ -63,7 +63,7 @@ def test_as_enumerated_by_class():
     s_classes, t_classes = (
         np.append(rng.integers(0, 3, n), 0).astype(np.int16) for n in (w.table.n_source, w.table.n_target)
     )
-    task = Task(AlignerSettings("hmm-classes", null_smoothing=2.0, word_classes=2).resolved(10), w.source, w.target)
+    task = ViewTask(AlignerSettings("hmm-classes", null_smoothing=2.0, word_classes=2).resolved(10), w.source, w.target)
     stage = ClassHmmStage(ClassHmm, task).restore({"jumps": jumps, "s_classes": s_classes, "t_classes": t_classes})
 
     def unlinked(k, d):

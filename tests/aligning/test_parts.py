@@ -11,9 +11,9 @@ from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.parts import kernels_parts, table, words
 from aligntools.aligning.parts.jobs import JobRunner
 from aligntools.aligning.parts.models import whole_model
-from aligntools.aligning.parts.reading import Reading, read_file, sizes_of
+from aligntools.aligning.parts.reading import PartReading, read_file, sizes_of
 from aligntools.aligning.parts.training import check_settings, link_parts, train_parts
-from aligntools.aligning.parts.work import ViewWork, Work
+from aligntools.aligning.parts.work import PartedText, ViewWork
 from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.aligning.training import sampling
 from aligntools.aligning.training.train_model import train_model
@@ -39,11 +39,11 @@ def pool():
 
 def in_parts(folder, settings, pool, part_size, engine=None, files=(SAMPLE,)):
     folder.mkdir(exist_ok=True)
-    reading = Reading(Store(str(folder)), tuple(files), pairs=part_size)
+    reading = PartReading(Store(str(folder)), tuple(files), pairs=part_size)
     for number in range(len(files)):
         read_file(reading, number, pool)
     sizes = sizes_of(reading)
-    work = Work(reading.store, settings.resolved(sizes.source_words), sizes.parts)
+    work = PartedText(reading.store, settings.resolved(sizes.source_words), sizes.parts)
     runner = JobRunner(engine or Serial(pool))
     models = train_parts(work, runner)
     return work, models, runner

@@ -4,7 +4,7 @@ import pytest
 
 from aligntools.api.running.progress import Step
 from aligntools.cli import main, reporting
-from aligntools.cli.reporting import Lines, Reporter
+from aligntools.cli.reporting import ProgressLines, Reporter
 from tests.places import SAMPLES
 
 
@@ -17,7 +17,7 @@ def seconds(monkeypatch):
 
 
 def test_a_line_comes_every_thirty_seconds_in_which_something_was_done(seconds, capsys):
-    lines = Lines(True)
+    lines = ProgressLines(True)
     for now in (10, 29.9, 30, 45, 59, 61, 200):
         seconds[0] = now
         lines.tell(f"at {now}")
@@ -25,7 +25,7 @@ def test_a_line_comes_every_thirty_seconds_in_which_something_was_done(seconds, 
 
 
 def test_what_is_not_shown_is_not_made(seconds, capsys):
-    lines = Lines(False)
+    lines = ProgressLines(False)
     seconds[0] = 1000
     lines.tell(lambda: 1 / 0)
     assert capsys.readouterr().err == ""

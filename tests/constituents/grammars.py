@@ -6,7 +6,7 @@ import numpy as np
 
 from aligntools.constituents import kernels_chart
 from aligntools.constituents.decoding import Product
-from aligntools.constituents.grammar import Grammar
+from aligntools.constituents.grammar import ConstituentGrammar
 
 #: Tags, then labels.
 SYMBOLS = "t", "u", "A", "B", "C"
@@ -20,7 +20,7 @@ def random_grammar(rng, most=3, density=0.35):
     binary = sorted((c, r, p) for p in labels for c in range(n) for r in range(n) if rng.random() < density)
     binary = sorted({*binary, (0, 0, 2), (0, 2, 2), (2, 2, 2)})
     unary = sorted((c, p) for p in labels for c in range(n) if c != p and rng.random() < density)
-    grammar = Grammar(
+    grammar = ConstituentGrammar(
         SYMBOLS,
         TAGS,
         rng.integers(1, most + 1, n).astype(np.int32),

@@ -51,7 +51,7 @@ def split_state(bank, rounds=1, seed=1):
         state.grammar.roots * rng.uniform(0.2, 1, len(state.grammar.roots)),
     ).normalized()
     pair_counts = state.pair_counts * rng.uniform(0.2, 1, len(state.pair_counts))
-    return learning.State(
+    return learning.EmState(
         grammar, pair_counts, bank.occurrences.lexicon(pair_counts, grammar.substates[: grammar.n_tags])
     )
 

@@ -7,7 +7,7 @@ import pytest
 from aligntools.formats.annotation.tagged import stream_sentences, stream_tags, stream_text
 from aligntools.formats.text.bitext import read_bitext, read_side
 from aligntools.formats.text.numbered_text import LineSource
-from aligntools.formats.text.raw_pairs import Kept, RawPairs
+from aligntools.formats.text.raw_pairs import KeptInput, RawPairs
 from aligntools.ground.errors import DataError
 from tests.cli.running import run
 
@@ -67,7 +67,7 @@ def test_conll_is_refused_where_something_else_reads_the_lines(conll):
     with pytest.raises(DataError, match=refused):
         RawPairs(conll, conll, keep="disk")
     with open(conll, "rb", buffering=0) as file, pytest.raises(DataError, match="CoNLL, where plain"):
-        read_bitext(Kept(file, lambda data: None), conll)
+        read_bitext(KeptInput(file, lambda data: None), conll)
 
 
 def test_a_count_does_not_depend_on_how_many_work(conll, tmp_path):

@@ -86,7 +86,7 @@ def test_a_stopped_run_goes_on_to_the_same_end():
     first = lbfgs.minimize(function, np.zeros(25), 50, 0, memory=3, progress=lambda s: s.steps == 8)
     assert first.message == "stopped"
     arrays = {name: a.copy() for name, a in first.state.arrays().items()}
-    second = lbfgs.minimize(function, lbfgs.State.from_arrays(arrays), 20, 0, memory=3)
+    second = lbfgs.minimize(function, lbfgs.LbfgsState.from_arrays(arrays), 20, 0, memory=3)
     assert second.state.x.tobytes() == whole.state.x.tobytes()
     assert second.state.steps == 20
 
@@ -101,7 +101,7 @@ def test_a_run_that_was_stopped_just_before_its_end_makes_no_step_more():
     assert whole.converged
     assert len(kept) == whole.state.steps > 5
     for arrays in kept:
-        found = lbfgs.minimize(function, lbfgs.State.from_arrays(arrays), 100, 1e-3)
+        found = lbfgs.minimize(function, lbfgs.LbfgsState.from_arrays(arrays), 100, 1e-3)
         assert found.state.x.tobytes() == whole.state.x.tobytes()
         assert (found.converged, found.state.steps) == (True, whole.state.steps)
 

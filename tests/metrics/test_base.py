@@ -14,9 +14,9 @@ from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics import base, report
 from aligntools.metrics.aer import Aer
-from aligntools.metrics.attachment import Attachment, Trees
+from aligntools.metrics.attachment import Attachment, DependencyTrees
 from aligntools.metrics.bleu import Bleu, Segments
-from aligntools.metrics.tags import Tagging
+from aligntools.metrics.tags import TagAccuracy
 
 #: What the metrics said of the corpus of `everything` at each version: a digest of counts and figures. If this test
 #: fails, figures have changed: move the version, so that signatures tell, and add a line.
@@ -42,7 +42,7 @@ def systems():
 
 
 def test_the_interval_is_that_of_many_draws(systems):
-    score = Tagging().score(*systems[:2])
+    score = TagAccuracy().score(*systems[:2])
     low, high = score.interval(2000)
     assert score.interval(2000) == (low, high)
     assert score.interval(2000, seed=2) != (low, high)
@@ -64,7 +64,7 @@ def test_a_corpus_of_equal_sentences_has_no_spread():
 
 def test_comparison(systems):
     gold, good, bad = systems
-    one, other = (Tagging().score(gold, text) for text in (good, bad))
+    one, other = (TagAccuracy().score(gold, text) for text in (good, bad))
     better = one.minus(other, 500)
     assert better.value == pytest.approx(one.accuracy - other.accuracy)
     assert 0 < better.interval[0] < better.value < better.interval[1]
@@ -75,7 +75,7 @@ def test_comparison(systems):
     same = one.minus(one, 100)
     assert (same.value, same.interval, same.p_value) == (0, (0, 0), 1)
     with pytest.raises(ValueError, match="300 sentences by tags and 10 sentences by tags"):
-        one.minus(Tagging().score(*[tagging(np.random.default_rng(1), 10)] * 2))
+        one.minus(TagAccuracy().score(*[tagging(np.random.default_rng(1), 10)] * 2))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,7 +161,7 @@ def test_a_new_metric_gets_table_and_json():
 
 
 def test_what_cannot_be_compared(systems):
-    tags, share = Tagging().score(*systems[:2]), Share().score(None, [[1, 2]])
+    tags, share = TagAccuracy().score(*systems[:2]), Share().score(None, [[1, 2]])
     for scores in ([], [tags, share], [share, Share().score(None, [[1, 2]] * 2)]):
         with pytest.raises(UsageProblem):
             report.compare_scores(scores)
@@ -192,12 +192,14 @@ def everything():
         yield Aer(**settings).score(Gold(sure, Links.from_lists(both), "pharaoh", 0), links())
     gold = tagging(rng, 40)
     predicted = tagging(rng, 40, gold, 0.7)
-    yield Tagging().score(gold, predicted)
-    yield Tagging().score(gold, dataclasses.replace(predicted, tags=[t + b"0" for t in predicted.tags]))
+    yield TagAccuracy().score(gold, predicted)
+    yield TagAccuracy().score(gold, dataclasses.replace(predicted, tags=[t + b"0" for t in predicted.tags]))
     words = [b"a.,"[k : k + 1] for k in rng.integers(0, 3, len(gold.words))]
     labels = [b"x:y" if k else b"x" for k in rng.integers(0, 2, len(words))]
     heads = [rng.integers(0, 3, len(words)).astype(np.int32) for _ in range(2)]
-    trees = [Trees(h, gold.offsets, labels[::d], words, gold.tags) for h, d in zip(heads, (1, -1), strict=True)]
+    trees = [
+        DependencyTrees(h, gold.offsets, labels[::d], words, gold.tags) for h, d in zip(heads, (1, -1), strict=True)
+    ]
     for settings in ({}, {"punct": "conll"}, {"punct": "ud"}, {"subtypes": False}, {"max_length": 8}):
         yield Attachment(**settings).score(*trees)
     texts = [Segments(rng.integers(0, 4, gold.offsets[-1]).astype(np.int32), gold.offsets) for _ in range(3)]

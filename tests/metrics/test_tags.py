@@ -20,7 +20,7 @@ def score(gold, predicted, known=None):
     offsets, lines = np.array([0, len(gold)]), np.array([1])
     text = tagged.Tokens(words, offsets, list(gold), lines, "tagged")
     training = None if known is None else frozenset({b"old"})
-    return tags.Tagging(training).score(text, dataclasses.replace(text, tags=list(predicted)))
+    return tags.TagAccuracy(training).score(text, dataclasses.replace(text, tags=list(predicted)))
 
 
 def both(pairs):

@@ -39,7 +39,7 @@ def parser():
     vocabularies = Vocabularies.of(words, tags)
     sentences = vocabularies.sentences(words, tags, offsets)
     space = FeatureSpace.fitted(SETS["prefixes"], sentences, 12)
-    objective = training.Objective(space, [training.TreeLoss(sentences, heads, TreeConstraints())], 0.1)
+    objective = training.ParserObjective(space, [training.TreeLoss(sentences, heads, TreeConstraints())], 0.1)
     weights = training.minimize(objective, iterations=30).weights
     labeler = Labeler.train(sentences, heads, labels, bits=8)
     return ParserModel(vocabularies, space, weights, TreeConstraints(), {"l2": 0.1}, labeler)

@@ -16,7 +16,7 @@ from aligntools.parsing.features.space import FeatureSpace
 from aligntools.parsing.learning import parts, training, treebank
 from aligntools.parsing.learning.checkpoints import Checkpoint
 from aligntools.parsing.learning.parts import InParts
-from aligntools.parsing.learning.training import EntropyLoss, ExpectedLoss, Objective, TreeLoss
+from aligntools.parsing.learning.training import EntropyLoss, ExpectedLoss, ParserObjective, TreeLoss
 from aligntools.parsing.settings import ParserSettings, TransferSettings, TreeConstraints
 from aligntools.parsing.transfer import learning
 from aligntools.store.stores import Store
@@ -103,7 +103,7 @@ def test_value_and_gradient_of_all_losses(sentences, tmp_path):
     with in_parts("serial", tmp_path) as place:
         found = place.objective(space, losses, 0.5)
         assert len(place.kept(losses[0]).names) > 3
-        whole = Objective(space, losses, 0.5)
+        whole = ParserObjective(space, losses, 0.5)
         assert place.fitted(features.TAGS, x, 9).bits == space.bits
         assert found.active().tolist() == whole.active().tolist()
         value, gradient = found(weights)
@@ -116,9 +116,11 @@ def test_value_and_gradient_of_all_losses(sentences, tmp_path):
 def test_the_same_transferred_parser(method, kind, parser, pairs, tmp_path):  # noqa: F811
     settings = TransferSettings(method=method, bits=8, min_length=1, iterations=3, rounds=2, l2=1.0)
     plain = pairs[1] if method == "full" else None
-    whole, _ = learning.train([learning.Side(parser, *pairs)], plain, settings)
+    whole, _ = learning.train([learning.TransferSource(parser, *pairs)], plain, settings)
     with in_parts(kind, tmp_path) as place:
-        found, report = learning.train([learning.Side(parser, *pairs)], plain, settings, place.pool, parts=place)
+        found, report = learning.train(
+            [learning.TransferSource(parser, *pairs)], plain, settings, place.pool, parts=place
+        )
     assert found.weights.tobytes() == whole.weights.tobytes()
     assert len(report.fits) == (2 if method == "full" else 3)
     ended = "ended in transferring" if method == "full" else "ended in trees"
@@ -128,7 +130,7 @@ def test_the_same_transferred_parser(method, kind, parser, pairs, tmp_path):  # 
 @pytest.mark.parametrize("method", ["full", "projected"])
 def test_what_was_begun_in_memory_goes_on_in_parts(method, parser, pairs, tmp_path):  # noqa: F811
     settings = TransferSettings(method=method, bits=8, min_length=1, iterations=4, rounds=1, l2=1.0)
-    whole, _ = learning.train([learning.Side(parser, *pairs)], None, settings)
+    whole, _ = learning.train([learning.TransferSource(parser, *pairs)], None, settings)
 
     class Stop(Exception):
         pass
@@ -139,13 +141,17 @@ def test_what_was_begun_in_memory_goes_on_in_parts(method, parser, pairs, tmp_pa
 
     with pytest.raises(Stop):
         learning.train(
-            [learning.Side(parser, *pairs)], None, settings, progress=stop, checkpoint=Checkpoint(tmp_path / "keep")
+            [learning.TransferSource(parser, *pairs)],
+            None,
+            settings,
+            progress=stop,
+            checkpoint=Checkpoint(tmp_path / "keep"),
         )
     steps = []
     note = lambda stage, number, _: steps.append((stage, number))  # noqa: E731
     with in_parts("serial", tmp_path) as place:
         again, _ = learning.train(
-            [learning.Side(parser, *pairs)],
+            [learning.TransferSource(parser, *pairs)],
             None,
             settings,
             place.pool,
@@ -158,7 +164,11 @@ def test_what_was_begun_in_memory_goes_on_in_parts(method, parser, pairs, tmp_pa
         other = TransferSettings(method=method, bits=8, min_length=1, iterations=4, rounds=1, l2=2.0)
         with pytest.raises(ModelError, match="other text or options"):
             learning.train(
-                [learning.Side(parser, *pairs)], None, other, checkpoint=Checkpoint(tmp_path / "keep"), parts=place
+                [learning.TransferSource(parser, *pairs)],
+                None,
+                other,
+                checkpoint=Checkpoint(tmp_path / "keep"),
+                parts=place,
             )
 
 

@@ -11,7 +11,7 @@ from aligntools.ground.parallel import Pool
 from aligntools.parsing.features import space as features
 from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
 from aligntools.parsing.learning import training
-from aligntools.parsing.learning.training import EntropyLoss, ExpectedLoss, Objective, TreeLoss
+from aligntools.parsing.learning.training import EntropyLoss, ExpectedLoss, ParserObjective, TreeLoss
 from aligntools.parsing.settings import TreeConstraints
 from aligntools.parsing.trees import inference
 from tests import naive_parsing as naive
@@ -43,7 +43,7 @@ def losses_of(trees, sentences, seed=1):
 def test_gradients_equal_central_differences(trees, name):
     sentences = some_sentences([3, 0, 6, 1, 9])
     space = FeatureSpace(features.SETS["full"], [7] * len(features.SETS["full"]))
-    objective = Objective(space, [losses_of(trees, sentences)[name]], l2=0.3)
+    objective = ParserObjective(space, [losses_of(trees, sentences)[name]], l2=0.3)
     rng = np.random.default_rng(5)
     weights = rng.normal(0, 0.3, space.size)
     gradient = objective(weights)[1]
@@ -87,13 +87,13 @@ def test_chunks_and_threads_change_nothing(monkeypatch):
     space = FeatureSpace(features.TAGS, [9] * len(features.TAGS))
     losses = list(losses_of(TreeConstraints(), sentences).values())
     weights = np.random.default_rng(2).normal(0, 0.5, space.size)
-    value, gradient = Objective(space, losses, 1.0)(weights)
+    value, gradient = ParserObjective(space, losses, 1.0)(weights)
     with Pool(3) as pool:
-        again = Objective(space, losses, 1.0, pool)(weights)
+        again = ParserObjective(space, losses, 1.0, pool)(weights)
     assert again[0] == value
     assert again[1].tobytes() == gradient.tobytes()
     monkeypatch.setattr(training, "CHUNK", 300)
-    chunked = Objective(space, losses, 1.0)
+    chunked = ParserObjective(space, losses, 1.0)
     assert len(chunked.chunks) > 4 * len(losses)
     value_2, gradient_2 = chunked(weights)
     assert math.isclose(value, value_2, rel_tol=1e-12)
@@ -130,7 +130,7 @@ def test_a_grammar_is_learned_and_the_objective_falls(trees):
     sentences, heads = grammar(60, 1)
     space = FeatureSpace.fitted(features.TAGS, sentences, 14)
     seen = []
-    objective = Objective(space, [TreeLoss(sentences, heads, trees)], 0.01)
+    objective = ParserObjective(space, [TreeLoss(sentences, heads, trees)], 0.01)
     fit = training.minimize(objective, iterations=30, progress=lambda n, value, _: seen.append((n, value)))
     assert all(b < a for a, b in itertools.pairwise(fit.values))
     assert seen == list(enumerate(fit.values))[1:]
@@ -138,13 +138,15 @@ def test_a_grammar_is_learned_and_the_objective_falls(trees):
     new, gold = grammar(40, 2)
     found, _ = inference.best_trees(space.scores(fit.weights, new), new.offsets, trees)
     assert np.mean(found == gold) == 1.0
-    assert math.isclose(Objective(space, [TreeLoss(sentences, heads, trees)], 0.01)(fit.weights)[0], fit.values[-1])
+    assert math.isclose(
+        ParserObjective(space, [TreeLoss(sentences, heads, trees)], 0.01)(fit.weights)[0], fit.values[-1]
+    )
 
 
 def test_learning_can_go_on_from_weights():
     sentences, heads = grammar(20, 3)
     space = FeatureSpace.fitted(features.TAGS, sentences, 12)
-    objective = Objective(space, [TreeLoss(sentences, heads, TreeConstraints())], 0.1)
+    objective = ParserObjective(space, [TreeLoss(sentences, heads, TreeConstraints())], 0.1)
     first = training.minimize(objective, iterations=4)
     second = training.minimize(objective, first.weights, iterations=4)
     assert second.values[0] == first.values[-1]
@@ -158,7 +160,7 @@ def test_entropy_makes_a_model_more_certain():
     space = FeatureSpace.fitted(features.TAGS, sentences, 12)
     found = []
     for weight in (0.0, 1.0):
-        objective = Objective(
+        objective = ParserObjective(
             space, [TreeLoss(sentences, heads, TreeConstraints()), EntropyLoss(plain, TreeConstraints(), weight)], 1.0
         )
         weights = training.minimize(objective, iterations=25).weights
@@ -171,7 +173,7 @@ def test_entropy_makes_a_model_more_certain():
 def test_an_interrupted_training_ends_where_the_other_does():
     sentences, heads = grammar(20, 6)
     space = FeatureSpace.fitted(features.TAGS, sentences, 12)
-    objective = Objective(space, [TreeLoss(sentences, heads, TreeConstraints())], 0.1)
+    objective = ParserObjective(space, [TreeLoss(sentences, heads, TreeConstraints())], 0.1)
     saved = []
     whole = training.minimize(objective, iterations=14, memory=3)
     training.minimize(
@@ -181,11 +183,13 @@ def test_an_interrupted_training_ends_where_the_other_does():
         checkpoint=lambda state: saved.append({k: v.copy() for k, v in state.arrays().items()}),
     )
     assert len(saved) == 9
-    rest = training.minimize(objective, lbfgs.State.from_arrays(saved[-1]), iterations=14, memory=3)
+    rest = training.minimize(objective, lbfgs.LbfgsState.from_arrays(saved[-1]), iterations=14, memory=3)
     assert rest.weights.tobytes() == whole.weights.tobytes()
     assert rest.values == whole.values[9:]
     with pytest.raises(ValueError, match="a state of"):
         training.minimize(
-            Objective(space, [TreeLoss(sentences.part(0, 1), heads[: sentences.lengths[0]], TreeConstraints())], 0.1),
-            lbfgs.State.from_arrays(saved[-1]),
+            ParserObjective(
+                space, [TreeLoss(sentences.part(0, 1), heads[: sentences.lengths[0]], TreeConstraints())], 0.1
+            ),
+            lbfgs.LbfgsState.from_arrays(saved[-1]),
         )

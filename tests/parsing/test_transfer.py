@@ -29,7 +29,7 @@ PAIRS = [
 
 def train(parser, source, target, links, *more, **how):
     """Train through one source language's text."""
-    return learning.train([learning.Side(parser, source, target, links)], *more, **how)
+    return learning.train([learning.TransferSource(parser, source, target, links)], *more, **how)
 
 
 @pytest.fixture(scope="module")
@@ -246,7 +246,7 @@ def test_a_parser_without_words_of_ones_own(parser, pairs, method):
     models = projection.direct(parser), treebank.train(words, tags, offsets, heads, None, other)[0]
     found = []
     for model in models:
-        sides = [learning.Side(parser, source, target, fewer, model)]
+        sides = [learning.TransferSource(parser, source, target, fewer, model)]
         found.append(learning.train(sides, None, settings)[0].weights)
     assert found[0].tobytes() == whole.weights.tobytes()
     assert found[1].tobytes() != whole.weights.tobytes()

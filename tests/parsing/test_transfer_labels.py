@@ -12,7 +12,7 @@ from aligntools.parsing.learning import treebank
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import ParserSettings, TransferSettings
 from aligntools.parsing.transfer import labels, learning, projection
-from aligntools.parsing.transfer.parts import Pairs
+from aligntools.parsing.transfer.parts import TransferPairs
 from tests.parsing.test_parser import TEXT, split
 from tests.parsing.test_parts import in_parts
 from tests.parsing.test_transfer import PAIRS, pairs  # noqa: F401
@@ -32,7 +32,7 @@ def labeled():
 def sides(labeled, pairs):  # noqa: F811
     source, target, links = pairs
     x, y = (labeled.sentences(t.words, t.tags, t.offsets) for t in (source, target))
-    return Pairs(x, y, y, projection.one_to_one(links.pairs, links.offsets, target.offsets))
+    return TransferPairs(x, y, y, projection.one_to_one(links.pairs, links.offsets, target.offsets))
 
 
 def labels_of(found, target):
@@ -43,22 +43,24 @@ def labels_of(found, target):
 @pytest.mark.parametrize("method", ["full", "projected"])
 def test_the_target_parser_learns_the_source_parsers_labels(labeled, pairs, method, monkeypatch):  # noqa: F811
     settings = replace(SETTINGS, method=method, reward=30.0)
-    found, _ = learning.train([learning.Side(labeled, *pairs)], None, settings)
+    found, _ = learning.train([learning.TransferSource(labeled, *pairs)], None, settings)
     by_tags = [*RIGHT]
     by_tags[6] = b"nsubj"  # an object before its verb: in the source language, a subject's place
     assert labels_of(found, pairs[1])[:15] == by_tags
     monkeypatch.setattr(labels, "TARGET", 0.0)
-    found, _ = learning.train([learning.Side(labeled, *pairs)], None, settings)
+    found, _ = learning.train([learning.TransferSource(labeled, *pairs)], None, settings)
     assert labels_of(found, pairs[1])[:15] == RIGHT
 
 
 def test_no_labels_where_there_are_none_or_none_are_wanted(labeled, pairs):  # noqa: F811
     assert (
-        learning.train([learning.Side(labeled, *pairs)], None, replace(SETTINGS, labels=False, iterations=2))[0].labeler
+        learning.train([learning.TransferSource(labeled, *pairs)], None, replace(SETTINGS, labels=False, iterations=2))[
+            0
+        ].labeler
         is None
     )
     found, _ = learning.train(
-        [learning.Side(replace(labeled, labeler=None), *pairs)], None, replace(SETTINGS, iterations=2)
+        [learning.TransferSource(replace(labeled, labeler=None), *pairs)], None, replace(SETTINGS, iterations=2)
     )
     assert found.labeler is None
     assert found.settings["labels"] is False
@@ -155,7 +157,7 @@ def thirds(pairs, parsers, direct=None):  # noqa: F811
     sides = []
     for k, parser in enumerate(parsers):
         keep = np.arange(len(target)) * len(parsers) // len(target) == k
-        sides.append(learning.Side(parser, source, target, links, direct).chosen(keep))
+        sides.append(learning.TransferSource(parser, source, target, links, direct).chosen(keep))
     return sides
 
 
@@ -163,7 +165,9 @@ def thirds(pairs, parsers, direct=None):  # noqa: F811
 def test_several_source_languages_are_one_training_set(labeled, pairs, method, tmp_path):  # noqa: F811
     """The same pairs by the same parser give the same parser, whatever languages they are said to be of."""
     settings = replace(SETTINGS, method=method, iterations=4, rounds=1)
-    whole, report = learning.train([learning.Side(labeled, *pairs)], pairs[1], replace(settings, method=method))
+    whole, report = learning.train(
+        [learning.TransferSource(labeled, *pairs)], pairs[1], replace(settings, method=method)
+    )
     for parsers in ([labeled] * 2, [labeled] * 3):
         found, again = learning.train(thirds(pairs, parsers), pairs[1], settings)
         assert found.weights.tobytes() == whole.weights.tobytes()
@@ -205,11 +209,11 @@ def test_limits_are_counted_over_all_sources(labeled, pairs):  # noqa: F811
 @pytest.mark.parametrize("method", ["full", "projected"])
 def test_the_same_labels_whoever_works(labeled, pairs, method, tmp_path):  # noqa: F811
     settings = replace(SETTINGS, method=method, iterations=3, rounds=1)
-    whole, _ = learning.train([learning.Side(labeled, *pairs)], None, settings)
+    whole, _ = learning.train([learning.TransferSource(labeled, *pairs)], None, settings)
     with Pool(3) as pool:
-        threads, _ = learning.train([learning.Side(labeled, *pairs)], None, settings, pool)
+        threads, _ = learning.train([learning.TransferSource(labeled, *pairs)], None, settings, pool)
     with in_parts("two", tmp_path) as place:
-        parts, _ = learning.train([learning.Side(labeled, *pairs)], None, settings, place.pool, parts=place)
+        parts, _ = learning.train([learning.TransferSource(labeled, *pairs)], None, settings, place.pool, parts=place)
     assert whole.labeler.weights.any()
     for found in (threads, parts):
         assert found.labeler.weights.tobytes() == whole.labeler.weights.tobytes()

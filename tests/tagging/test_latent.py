@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
-from aligntools.tagging.forms.wordclasses import WordClasses
+from aligntools.tagging.forms.wordclasses import FormClasses
 from aligntools.tagging.settings import TaggerSettings, TagSmoothing
 from aligntools.tagging.supervised import substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus
@@ -26,7 +26,7 @@ def a_text(seed, lengths, n_words=4, n_tags=2):
 def split_once(text, seed=1, limit=2, noise=0.3):
     """Return counts with two substates a tag, and shares of 1 for each pair's tag."""
     states = substates.split(substates.counted(text), text, limit, noise, np.random.default_rng(seed))
-    return states, np.ones(len(text.pair_word)), WordClasses.of(text.words)
+    return states, np.ones(len(text.pair_word)), FormClasses.of(text.words)
 
 
 def naive_model(parameters):
@@ -154,7 +154,7 @@ def test_counting_counts():
 
 def test_training_is_the_same_for_any_number_of_threads_and_follows_the_seed():
     text = a_text(5, [7] * 60, n_words=20, n_tags=3)
-    classes = WordClasses.of(text.words)
+    classes = FormClasses.of(text.words)
     shares = text.pair_count / text.word_counts().sum(1)[text.pair_word]
 
     def trained(pool, seed):

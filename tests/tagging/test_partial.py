@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.chains.chain import Chain, ChainText, expected_counts
-from aligntools.tagging.forms.wordclasses import WordClasses
+from aligntools.tagging.forms.wordclasses import FormClasses
 from aligntools.tagging.induced import train_induced
 from aligntools.tagging.settings import InductionSettings, TaggerSettings, TagSmoothing
 from aligntools.tagging.supervised import partial, substates
@@ -46,7 +46,7 @@ def start(text, random, latent):
     )
     if latent:
         states = substates.split(states, text, 2, 0.3, random)
-    shares, classes = random.uniform(0.1, 1, len(text.pair_word)), WordClasses.of(text.words)
+    shares, classes = random.uniform(0.1, 1, len(text.pair_word)), FormClasses.of(text.words)
     return states, substates.estimate(states, text, shares, classes, TagSmoothing())
 
 
@@ -136,7 +136,7 @@ def test_where_all_is_known_expectation_counts(seed, lengths):
     text = TaggedCorpus.of([b"w%d" % w for w in random.integers(0, 4, len(tags))], np.cumsum([0, *lengths]), tags)
     counted, known = substates.counted(text), partial.known_counts(text)
     parameters = substates.estimate(
-        counted, text, np.ones(len(text.pair_word)), WordClasses.of(text.words), TagSmoothing()
+        counted, text, np.ones(len(text.pair_word)), FormClasses.of(text.words), TagSmoothing()
     )
     expected, _, _ = substates.expect(parameters, counted, text, POOL)
     for name in ("start", "transitions", "stop", "emissions"):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from aligntools.tagging.forms import unknown
 from aligntools.tagging.forms.unknown import UnknownWords, form_features, relatives, shape
-from aligntools.tagging.forms.wordclasses import WordClasses
+from aligntools.tagging.forms.wordclasses import FormClasses
 
 
 def english(random, n=120):
@@ -154,7 +154,7 @@ def test_related_words_lend_their_states():
 
 def test_the_tree_of_classes():
     words = [b"%sing" % c for c in (b"a", b"b", b"c", b"d")] + [b"going", b"Wang", b"Lang", b"Bang", b"x"]
-    tree = WordClasses.of(words, least=3)
+    tree = FormClasses.of(words, least=3)
     assert tree.parents[0] == 0
     assert all(p < n for n, p in enumerate(tree.parents) if n)
     assert tree.paths.shape == (9, 4)
@@ -166,7 +166,7 @@ def test_the_tree_of_classes():
 
 @given(st.lists(st.binary(max_size=8), unique=True, max_size=12), st.binary(max_size=8))
 def test_classes_are_nested(words, other):
-    tree = WordClasses.of(words, least=1)
+    tree = FormClasses.of(words, least=1)
     for n in range(len(words)):
         for depth in range(1, tree.paths.shape[1]):
             node = tree.paths[n, depth]

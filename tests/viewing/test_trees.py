@@ -9,7 +9,7 @@ import pytest
 
 import aligntools as at
 from aligntools.formats.annotation.conll import read_conll
-from aligntools.metrics.attachment import Trees
+from aligntools.metrics.attachment import DependencyTrees
 from aligntools.viewing.tree_svg import tree_svg
 from aligntools.viewing.trees import TreesView
 from tests.cli.running import fails, run
@@ -99,7 +99,9 @@ def test_no_two_words_and_no_two_labels_of_a_height_overlap():
 
 
 def test_text_is_data_in_every_form():
-    trees = Trees(np.array([0, 1], np.int32), np.array([0, 2]), [b"root", ODD.encode()], [ODD.encode(), b"\xff"])
+    trees = DependencyTrees(
+        np.array([0, 1], np.int32), np.array([0, 2]), [b"root", ODD.encode()], [ODD.encode(), b"\xff"]
+    )
     shown = TreesView(trees, title=ODD)
     assert "<b>" not in shown.html().replace("</b>", "")
     picture = ElementTree.fromstring(shown.svg())
@@ -120,7 +122,7 @@ def test_what_a_parser_returns_can_be_looked_at(two):
 
 
 def test_trees_without_labels_and_tags():
-    shown = TreesView(Trees(np.array([0, -1], np.int32), np.array([0, 2, 2]), None, [b"a", b"b"]))
+    shown = TreesView(DependencyTrees(np.array([0, -1], np.int32), np.array([0, 2, 2]), None, [b"a", b"b"]))
     assert "2 sentences, 2 words" in shown.text()
     assert shown.svg(2)
     assert "arc" in shown.svg(1)
@@ -130,7 +132,7 @@ def test_trees_without_labels_and_tags():
 def test_a_thousand_words_are_drawn(tmp_path):
     heads = [0, *range(1, 1000)]
     assert tree_svg(["word"] * 1000, heads, ["x"] * 1000).count("<path") == 2 * 1000
-    assert TreesView(Trees(np.array(heads, np.int32), np.array([0, 1000]), None, [b"w"] * 1000)).text()
+    assert TreesView(DependencyTrees(np.array(heads, np.int32), np.array([0, 1000]), None, [b"w"] * 1000)).text()
 
 
 def test_the_command(two):

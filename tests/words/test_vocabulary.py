@@ -11,7 +11,7 @@ from aligntools.words.vocabulary import (
     CompiledLexicon,
     ExtendedVocabulary,
     Growing,
-    Lexicon,
+    GrowingVocabulary,
     Vocabulary,
     split_words,
 )
@@ -146,7 +146,7 @@ def encode(lexicon, lines):
 @given(st.lists(st.lists(st.integers(0, 400_000), min_size=1), min_size=1), st.booleans())
 def test_both_lexicons_number_words_alike(numbers, clear):
     lines = [b" ".join(b"%x" % (n * n) for n in line) for line in numbers]
-    plain, compiled = Lexicon(), CompiledLexicon()
+    plain, compiled = GrowingVocabulary(), CompiledLexicon()
     for _ in range(2):
         assert encode(plain, lines) == encode(compiled, lines)
         assert len(plain) == len(compiled)
@@ -159,7 +159,7 @@ def test_both_lexicons_number_words_alike(numbers, clear):
 
 
 def test_a_compiled_lexicon_grows_in_every_direction():
-    plain, compiled = Lexicon(), CompiledLexicon()
+    plain, compiled = GrowingVocabulary(), CompiledLexicon()
     for lines in (
         [b" ".join(b"w%d" % i for i in range(n, n + 700)) for n in range(0, 60_000, 500)],
         [b"x" * 400_000, b"y" * 10],

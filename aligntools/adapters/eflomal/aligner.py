@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 from aligntools.adapters.eflomal.priors import read_priors, to_eflomal_priors_file
-from aligntools.adapters.eflomal.running import Outputs, check_models, run
+from aligntools.adapters.eflomal.running import EflomalOutputs, check_models, run
 from aligntools.adapters.eflomal.text import MAX_LENGTH, cutter, lines_of, to_eflomal_text_file
 from aligntools.ground.errors import DataError, UsageProblem
 
@@ -122,7 +122,7 @@ class Aligner:
         Raises ValueError when the sides do not have the same number of lines, a line of the priors is none, or an
         output is a file that is read.
         """
-        outputs = Outputs(links_filename_fwd, links_filename_rev, scores_filename_fwd, scores_filename_rev)
+        outputs = EflomalOutputs(links_filename_fwd, links_filename_rev, scores_filename_fwd, scores_filename_rev)
         read = {"src_input": src_input, "trg_input": trg_input, "priors_input": priors_input}
         with _as_value_errors():
             _keep_apart({name: getattr(file, "name", None) for name, file in read.items()}, outputs)
@@ -133,7 +133,7 @@ def align_lines(
     aligner: Aligner,
     source: Iterable[str],
     target: Iterable[str],
-    outputs: Outputs,
+    outputs: EflomalOutputs,
     priors: Iterable[str] | None = None,
     quiet: bool = True,
     progress: "Progress" = None,
@@ -184,7 +184,7 @@ def align(
 
     Raises ValueError when the files do not belong together or are no such files.
     """
-    outputs = Outputs(
+    outputs = EflomalOutputs(
         links_filename_fwd, links_filename_rev, scores_filename_fwd, scores_filename_rev, statistics_filename
     )
     read = {
@@ -202,7 +202,7 @@ def align(
 def align_numbered(
     source: str,
     target: str,
-    outputs: Outputs,
+    outputs: EflomalOutputs,
     priors: str | None = None,
     model: int = 3,
     score_model: int = 0,
@@ -237,7 +237,7 @@ def _as_value_errors() -> Iterator[None]:
         raise ValueError(str(error)) from error
 
 
-def _keep_apart(read: dict[str, Any], outputs: Outputs) -> None:
+def _keep_apart(read: dict[str, Any], outputs: EflomalOutputs) -> None:
     """Refuse outputs that are files which are read: they are written in place."""
     from aligntools.formats.opening import named_files
 

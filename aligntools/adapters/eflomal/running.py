@@ -28,7 +28,7 @@ JUMP_COUNTS = 20
 
 
 @dataclass(frozen=True)
-class Outputs:
+class EflomalOutputs:
     """Where each result goes, None for nowhere."""
 
     links_forward: str | None = None
@@ -46,7 +46,7 @@ def check_models(model: int, score_model: int) -> None:
 
 def run(
     bitext: "Bitext",
-    outputs: Outputs,
+    outputs: EflomalOutputs,
     *,
     model: int,
     score_model: int,
@@ -83,7 +83,7 @@ def run(
             _write_scores(bitext, links, files, score_model or model, priors, pool)
 
 
-def _opened(stack: contextlib.ExitStack, outputs: Outputs) -> dict[str, Any]:
+def _opened(stack: contextlib.ExitStack, outputs: EflomalOutputs) -> dict[str, Any]:
     """Open all that is wanted, before the work, so that what cannot be written is known at once."""
     from aligntools.formats.opening.files import writing_for_holders
 

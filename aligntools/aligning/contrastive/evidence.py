@@ -98,7 +98,7 @@ def with_readings(candidates: CandidateLinks, tables: Sequence[np.ndarray]) -> C
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class EvidenceEstimates:
     """Estimates of how reliable files of evidence are.
 
     tables (list of float64 [READINGS]): Of each file, the log-odds of a link that each reading adds.
@@ -110,7 +110,7 @@ class Judged:
     recall: list[float]
 
 
-def judge(candidates: CandidateLinks, trees: bool) -> Judged:
+def judge(candidates: CandidateLinks, trees: bool) -> EvidenceEstimates:
     """Learn what readings are worth, without gold.
 
     Readings are taken to be independent of each other, given whether the cell is a link. The prior odds of a cell are
@@ -137,7 +137,7 @@ def judge(candidates: CandidateLinks, trees: bool) -> Judged:
     linked = np.where(read >= FIRST_LINK, 1.0, 0.0)
     right = every @ linked
     totals = np.maximum(linked.sum(axis=0), 1.0), max(float(every.sum()), 1.0)
-    return Judged(tables, (right / totals[0]).tolist(), (right / totals[1]).tolist())
+    return EvidenceEstimates(tables, (right / totals[0]).tolist(), (right / totals[1]).tolist())
 
 
 def _probability(log_odds: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ STILL, SHORT = 3, 0.01
 
 
 @dataclass(frozen=True)
-class LearningSettings:
+class WeightLearning:
     """How weights are learned.
 
     n_best, beam: Alignments in the lists, and the beam width of their search.
@@ -96,7 +96,7 @@ def learn(
     corrupted: CandidateLinks,
     start: np.ndarray,
     active: np.ndarray,
-    settings: LearningSettings = LearningSettings(),
+    settings: WeightLearning = WeightLearning(),
     pool: Pool | None = None,
     report: Report | None = None,
 ) -> np.ndarray:
@@ -150,7 +150,7 @@ def learn_plainly(
     corrupted: CandidateLinks,
     start: np.ndarray,
     active: np.ndarray,
-    settings: LearningSettings,
+    settings: WeightLearning,
     pool: Pool | None = None,
     report: Report | None = None,
 ) -> np.ndarray:

@@ -17,7 +17,7 @@ from aligntools.aligning.contrastive import supervised
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks, concatenate, empty
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.evidence import firm, with_readings
-from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
+from aligntools.aligning.contrastive.learning import WeightLearning, calibrate, learn
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
 from aligntools.aligning.contrastive.phrases import known, link_probabilities, with_phrases
@@ -92,7 +92,7 @@ class LearningPlan:
     noise: str = "shuffle"
     density: str = "base"
     threshold: float = 0.4
-    learning: LearningSettings = LearningSettings()  # noqa: RUF009
+    learning: WeightLearning = WeightLearning()  # noqa: RUF009
     search: SearchSettings = SearchSettings()  # noqa: RUF009
     network: LinkNetwork | None = None
     penalty: float = supervised.PENALTY
@@ -170,7 +170,7 @@ def learned_from(found: Observed, plan: LearningPlan, pool: Pool, report: Report
         "seed": plan.learning.seed,
         "density": plan.density,
     }
-    if plan.learning.optimizer != LearningSettings.optimizer:
+    if plan.learning.optimizer != WeightLearning.optimizer:
         about["optimizer"] = plan.learning.optimizer
     return Weights(values, active, plan.search, about, network=plan.network)
 
@@ -324,7 +324,7 @@ def plan_of(
     passes, rate, pull = settings.steps
     among = settings.candidates or ("few" if quick else "base")
     search = SearchSettings(beam=settings.beam, constraint=settings.constraint).among(among)
-    learning = LearningSettings(
+    learning = WeightLearning(
         n_best=settings.n_best,
         beam=settings.learning_beam,
         rate=rate if settings.rate is None else settings.rate,
@@ -333,7 +333,7 @@ def plan_of(
         seed=settings.seed,
         optimizer=settings.optimizer,
         limit=search.source_limit,
-        delay=SGD_DELAY if settings.optimizer == "sgd" else LearningSettings.delay,
+        delay=SGD_DELAY if settings.optimizer == "sgd" else WeightLearning.delay,
     )
     plan = learning_plan(
         settings.features,

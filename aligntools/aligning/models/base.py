@@ -40,7 +40,7 @@ _NO_IDS, _NO_KEYS = np.zeros(0, np.int32), np.zeros((0, KEY), np.int32)
 _NO_WORDS = ViewWords(0, [], [], _NO_IDS, _NO_IDS, _NO_KEYS, _NO_KEYS)
 
 
-class Shares(NamedTuple):
+class ShareChart(NamedTuple):
     """A chart of what a model learned: shares of things with names, one series or several."""
 
     title: str
@@ -185,7 +185,7 @@ class LexicalModel(ABC):
     # Training
 
     @classmethod
-    def stage(cls, task: "Task", before: "Stage | None") -> "Stage":
+    def stage(cls, task: "ViewTask", before: "Stage | None") -> "Stage":
         """Begin to train a model; ``before`` is that of the model whose iterations come before."""
         return Stage(cls, task, before)
 
@@ -231,7 +231,7 @@ class LexicalModel(ABC):
         """Return rows of name and value that a page shows of this kind of model alone."""
         return []
 
-    def charts(self) -> list[Shares]:
+    def charts(self) -> list[ShareChart]:
         """Return charts of what it learned."""
         return []
 
@@ -241,7 +241,7 @@ class LexicalModel(ABC):
 
 
 @dataclass(frozen=True)
-class Task:
+class ViewTask:
     """What a view's model is trained on.
 
     source, target: The text; None in parts.
@@ -310,7 +310,7 @@ class Stage:
     before: Of the model whose iterations came before.
     """
 
-    def __init__(self, model: type[LexicalModel], task: Task, before: "Stage | None" = None) -> None:
+    def __init__(self, model: type[LexicalModel], task: ViewTask, before: "Stage | None" = None) -> None:
         self.of: Callable[..., LexicalModel] = model
         self.task, self.before = task, before
 

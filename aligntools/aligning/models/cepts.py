@@ -14,7 +14,7 @@ import numpy as np
 
 from aligntools.aligning.models import kernels_cepts as kc
 from aligntools.aligning.models import kernels_neighbours as kn
-from aligntools.aligning.models.base import Shares, Stage, Task
+from aligntools.aligning.models.base import ShareChart, Stage, ViewTask
 from aligntools.aligning.models.hmm import Hmm, shares
 from aligntools.aligning.models.jumps import jump_taps
 from aligntools.aligning.models.kernels_jumps import Jumps
@@ -45,7 +45,7 @@ class Distances(NamedTuple):
 
 
 @dataclass
-class Counted:
+class CeptTotals:
     """What a pass over a text counts besides pairs of words; forward and reverse.
 
     fertility (list of float64 [n_given_words, FERTILITIES]).
@@ -134,7 +134,7 @@ class CeptModel(Hmm):
         logs: np.ndarray,
         climbs: bool = True,
         paths: bool = False,
-        counted: Counted | None = None,
+        counted: CeptTotals | None = None,
     ) -> None:
         """Turn link matrices into posteriors, or into alignments; add to what is counted.
 
@@ -155,7 +155,7 @@ class CeptModel(Hmm):
         pool: Pool,
         logs: np.ndarray,
         ways: kn.Ways,
-        counted: Counted | None,
+        counted: CeptTotals | None,
     ) -> None:
         """Do the same in one direction."""
         given, observed = (text.source, text.target) if d == 0 else (text.target, text.source)
@@ -207,14 +207,14 @@ class CeptModel(Hmm):
         """Return how often words come from NULL."""
         return [["words from NULL, p1", ", ".join(f"{x:.4f}" for x in self.p1)]]
 
-    def charts(self) -> list[Shares]:
+    def charts(self) -> list[ShareChart]:
         """Return jumps and fertilities."""
         series = [
             (f"{side} words", shares(one[-1].astype(np.float64)))
             for side, one in zip(("source", "target"), self.fertility, strict=True)
         ]
         names = [str(k) for k in range(kc.FERTILITIES)]
-        return [*super().charts(), Shares("Fertilities", "words that are linked to a word", names, series)]
+        return [*super().charts(), ShareChart("Fertilities", "words that are linked to a word", names, series)]
 
     def word_shares(self, d: int, words: np.ndarray) -> list[list[float]]:
         """Return the fertilities of some words."""
@@ -237,7 +237,7 @@ def _add_fertilities(
 class CeptStage(Stage):
     """IBM 3 or IBM 4 in training."""
 
-    def __init__(self, model: type[CeptModel], task: Task, before: Stage | None = None) -> None:
+    def __init__(self, model: type[CeptModel], task: ViewTask, before: Stage | None = None) -> None:
         super().__init__(model, task, before)
         self.own: dict[str, Any] = {}
         self.climbs = False
@@ -260,12 +260,12 @@ class CeptStage(Stage):
         settings = self.task.settings
         return {"fertility": flat, "p1": np.full(2, p1_of(settings)), "pegs": settings.pegging}
 
-    def begin_counts(self) -> Counted:
+    def begin_counts(self) -> CeptTotals:
         """Return what counts begin as."""
         none = [Distances(np.zeros(NO_HEADS.shape), np.zeros(NO_OTHERS.shape)) for _ in (0, 1)]
-        return Counted([np.zeros((n, kc.FERTILITIES)) for n in self.sizes()], np.zeros((2, 2)), none, [])
+        return CeptTotals([np.zeros((n, kc.FERTILITIES)) for n in self.sizes()], np.zeros((2, 2)), none, [])
 
-    def expect(self, steps: Expectations, lexicon: Lexicon, counts: list[np.ndarray]) -> tuple[np.ndarray, Counted]:
+    def expect(self, steps: Expectations, lexicon: Lexicon, counts: list[np.ndarray]) -> tuple[np.ndarray, CeptTotals]:
         """Return log-likelihoods of the neighbourhoods, and what was counted.
 
         In joint training pairs of words are counted by the product of both directions' posteriors.
@@ -289,7 +289,7 @@ class CeptStage(Stage):
         return steps.over(lexicon, counts, turn, then, apart=True), counted
 
     def count_positions(
-        self, steps: Expectations, chunk: Chunk, cells: tuple[np.ndarray, np.ndarray], counted: Counted
+        self, steps: Expectations, chunk: Chunk, cells: tuple[np.ndarray, np.ndarray], counted: CeptTotals
     ) -> None:
         """Count positions of a chunk's posteriors, where the model has any."""
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from aligntools.aligning.models import kernels_jumps as kj
-from aligntools.aligning.models.base import LexicalModel, Stage, Task
+from aligntools.aligning.models.base import LexicalModel, Stage, ViewTask
 from aligntools.aligning.models.given_classes import classes_of, learned_classes
 from aligntools.aligning.models.hmm import Classes, HmmStage, JumpModel, start_of
 from aligntools.aligning.models.jumps import jumps_from_counts
@@ -62,7 +62,7 @@ class ClassHmm(JumpModel):
         return cls(**fields, jumps=jumps, s_classes=classes[0], t_classes=classes[1])
 
     @classmethod
-    def stage(cls, task: Task, before: Stage | None) -> Stage:
+    def stage(cls, task: ViewTask, before: Stage | None) -> Stage:
         """Begin to train it."""
         return ClassHmmStage(cls, task, before)
 
@@ -94,7 +94,7 @@ def _kept_classes(old: ClassHmm, words: ViewWords) -> tuple[np.ndarray, np.ndarr
 class ClassHmmStage(HmmStage):
     """The HMM with jumps by class in training."""
 
-    def __init__(self, model: type[LexicalModel], task: Task, before: Stage | None = None) -> None:
+    def __init__(self, model: type[LexicalModel], task: ViewTask, before: Stage | None = None) -> None:
         super().__init__(model, task, before)
         old = task.old if isinstance(task.old, ClassHmm) else None
         rows = task.settings.word_classes + 1

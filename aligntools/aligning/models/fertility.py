@@ -9,7 +9,7 @@ import numpy as np
 from aligntools.aligning import ahead
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_link_counts as kc
-from aligntools.aligning.models.base import LexicalModel, Shares, Stage, Task, TrainedText, WordLinks
+from aligntools.aligning.models.base import LexicalModel, ShareChart, Stage, TrainedText, ViewTask, WordLinks
 from aligntools.aligning.models.hmm import Hmm, shares
 from aligntools.aligning.models.lexical import LexicalFields
 from aligntools.aligning.models.sampled_links import FertilityCounts, LinkCandidates, SampledLinks, sampler_scratch
@@ -135,7 +135,7 @@ class Fertility(Hmm):
         return cls(**fields, jumps=arrays["jumps"], sampler=counts)
 
     @classmethod
-    def stage(cls, task: Task, before: Stage | None) -> Stage:
+    def stage(cls, task: ViewTask, before: Stage | None) -> Stage:
         """Begin to train it: the HMM's iterations come before."""
         return FertilityStage(cls, task, before)
 
@@ -168,7 +168,7 @@ class Fertility(Hmm):
         ends = counts[: kc.JUMPS - _FAR + 1].sum(), counts[kc.JUMPS + _FAR :].sum()
         return shares(np.array([ends[0], *middle, ends[1]]))
 
-    def charts(self) -> list[Shares]:
+    def charts(self) -> list[ShareChart]:
         """Return jumps and fertilities."""
         series = [
             (f"{side} words", shares(counts.fertility.sum(axis=0, dtype=np.float64)))
@@ -176,7 +176,7 @@ class Fertility(Hmm):
         ]
         last = kc.FERTILITIES - 1
         names = [f"{k}" if k < last else f"≥{k}" for k in range(last + 1)]
-        return [*super().charts(), Shares("Fertilities", "words that are linked to a word", names, series)]
+        return [*super().charts(), ShareChart("Fertilities", "words that are linked to a word", names, series)]
 
     def word_shares(self, d: int, words: np.ndarray) -> list[list[float]]:
         """Return the fertilities of some words."""

@@ -5,7 +5,7 @@ import logging
 import numpy as np
 
 from aligntools.aligning.models import registry
-from aligntools.aligning.models.base import Task
+from aligntools.aligning.models.base import ViewTask
 from aligntools.aligning.settings import ResolvedSettings
 from aligntools.clustering import word_classes
 from aligntools.formats.text.corpus import Bitext, Side
@@ -34,7 +34,7 @@ def check_classes(bitext: Bitext, settings: ResolvedSettings, letters: int) -> N
             _log.warning("none of the words of `%s_classes` is one of the text", name)
 
 
-def classes_of(task: Task, size: int, d: int) -> np.ndarray:
+def classes_of(task: ViewTask, size: int, d: int) -> np.ndarray:
     """Return the classes of a side's words, int32 [size + 1]; words without one have 0, as NULL and unknown words.
 
     size: How many words the side has, with NULL.

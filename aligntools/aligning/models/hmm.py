@@ -9,7 +9,7 @@ from aligntools.aligning import ahead
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models import kernels_viterbi as kv
-from aligntools.aligning.models.base import LexicalModel, Shares, Stage, Task
+from aligntools.aligning.models.base import LexicalModel, ShareChart, Stage, ViewTask
 from aligntools.aligning.models.jumps import initial_jumps, jump_taps, jumps_from_counts
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon
 from aligntools.aligning.settings import ResolvedSettings
@@ -122,13 +122,13 @@ class JumpModel(LexicalModel):
         """Return one direction's probabilities of jumps from -WINDOW or less to WINDOW or more."""
         return shares(self.all_jumps[d, : 2 * kj.WINDOW + 1].astype(np.float64))
 
-    def charts(self) -> list[Shares]:
+    def charts(self) -> list[ShareChart]:
         """Return the jumps of all words."""
         series = [(name, self.jump_shares(d)) for d, name in enumerate(("forward", "reverse"))]
         n = len(series[0][1]) // 2
         names = [f"{k:+d}" if k else "0" for k in range(-n, n + 1)]
         names[0], names[-1] = f"≤{names[0]}", f"≥{names[-1]}"
-        return [Shares("Jumps", "words from the position of the word before", names, series)]
+        return [ShareChart("Jumps", "words from the position of the word before", names, series)]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -147,7 +147,7 @@ class Hmm(JumpModel):
         return cls(**fields, jumps=arrays["jumps"])
 
     @classmethod
-    def stage(cls, task: Task, before: Stage | None) -> Stage:
+    def stage(cls, task: ViewTask, before: Stage | None) -> Stage:
         """Begin to train it."""
         return HmmStage(cls, task, before)
 
@@ -180,7 +180,7 @@ def start_of(old: LexicalModel | None) -> np.ndarray:
 class HmmStage(Stage):
     """The HMM in training."""
 
-    def __init__(self, model: type[LexicalModel], task: Task, before: Stage | None = None) -> None:
+    def __init__(self, model: type[LexicalModel], task: ViewTask, before: Stage | None = None) -> None:
         super().__init__(model, task, before)
         self._jumps = start_of(task.old)
         self._stride = 1
@@ -318,7 +318,7 @@ class NullShares:
         learned.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: ViewTask) -> None:
         smoothing = task.settings.null_smoothing
         self._smoothing = smoothing or 0.0
         self._sides = [task.target, task.source] if smoothing is not None and task.settings.p_null else []

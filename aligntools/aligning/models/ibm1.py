@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.aligning.models import kernels_ibm as ki
-from aligntools.aligning.models.base import LexicalModel, Stage, Task
+from aligntools.aligning.models.base import LexicalModel, Stage, ViewTask
 from aligntools.aligning.models.lexical import Lexicon
 from aligntools.aligning.text.kernels_pairs import Pairs
 from aligntools.aligning.text.link_matrices import Chunk, pairs_of
@@ -70,7 +70,7 @@ class Ibm1(LexicalModel):
         pool.map(task, chunk.sentence_blocks)
 
     @classmethod
-    def stage(cls, task: Task, before: Stage | None) -> Stage:
+    def stage(cls, task: ViewTask, before: Stage | None) -> Stage:
         """Begin to train it."""
         return Ibm1Stage(cls, task, before)
 
@@ -82,7 +82,7 @@ class Ibm1(LexicalModel):
 class Ibm1Stage(Stage):
     """IBM 1 in training."""
 
-    def __init__(self, model: type[LexicalModel], task: Task, before: Stage | None = None) -> None:
+    def __init__(self, model: type[LexicalModel], task: ViewTask, before: Stage | None = None) -> None:
         super().__init__(model, task, before)
         self.tension = np.zeros(2)
         self._figures: dict[str, Any] = {}

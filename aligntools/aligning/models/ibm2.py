@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.aligning.models import kernels_ibm as ki
-from aligntools.aligning.models.base import LexicalModel, Stage, Task
+from aligntools.aligning.models.base import LexicalModel, Stage, ViewTask
 from aligntools.aligning.models.diagonal_series import TENSION_RANGE, climb_as_fast_align
 from aligntools.aligning.models.ibm1 import Ibm1, Ibm1Stage, tension_of
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon, uniform_lexicon
@@ -79,7 +79,7 @@ class Ibm2(Ibm1):
         return TableIbm2(**fields, tension=arrays["tension"], positions=positions)
 
     @classmethod
-    def stage(cls, task: Task, before: Stage | None) -> Stage:
+    def stage(cls, task: ViewTask, before: Stage | None) -> Stage:
         """Begin to train it."""
         if task.settings.positions == "table":
             return TableStage(TableIbm2, task, before)
@@ -160,7 +160,7 @@ def first_tension(settings: ResolvedSettings) -> np.ndarray:
 class DiagonalStage(Ibm1Stage):
     """IBM 2 with the diagonal in training."""
 
-    def __init__(self, model: type[LexicalModel], task: Task, before: Stage | None = None) -> None:
+    def __init__(self, model: type[LexicalModel], task: ViewTask, before: Stage | None = None) -> None:
         super().__init__(model, task, before)
         self.tension = first_tension(self.task.settings)
         self._shapes: list[tuple[np.ndarray, np.ndarray]] | None = None
@@ -207,7 +207,7 @@ class DiagonalStage(Ibm1Stage):
 class TableStage(DiagonalStage):
     """IBM 2 with tables of positions in training."""
 
-    def __init__(self, model: type[LexicalModel], task: Task, before: Stage | None = None) -> None:
+    def __init__(self, model: type[LexicalModel], task: ViewTask, before: Stage | None = None) -> None:
         super().__init__(model, task, before)
         old = self.task.old
         if isinstance(old, TableIbm2):

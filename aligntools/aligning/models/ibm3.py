@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.aligning.models.base import Stage, Task
-from aligntools.aligning.models.cepts import CeptModel, CeptStage, Counted
+from aligntools.aligning.models.base import Stage, ViewTask
+from aligntools.aligning.models.cepts import CeptModel, CeptStage, CeptTotals
 from aligntools.aligning.models.ibm2 import positions_of
 from aligntools.aligning.models.lexical import LexicalFields
 from aligntools.aligning.models.position_tables import PositionTable
@@ -44,7 +44,7 @@ class Ibm3(CeptModel):
         return cls(**fields, **cls.own_fields(fields, arrays), positions=positions, pegs=settings.pegging)
 
     @classmethod
-    def stage(cls, task: Task, before: Stage | None) -> Stage:
+    def stage(cls, task: ViewTask, before: Stage | None) -> Stage:
         """Begin to train it."""
         return Ibm3Stage(cls, task, before)
 
@@ -59,14 +59,14 @@ class Ibm3Stage(CeptStage):
         tables = [PositionTable.of_lengths(*lengths, tension) for lengths in ((target, source), (source, target))]
         return super().first() | {"positions": tables}
 
-    def begin_counts(self) -> Counted:
+    def begin_counts(self) -> CeptTotals:
         """Return what counts begin as."""
         counted = super().begin_counts()
         counted.positions = [np.zeros_like(table.values) for table in self.parameters()["positions"]]
         return counted
 
     def count_positions(
-        self, steps: Expectations, chunk: Chunk, cells: tuple[np.ndarray, np.ndarray], counted: Counted
+        self, steps: Expectations, chunk: Chunk, cells: tuple[np.ndarray, np.ndarray], counted: CeptTotals
     ) -> None:
         """Count positions of a chunk's posteriors."""
         sides = (steps.source, steps.target), (steps.target, steps.source)
@@ -75,7 +75,7 @@ class Ibm3Stage(CeptStage):
                 given, observed = sides[d]  # rows are given positions, so that the table's given side is the observed
                 table.collect(chunk, observed, given, d == 1, cells[d], counted.positions[d], steps.pool)
 
-    def maximize(self, counted: Counted, steps: Expectations | None = None) -> None:
+    def maximize(self, counted: CeptTotals, steps: Expectations | None = None) -> None:
         """Estimate positions too."""
         tension, pool = self.task.settings.tension, steps.pool if steps else None
         self.own["positions"] = [

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from aligntools.aligning.models import kernels_cepts as kc
-from aligntools.aligning.models.base import Stage, Task
-from aligntools.aligning.models.cepts import CeptModel, CeptStage, Counted, Distances, distributions
+from aligntools.aligning.models.base import Stage, ViewTask
+from aligntools.aligning.models.cepts import CeptModel, CeptStage, CeptTotals, Distances, distributions
 from aligntools.aligning.models.given_classes import classes_of
 from aligntools.aligning.models.lexical import LexicalFields
 from aligntools.aligning.settings import ResolvedSettings
@@ -67,7 +67,7 @@ class Ibm4(CeptModel):
         return cls(**fields, **cls.own_fields(fields, arrays), **own, pegs=settings.pegging)
 
     @classmethod
-    def stage(cls, task: Task, before: Stage | None) -> Stage:
+    def stage(cls, task: ViewTask, before: Stage | None) -> Stage:
         """Begin to train it."""
         return Ibm4Stage(cls, task, before)
 
@@ -88,14 +88,14 @@ class Ibm4Stage(CeptStage):
         source, target = (classes_of(self.task, size, d) for d, size in enumerate(self.sizes()))
         return source, target
 
-    def begin_counts(self) -> Counted:
+    def begin_counts(self) -> CeptTotals:
         """Return what counts begin as."""
         counted = super().begin_counts()
         shapes = zip(self.own["heads"], self.own["others"], strict=True)
         counted.distances = [Distances(np.zeros(h.shape), np.zeros(o.shape)) for h, o in shapes]
         return counted
 
-    def maximize(self, counted: Counted, steps: Expectations | None = None) -> None:
+    def maximize(self, counted: CeptTotals, steps: Expectations | None = None) -> None:
         """Estimate distances too."""
         super().maximize(counted, steps)
         self.own["heads"] = tuple(head_distances(np.maximum(c.heads, 0)) for c in counted.distances)

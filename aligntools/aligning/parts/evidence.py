@@ -15,7 +15,7 @@ from aligntools.aligning.evidence import About, Asked, AskedKind, Source, TextSo
 from aligntools.aligning.parts import given_pairs
 from aligntools.aligning.parts.jobs import JobRunner
 from aligntools.aligning.parts.words import SIDES
-from aligntools.aligning.parts.work import Work, load_text, written_name
+from aligntools.aligning.parts.work import PartedText, load_text, written_name
 from aligntools.formats.links.priors import Counted, Priors, combined
 from aligntools.formats.text.corpus import in_lower_case
 from aligntools.ground.declaring import Settings
@@ -70,7 +70,7 @@ def _source(kind: AskedKind[Settings], settings: Settings) -> Source:
     return kind.source(settings)
 
 
-def ask_part(work: Work, asking: Asking, part: int, pool: Pool) -> None:
+def ask_part(work: PartedText, asking: Asking, part: int, pool: Pool) -> None:
     """Keep what a source says of some pairs of a part."""
     source, name = asking.source, asking.name(part)
     if work.store.has(name):
@@ -82,7 +82,7 @@ def ask_part(work: Work, asking: Asking, part: int, pool: Pool) -> None:
 
 
 def ask(
-    work: Work,
+    work: PartedText,
     asked: Asked,
     pairs: tuple[int, ...],
     lowercase: bool,
@@ -111,7 +111,7 @@ def ask(
     return kept
 
 
-def _ask_kind(work: Work, asking: Asking, runner: JobRunner) -> tuple[About, list[Priors]]:
+def _ask_kind(work: PartedText, asking: Asking, runner: JobRunner) -> tuple[About, list[Priors]]:
     """Ask a kind about the whole text; return what a header says, and priors that add."""
     source, store, parts = asking.source, work.store, range(work.parts)
     about: About = {}
@@ -133,7 +133,7 @@ def _ask_kind(work: Work, asking: Asking, runner: JobRunner) -> tuple[About, lis
         _source.cache_clear()
 
 
-def ask_words(work: Work, asking: Asking, parts: int, pool: Pool) -> None:
+def ask_words(work: PartedText, asking: Asking, parts: int, pool: Pool) -> None:
     """Keep what a source says of the words of all parts."""
     source = asking.words
     assert source is not None
@@ -155,13 +155,13 @@ def ask_words(work: Work, asking: Asking, parts: int, pool: Pool) -> None:
     _keep(work, asking.name(), given_pairs.in_lower_case(priors) if asking.lowercase else priors, said.about)
 
 
-def _keep(work: Work, name: str, priors: Priors, about: About) -> None:
+def _keep(work: PartedText, name: str, priors: Priors, about: About) -> None:
     words = zip(SIDES, (priors.source_vocabulary, priors.target_vocabulary), strict=True)
     arrays = {f"{side}.{what}": getattr(v, what) for side, v in words for what in ("blob", "starts")}
     work.store.write(name, about, keys=priors.lexical.keys, alphas=priors.lexical.alphas, **arrays)
 
 
-def _kept(work: Work, name: str) -> Priors:
+def _kept(work: PartedText, name: str) -> Priors:
     a = work.store.read_all(name)
     source, target = (Vocabulary(a[f"{side}.blob"], a[f"{side}.starts"]) for side in SIDES)
     return Priors(source, target, Counted(a["keys"], a["alphas"]))

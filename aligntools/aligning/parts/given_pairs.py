@@ -7,7 +7,7 @@ adds the pseudo-counts of its rows to the counts, as training in memory does.
 import numpy as np
 
 from aligntools.aligning.parts.words import SIDES
-from aligntools.aligning.parts.work import ViewWork, Work
+from aligntools.aligning.parts.work import PartedText, ViewWork
 from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.training.view_priors import found_in, ids_in, tell_foreign
@@ -41,7 +41,7 @@ def in_lower_case(priors: Priors) -> Priors:
     return Priors(source, target, Counted.of((s_ids[s], t_ids[t]), priors.lexical.alphas))
 
 
-def keep_given(work: Work, priors: Priors) -> None:
+def keep_given(work: PartedText, priors: Priors) -> None:
     """Keep the pairs of words of priors, which count in full; their words are in the text's case."""
     arrays: dict[str, np.ndarray] = {}
     for side, vocabulary in zip(SIDES, (priors.source_vocabulary, priors.target_vocabulary), strict=True):

@@ -18,7 +18,7 @@ from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.parts.passes import last_stage, part_fields
 from aligntools.aligning.parts.reading import read_sizes
 from aligntools.aligning.parts.table import PartTable
-from aligntools.aligning.parts.work import ViewWork, Work
+from aligntools.aligning.parts.work import PartedText, ViewWork
 from aligntools.aligning.settings import Decisions
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Bitext, Skipped
@@ -37,7 +37,7 @@ def part_model(view_work: ViewWork, last: int, generation: int, part: int) -> Le
     return of.of_part(part_table, part_fields(part_table, last), last_stage(view_work, last).parameters())
 
 
-def _views(work: Work, models: Models, part: int) -> list[LexicalModel]:
+def _views(work: PartedText, models: Models, part: int) -> list[LexicalModel]:
     """Return all views' models, of the words of a part alone."""
     return [
         part_model(ViewWork(work, n, letters), last, generation, part)
@@ -46,7 +46,7 @@ def _views(work: Work, models: Models, part: int) -> list[LexicalModel]:
 
 
 def _finder(
-    work: Work, views: Sequence[LexicalModel], text: Bitext, judged: Weights | tasks.LearningPlan, pool: Pool
+    work: PartedText, views: Sequence[LexicalModel], text: Bitext, judged: Weights | tasks.LearningPlan, pool: Pool
 ) -> CandidateFinder:
     """Return what finds the links of a part that the network judges."""
     words = text.source_vocabulary, text.target_vocabulary
@@ -54,7 +54,7 @@ def _finder(
     return CandidateFinder(model, pool, judged.network, judged.search.candidates, cells=CELLS)
 
 
-def decide(work: Work, models: Models, _job: int, pool: Pool) -> None:
+def decide(work: PartedText, models: Models, _job: int, pool: Pool) -> None:
     """Learn the weights by which the network decides on links, from some of the parts, and keep them.
 
     A text of one part has those that it has in memory.
@@ -73,12 +73,12 @@ def decide(work: Work, models: Models, _job: int, pool: Pool) -> None:
     work.store.write(DECISION, tasks.learned_from(found, plan, pool).text())
 
 
-def decision_of(work: Work) -> Weights:
+def decision_of(work: PartedText) -> Weights:
     """Return the weights that were learned."""
     return weights_of("the text in parts", work.store.about(DECISION))
 
 
-def link_part(work: Work, models: Models, decisions: Decisions, directions: bool, part: int, pool: Pool) -> None:
+def link_part(work: PartedText, models: Models, decisions: Decisions, directions: bool, part: int, pool: Pool) -> None:
     """Decide on a part's links, and keep them."""
     name, store = f"links.{part:06d}", work.store
     if store.has(name):
@@ -99,7 +99,7 @@ def link_part(work: Work, models: Models, decisions: Decisions, directions: bool
     store.write(name, **arrays)
 
 
-def links_of(work: Work, part: int) -> tuple[Decided, Skipped]:
+def links_of(work: PartedText, part: int) -> tuple[Decided, Skipped]:
     """Return what was decided on a part, and what of it was skipped."""
     a = work.store.read_all(f"links.{part:06d}")
 

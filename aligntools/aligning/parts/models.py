@@ -8,7 +8,7 @@ from aligntools.aligning.models.lexical import LexicalFields, Lexicon, table_val
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.parts.passes import last_stage
 from aligntools.aligning.parts.words import MARK, MOST_WORDS, SHARED
-from aligntools.aligning.parts.work import ViewWork, Work
+from aligntools.aligning.parts.work import PartedText, ViewWork
 from aligntools.aligning.text.cooccurrence import Table, smoothed_shares
 from aligntools.aligning.text.views import ViewWords, cut
 from aligntools.ground import memory
@@ -17,7 +17,7 @@ from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary
 
 
-def whole_model(work: Work, models: tuple[tuple[int, int], ...], lowercase: bool, pool: Pool) -> AlignmentModel:
+def whole_model(work: PartedText, models: tuple[tuple[int, int], ...], lowercase: bool, pool: Pool) -> AlignmentModel:
     """Put a model together from what its parts and shards keep.
 
     Like any model it has all words of the text, so it takes memory for the whole table and the vocabularies.
@@ -40,7 +40,7 @@ def whole_model(work: Work, models: tuple[tuple[int, int], ...], lowercase: bool
     )
 
 
-def _whole_words(work: Work, side: str) -> Vocabulary:
+def _whole_words(work: PartedText, side: str) -> Vocabulary:
     """Return the words of one side of the text, in order of first occurrence."""
     words: dict[bytes, None] = {}
     for part in range(work.parts):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aligntools.aligning.models.base import Stage, Task
+from aligntools.aligning.models.base import Stage, ViewTask
 from aligntools.aligning.models.lexical import (
     LexicalFields,
     Lexicon,
@@ -222,7 +222,7 @@ def source_words(view_work: ViewWork) -> int:
 
 def stage_before(view_work: ViewWork, iteration: int, kind: str) -> Stage:
     """Return a model's stage with the parameters that an iteration begins with."""
-    stage = begin(Task(view_work.settings))[kind]
+    stage = begin(ViewTask(view_work.settings))[kind]
     name = view_work.name("expected", iteration - 1)
     return stage.restore(view_work.store.read_all(name)) if view_work.store.has(name) else stage
 

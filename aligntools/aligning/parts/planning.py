@@ -11,9 +11,9 @@ from aligntools.aligning.memory import needed_for
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.parts.jobs import JobRunner
 from aligntools.aligning.parts.memory import of_numbering, of_part
-from aligntools.aligning.parts.reading import Reading, sizes_of
+from aligntools.aligning.parts.reading import PartReading, sizes_of
 from aligntools.aligning.parts.training import link_parts, read_text, train_parts
-from aligntools.aligning.parts.work import ViewWork, Work
+from aligntools.aligning.parts.work import PartedText, ViewWork
 from aligntools.aligning.settings import AlignerSettings, Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
 from aligntools.formats.opening.beginnings import beginning
@@ -141,9 +141,9 @@ def _measured(
             }
             runner = JobRunner(Serial(pool))
             began = clock()
-            cut = Reading(Store(folder), (text,), pairs=part_size, **reading | {"languages": None})
+            cut = PartReading(Store(folder), (text,), pairs=part_size, **reading | {"languages": None})
             read_text(cut, runner, pool)
-            work = Work(cut.store, settings, sizes_of(cut).parts, best)
+            work = PartedText(cut.store, settings, sizes_of(cut).parts, best)
             for _ in link_parts(work, runner, train_parts(work, runner), Decisions()):
                 pass
             seconds = clock() - began
@@ -152,7 +152,7 @@ def _measured(
     return seconds / n, 1.5 * disk / n, 8 * entries / n
 
 
-def _entries(work: Work) -> int:
+def _entries(work: PartedText) -> int:
     """Return how many entries the parts' tables have."""
     entries = 0
     for number, letters in enumerate(work.settings.views):

@@ -14,7 +14,7 @@ from aligntools.store.stores import Store
 
 
 @dataclass(frozen=True)
-class Reading:
+class PartReading:
     """Where the text is and how it is read; the options are those of `formats.text.bitext.read_bitext`.
 
     files: Of each file, or pair of files, the arguments ``source`` and ``target``, or ``joint``.
@@ -33,7 +33,7 @@ class Reading:
     written: bool = False
 
 
-def read_file(reading: Reading, number: int, pool: Pool) -> None:
+def read_file(reading: PartReading, number: int, pool: Pool) -> None:
     """Cut a file into parts.
 
     Raises DataError as `formats.text.bitext.read_bitext`.
@@ -88,7 +88,7 @@ def read_sizes(store: Store, number: int) -> np.ndarray:
     return store.read(f"read.{number:05d}", "sizes")[0]
 
 
-def sizes_of(reading: Reading) -> TextSizes:
+def sizes_of(reading: PartReading) -> TextSizes:
     """Return the sizes of a text whose files were all read."""
     parts, skipped, total = [], [], np.zeros(4, np.int64)
     for number in range(len(reading.files)):

@@ -7,8 +7,8 @@ from aligntools.aligning.applying.decided import Decided
 from aligntools.aligning.models.registry import kind_of, kinds
 from aligntools.aligning.parts import given_pairs, links, passes, table, words
 from aligntools.aligning.parts.jobs import JobRunner, ViewRunner
-from aligntools.aligning.parts.reading import Reading, TextSizes, read_file, sizes_of
-from aligntools.aligning.parts.work import ViewWork, Work
+from aligntools.aligning.parts.reading import PartReading, TextSizes, read_file, sizes_of
+from aligntools.aligning.parts.work import PartedText, ViewWork
 from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
 from aligntools.formats.text.corpus import Skipped
@@ -32,7 +32,7 @@ def check_settings(settings: ResolvedSettings) -> None:
         raise UsageProblem("in parts training begins with IBM 1; give it at least one iteration")
 
 
-def read_text(reading: Reading, runner: JobRunner, pool: Pool) -> TextSizes:
+def read_text(reading: PartReading, runner: JobRunner, pool: Pool) -> TextSizes:
     """Cut all files of a text into parts; what only this process can read (a pipe) is read here."""
     function = partial(read_file, reading)
     here = [n for n, file in enumerate(reading.files) if not all(_is_file(path) for path in file.values())]
@@ -124,7 +124,7 @@ def train_view(view_work: ViewWork, runner: JobRunner) -> tuple[int, int]:
     return last, made.generation
 
 
-def train_parts(work: Work, runner: JobRunner) -> tuple[tuple[int, int], ...]:
+def train_parts(work: PartedText, runner: JobRunner) -> tuple[tuple[int, int], ...]:
     """Train on a text in parts; return each view's last iteration and the last generation of its table.
 
     Where the network decides on links, learn by which weights it does.
@@ -138,7 +138,7 @@ def train_parts(work: Work, runner: JobRunner) -> tuple[tuple[int, int], ...]:
 
 
 def link_parts(
-    work: Work,
+    work: PartedText,
     runner: JobRunner,
     models: tuple[tuple[int, int], ...],
     decisions: Decisions,

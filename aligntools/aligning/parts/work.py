@@ -17,7 +17,7 @@ CELLS = 8_000_000
 
 
 @dataclass(frozen=True)
-class Work:
+class PartedText:
     """A text in parts.
 
     files: How many parts each file of the text has.
@@ -93,7 +93,7 @@ class ViewWork:
     letters: That words are cut to.
     """
 
-    work: Work
+    work: PartedText
     number: int
     letters: int
 

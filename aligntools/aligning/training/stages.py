@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from aligntools.aligning.models.base import LexicalModel, LinkTaker, Stage, Task
+from aligntools.aligning.models.base import LexicalModel, LinkTaker, Stage, ViewTask
 from aligntools.aligning.models.given_classes import check_classes
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon, LookAlikes, lexicon_from_counts
 from aligntools.aligning.models.registry import kind_of
@@ -121,7 +121,7 @@ def schedule(settings: ResolvedSettings) -> list[str]:
     return [chain[0].name] * settings.ibm1_iterations + [name for name in main for _ in range(iterations)]
 
 
-def begin(task: Task) -> dict[str, Stage]:
+def begin(task: ViewTask) -> dict[str, Stage]:
     """Return the stages of a training, by the names of their models, in their order."""
     found: dict[str, Stage] = {}
     before = None
@@ -232,7 +232,7 @@ class Training:
         self.looks: LookAlikes | None = None
         self.report("table", began, pairs=len(self.table.ids))
         kind = kind_of(settings.model_type)
-        task = Task(
+        task = ViewTask(
             settings,
             source,
             target,

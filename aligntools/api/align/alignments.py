@@ -90,7 +90,7 @@ class Alignment:
 
     def _repr_svg_(self) -> str:
         """Return a picture for notebooks: the links between the words, or their numbers where words are not known."""
-        from aligntools.viewing.pairs import Pair
+        from aligntools.viewing.pairs import ShownPair
         from aligntools.viewing.pictures import picture
         from aligntools.viewing.shown import visible
 
@@ -100,7 +100,7 @@ class Alignment:
             ends = self.pairs.max(axis=0, initial=-1).tolist()
             source, target = ([str(k) for k in range(end + 1)] for end in ends)
         links = dict(zip(self.links, self.probabilities.tolist(), strict=True))
-        return picture(Pair(1, source, target, (links,)), [""])
+        return picture(ShownPair(1, source, target, (links,)), [""])
 
 
 def with_words(alignment: Alignment, source: Sentence, target: Sentence) -> Alignment:
@@ -224,7 +224,7 @@ def _of(links: "Links | None", n: int) -> npt.NDArray[np.int32] | None:
     return None if links is None else links.pairs[int(links.offsets[n]) : int(links.offsets[n + 1])]
 
 
-class Tally:
+class AlignmentTally:
     """How many pairs and links went through, and what was left out of them."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from aligntools.aligning.checking.settings import CheckSettings
-from aligntools.api.align.alignments import Tally
+from aligntools.api.align.alignments import AlignmentTally
 from aligntools.api.align.checking import Checked, Checker, PairCheck
 from aligntools.api.align.text_work import OpenedText, TextWork
 from aligntools.formats.links.findings import as_text
@@ -98,7 +98,7 @@ class CheckedText:
         """
         self.work.check()
         self.files.check()
-        tally, watch = Tally(), self.work.watch
+        tally, watch = AlignmentTally(), self.work.watch
         shown: tuple[list[str], list[str]] = ([], [])
         with self.work.opened() as text, watch.stage("checking"):
             model, blocks = text.aligned()

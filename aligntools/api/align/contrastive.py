@@ -56,7 +56,7 @@ class SearchingKeywords(ReadingKeywords, RunKeywords, total=False):
     run: Run | None
 
 
-class LearningKeywords(ContrastiveKeywords, EvidenceKeywords, ReadingKeywords, RunKeywords, total=False):
+class WeightKeywords(ContrastiveKeywords, EvidenceKeywords, ReadingKeywords, RunKeywords, total=False):
     """Keywords of `train_contrastive_aligner`, besides its own parameters."""
 
 
@@ -315,7 +315,7 @@ def train_contrastive_aligner(
     reading: Reading | None = None,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[LearningKeywords],
+    **options: Unpack[WeightKeywords],
 ) -> ContrastiveAligner:
     """Learn the weights of features of whole alignments, from the text itself or from gold links.
 

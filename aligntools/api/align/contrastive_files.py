@@ -12,7 +12,7 @@ from aligntools.aligning.evidence import Asked, Known
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import known_text, read_bitext
-from aligntools.api.align.alignments import Tally
+from aligntools.api.align.alignments import AlignmentTally
 from aligntools.api.align.contrastive import ContrastiveAligner, load_contrastive_weights, train_contrastive_aligner
 from aligntools.api.align.contrastive_base import (
     aligner_from_tables,
@@ -208,7 +208,7 @@ class ContrastiveText:
         with writing(self.files.output) as out, pool_of(self.run.threads) as pool:
             run = replace(self.run, threads=pool)
             text, aligner = self._aligner(run)
-            tally = Tally()
+            tally = AlignmentTally()
             self.watch.begin("aligning", None if text is None else len(text), "pair")
             source = (text,) if text is not None else self.text.paths(self.reading.split)
             how: dict[str, Any] = {"evidence": self._evidence, "reading": self.reading, "run": run}

@@ -12,7 +12,7 @@ from aligntools.aligning.evidence import Asked
 from aligntools.aligning.settings import AlignerSettings, Decisions, PriorWeights, mre_symmetrization
 from aligntools.api.align.aligner import PART, Aligner
 from aligntools.api.align.alignment import known_text, read_bitext, train_mre_aligner
-from aligntools.api.align.alignments import Alignments, Tally
+from aligntools.api.align.alignments import Alignments, AlignmentTally
 from aligntools.api.align.evidence_texts import check_applied
 from aligntools.api.align.given_classes import with_word_classes
 from aligntools.api.align.outputs import AlignmentFiles, Outputs, check_whole_words, write_ttable
@@ -63,7 +63,7 @@ class Trainer(Protocol):
 
 
 @dataclass
-class Training:
+class ModelTraining:
     """Training as `train_aligner` does it."""
 
     settings: AlignerSettings
@@ -144,7 +144,7 @@ class MreTraining:
 
 
 @dataclass
-class AlignedText:
+class FileAlignment:
     """A text in files, and what is to be done with it.
 
     reading: ``split`` None is that of the model, where one is applied.
@@ -225,7 +225,7 @@ class AlignedText:
         if self.outputs.ttable:
             check_whole_words(aligner.settings.views[0])
             write_ttable(aligner, self.outputs.ttable)
-        tally, counter = Tally(), self._counter(direction)
+        tally, counter = AlignmentTally(), self._counter(direction)
         blocks = aligner.align_blocks(
             *sides,
             decisions=self.decisions,
@@ -354,7 +354,7 @@ def asking(watch: Watch) -> Callable[[str, int, int], None]:
 class _Found:
     """Takes the links that training finds on its way through a large text."""
 
-    def __init__(self, work: AlignedText, out: Outputs, counter: "PriorCounter | None") -> None:
+    def __init__(self, work: FileAlignment, out: Outputs, counter: "PriorCounter | None") -> None:
         directions = work.outputs.directions or counter is not None
         self.links = TrainingLinks(self.take, work.decisions, directions=directions)
         self._out, self._watch, self._counter = out, work.watch, counter

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aligntools.aligning.settings import FilterSettings
-from aligntools.api.align.alignments import Tally
+from aligntools.api.align.alignments import AlignmentTally
 from aligntools.api.align.filtering import Filter, PairQuality
 from aligntools.api.align.text_work import TextWork
 from aligntools.formats.opening.files import Output, writing
@@ -156,7 +156,7 @@ class FilteredText:
         """
         self.work.check()
         self.files.check()
-        judge, tally, watch = Filter(self.limits), Tally(), self.work.watch
+        judge, tally, watch = Filter(self.limits), AlignmentTally(), self.work.watch
         with self.work.opened(copies=True) as text, ExitStack() as stack:
             out = _Outputs(stack, self.files)
             with watch.stage("filtering"):

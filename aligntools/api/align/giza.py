@@ -28,7 +28,7 @@ SIDES, NAMES = ("source", "target"), ("forward", "reverse")
 _STAGES = {"ibm1": "m1", "ibm2": "m2", "hmm": "mh", "ibm3": "m3", "ibm4": "m4"}
 
 
-class Directed:
+class GizaDirection:
     """One direction of a text that an aligner was trained on, and what it found, as it comes.
 
     d: 0 forward, 1 reverse.
@@ -104,7 +104,7 @@ class GizaFolder:
     def finish(self, aligner: Aligner, bitext: Bitext) -> None:
         """Write the files."""
         trained = [d for d in (0, 1) if DIRECTIONS[aligner.settings.direction] & (d + 1)]
-        both = [Directed(bitext, d) for d in (0, 1)]
+        both = [GizaDirection(bitext, d) for d in (0, 1)]
         for name, of in zip(SIDES, both, strict=True):
             counts = np.bincount(of.given.tokens, minlength=len(of.words[0]))
             with writing(self._path(f"{name}.vcb")) as file:
@@ -123,7 +123,7 @@ class GizaFolder:
 
 
 def write_all_classes(
-    paths: Sequence[str], aligner: Aligner, both: Sequence[Directed], given: Sequence[dict[bytes, int] | None] = ()
+    paths: Sequence[str], aligner: Aligner, both: Sequence[GizaDirection], given: Sequence[dict[bytes, int] | None] = ()
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Write the classes of both sides' words, where the model has some; return their numbers.
 

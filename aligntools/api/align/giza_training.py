@@ -10,7 +10,7 @@ from aligntools.aligning.giza_import import model_of_giza
 from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.given_classes import with_word_classes
-from aligntools.api.align.giza import Directed, settings_of, write_all_classes
+from aligntools.api.align.giza import GizaDirection, settings_of, write_all_classes
 from aligntools.api.align.training import train_with
 from aligntools.formats.links.giza_reading import read_word_classes
 from aligntools.formats.links.giza_tables import write_settings
@@ -59,7 +59,7 @@ def align_coded(coded: Coded, threads: int, **settings: Any) -> None:
     run, reading = Run(threads=threads), Reading(case_sensitive=True)
     aligner = train_with(bitext, AlignerSettings(**settings, direction="forward", views=(0,)), reading=reading, run=run)
     found, scores = _aligned(aligner, bitext, run)
-    both = [Directed(bitext, d, words if d == 0 else words[::-1]) for d in (0, 1)]
+    both = [GizaDirection(bitext, d, words if d == 0 else words[::-1]) for d in (0, 1)]
     own_classes = [f"{coded.prefix}.{side}.classes" for side in ("source", "target")]
     numbers = write_all_classes(own_classes, aligner, both, classes)
     own = {"s": coded.source, "t": coded.target, "c": coded.text, "o": coded.prefix}
@@ -78,7 +78,7 @@ def align_coded_by(coded: Coded, files: TrainingFiles, settings: dict[str, str],
     (bitext, _), run = read_coded(coded), Run(threads=threads)
     aligner = Aligner(model_of_giza(read_files(files, settings), None, pegging))
     found, scores = _aligned(aligner, bitext, run)
-    Directed(bitext, 0).write_alignments(coded.alignments, found, scores)
+    GizaDirection(bitext, 0).write_alignments(coded.alignments, found, scores)
 
 
 def _aligned(aligner: Aligner, bitext: Bitext, run: Run) -> tuple[Links, np.ndarray]:

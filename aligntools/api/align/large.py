@@ -36,7 +36,7 @@ from aligntools.ground.running import Run
 if TYPE_CHECKING:
     from aligntools.aligning.parts.jobs import JobRunner
     from aligntools.aligning.parts.reading import TextSizes
-    from aligntools.aligning.parts.work import Work
+    from aligntools.aligning.parts.work import PartedText
     from aligntools.ground.parallel import Pool
     from aligntools.store.stores import Store
 
@@ -180,9 +180,9 @@ class PartsRun:
         from aligntools.aligning.parts.jobs import JobRunner
         from aligntools.aligning.parts.links import decision_of
         from aligntools.aligning.parts.models import whole_model
-        from aligntools.aligning.parts.reading import Reading
+        from aligntools.aligning.parts.reading import PartReading
         from aligntools.aligning.parts.training import link_parts, read_text, train_parts
-        from aligntools.aligning.parts.work import Work
+        from aligntools.aligning.parts.work import PartedText
         from aligntools.words.white_space import split_of
 
         self._check_memory()
@@ -192,10 +192,10 @@ class PartsRun:
             with opened(self._run, pool, store.folder, names, each=each, advice=_ADVICE) as engine:
                 runner = JobRunner(engine, self._report, self._advance)
                 asked = bool(self._evidence)
-                reading = Reading(store, tuple(self.inputs), pairs=self._part_size, written=asked, **self._reading)
+                reading = PartReading(store, tuple(self.inputs), pairs=self._part_size, written=asked, **self._reading)
                 self.sizes = read_text(reading, runner, pool)
                 settings = self._settings.resolved(self.sizes.source_words)
-                work = Work(store, settings, self.sizes.parts, self._settings.decides)
+                work = PartedText(store, settings, self.sizes.parts, self._settings.decides)
                 about = self._ask(work, runner) if asked or self._priors is not None else {}
                 models = train_parts(work, runner)
                 if save_model is not None:
@@ -211,7 +211,7 @@ class PartsRun:
                         file += 1
                     yield file, Alignments.of(d, skipped)
 
-    def _ask(self, work: "Work", runner: "JobRunner") -> dict[str, About]:
+    def _ask(self, work: "PartedText", runner: "JobRunner") -> dict[str, About]:
         """Ask about the text's words, and keep priors; return what a model's header says of what was asked."""
         from aligntools.aligning.parts.evidence import ask
         from aligntools.aligning.parts.reading import read_sizes

@@ -7,7 +7,7 @@ import numpy as np
 from aligntools.aligning.evidence import described_as
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
-from aligntools.viewing.models import Columns, ModelView, Words
+from aligntools.viewing.models import Columns, ModelView, WordList
 
 if TYPE_CHECKING:
     from aligntools.aligning.model import AlignmentModel
@@ -89,7 +89,7 @@ def model_view(model: "AlignmentModel", title: str, words: int, best: int) -> Mo
     for d, side in enumerate(found["sides"] if words else []):
         own, other = ("source words", "target words")[:: -1 if d else 1]
         lists.append(
-            Words(own, f"{other[:-1]}", side["words"], side["translations"], side["counts"], side["shares"], 1 - d)
+            WordList(own, f"{other[:-1]}", side["words"], side["translations"], side["counts"], side["shares"], 1 - d)
         )
         if side["all"] > len(side["words"]):
             notes.append(f"The {len(side['words']):,} most frequent of {side['all']:,} {own}.")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from aligntools.aligning.settings import PartSettings
 from aligntools.api.align import large
-from aligntools.api.align.alignments import Alignments, Tally
-from aligntools.api.align.files import AlignedText, Training
+from aligntools.api.align.alignments import Alignments, AlignmentTally
+from aligntools.api.align.files import FileAlignment, ModelTraining
 from aligntools.api.align.large import PartsRun, PartsTask
 from aligntools.api.align.outputs import Outputs
 from aligntools.api.align.precompile import compiling_for
@@ -27,7 +27,7 @@ _APPLYING = ("tmpdir", "workers", "cluster", "cluster_file")
 
 
 @dataclass(frozen=True)
-class InParts:
+class PartAlignment:
     """Whether and how a text is worked in parts.
 
     checkpoint: A folder that the parts are kept in.
@@ -38,11 +38,11 @@ class InParts:
     checkpoint: str | None = None
     plan: bool = False
 
-    def wanted(self, work: AlignedText, training: Training) -> bool:
+    def wanted(self, work: FileAlignment, training: ModelTraining) -> bool:
         """Tell whether a text is worked so: where that is asked for, or where it does not fit into memory otherwise."""
         return self._asked(work) is not None or self._must(work, training)
 
-    def _asked(self, work: AlignedText) -> str | None:
+    def _asked(self, work: FileAlignment) -> str | None:
         """Return the option that asks for parts; a saved model may be applied by workers without them."""
         run, own = work.run, self.parts.part_size
         asking = {
@@ -57,7 +57,7 @@ class InParts:
         left_out = _APPLYING if work.model else ()
         return next((name for name, value in asking.items() if value is not None and name not in left_out), None)
 
-    def _whole(self, work: AlignedText, training: Training) -> dict[str, object]:
+    def _whole(self, work: FileAlignment, training: ModelTraining) -> dict[str, object]:
         """Return what needs the whole text, or a model of it, in memory."""
         files = {name: getattr(work.outputs, name) for name in ("save_priors", "ttable", "moses_dir", "giza_dir")}
         about: dict[str, object] = {"init_model": work.init_model}
@@ -65,7 +65,7 @@ class InParts:
         about |= {name: getattr(training.weights, name) for name in ("prior_fertility", "prior_jumps")}
         return {"model": work.model} | about | files
 
-    def _must(self, work: AlignedText, training: Training) -> bool:
+    def _must(self, work: FileAlignment, training: ModelTraining) -> bool:
         """Tell whether a text is several files, or seems too large for memory and can be worked so."""
         if any(self._whole(work, training).values()) or work.outputs.costs:
             return False
@@ -74,7 +74,7 @@ class InParts:
             texts, training.settings, work.reading.languages
         )
 
-    def _check(self, work: AlignedText, training: Training) -> None:
+    def _check(self, work: FileAlignment, training: ModelTraining) -> None:
         """Refuse what is not done in parts."""
         work.check()
         asking = self._asked(work)
@@ -92,7 +92,7 @@ class InParts:
         if starred and not any("*" in (path or "") for path in work.text.text):
             raise UsageProblem(f"`{starred[0]}` has a star, and the text has none")
 
-    def align(self, work: AlignedText, training: Training, clock: Callable[[], float]) -> Callable[[], None]:
+    def align(self, work: FileAlignment, training: ModelTraining, clock: Callable[[], float]) -> Callable[[], None]:
         """Align a text in parts.
 
         clock: Tells the time, for a plan.
@@ -125,7 +125,7 @@ class InParts:
                 for line in job.plan(pool, clock):
                     watch.say(line)
                 return lambda: None
-            tally, parted = Tally(), _Parted(work, job.files, shape)
+            tally, parted = AlignmentTally(), _Parted(work, job.files, shape)
             with compiling_for(training.model_type, pool.threads), parted as out:
                 for file, block in job.run(pool, outputs.save_model):
                     out.write(file, block)
@@ -139,7 +139,7 @@ class InParts:
 class _Parted:
     """Outputs for each file of the text, where their names have a star; else the same for all."""
 
-    def __init__(self, work: AlignedText, files: list[str], shape: Reshaping | None) -> None:
+    def __init__(self, work: FileAlignment, files: list[str], shape: Reshaping | None) -> None:
         self._work, self._files, self._shape = work, files, shape
         self._stack, self._file = ExitStack(), -1
         self.links = 0
@@ -175,7 +175,7 @@ class _Parted:
         self.links += self._out.links - before
 
 
-def _check_places(work: AlignedText, job: PartsRun) -> None:
+def _check_places(work: FileAlignment, job: PartsRun) -> None:
     """Refuse outputs that are inputs, once it is known which files the stars stand for."""
     inputs = [Named("the text", str(path)) for one in job.inputs for path in one.values()]
     outputs = [

@@ -220,23 +220,6 @@ class InductionKeywords(TypedDict, total=False):
     min_share: float
 
 
-class TreeConstraintsKeywords(TypedDict, total=False):
-    """Those of `TreeConstraints`."""
-
-    projective: bool
-    single_root: bool
-
-
-class LearningKeywords(TreeConstraintsKeywords, total=False):
-    """Those of `LearningSettings`."""
-
-    features: Literal["full", "prefixes", "delexicalized"]
-    bits: int
-    min_count: int
-    iterations: int
-    tolerance: float
-
-
 class LinkReadingKeywords(TypedDict, total=False):
     """Those of `LinkReading`."""
 
@@ -269,6 +252,23 @@ class PairReadingKeywords(SplittingKeywords, total=False):
 
     input_format: Literal["auto", "joint", "tsv"]
     languages: str | None
+
+
+class TreeConstraintsKeywords(TypedDict, total=False):
+    """Those of `TreeConstraints`."""
+
+    projective: bool
+    single_root: bool
+
+
+class LearningKeywords(TreeConstraintsKeywords, total=False):
+    """Those of `LearningSettings`."""
+
+    features: Literal["full", "prefixes", "delexicalized"]
+    bits: int
+    min_count: int
+    iterations: int
+    tolerance: float
 
 
 class ParserKeywords(LearningKeywords, total=False):

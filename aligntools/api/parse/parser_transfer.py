@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from aligntools.formats.links.pharaoh import Links
     from aligntools.parsing.parser import ParserModel
     from aligntools.parsing.text import TaggedText
-    from aligntools.parsing.transfer.learning import Side
+    from aligntools.parsing.transfer.learning import TransferSource
 
 #: Text with tags: a file, what its reader returned, or sentences.
 TaggedInput: TypeAlias = PathLike | Parsed | Iterable[Annotated]
@@ -270,9 +270,9 @@ def _side(
     texts: list[Any],
     read: "Callable[[TaggedInput, str, Parser], TaggedText]",
     how: LinkReading,
-) -> "Side":
+) -> "TransferSource":
     """Read the parallel text of a source language."""
-    from aligntools.parsing.transfer.learning import Side
+    from aligntools.parsing.transfer.learning import TransferSource
 
     source, target, alignments = texts
     left, right = read(source, "<source>", parser), read(target, "<target>", parser)
@@ -287,7 +287,7 @@ def _side(
     check_fit(links, np.diff(left.offsets), np.diff(right.offsets), name, how.index_base)
     if len(left) and not len(links.pairs):
         raise DataError(name, None, "has no link, so there is nothing to transfer through")
-    return Side(_model(parser), left, right, links, None if seed is None else _model(seed))
+    return TransferSource(_model(parser), left, right, links, None if seed is None else _model(seed))
 
 
 def _name(text: object, otherwise: str) -> str:

@@ -20,7 +20,7 @@ _log = logging.getLogger("aligntools")
 
 
 @dataclass(frozen=True)
-class Treebank:
+class BracketTreebank:
     """Trees of a file, without what is not scored, and the words of each.
 
     offsets (int64 [trees + 1]), lines (int64 [trees] or None).
@@ -31,12 +31,12 @@ class Treebank:
     offsets: np.ndarray
     lines: np.ndarray | None
 
-    def with_words(self) -> "Treebank":
+    def with_words(self) -> "BracketTreebank":
         """Return the trees that have words."""
         kept = np.diff(self.offsets) > 0
         trees = [self.trees[k] for k in np.flatnonzero(kept)]
         lines = None if self.lines is None else self.lines[kept]
-        return Treebank(trees, self.words, self.offsets[np.append(kept, True)], lines)
+        return BracketTreebank(trees, self.words, self.offsets[np.append(kept, True)], lines)
 
 
 @dataclass(eq=False)
@@ -72,7 +72,7 @@ class BracketScorer(Scorer[BracketScore]):
         return score
 
     @cached_property
-    def _reference(self) -> Treebank:
+    def _reference(self) -> BracketTreebank:
         return self._read(self.gold, "gold")
 
     @cached_property
@@ -83,7 +83,7 @@ class BracketScorer(Scorer[BracketScore]):
     def _named(self) -> bool:
         return are_named(self._gold[0])
 
-    def _read(self, given: Any, what: str) -> Treebank:
+    def _read(self, given: Any, what: str) -> BracketTreebank:
         trees, numbers = self._gold if what == "gold" else trees_given(given, what)
         lines = None if numbers is None else np.array(numbers, np.int64)
         trees, notes = plain_trees(trees, self.settings.functions, self._named)
@@ -92,10 +92,10 @@ class BracketScorer(Scorer[BracketScore]):
         words = [tree.words() for tree in trees]
         offsets = np.append(0, np.cumsum([len(own) for own in words])).astype(np.int64)
         joined = [word.encode("utf-8", "surrogateescape") for own in words for word in own]
-        return Treebank(trees, joined, offsets, lines)
+        return BracketTreebank(trees, joined, offsets, lines)
 
 
-def _filled(gold: Treebank, other: Treebank) -> Treebank:
+def _filled(gold: BracketTreebank, other: BracketTreebank) -> BracketTreebank:
     """Return trees with the gold's words where there is no tree, so that the others can be compared."""
     empty = np.diff(other.offsets) == 0
     if not empty.any():
@@ -105,4 +105,4 @@ def _filled(gold: Treebank, other: Treebank) -> Treebank:
         side = gold if nothing else other
         words += side.words[side.offsets[k] : side.offsets[k + 1]]
     lengths = np.where(empty, np.diff(gold.offsets), np.diff(other.offsets))
-    return Treebank(other.trees, words, np.append(0, np.cumsum(lengths)), other.lines)
+    return BracketTreebank(other.trees, words, np.append(0, np.cumsum(lengths)), other.lines)

@@ -31,13 +31,13 @@ from aligntools.formats.opening import files
 from aligntools.formats.text.memory_text import TextLines, sentences_given, words_given
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.metrics.aer import Aer, AerScore
-from aligntools.metrics.attachment import Attachment, Trees, TreeScore
+from aligntools.metrics.attachment import Attachment, DependencyTrees, TreeScore
 from aligntools.metrics.base import Score
 from aligntools.metrics.bleu import Bleu, BleuScore, Segments
 from aligntools.metrics.fitting import check_words, shown
 from aligntools.metrics.segmentation import align_words
 from aligntools.metrics.settings import AlignmentScoring, TagScoring, TranslationScoring, TreeScoring
-from aligntools.metrics.tags import Tagging, TagScore
+from aligntools.metrics.tags import TagAccuracy, TagScore
 from aligntools.words.vocabulary import split_words
 from aligntools.words.white_space import WhiteSpace, as_spaces, explained_by, has_others
 
@@ -235,7 +235,7 @@ class TagScorer(Scorer[TagScore]):
             what="sentences with words",
         )
         how = self.settings
-        metric = Tagging(self._training, how.ignore_forms, how.column, column, how.predicted_columns)
+        metric = TagAccuracy(self._training, how.ignore_forms, how.column, column, how.predicted_columns)
         score = metric.score(gold, tags)
         table = score.table
         _something(table.words, self.gold)
@@ -375,7 +375,7 @@ class TreeScorer(Scorer[TreeScore]):
         return score
 
     @cached_property
-    def _reference(self) -> Trees:
+    def _reference(self) -> DependencyTrees:
         gold = self._read(self.gold, "gold")
         for flaw, sentences in gold.flaws().items():
             if sentences.any():
@@ -392,8 +392,8 @@ class TreeScorer(Scorer[TreeScore]):
                 )
         return gold
 
-    def _read(self, given: Any, what: str) -> Trees:
-        if isinstance(given, Trees):
+    def _read(self, given: Any, what: str) -> DependencyTrees:
+        if isinstance(given, DependencyTrees):
             return given
         if isinstance(given, str | Path):
             given = conll.read_conll(str(given))
@@ -406,13 +406,13 @@ class TreeScorer(Scorer[TreeScore]):
             raise DataError(getattr(given, "path", what), line, f"no head in column 7 (_); {advice}")
         return trees
 
-    def _of_conll(self, text: Conll) -> Trees:
+    def _of_conll(self, text: Conll) -> DependencyTrees:
         tags = text.column(column_place(self.settings.column))
         labels = text.column(COLUMNS["deprel"])
-        return Trees(text.heads(), text.offsets, labels, text.words, tags, text.sentence_lines(), text)
+        return DependencyTrees(text.heads(), text.offsets, labels, text.words, tags, text.sentence_lines(), text)
 
 
-def _trees_of(items: list[Any], what: str) -> Trees:
+def _trees_of(items: list[Any], what: str) -> DependencyTrees:
     """Return trees from memory: lists of heads, lists of heads and labels, or objects that have these."""
     heads: list[list[int]] = []
     found: dict[str, list[Any]] = {"labels": [], "words": [], "tags": []}
@@ -436,7 +436,7 @@ def _trees_of(items: list[Any], what: str) -> Trees:
         for name, rows in found.items()
     }
     flat = np.fromiter(chain.from_iterable(heads), np.int32)
-    return Trees(flat, _offsets(heads), columns["labels"], columns["words"], columns["tags"], _numbers(items))
+    return DependencyTrees(flat, _offsets(heads), columns["labels"], columns["words"], columns["tags"], _numbers(items))
 
 
 def _bytes(value: str | bytes) -> bytes:

@@ -24,7 +24,7 @@ from aligntools.ground.declaring import Given, taking
 from aligntools.ground.ranges import BOOTSTRAP, SEED
 from aligntools.metrics.base import Score
 from aligntools.metrics.base import aligned as aligned
-from aligntools.metrics.report import Report
+from aligntools.metrics.report import ScoreReport
 from aligntools.metrics.report import compare_scores as report
 from aligntools.metrics.settings import (
     AlignmentScoring,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from aligntools.formats.annotation.tagged import Tokens
     from aligntools.formats.links.goldlinks import Gold
     from aligntools.metrics.aer import AerScore
-    from aligntools.metrics.attachment import Trees, TreeScore
+    from aligntools.metrics.attachment import DependencyTrees, TreeScore
     from aligntools.metrics.bleu import BleuScore
     from aligntools.metrics.brackets import BracketScore
     from aligntools.metrics.tags import TagScore
@@ -170,8 +170,8 @@ def score_tags(
 
 @taking(TreeScoring)
 def score_trees(
-    gold: "AnyPath | Conll | Trees | Iterable[Any]",
-    predicted: "AnyPath | Conll | Trees | Iterable[Any]",
+    gold: "AnyPath | Conll | DependencyTrees | Iterable[Any]",
+    predicted: "AnyPath | Conll | DependencyTrees | Iterable[Any]",
     settings: TreeScoring | None = None,
     **options: Unpack[TreeScoringKeywords],
 ) -> "TreeScore":
@@ -326,7 +326,7 @@ def compare_scores(
     paired: bool = True,
     bootstrap: int = 1000,
     seed: int = 1,
-) -> Report:
+) -> ScoreReport:
     """Put scores of several systems side by side, with intervals and tests against the first.
 
     Intervals come from drawing sentences with replacement; a difference is tested by how often exchanging the two

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from aligntools.tagging.describing import described
-from aligntools.viewing.models import ModelView, Words
+from aligntools.viewing.models import ModelView, WordList
 
 if TYPE_CHECKING:
     from aligntools.tagging.tagger import TaggerModel
@@ -29,7 +29,7 @@ def model_view(model: "TaggerModel", title: str, words: int, best: int) -> Model
     lists, notes = [], []
     if words:
         known = found["words"]
-        lists = [Words("known words", "tag", [word for word, _ in known], [pairs for _, pairs in known])]
+        lists = [WordList("known words", "tag", [word for word, _ in known], [pairs for _, pairs in known])]
         if len(known) < len(model.words):
             notes.append(f"{len(known):,} of {len(model.words):,} known words.")
     return ModelView(title, found["settings"], tables=[table], words=lists, matrix=matrix, notes=notes)

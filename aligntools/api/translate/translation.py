@@ -42,7 +42,7 @@ from aligntools.translating.text import Lines
 if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
     from aligntools.store.objects import Kept
-    from aligntools.translating.decoding.decoder import Sentences, System
+    from aligntools.translating.decoding.decoder import EncodedText, System
     from aligntools.translating.forest.hypergraph import Hypergraph
     from aligntools.translating.forest.nbest import Candidate
 
@@ -85,7 +85,7 @@ class Hypergraphs:
     arrays: "Hypergraph"
     features: list[str]
     _system: "System"
-    _sentences: "Sentences"
+    _sentences: "EncodedText"
     _first: int
     _threads: "int | Pool | None"
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from aligntools.api.running.progress import Step
 from aligntools.formats.models.training_log import read_training_log
 from aligntools.viewing.shown import visible
-from aligntools.viewing.training import Run, TrainingView, names_of
+from aligntools.viewing.training import LoggedTraining, TrainingView, names_of
 
 #: A training: the file that ``--log-json`` wrote, or steps, as ``progress=`` gets them.
 Training: TypeAlias = str | os.PathLike[str] | Iterable[Step | Mapping[str, Any]]
@@ -45,7 +45,7 @@ def view_training(*runs: Training, names: Sequence[str] | None = None, title: st
     ['Log-likelihood', 'Time by stage']
     """
     labels = [str(name) for name in names] if names is not None else [_name(run, k) for k, run in enumerate(runs, 1)]
-    found = [Run(visible(name), _steps(run)) for name, run in zip(names_of(labels), runs, strict=True)]
+    found = [LoggedTraining(visible(name), _steps(run)) for name, run in zip(names_of(labels), runs, strict=True)]
     return TrainingView(found, visible(title))
 
 

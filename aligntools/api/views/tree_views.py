@@ -12,7 +12,7 @@ from aligntools.api.score.scorers import TreeScorer
 from aligntools.formats.annotation.conll import Conll, column_place, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.ground.errors import DataError
-from aligntools.metrics.attachment import Trees
+from aligntools.metrics.attachment import DependencyTrees
 from aligntools.metrics.settings import TreeScoring
 from aligntools.viewing.shown import visible
 from aligntools.viewing.trees import TreesView
@@ -70,9 +70,9 @@ def _name_of(given: Any, otherwise: str) -> str:
     return Path(given).name if _is_file(given) and str(given) != "-" else otherwise
 
 
-def _trees_of(given: Any, column: str | int) -> Trees:
+def _trees_of(given: Any, column: str | int) -> DependencyTrees:
     """Return trees with words, from a file or from memory."""
-    if isinstance(given, Trees):
+    if isinstance(given, DependencyTrees):
         return given
     if _is_file(given):
         given = read_conll(str(given))
@@ -83,9 +83,9 @@ def _trees_of(given: Any, column: str | int) -> Trees:
         heads = given.heads()
         if len(heads) and (heads < 0).all():
             raise DataError(given.path, given.line_of_word(0), "no head in column 7 (_); was the file parsed?")
-        return Trees(heads, given.offsets, labels, given.words, tags, given.sentence_lines())
+        return DependencyTrees(heads, given.offsets, labels, given.words, tags, given.sentence_lines())
     if hasattr(given, "source"):  # Parses
-        return Trees(given.heads, given.source.offsets, given.labels, given.source.words, given.tags)
+        return DependencyTrees(given.heads, given.source.offsets, given.labels, given.source.words, given.tags)
     parses = [given] if hasattr(given, "heads") else list(given)
     columns = [
         list(map(encoded, chain.from_iterable(getattr(parse, name) or () for parse in parses)))
@@ -93,4 +93,6 @@ def _trees_of(given: Any, column: str | int) -> Trees:
     ]
     heads = np.concatenate([np.zeros(0, np.int32), *(parse.heads for parse in parses)]).astype(np.int32)
     offsets = np.cumsum([0, *map(len, parses)], dtype=np.int64)
-    return Trees(heads, offsets, columns[2] if len(columns[2]) == len(heads) else None, columns[0], columns[1])
+    return DependencyTrees(
+        heads, offsets, columns[2] if len(columns[2]) == len(heads) else None, columns[0], columns[1]
+    )

@@ -39,7 +39,7 @@ from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.metrics.settings import GoldReading
 from aligntools.viewing.alignments import AlignmentsView
 from aligntools.viewing.base import View as View
-from aligntools.viewing.pairs import System
+from aligntools.viewing.pairs import ShownSystem
 from aligntools.viewing.shown import visible
 from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary, split_words
 from aligntools.words.white_space import WhiteSpace, split_as
@@ -206,7 +206,7 @@ def _words(side: Side, vocabulary: Vocabulary | ExtendedVocabulary) -> _Words:
     return [flat[a:b] for a, b in pairwise(ends)]
 
 
-def _system(name: str, given: Any, lengths: Sequence[np.ndarray], base: int, text: str) -> System:
+def _system(name: str, given: Any, lengths: Sequence[np.ndarray], base: int, text: str) -> ShownSystem:
     probabilities: npt.NDArray[np.float64] | None
     if isinstance(given, str | os.PathLike):
         path = os.fspath(given)
@@ -216,7 +216,7 @@ def _system(name: str, given: Any, lengths: Sequence[np.ndarray], base: int, tex
         probabilities = getattr(given, "probabilities", None)
     _check_count(links, lengths, path, text)
     pharaoh.check_range(links, *lengths, path=path, index_base=base)
-    return System(name, links, probabilities)
+    return ShownSystem(name, links, probabilities)
 
 
 def _findings(given: Any, pairs: int, text: str) -> dict[int, Finding]:

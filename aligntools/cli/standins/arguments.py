@@ -26,7 +26,7 @@ class UntouchedButDebug(Untouched):
         return super().parse_args(ctx, [argument for argument in args if argument != "--debug"])
 
 
-class Parser(argparse.ArgumentParser):
+class ProgramParser(argparse.ArgumentParser):
     """A parser of such arguments; wrong ones end the program with status 2, or what is given."""
 
     def __init__(self, *args: Any, wrong_status: int = 2, **options: Any) -> None:
@@ -40,9 +40,9 @@ class Parser(argparse.ArgumentParser):
         raise click.exceptions.Exit(self.wrong_status if status == 2 else status)
 
 
-def eflomal_parser(program: str, description: str) -> Parser:
+def eflomal_parser(program: str, description: str) -> ProgramParser:
     """Return a command line with what eflomal's programs share: messages, and the text."""
-    p = Parser(prog=program, description=description)
+    p = ProgramParser(prog=program, description=description)
     p.add_argument("-v", "--verbose", action="store_true", help="say what is done")
     p.add_argument("--debug", action="store_true", help="show the traceback of an error")
     p.add_argument("-s", "--source", metavar="FILE", help="source text")

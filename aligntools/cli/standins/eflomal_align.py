@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aligntools.cli.placing import Named, placed
-from aligntools.cli.standins.arguments import Parser, Untouched, eflomal_parser, fail
+from aligntools.cli.standins.arguments import ProgramParser, Untouched, eflomal_parser, fail
 from aligntools.ground.errors import DataError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ PROGRAM = "eflomal-align"
 SEPARATOR = re.compile(r"(?<!\S)\|\|\|(?!\S)")
 
 
-def parser() -> Parser:
+def parser() -> ProgramParser:
     """Return eflomal-align's command line."""
     p = eflomal_parser(PROGRAM, "Aligns a parallel text as eflomal does, with aligntools' models.")
     without = "taken and without effect"
@@ -74,14 +74,14 @@ def command(args: list[str]) -> None:
     """Align as eflomal-align does."""
     from aligntools.adapters.eflomal import Aligner
     from aligntools.adapters.eflomal.aligner import align_lines
-    from aligntools.adapters.eflomal.running import Outputs
+    from aligntools.adapters.eflomal.running import EflomalOutputs
     from aligntools.formats.opening.files import text_lines
 
     o = parser().parse_args(args)
     read = texts(o, PROGRAM)
     if o.priors:
         read.append(Named("-p", o.priors))
-    outputs = Outputs(o.forward_links, o.reverse_links, o.forward_scores, o.reverse_scores)
+    outputs = EflomalOutputs(o.forward_links, o.reverse_links, o.forward_scores, o.reverse_scores)
     flags = (("-f", o.forward_links), ("-r", o.reverse_links), ("-F", o.forward_scores), ("-R", o.reverse_scores))
     written = [Named(flag, path) for flag, path in flags if path]
     for named in written:
@@ -138,7 +138,7 @@ def texts(o: argparse.Namespace, program: str) -> list[Named]:
     return [Named(*pair) for pair in named]
 
 
-class Sides:
+class BothSides:
     """The lines of both sides, to be read one after the other, from two files or from one.
 
     A line of the one file without its one separator is as a blank one.
@@ -179,6 +179,6 @@ class Sides:
             file.close()
 
 
-def sides_of(o: argparse.Namespace) -> Sides:
+def sides_of(o: argparse.Namespace) -> BothSides:
     """Return the sides of what the options name."""
-    return Sides((o.input, o.input) if o.input else (o.source, o.target), bool(o.input))
+    return BothSides((o.input, o.input) if o.input else (o.source, o.target), bool(o.input))

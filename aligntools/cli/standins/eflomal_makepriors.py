@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import click
 
 from aligntools.cli.placing import Named, placed
-from aligntools.cli.standins.arguments import Parser, Untouched, eflomal_parser
+from aligntools.cli.standins.arguments import ProgramParser, Untouched, eflomal_parser
 from aligntools.cli.standins.eflomal_align import sides_of, texts
 from aligntools.ground.errors import DataError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PROGRAM = "eflomal-makepriors"
 
 
-def parser() -> Parser:
+def parser() -> ProgramParser:
     """Return eflomal-makepriors' command line."""
     p = eflomal_parser(PROGRAM, "Counts priors over aligned text, for eflomal-align -p and align --priors.")
     p.add_argument("-f", "--forward-alignments", metavar="FILE", required=True, help="forward or symmetrized links")

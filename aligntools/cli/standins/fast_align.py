@@ -233,7 +233,7 @@ class Dots:
         self.lines = 0
 
 
-class Report:
+class FastAlignReport:
     """What fast_align says on standard error while it trains; scripts look for ratio and tension there."""
 
     def __init__(self, flags: Flags, write: Write) -> None:
@@ -321,7 +321,7 @@ def train(flags: Flags, write: Write) -> None:
     from aligntools.cli.reporting import Reporter
     from aligntools.formats.opening.files import writing
 
-    report, reporter = Report(flags, write), Reporter(quiet=False, verbose=False, lines=False)
+    report, reporter = FastAlignReport(flags, write), Reporter(quiet=False, verbose=False, lines=False)
     form, best = flags.form, best_asked()
     if best and flags.conditional_probabilities:
         raise UsageProblem(

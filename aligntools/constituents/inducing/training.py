@@ -25,7 +25,7 @@ _SPREAD = 0.5
 
 
 @dataclass(frozen=True)
-class Fit:
+class InducedFit:
     """What learning did.
 
     model: Probabilities.
@@ -46,7 +46,7 @@ def learn(
     settings: InducedGrammarSettings,
     pool: Pool | None = None,
     report: Callable[[int, float], None] | None = None,
-) -> Fit:
+) -> InducedFit:
     """Learn from as many random starts as the settings say; return the best.
 
     tags (int32 [words]): From 0.
@@ -72,7 +72,7 @@ def _learn(
     start: int,
     pool: Pool | None,
     report: Callable[[int, float], None] | None,
-) -> Fit:
+) -> InducedFit:
     model = weights = _start(n_tags, settings, start)
     values, penalty, calm = list[float](), _log_prior(model, settings), 0
     while True:
@@ -81,12 +81,12 @@ def _learn(
         if report is not None:
             report(len(values) - 1, values[-1])
         if len(values) > settings.iterations:
-            return Fit(model, values, f"{settings.iterations} iterations")
+            return InducedFit(model, values, f"{settings.iterations} iterations")
         if len(values) > 2:  # the start is no posterior: of variational Bayes it has no bound
             gain = values[-1] - values[-2]
             calm = calm + 1 if gain < settings.tolerance * abs(values[-2]) else 0
         if calm == 2:
-            return Fit(model, values, "the objective rises no more")
+            return InducedFit(model, values, "the objective rises no more")
         rows = [row + settings.prior for row in counts.rows()]
         model = DenseRules.of_rows(*map(normalized, rows))
         weights, penalty = model, _log_prior(model, settings)

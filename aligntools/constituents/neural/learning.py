@@ -33,7 +33,7 @@ STEP = 4
 
 
 @dataclass(frozen=True)
-class Fit:
+class NeuralFit:
     """What learning did.
 
     arrays: Weights.
@@ -107,7 +107,7 @@ def learn(
     seed: Sequence[int],
     pool: Pool | None = None,
     report: Callable[[int, float], None] | None = None,
-) -> Fit:
+) -> NeuralFit:
     """Learn from a random start.
 
     sentences (sequence of int32 [words]): Terminals, of two words and more.
@@ -131,4 +131,4 @@ def learn(
             values.append(total)
             if report is not None:
                 report(epoch + 1, total)
-    return Fit(arrays, values)
+    return NeuralFit(arrays, values)

@@ -95,7 +95,7 @@ class Heads:
 
 
 @dataclass(frozen=True)
-class Uses:
+class RuleCounts:
     """Expected counts of a sentence, or of several, in the shapes of `Heads`."""
 
     value: float
@@ -146,7 +146,7 @@ def scores_of_latent_back(latent: np.ndarray, by: np.ndarray, sums: Arrays) -> N
 
 
 def heads_back(
-    arrays: Arrays, found: Heads, by: Uses, z: np.ndarray | None, sums: Arrays
+    arrays: Arrays, found: Heads, by: RuleCounts, z: np.ndarray | None, sums: Arrays
 ) -> tuple[np.ndarray, np.ndarray]:
     """Add the derivatives of `heads`'s weights to ``sums``, apart from those of ``rules``, which all sentences share.
 
@@ -171,7 +171,7 @@ def heads_back(
     return by_rules, by_z
 
 
-def uses(found: Heads, sentences: Sequence[np.ndarray], pool: Pool | None = None) -> Uses:
+def uses(found: Heads, sentences: Sequence[np.ndarray], pool: Pool | None = None) -> RuleCounts:
     """Return what sentences are expected to have of each rule, by the rules of one latent vector.
 
     sentences (sequence of int32 [words]): Terminals, of two words and more.
@@ -192,4 +192,4 @@ def uses(found: Heads, sentences: Sequence[np.ndarray], pool: Pool | None = None
         for total, more in zip(sums, one.tables, strict=True):
             total += more
     rules = DenseRules.of_tables(sums).rules * own.rules
-    return Uses(sum(one.value for one in every), sums.roots[None], rules.reshape(len(rules), -1), words.T)
+    return RuleCounts(sum(one.value for one in every), sums.roots[None], rules.reshape(len(rules), -1), words.T)

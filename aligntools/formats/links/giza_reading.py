@@ -31,7 +31,7 @@ class Entries(NamedTuple):
     p: np.ndarray
 
 
-class Distances(NamedTuple):
+class GizaDistances(NamedTuple):
     """Distances of IBM 4, by classes.
 
     observed, given (int64 [n]): Numbers of the classes of the word, and of the word before.
@@ -138,7 +138,7 @@ def read_p0(path: str | PathLike[str]) -> float:
     return _probability(path, *rows[0])
 
 
-def read_distances(path: str | PathLike[str], heads: bool) -> Distances:
+def read_distances(path: str | PathLike[str], heads: bool) -> GizaDistances:
     """Read ``d4.final``, each table a line, or ``D4.final``, each a line of nine numbers and one of probabilities.
 
     Raises DataError: Besides, when distances depend on other things than classes (``-depM4`` other than 76).
@@ -166,7 +166,7 @@ def read_distances(path: str | PathLike[str], heads: bool) -> Distances:
         given.append(e)
         rows.append([_probability(path, number, field) for field in fields[9:]])
     size = len(rows[0]) if rows else 1
-    return Distances(np.array(observed, np.int64), np.array(given, np.int64), np.array(rows).reshape(-1, size))
+    return GizaDistances(np.array(observed, np.int64), np.array(given, np.int64), np.array(rows).reshape(-1, size))
 
 
 def read_word_classes(path: str | PathLike[str]) -> dict[bytes, int]:

@@ -22,11 +22,11 @@ from aligntools.formats.text.exchange import format_of, paired
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.words import malformed
-from aligntools.words.scanning import Engine
+from aligntools.words.scanning import Scanner
 from aligntools.words.vocabulary import (
     CompiledLexicon,
     Growing,
-    Lexicon,
+    GrowingVocabulary,
     Lookup,
     Vocabulary,
 )
@@ -177,7 +177,7 @@ def read_side(path: object, *, lowercase: bool = True, strict: bool = True) -> t
     """
     blocks = _blocks(path)
     try:
-        engine = Engine()
+        engine = Scanner()
         text, builder = _Text(path, blocks, engine, None, _ROWS), _Builder(engine)
         line = 0
         while text.fill():
@@ -217,7 +217,7 @@ def _single(file: Readable) -> Iterator[bytes]:
 class _Text:
     """The lines of one input: a cursor over its blocks, and the table that describes the next lines."""
 
-    def __init__(self, path: object, blocks: Iterator[bytes], engine: Engine, format: str | None, rows: int) -> None:
+    def __init__(self, path: object, blocks: Iterator[bytes], engine: Scanner, format: str | None, rows: int) -> None:
         self.path, self.block, self.format = path, b"", format
         self._blocks, self._engine = blocks, engine
         self._table = np.empty((rows, 8), np.int64)
@@ -296,7 +296,7 @@ class _Pairs:
         # Line by line, nothing is read before it is asked for, and plain Python is fast enough.
         # What can keep waiting, a caller's sentences and pipes, is read here, where an interrupt ends it.
         here = unbuffered or not all(map(files.is_regular, paths))
-        self.engine, self.pool = Engine(always_plain=unbuffered), Pool(1 if here else 2)
+        self.engine, self.pool = Scanner(always_plain=unbuffered), Pool(1 if here else 2)
         try:
             for blocks in self._open:  # all before any is read: who writes to pipes may wait for that
                 next(blocks)
@@ -387,9 +387,9 @@ class _Pairs:
 class _Builder:
     """One side of a corpus as it is read."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Scanner) -> None:
         self._engine = engine
-        self.lexicon: Lexicon | CompiledLexicon = Lexicon()
+        self.lexicon: GrowingVocabulary | CompiledLexicon = GrowingVocabulary()
         self._start()
 
     def _start(self) -> None:
@@ -398,7 +398,7 @@ class _Builder:
 
     def add(self, block: bytes, table: np.ndarray, which: int, keep: np.ndarray) -> None:
         """Append lines: numbered where ``keep`` holds, otherwise empty."""
-        if self._engine.compiled and isinstance(self.lexicon, Lexicon):
+        if self._engine.compiled and isinstance(self.lexicon, GrowingVocabulary):
             self.lexicon = CompiledLexicon(self.lexicon.words(1))
         before = self._tokens.size
         lengths = np.where(keep, table[:, 4 + which], 0)

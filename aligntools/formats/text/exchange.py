@@ -70,7 +70,7 @@ class PairsFile(str):
         kind = (root or "").rpartition(":")[2].lower()
         if kind in READERS:
             self.kind = kind.upper()
-            return Lines(self._units(Pushed(data, source).read, kind)), b""
+            return MadeLines(self._units(Pushed(data, source).read, kind)), b""
         if self.languages is None:
             return source, data
         while b"\n" not in data and len(data) < _LOOK and (more := source.read(_LOOK)):
@@ -78,7 +78,7 @@ class PairsFile(str):
         refuse_wide(self, data)
         columns = self._columns(data.removeprefix(_MARK).partition(b"\n")[0])
         self.kind = "table"
-        return Lines(self._rows(Pushed(data, source), columns)), b""
+        return MadeLines(self._rows(Pushed(data, source), columns)), b""
 
     def _units(self, read: Callable[[int], bytes | None], kind: str) -> Iterator[bytes]:
         """Yield lines of the units of XML."""
@@ -142,7 +142,7 @@ def _line(unit: Unit) -> bytes:
     return "\t".join(sides).encode("utf-8", "replace") + b"\n"
 
 
-class Lines(io.RawIOBase):
+class MadeLines(io.RawIOBase):
     """Lines that are made as they are read."""
 
     def __init__(self, lines: Iterator[bytes]) -> None:

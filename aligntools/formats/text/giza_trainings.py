@@ -41,8 +41,8 @@ class GizaTraining:
     translations: reading.Entries
     fertilities: reading.Fertilities
     p0: float
-    heads: reading.Distances | None
-    others: reading.Distances | None
+    heads: reading.GizaDistances | None
+    others: reading.GizaDistances | None
     distortions: reading.Entries | None
     jumps: np.ndarray | None
     first: np.ndarray | None

@@ -18,7 +18,7 @@ from aligntools.formats.text.exchange import format_of, paired
 from aligntools.formats.text.unit_copies import UnitCopy
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
 from aligntools.words import malformed
-from aligntools.words.scanning import Engine
+from aligntools.words.scanning import Scanner
 from aligntools.words.white_space import as_spaces, split_of
 
 _ROWS = 1 << 15
@@ -56,7 +56,7 @@ class Through(io.RawIOBase):
         super().close()
 
 
-class Kept(Through):
+class KeptInput(Through):
     """An input that can be read once, such as a pipe, and whose bytes are kept for a second reading."""
 
     def __init__(self, path: object, keep: Callable[[bytes], object]) -> None:
@@ -107,7 +107,7 @@ class Queue:
         self._lines.clear()
 
 
-class Spool:
+class LineSpool:
     """Bytes kept in a file without a name, and given out as lines once all are there."""
 
     def __init__(self) -> None:
@@ -150,20 +150,20 @@ class Sides:
     def __init__(
         self,
         path: object,
-        store: type[Queue] | type[Spool] | None,
+        store: type[Queue] | type[LineSpool] | None,
         format: str | None,
-        lines: Queue | Spool | None = None,
+        lines: Queue | LineSpool | None = None,
         told: object = None,
     ) -> None:
-        self.path, self.format, self._engine = path, format, Engine()
+        self.path, self.format, self._engine = path, format, Scanner()
         self.told = path if told is None else told
-        self._lines: Queue | Spool | LineReader | None = lines
+        self._lines: Queue | LineSpool | LineReader | None = lines
         self.input = path
         if format is None and files.is_regular(path):
             refuse_file(path)  # whose words stand on lines of their own
         if store is not None and not (isinstance(path, str | os.PathLike) and os.path.isfile(path)):
             kept = store()
-            self._lines, self.input = kept, Kept(path, kept.write)
+            self._lines, self.input = kept, KeptInput(path, kept.write)
             self.told = self.input
 
     def spaced(self, lines: list[bytes]) -> list[bytes]:
@@ -199,7 +199,7 @@ class Sides:
 
 
 #: Where text that can be read once is kept: until its end is reached, or as far as it is read ahead.
-KEEPING = {"disk": Spool, "memory": Queue, None: None}
+KEEPING = {"disk": LineSpool, "memory": Queue, None: None}
 
 
 class RawPairs:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from aligntools.formats.text.exchange import format_of
-from aligntools.formats.text.raw_pairs import Queue, RawPairs, Sides, Spool, Through
+from aligntools.formats.text.raw_pairs import LineSpool, Queue, RawPairs, Sides, Through
 from aligntools.words import malformed
 from aligntools.words.tokenizing import tokenizers
 from aligntools.words.white_space import as_spaces, split_of
@@ -78,7 +78,7 @@ class TokenizedPairs(RawPairs):
         format = raw.format
         self._texts, inputs = [], []
         for number, text in enumerate(raw.inputs[: 1 if raw.joint else 2]):
-            store = Queue() if keep == "memory" else Spool()
+            store = Queue() if keep == "memory" else LineSpool()
             own = finders if raw.joint else finders[number : number + 1]
             inputs.append(_Tokenizing(text, raw.paths[number], own, format, store.write))
             self._texts.append(Sides(raw.paths[number], None, format, store, inputs[-1]))

@@ -38,13 +38,13 @@ class TrainingState:
     path: str
     fingerprint: str
     every: int
-    state: lbfgs.State | None = None
+    state: lbfgs.LbfgsState | None = None
     done: bool = False
 
     def minimize(
         self,
         objective: training.Evaluated,
-        start: lbfgs.State | np.ndarray | None,
+        start: lbfgs.LbfgsState | np.ndarray | None,
         iterations: int,
         tolerance: float,
         *,
@@ -59,7 +59,7 @@ class TrainingState:
             self._write(True)
         return fit
 
-    def _keep(self, state: lbfgs.State) -> None:
+    def _keep(self, state: lbfgs.LbfgsState) -> None:
         self.state = state
         if state.steps % self.every == 0:
             self._write(False)
@@ -97,7 +97,7 @@ class Checkpoint:
             return TrainingState(path, own, self.every)
         header, arrays = kept
         try:
-            state = lbfgs.State.from_arrays(arrays)
+            state = lbfgs.LbfgsState.from_arrays(arrays)
         except (KeyError, ValueError, IndexError) as error:
             raise damaged(path, error) from None
         return TrainingState(path, own, self.every, state, bool(header.get("done")))

@@ -3,7 +3,7 @@
 A part's job scores its edges under the weights, which it reads from the folder, asks the loss, and leaves the values
 and the derivatives there. Then jobs of some templates each send the derivatives of all parts back through the features:
 a template's weights are one job's, and what is added to them is added in the order of the sentences. So where parts are
-cut, who works them and how often, does not show: weights have the bytes that `training.Objective` gives.
+cut, who works them and how often, does not show: weights have the bytes that `training.ParserObjective` gives.
 """
 
 import functools
@@ -209,7 +209,7 @@ def _groups(space: FeatureSpace, most: int) -> list[list[int]]:
 
 
 class PartedObjective:
-    """Does what `training.Objective` does, by jobs over the files of its losses."""
+    """Does what `training.ParserObjective` does, by jobs over the files of its losses."""
 
     def __init__(self, place: InParts, space: FeatureSpace, losses: Sequence[KeptLoss], l2: float) -> None:
         self.space, self.l2 = space, l2

@@ -20,7 +20,7 @@ from aligntools.parsing.settings import TreeConstraints
 from aligntools.parsing.trees import inference
 
 if TYPE_CHECKING:
-    from aligntools.ground.lbfgs import State
+    from aligntools.ground.lbfgs import LbfgsState
 
 #: Edges that are scored at a time; each takes some 40 bytes.
 CHUNK = 4_000_000
@@ -117,7 +117,7 @@ class EntropyLoss:
 
 
 class Evaluated(Protocol):
-    """What is minimized: `Objective`, or one whose sentences are in files (`parts.PartedObjective`).
+    """What is minimized: `ParserObjective`, or one whose sentences are in files (`parts.PartedObjective`).
 
     pool: For vectors as long as the weights.
     evaluations: So far.
@@ -135,7 +135,7 @@ class Evaluated(Protocol):
         """Return the value and the gradient."""
 
 
-class Objective:
+class ParserObjective:
     """Losses, L2 and the feature space as one function of the weights.
 
     l2: The objective has ``l2 / 2`` times the squared length of the weights.
@@ -201,7 +201,7 @@ class InMemory:
 
     def objective(self, space: FeatureSpace, losses: Sequence[Any], l2: float) -> Evaluated:
         """Return losses, L2 and the features as a function of the weights."""
-        return Objective(space, losses, l2, self.pool)
+        return ParserObjective(space, losses, l2, self.pool)
 
 
 @dataclass(frozen=True)
@@ -237,29 +237,29 @@ class Minimize(Protocol):
 
 def minimize(
     objective: Evaluated,
-    start: np.ndarray | lbfgs.State | None = None,
+    start: np.ndarray | lbfgs.LbfgsState | None = None,
     iterations: int = 100,
     tolerance: float = 1e-5,
     memory: int = 10,
     progress: Callable[[int, float, np.ndarray], None] | None = None,
-    checkpoint: Callable[[lbfgs.State], None] | None = None,
+    checkpoint: Callable[[lbfgs.LbfgsState], None] | None = None,
 ) -> Fit:
     """Minimize an objective by L-BFGS.
 
-    start (float64 [space.size] or lbfgs.State): Default zeros. Weights of features that no sentence has stay as they
-        are, and do not count. A State that ``checkpoint`` received continues to the same result as an uninterrupted
-        training.
+    start (float64 [space.size] or lbfgs.LbfgsState): Default zeros. Weights of features that no sentence has stay as
+        they are, and do not count. A state that ``checkpoint`` received continues to the same result as an
+        uninterrupted training.
     iterations: Largest number of steps.
     tolerance: Ends when two steps in a row lower the objective by less than this share.
     memory: Steps that the curvature is taken from; each needs 16 bytes a weight that is in use.
     progress: Called with the number of the step, the objective and the weights (to be copied if kept), after each step.
     checkpoint: Called with the state after each step; to be saved or copied at once.
     """
-    resumed = isinstance(start, lbfgs.State)
+    resumed = isinstance(start, lbfgs.LbfgsState)
     weights = np.zeros(objective.space.size) if start is None or resumed else np.array(start, np.float64)
     active = objective.active()
     values: list[float] = []
-    if isinstance(start, lbfgs.State) and len(start.x) != len(active):
+    if isinstance(start, lbfgs.LbfgsState) and len(start.x) != len(active):
         raise ValueError(f"a state of {len(start.x)} weights for an objective of {len(active)}")
     idle = _idle_penalty(weights, active, objective.l2)
 
@@ -270,7 +270,7 @@ def minimize(
             values.append(total - idle)
         return total - idle, gradient[active]
 
-    def note(state: "State") -> None:
+    def note(state: "LbfgsState") -> None:
         values.append(state.value)
         if progress is not None:
             weights[active] = state.x
@@ -278,9 +278,9 @@ def minimize(
         if checkpoint is not None:
             checkpoint(state)
 
-    if isinstance(start, lbfgs.State):
+    if isinstance(start, lbfgs.LbfgsState):
         values.append(start.value)
-    begin = start if isinstance(start, lbfgs.State) else weights[active]
+    begin = start if isinstance(start, lbfgs.LbfgsState) else weights[active]
     found = lbfgs.minimize(value, begin, iterations, tolerance, memory=memory, pool=objective.pool, progress=note)
     weights[active] = found.state.x
     return Fit(weights, values, objective.evaluations, found.converged, found.message)

@@ -16,6 +16,7 @@ from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint
 from aligntools.parsing.learning.parts import InParts
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import CROSSING, ROOTS, ParserSettings, TreeConstraints
+from aligntools.parsing.text import NoSentences as NoSentences
 from aligntools.parsing.text import chosen
 from aligntools.parsing.trees import kernels_trees as kernels
 
@@ -103,10 +104,6 @@ def usable(
             keep[here] = False
     first = np.flatnonzero(~keep)
     return UsableTrees(heads, keep, skipped, changed, int(first[0]) if len(first) else None)
-
-
-class NoSentences(ValueError):
-    """There is nothing to train on."""
 
 
 @dataclass(frozen=True)

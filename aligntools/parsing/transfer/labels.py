@@ -12,7 +12,7 @@ from aligntools.parsing.features.space import EncodedSentences
 from aligntools.parsing.labels import Edges, Labeler, Shares
 from aligntools.parsing.learning.parts import InParts, KeptArray
 from aligntools.parsing.learning.training import runs_of_edges
-from aligntools.parsing.transfer.parts import Pairs, keep_pairs
+from aligntools.parsing.transfer.parts import TransferPairs, keep_pairs
 from aligntools.store.objects import Kept, read_object, write_object
 from aligntools.words.vocabulary import Vocabulary
 
@@ -28,7 +28,7 @@ CHUNK = 200_000
 
 def labeler_of(
     labelers: Sequence[Labeler | None],
-    pairs: Sequence[Pairs],
+    pairs: Sequence[TransferPairs],
     evidence: Sequence[np.ndarray | KeptArray],
     place: InParts | None,
 ) -> Labeler:
@@ -70,7 +70,7 @@ def _joined(found: list[tuple[Edges, Shares]]) -> tuple[Edges, Shares]:
     return Edges(np.concatenate(starts), *ends), joined([shares for _, shares in found])
 
 
-def _learned_from(labeler: Labeler, pairs: Pairs, evidence: Any) -> tuple[Edges, Shares]:
+def _learned_from(labeler: Labeler, pairs: TransferPairs, evidence: Any) -> tuple[Edges, Shares]:
     """Return edges and the shares of their labels."""
     if evidence.dtype.kind == "f":
         edges, weights = probable_edges(pairs.own, evidence)
@@ -80,7 +80,7 @@ def _learned_from(labeler: Labeler, pairs: Pairs, evidence: Any) -> tuple[Edges,
 
 
 def _from_parts(
-    place: InParts, labeler: Labeler, pairs: Pairs, evidence: KeptArray | np.ndarray
+    place: InParts, labeler: Labeler, pairs: TransferPairs, evidence: KeptArray | np.ndarray
 ) -> tuple[Edges, Shares]:
     """Do what `_learned_from` does by jobs."""
     store = place.store
@@ -115,7 +115,7 @@ def probable_edges(sentences: EncodedSentences, expected: np.ndarray) -> tuple[E
     return Edges(starts, heads.astype(np.int32), (modifiers + 1).astype(np.int32)), expected[places]
 
 
-def shares_of(labeler: Labeler, pairs: Pairs, edges: Edges, weights: np.ndarray) -> Shares:
+def shares_of(labeler: Labeler, pairs: TransferPairs, edges: Edges, weights: np.ndarray) -> Shares:
     """Return what the source labeler says of the labels of target edges.
 
     labeler: Of the source language.
@@ -133,7 +133,7 @@ def shares_of(labeler: Labeler, pairs: Pairs, edges: Edges, weights: np.ndarray)
     return joined(parts)
 
 
-def _distributions(labeler: Labeler, pairs: Pairs, edges: Edges) -> np.ndarray:
+def _distributions(labeler: Labeler, pairs: TransferPairs, edges: Edges) -> np.ndarray:
     """Return the probabilities of the labels of target edges, float32 [edges, labels]."""
     sentence = np.repeat(np.arange(len(pairs.target)), np.diff(edges.starts))
     words = (pairs.target.offsets - pairs.target.offsets[0])[sentence]

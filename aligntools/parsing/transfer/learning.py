@@ -20,7 +20,7 @@ from aligntools.parsing.settings import TransferSettings
 from aligntools.parsing.text import TaggedText
 from aligntools.parsing.transfer import projection
 from aligntools.parsing.transfer.labels import labeler_of
-from aligntools.parsing.transfer.parts import Pairs, SupportedTrees, expected_loss, expected_of
+from aligntools.parsing.transfer.parts import SupportedTrees, TransferPairs, expected_loss, expected_of
 
 if TYPE_CHECKING:
     from aligntools.parsing.features.space import EncodedSentences
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Side:
+class TransferSource:
     """Parallel text of one source language.
 
     parser: Of the source language.
@@ -44,11 +44,11 @@ class Side:
     links: Links
     direct: ParserModel | None = None
 
-    def chosen(self, keep: np.ndarray) -> "Side":
+    def chosen(self, keep: np.ndarray) -> "TransferSource":
         """Return the pairs that are kept [shape=(pairs,), dtype=bool]."""
         rows, counts = np.repeat(keep, self.links.counts()), self.links.counts()[keep]
         links = Links(self.links.pairs[rows], np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
-        return Side(self.parser, self.source.chosen(keep), self.target.chosen(keep), links, self.direct)
+        return TransferSource(self.parser, self.source.chosen(keep), self.target.chosen(keep), links, self.direct)
 
     def aligned(self) -> np.ndarray:
         """Return each target word's only partner; see `projection.one_to_one`."""
@@ -112,13 +112,13 @@ def _within(text: TaggedText, settings: TransferSettings) -> np.ndarray:
     return (lengths >= settings.min_length) & (lengths <= settings.max_length)
 
 
-def _coverage(side: "Side") -> np.ndarray:
+def _coverage(side: "TransferSource") -> np.ndarray:
     sums, offsets = np.concatenate([[0], np.cumsum(side.aligned() >= 0)]), side.target.offsets
     found: np.ndarray = np.diff(sums[offsets]) / np.maximum(np.diff(offsets), 1)
     return found
 
 
-def _usable(side: "Side", settings: TransferSettings, skipped: dict[str, int]) -> "Side":
+def _usable(side: "TransferSource", settings: TransferSettings, skipped: dict[str, int]) -> "TransferSource":
     """Return the pairs of a side that are trained on, and count the others."""
     keep = _within(side.source, settings) & _within(side.target, settings)
     if not keep.all():
@@ -133,7 +133,7 @@ def _usable(side: "Side", settings: TransferSettings, skipped: dict[str, int]) -
 
 
 def train(
-    sides: Sequence[Side],
+    sides: Sequence[TransferSource],
     unlabeled: TaggedText | None = None,
     settings: TransferSettings | None = None,
     pool: Pool | None = None,
@@ -177,13 +177,13 @@ def train(
     return found, TransferReport(pairs, used, len(aligned), share, skipped, work.fits, given)
 
 
-def _encoded(side: "Side", own: "EncodedSentences") -> Pairs:
+def _encoded(side: "TransferSource", own: "EncodedSentences") -> TransferPairs:
     """Return the pairs of a side as its parser and the target parser see them."""
     see = side.parser.sentences
     source, target = (see(text.words, text.tags, text.offsets) for text in (side.source, side.target))
     text = side.target
     direct = None if side.direct is None else side.direct.sentences(text.words, text.tags, text.offsets)
-    return Pairs(source, target, own, side.aligned(), direct)
+    return TransferPairs(source, target, own, side.aligned(), direct)
 
 
 class _Work:
@@ -191,7 +191,7 @@ class _Work:
 
     def __init__(
         self,
-        sides: "list[Side]",
+        sides: "list[TransferSource]",
         settings: TransferSettings,
         pool: Pool | None,
         progress: Callable[..., Any] | None,
@@ -319,7 +319,7 @@ class _Work:
         """Return a labeler that learned from what the parser learned from."""
         return labeler_of([parser.labeler for parser, _ in self.parsers], self.pairs, self.evidence, self.parts)
 
-    def _chooser(self, pairs: Pairs, theirs: np.ndarray) -> Callable[..., Any]:
+    def _chooser(self, pairs: TransferPairs, theirs: np.ndarray) -> Callable[..., Any]:
         """Return what finds the trees that weights and source trees support."""
         s = self.settings
         if self.parts is not None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class TransferPairs:
     """Sentence pairs.
 
     source, target: As the source parser sees them.
@@ -36,18 +36,18 @@ class Pairs:
     aligned: np.ndarray
     direct: EncodedSentences | None = None
 
-    def part(self, begin: int, end: int) -> "Pairs":
+    def part(self, begin: int, end: int) -> "TransferPairs":
         """Return the pairs ``begin:end``."""
         a, b = self.target.offsets[[begin, end]] - self.target.offsets[0]
         source, target, own = (side.part(begin, end) for side in (self.source, self.target, self.own))
         direct = None if self.direct is None else self.direct.part(begin, end)
-        return Pairs(source, target, own, self.aligned[a:b], direct)
+        return TransferPairs(source, target, own, self.aligned[a:b], direct)
 
 
 def expected_of(
     parser: ParserModel,
     direct: ParserModel | None,
-    pairs: Pairs,
+    pairs: TransferPairs,
     constraints: TreeConstraints,
     transferred: str,
     pool: Pool | None,
@@ -65,7 +65,7 @@ def expected_of(
 
 
 def keep_pairs(
-    place: InParts, pairs: Pairs, heads: np.ndarray | None = None, of: EncodedSentences | None = None
+    place: InParts, pairs: TransferPairs, heads: np.ndarray | None = None, of: EncodedSentences | None = None
 ) -> tuple[str, ...]:
     """Write pairs to files, and trees ``of`` one of their sides; return the names."""
     cuts = cuts_of(pairs.own.edges)
@@ -87,7 +87,7 @@ def _expect(parser: Kept, constraints: TreeConstraints, transferred: str, names:
 
 
 def expected_loss(
-    place: InParts, parser: ParserModel, direct: ParserModel | None, pairs: Pairs, settings: TransferSettings
+    place: InParts, parser: ParserModel, direct: ParserModel | None, pairs: TransferPairs, settings: TransferSettings
 ) -> tuple[KeptLoss, KeptArray]:
     """Return the cross-entropy with the transferred distributions, and these.
 
@@ -131,7 +131,7 @@ class SupportedTrees:
     heads (int32 [source words]): Trees of the source side.
     """
 
-    def __init__(self, place: InParts, pairs: Pairs, heads: np.ndarray, settings: TransferSettings) -> None:
+    def __init__(self, place: InParts, pairs: TransferPairs, heads: np.ndarray, settings: TransferSettings) -> None:
         self._place, self._settings = place, settings
         self._names = keep_pairs(place, pairs, heads)
 

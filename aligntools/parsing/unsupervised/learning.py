@@ -53,7 +53,7 @@ class Variational:
 
 
 @dataclass(frozen=True)
-class Fit:
+class ValenceFit:
     """What learning did.
 
     values: The objective of the parameters of each step, the first from the start; the model is one update further.
@@ -73,7 +73,7 @@ def learn(
     pool: Pool | None = None,
     report: Callable[[int, float], None] | None = None,
     checkpoint: Checkpoint | None = None,
-) -> Fit:
+) -> ValenceFit:
     """Learn the model.
 
     tags (int32 [words]).
@@ -97,7 +97,7 @@ def learn(
         if state is not None:
             state.write(counts, values)
     learner.update(counts)
-    return Fit(learner.model, values, message)
+    return ValenceFit(learner.model, values, message)
 
 
 def _finished(values: list[float], settings: InducedParserSettings) -> str:

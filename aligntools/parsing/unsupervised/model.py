@@ -12,7 +12,7 @@ from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.models.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, balanced_blocks, over
-from aligntools.parsing.parser import ParsedTrees
+from aligntools.parsing.parser import DependencyParses
 from aligntools.parsing.settings import LONGEST, MAPS, TreeConstraints
 from aligntools.parsing.tagsets import PENN
 from aligntools.parsing.text import chosen
@@ -111,7 +111,7 @@ class ValenceModel:
         pool: Pool | None = None,
         constraints: TreeConstraints | None = None,
         longest: int = LONGEST,
-    ) -> ParsedTrees:
+    ) -> DependencyParses:
         """Find the most probable trees; parameters are as for `parser.ParserModel.parse`.
 
         Punctuation that is dropped gets the lowest head that makes no edges cross.
@@ -140,7 +140,7 @@ class ValenceModel:
                 kernels_valence.attach_left_out(offsets, *block, flat, sentences.left_out, heads)
 
             over(pool, attach, balanced_blocks(lengths + 8.0, BLOCKS))
-        return ParsedTrees(heads, best, flat)
+        return DependencyParses(heads, best, flat)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file."""

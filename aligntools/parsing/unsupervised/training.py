@@ -9,14 +9,11 @@ import numpy as np
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.vocabularies import vocabulary
 from aligntools.parsing.learning.checkpoints import Checkpoint
+from aligntools.parsing.text import NoSentences as NoSentences
 from aligntools.parsing.text import chosen
-from aligntools.parsing.unsupervised.learning import Fit, learn
+from aligntools.parsing.unsupervised.learning import ValenceFit, learn
 from aligntools.parsing.unsupervised.model import MOST_TAGS, ValenceModel, punctuation
 from aligntools.parsing.unsupervised.settings import InducedParserSettings
-
-
-class NoSentences(ValueError):
-    """There is nothing to train on."""
 
 
 class TooManyTags(ValueError):
@@ -35,7 +32,7 @@ class InductionReport:
     words: int
     tags: int
     skipped: dict[str, int]
-    fit: Fit
+    fit: ValenceFit
 
 
 def train(

@@ -21,7 +21,7 @@ def signature(word: bytes) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class WordClasses:
+class FormClasses:
     """A tree; node 0 is the root, and nodes are numbered level by level.
 
     numbers: Node of a signature.
@@ -43,7 +43,7 @@ class WordClasses:
         return len(self.parents)
 
     @classmethod
-    def of(cls, words: Sequence[bytes], least: int = 3) -> "WordClasses":
+    def of(cls, words: Sequence[bytes], least: int = 3) -> "FormClasses":
         """Build the tree from different words; classes of fewer than ``least`` are left out."""
         found = [signature(w) for w in words]
         numbers: dict[str, int] = {}

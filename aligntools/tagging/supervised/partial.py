@@ -19,7 +19,7 @@ from aligntools.tagging.supervised.corpus import TaggedCorpus
 
 if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
-    from aligntools.tagging.forms.wordclasses import WordClasses
+    from aligntools.tagging.forms.wordclasses import FormClasses
     from aligntools.tagging.settings import TaggerSettings
     from aligntools.tagging.supervised.substates import Substates
 
@@ -134,7 +134,7 @@ def known_counts(text: TaggedCorpus) -> "Substates":
 
 def complete(
     text: TaggedCorpus,
-    looks: "WordClasses",
+    looks: "FormClasses",
     pool: "Pool",
     settings: "TaggerSettings",
     report: Callable[..., Any] | None = None,

@@ -14,7 +14,7 @@ from aligntools.tagging.supervised.kernels_substates import collect_pairs_block,
 
 if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
-    from aligntools.tagging.forms.wordclasses import WordClasses
+    from aligntools.tagging.forms.wordclasses import FormClasses
     from aligntools.tagging.settings import TaggerSettings, TagSmoothing
     from aligntools.tagging.supervised.corpus import TaggedCorpus
 
@@ -81,7 +81,7 @@ def counted(text: "TaggedCorpus") -> "Substates":
 
 
 def class_shares(
-    states: "Substates", text: "TaggedCorpus", classes: "WordClasses", smoothing: "TagSmoothing"
+    states: "Substates", text: "TaggedCorpus", classes: "FormClasses", smoothing: "TagSmoothing"
 ) -> np.ndarray:
     """Return ``p(substate | tag, class of the word)``, float64 [nodes, states].
 
@@ -106,7 +106,7 @@ def class_shares(
 
 
 def estimate(
-    states: "Substates", text: "TaggedCorpus", tag_shares: np.ndarray, classes: "WordClasses", smoothing: "TagSmoothing"
+    states: "Substates", text: "TaggedCorpus", tag_shares: np.ndarray, classes: "FormClasses", smoothing: "TagSmoothing"
 ) -> SubstateChain:
     """Turn expected counts into a chain.
 
@@ -273,7 +273,7 @@ def choose_merges(states: "Substates", losses: np.ndarray, split_tags: np.ndarra
 def train(
     text: "TaggedCorpus",
     tag_shares: np.ndarray,
-    classes: "WordClasses",
+    classes: "FormClasses",
     settings: "TaggerSettings",
     pool: "Pool",
     random: np.random.Generator,

@@ -11,7 +11,7 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.decoding import CandidateChain, TagCandidates
 from aligntools.tagging.forms.unknown import UnknownWords
-from aligntools.tagging.forms.wordclasses import WordClasses
+from aligntools.tagging.forms.wordclasses import FormClasses
 from aligntools.tagging.settings import TaggerSettings
 from aligntools.tagging.supervised import substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus
@@ -52,7 +52,7 @@ def train_supervised(
         text = TaggedCorpus.of(words, offsets, tags)
     else:
         text = TaggedCorpus.numbered(words, offsets, observed.names, observed.cells, observed.tags)
-    looks = WordClasses.of(text.words)
+    looks = FormClasses.of(text.words)
     smoothing = settings.smoothing
     expected = None
     if len(text.pairs) > len(text.tokens):
@@ -145,7 +145,7 @@ def _member(
     text: TaggedCorpus,
     pair_shares: np.ndarray,
     shares: np.ndarray,
-    classes: WordClasses,
+    classes: FormClasses,
     candidates: TagCandidates,
     smoothing: "TagSmoothing",
 ) -> TaggerMember:

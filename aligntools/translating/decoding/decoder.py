@@ -13,8 +13,8 @@ from aligntools.ground.parallel import Pool, balanced_blocks, over
 from aligntools.translating.decoding import forced, kernels_forest
 from aligntools.translating.decoding import kernels_decoder as kernels
 from aligntools.translating.decoding.kernels_tables import ForestArrays, Reached
+from aligntools.translating.decoding.lattice_search import EncodedText as EncodedText
 from aligntools.translating.decoding.lattice_search import Lattices, decode_lattice, with_arc_features
-from aligntools.translating.decoding.lattice_search import Sentences as Sentences
 from aligntools.translating.decoding.prepared import feature_names, prepare
 from aligntools.translating.decoding.workspace import Workspace
 from aligntools.translating.forest.derivations import best
@@ -36,7 +36,7 @@ _Found = TypeVar("_Found")
 class Translations:
     """The best translations found.
 
-    tokens (int32 [words]): Target ids; those past the vocabulary are of ``Sentences.extra``.
+    tokens (int32 [words]): Target ids; those past the vocabulary are of `EncodedText.extra`.
     offsets (int64 [sentences + 1]).
     scores (float64 [sentences]): ``weights . features`` of the best derivation; 0 for a blank line.
     """
@@ -115,7 +115,7 @@ class System:
         self._tables = p.tables._replace(ordered=order, scores=scores)
         self._lm_weights = np.array([used[0], used[at + 7]])
 
-    def encode(self, words: Sequence[bytes], offsets: np.ndarray) -> Sentences:
+    def encode(self, words: Sequence[bytes], offsets: np.ndarray) -> EncodedText:
         """Number the words of sentences.
 
         words: UTF-8.
@@ -129,9 +129,9 @@ class System:
         new = np.flatnonzero(passed < 0)
         passed[new] = len(self.grammar.target_vocabulary) + np.arange(len(new), dtype=np.int32)
         extra = [types[k] for k in new.tolist()]
-        return Sentences(source[inverse], np.ascontiguousarray(offsets, np.int64), passed[inverse], extra)
+        return EncodedText(source[inverse], np.ascontiguousarray(offsets, np.int64), passed[inverse], extra)
 
-    def encode_text(self, text: Lines) -> Sentences:
+    def encode_text(self, text: Lines) -> EncodedText:
         """Number the words of text, which may be of lattices.
 
         Raises ValueError when the arcs do not have the system's features.
@@ -151,7 +151,7 @@ class System:
             values=text.values,
         )
 
-    def encode_target(self, words: Sequence[bytes], sentences: Sentences) -> np.ndarray:
+    def encode_target(self, words: Sequence[bytes], sentences: EncodedText) -> np.ndarray:
         """Number words of the target side, references for instance, as translations of ``sentences`` are numbered.
 
         Words that are neither in the vocabulary nor in ``sentences.extra`` get numbers past both.
@@ -164,7 +164,7 @@ class System:
             ids[k] = beyond.setdefault(words[k], len(self.grammar.target_vocabulary) + len(beyond))
         return ids
 
-    def names(self, sentences: Sentences) -> Callable[[Any], list[bytes]]:
+    def names(self, sentences: EncodedText) -> Callable[[Any], list[bytes]]:
         """Return a function that gives the words (bytes) of target ids of translations of ``sentences``."""
         vocabulary = self.grammar.target_vocabulary
         blob, starts, size = vocabulary.blob, vocabulary.starts, len(vocabulary)
@@ -177,7 +177,7 @@ class System:
 
         return name
 
-    def translate(self, sentences: Sentences, pool: Pool | None = None) -> Translations:
+    def translate(self, sentences: EncodedText, pool: Pool | None = None) -> Translations:
         """Find the best translation of each sentence.
 
         Ties go to the derivation found first; the result does not depend on the number of threads. A sentence of more
@@ -201,7 +201,7 @@ class System:
         tokens = np.concatenate([np.zeros(0, np.int32), *(w for w, _ in found)])
         return Translations(tokens, ends, np.array([s for _, s in found], np.float64))
 
-    def forest(self, sentences: Sentences, pool: Pool | None = None) -> Hypergraph:
+    def forest(self, sentences: EncodedText, pool: Pool | None = None) -> Hypergraph:
         """Find the hypergraph of each sentence: all derivations that the search kept.
 
         Its features are local: the language model's is what a hyperedge adds. Rules below 0 are `PASSED`, `UNARY`,
@@ -220,7 +220,7 @@ class System:
         return join(self._each(hypergraph, sentences, pool))
 
     def forced(
-        self, sentences: Sentences, words: np.ndarray, offsets: np.ndarray, pool: Pool | None = None
+        self, sentences: EncodedText, words: np.ndarray, offsets: np.ndarray, pool: Pool | None = None
     ) -> Hypergraph:
         """Find all derivations of given translations; nothing is pruned.
 
@@ -252,7 +252,7 @@ class System:
 
         return join(self._each(hypergraph, sentences, pool))
 
-    def derivation_features(self, sentences: Sentences, pool: Pool | None = None) -> list[list[tuple[int, float]]]:
+    def derivation_features(self, sentences: EncodedText, pool: Pool | None = None) -> list[list[tuple[int, float]]]:
         """Return the features of each sentence's best derivation: numbers, ascending, and values that are not 0."""
         forest = self.with_settings(full_states=False).forest(sentences, pool)
         found = best(forest, edge_scores(forest, self.weights, pool=pool), len(self.features), pool)
@@ -261,7 +261,7 @@ class System:
         return [list(zip(ids[a:b], values[a:b], strict=True)) for a, b in pairwise(starts)]
 
     def _each(
-        self, function: Callable[[Workspace, int, int], _Found], sentences: Sentences, pool: Pool | None
+        self, function: Callable[[Workspace, int, int], _Found], sentences: EncodedText, pool: Pool | None
     ) -> list[_Found]:
         """Return what ``function(workspace, begin, end)`` makes of each sentence's words."""
         offsets: np.ndarray = sentences.offsets
@@ -277,14 +277,14 @@ class System:
         over(pool, work, blocks)
         return [found[k] for k in range(len(sentences))]
 
-    def _lm_ids(self, sentences: Sentences) -> np.ndarray:
+    def _lm_ids(self, sentences: EncodedText) -> np.ndarray:
         """Return the language model's ids of target ids, those past the vocabulary included."""
         ids = self._prepared.model.ids
         if self.lm is None:
             return np.zeros(len(ids) + len(sentences.extra), np.int32)
         return np.concatenate([ids, self.lm.lookup(sentences.extra).astype(np.int32)])
 
-    def _decode(self, workspace: Workspace, sentences: Sentences, part: slice, lm_ids: np.ndarray, keep: bool) -> int:
+    def _decode(self, workspace: Workspace, sentences: EncodedText, part: slice, lm_ids: np.ndarray, keep: bool) -> int:
         """Fill the workspace with a sentence's hypotheses; return the goal."""
         s, w = self.settings, workspace
         words, passed = sentences.tokens[part], sentences.passed[part]
@@ -335,7 +335,7 @@ class System:
             size *= 2
 
     def _forest(
-        self, workspace: Workspace, goal: int, sentences: Sentences, part: slice, lm_ids: np.ndarray
+        self, workspace: Workspace, goal: int, sentences: EncodedText, part: slice, lm_ids: np.ndarray
     ) -> Hypergraph:
         tables, features, hypotheses = self._tables, self._prepared.features, workspace.hypotheses
         passed = sentences.passed[part]

@@ -16,7 +16,7 @@ from aligntools.translating.forest.hypergraph import Hypergraph
 
 
 @dataclass(eq=False)
-class Sentences:
+class EncodedText:
     """Text to be translated by one system.
 
     tokens (int32 [words]): Ids of the grammar's source vocabulary; 0 for words that are not in it.
@@ -34,10 +34,10 @@ class Sentences:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def part(self, begin: int, end: int) -> "Sentences":
+    def part(self, begin: int, end: int) -> "EncodedText":
         """Return the sentences ``begin..end`` by themselves, with the same ``extra``."""
         a, b = self.offsets[begin], self.offsets[end]
-        return Sentences(self.tokens[a:b], self.offsets[begin : end + 1] - a, self.passed[a:b], self.extra)
+        return EncodedText(self.tokens[a:b], self.offsets[begin : end + 1] - a, self.passed[a:b], self.extra)
 
 
 #: Bytes of the table of pairs of nodes from which the bound on memory is looked at.
@@ -45,8 +45,8 @@ _MUCH = 1 << 26
 
 
 @dataclass(eq=False)
-class Lattices(Sentences):
-    """Lattices to be translated by one system: `Sentences` whose words are those of arcs.
+class Lattices(EncodedText):
+    """Lattices to be translated by one system: `EncodedText` whose words are those of arcs.
 
     begins, ends, values: See `aligntools.translating.lattices.LatticeLines`.
     """

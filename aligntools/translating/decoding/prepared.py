@@ -33,7 +33,7 @@ def feature_names(grammar: GrammarRules) -> list[str]:
 
 
 @dataclass(eq=False)
-class Prepared:
+class PreparedSystem:
     """What does not depend on the weights; `kernels_tables.ordered` and `kernels_tables.scores` are yet to be made.
 
     order: Of the language model.
@@ -65,7 +65,7 @@ class Prepared:
         return self.__dict__ | {"workspaces": []}
 
 
-def prepare(grammar: GrammarRules, lm: NgramModel | None) -> Prepared:
+def prepare(grammar: GrammarRules, lm: NgramModel | None) -> PreparedSystem:
     """Return what a grammar and a language model are for the search, before there are weights."""
     n_rules = len(grammar.target_offsets) - 1
     trie = build_trie(grammar.source_offsets, grammar.source)
@@ -96,4 +96,4 @@ def prepare(grammar: GrammarRules, lm: NgramModel | None) -> Prepared:
     tables = RuleTables(
         trie.keys, trie.children, nodes, np.empty(0, np.int32), np.empty((0, 2)), target_offsets, target
     )
-    return Prepared(trie, tables, features, model, order)
+    return PreparedSystem(trie, tables, features, model, order)

@@ -8,7 +8,7 @@ import numpy as np
 from aligntools.formats.translation.derivations import Derivation, DerivedSentence, RuleUse
 from aligntools.formats.translation.grammar import GrammarRules
 from aligntools.ground.parallel import Pool
-from aligntools.translating.decoding.decoder import Sentences, System
+from aligntools.translating.decoding.decoder import EncodedText, System
 from aligntools.translating.forest.candidates import CandidateLists
 from aligntools.translating.forest.derivations import best_edges, k_best, samples
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores
@@ -20,7 +20,7 @@ Candidate: TypeAlias = tuple[list[bytes], list[int], list[float], float]
 
 
 def best_lists(
-    system: System, forest: Hypergraph, sentences: Sentences, k: int, pool: Pool | None = None
+    system: System, forest: Hypergraph, sentences: EncodedText, k: int, pool: Pool | None = None
 ) -> list[list[Candidate]]:
     """Return the k best distinct translations that hypergraphs hold.
 
@@ -34,7 +34,7 @@ def best_lists(
 def sample_lists(
     system: System,
     forest: Hypergraph,
-    sentences: Sentences,
+    sentences: EncodedText,
     count: int,
     gamma: float,
     seed: int,
@@ -50,7 +50,7 @@ def sample_lists(
 
 
 def derivation_lists(
-    system: System, forest: Hypergraph, sentences: Sentences, k: int, pool: Pool | None = None
+    system: System, forest: Hypergraph, sentences: EncodedText, k: int, pool: Pool | None = None
 ) -> list[DerivedSentence]:
     """Return sentences with their k best derivations that differ in their words: rules, spans, features, scores.
 
@@ -150,7 +150,7 @@ def _yield(uses: Sequence[RuleUse]) -> list[str]:
     return found
 
 
-def _lists(system: System, found: CandidateLists, sentences: Sentences, blank: int) -> list[list[Candidate]]:
+def _lists(system: System, found: CandidateLists, sentences: EncodedText, blank: int) -> list[list[Candidate]]:
     name = system.names(sentences)
     lists: list[list[Candidate]] = []
     for s in range(len(sentences)):

@@ -21,7 +21,7 @@ from aligntools.store import sorting
 from aligntools.store.disk_arrays import ArrayStore
 from aligntools.translating.grammar import features, kernels_extraction, kernels_grammar
 from aligntools.translating.grammar.kernels_records import AlignedText, PhraseTables, RuleRecords
-from aligntools.translating.grammar.lexical import WordTable, word_table
+from aligntools.translating.grammar.lexical import LexicalTable, word_table
 from aligntools.translating.settings import ExtractionSettings
 from aligntools.words.vocabulary import AnyVocabulary, Vocabulary
 
@@ -172,7 +172,7 @@ class Extraction:
             if not count:
                 room *= 2
 
-    def _merge(self, pool: Pool, runs: Any, words: WordTable, shards: sorting.Spool, targets: Any) -> None:
+    def _merge(self, pool: Pool, runs: Any, words: LexicalTable, shards: sorting.Spool, targets: Any) -> None:
         """Merge the runs shard by shard; store the rules that stay, and the counts of all target sides."""
         opened = [runs.get(k, lazily=True) for k in range(len(runs))]
         size = sum(array.nbytes for run in opened for array in run)
@@ -186,7 +186,7 @@ class Extraction:
                 self.figures.take((*figures[:2], len(rules[0]) - 1, figures[2]))
 
     def shard(
-        self, runs: Any, begins: np.ndarray, ends: np.ndarray, words: WordTable
+        self, runs: Any, begins: np.ndarray, ends: np.ndarray, words: LexicalTable
     ) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], tuple[int, int, int]]:
         """Return the rules of a shard that stay, the counts of its target sides, and how many there were."""
         pool, starts, weights = sorting.merged(runs, begins, ends)
@@ -242,7 +242,7 @@ class Extraction:
                 good[np.searchsorted(offsets, places, side="right") - 1] = False
         return good
 
-    def finish(self, shard: Sequence[Any], target_totals: Any, words: WordTable) -> GrammarRules:
+    def finish(self, shard: Sequence[Any], target_totals: Any, words: LexicalTable) -> GrammarRules:
         """Return the rules of a shard with their features."""
         source_offsets, source, target_offsets, target, links_offsets, links, joint, totals, lexical, _ = shard
         unit = float(kernels_extraction.UNIT)

@@ -7,7 +7,7 @@ import numpy as np
 
 from aligntools.formats.translation.grammar import STANDARD, GrammarRules
 from aligntools.translating.grammar import kernels_grammar
-from aligntools.translating.grammar.lexical import WordTable
+from aligntools.translating.grammar.lexical import LexicalTable
 from aligntools.words.vocabulary import Vocabulary
 
 #: Sets of features by name. ``standard``: the four of Chiang 2007, natural logs; ``full``: with the log of the rule's
@@ -39,7 +39,7 @@ def score(
     source_occurrences: np.ndarray,
     lexical: np.ndarray,
     sides: tuple[np.ndarray, ...],
-    words: WordTable,
+    words: LexicalTable,
 ) -> tuple[list[str], np.ndarray]:
     """Return a set of features' names and values.
 

@@ -12,7 +12,7 @@ _CHUNK = 1 << 22  # links counted at a time
 
 
 @dataclass(eq=False)
-class WordTable:
+class LexicalTable:
     """``p(target word | source word)`` and ``p(source word | target word)``, NULL (0) being a word on both sides.
 
     keys (uint64 [a power of two]): ``source << 32 | target``, where `kernels_grammar` looks for them; 0 is free.
@@ -23,7 +23,7 @@ class WordTable:
     values: np.ndarray
 
     @classmethod
-    def from_pairs(cls, pairs: np.ndarray, probabilities: np.ndarray) -> "WordTable":
+    def from_pairs(cls, pairs: np.ndarray, probabilities: np.ndarray) -> "LexicalTable":
         """Make a table of distinct pairs ``source << 32 | target`` [dtype=uint64] and their two probabilities."""
         size = 1 << max(4, (2 * len(pairs)).bit_length())
         keys, values = np.zeros(size, np.uint64), np.zeros((size, 2))
@@ -56,10 +56,10 @@ def count_words(source: Side, target: Side, links: Links) -> tuple[np.ndarray, n
     return pairs, counts
 
 
-def word_table(source: Side, target: Side, links: Links) -> WordTable:
+def word_table(source: Side, target: Side, links: Links) -> LexicalTable:
     """Estimate word translation probabilities from links, all of which lie within their sentences."""
     pairs, counts = count_words(source, target, links)
     first, second = (pairs >> np.uint64(32)).astype(np.int64), (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)
     given_source = counts / np.bincount(first, counts)[first] if len(pairs) else counts
     given_target = counts / np.bincount(second, counts)[second] if len(pairs) else counts
-    return WordTable.from_pairs(pairs, np.stack([given_source, given_target], axis=1))
+    return LexicalTable.from_pairs(pairs, np.stack([given_source, given_target], axis=1))

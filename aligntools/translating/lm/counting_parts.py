@@ -38,7 +38,7 @@ _READ = 1 << 22  # bytes of text at a time
 
 
 @dataclass(frozen=True)
-class Task:
+class CountingTask:
     """What all jobs have to know."""
 
     store: Store
@@ -61,7 +61,7 @@ class PartedCounts:
     tables: Names of the pieces of the table, in order.
     """
 
-    task: Task
+    task: CountingTask
     lexicon: CompiledLexicon
     sentences: int
     words: int
@@ -97,7 +97,7 @@ def sources_in_parts(sources: Sequence[LineSource], workers: int) -> list[LineSo
     return parts
 
 
-def read_part(task: Task, job: tuple[int, LineSource], pool: Pool) -> None:
+def read_part(task: CountingTask, job: tuple[int, LineSource], pool: Pool) -> None:
     """Write the sentences of a part, with numbers of its own for words, and these words.
 
     Raises DataError as `counting.count`.
@@ -112,7 +112,7 @@ def read_part(task: Task, job: tuple[int, LineSource], pool: Pool) -> None:
         raise DataError(error.path, line, error.problem) from None
 
 
-def _read_part(task: Task, number: int, source: LineSource) -> None:
+def _read_part(task: CountingTask, number: int, source: LineSource) -> None:
     lexicon, first = CompiledLexicon(list(CONTROL)), len(CONTROL) + 1
     sentences = words = blank = blocks = 0
     white = WhiteSpace(source.name, of_model=True)
@@ -149,7 +149,7 @@ def _read_part(task: Task, number: int, source: LineSource) -> None:
     task.store.write(f"words.{number}", about, text=np.frombuffer(text, np.uint8), counts=counts)
 
 
-def _number_words(task: Task, parts: int) -> tuple[CompiledLexicon, np.ndarray]:
+def _number_words(task: CountingTask, parts: int) -> tuple[CompiledLexicon, np.ndarray]:
     """Give the words of all parts numbers, in order of first occurrence; return how often each comes, by number."""
     lexicon, totals = CompiledLexicon(list(CONTROL)), np.zeros(1 << 16, np.int64)
     for number in range(parts):
@@ -180,7 +180,7 @@ def _cut(totals: np.ndarray, workers: int) -> np.ndarray:
     return np.unique(np.concatenate([[0], np.minimum(cuts, len(totals)), [len(totals)]]))
 
 
-def sort_block(task: Task, cuts: np.ndarray, job: tuple[int, int], pool: Pool) -> None:
+def sort_block(task: CountingTask, cuts: np.ndarray, job: tuple[int, int], pool: Pool) -> None:
     """Write the n-grams of a block of sentences in order, and where each piece of the table begins in them."""
     from aligntools.translating.lm import kernels_counting as kernels
 
@@ -202,7 +202,7 @@ def sort_block(task: Task, cuts: np.ndarray, job: tuple[int, int], pool: Pool) -
     task.store.write(f"grams.{number}.{block}", starts=starts, table=table)
 
 
-def merge_piece(task: Task, blocks: Sequence[tuple[int, int]], piece: int, pool: Pool) -> None:
+def merge_piece(task: CountingTask, blocks: Sequence[tuple[int, int]], piece: int, pool: Pool) -> None:
     """Write what all blocks have of a piece of the table."""
     sorter = task.sorter()
     for number, block in blocks:
@@ -233,7 +233,7 @@ def count_in_parts(
     lowercase, skip_symbols: As for `counting.count`.
     Raises DataError as `counting.count`.
     """
-    task, texts = Task(store, order, lowercase, skip_symbols), list(texts)
+    task, texts = CountingTask(store, order, lowercase, skip_symbols), list(texts)
 
     def run(stage: str, function: Callable[..., Any], jobs: Sequence[Any]) -> None:
         engine.run(stage, function, jobs, lambda: None)

@@ -12,7 +12,7 @@ from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.store.block_maps import BlockMap
 from aligntools.store.objects import Kept
-from aligntools.translating.decoding.decoder import Sentences, System
+from aligntools.translating.decoding.decoder import EncodedText, System
 from aligntools.translating.forest import derivations
 from aligntools.translating.forest.candidates import CandidateLists
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, join
@@ -35,7 +35,7 @@ class SystemInWorkers:
         self._blocks, self._system = blocks, blocks.keep(system)
 
     def search(
-        self, sentences: Sentences, weights: np.ndarray, order: np.ndarray, k: int, whole: bool
+        self, sentences: EncodedText, weights: np.ndarray, order: np.ndarray, k: int, whole: bool
     ) -> tuple[CandidateLists, Hypergraph | None]:
         """Return the k best translations of each sentence and, if the ``whole`` is wanted, the hypergraphs.
 
@@ -46,17 +46,17 @@ class SystemInWorkers:
         lists, forests = zip(*found, strict=True)
         return lists[0].followed(*lists[1:]), join(forests) if whole else None
 
-    def forest(self, sentences: Sentences) -> Hypergraph:
+    def forest(self, sentences: EncodedText) -> Hypergraph:
         """Return the hypergraph of each sentence, under the system's own weights."""
         return join(self._found(sentences, partial(_forest, self._system)))
 
-    def _found(self, sentences: Sentences, job: Callable[..., Any]) -> list[Any]:
+    def _found(self, sentences: EncodedText, job: Callable[..., Any]) -> list[Any]:
         runs = balanced_blocks(np.diff(sentences.offsets) + 1, JOBS) or [(0, 0)]
         return list(self._blocks.run("decoding", job, (sentences.part(*run) for run in runs)))
 
 
 def _search(
-    system: Kept, weights: np.ndarray, order: np.ndarray, k: int, whole: bool, sentences: Sentences, pool: Pool
+    system: Kept, weights: np.ndarray, order: np.ndarray, k: int, whole: bool, sentences: EncodedText, pool: Pool
 ) -> tuple[CandidateLists, Hypergraph | None]:
     """Do a job of `SystemInWorkers.search`."""
     own = weights[order]
@@ -66,7 +66,7 @@ def _search(
     return lists, h if whole else None
 
 
-def _forest(system: Kept, sentences: Sentences, pool: Pool) -> Hypergraph:
+def _forest(system: Kept, sentences: EncodedText, pool: Pool) -> Hypergraph:
     """Do a job of `SystemInWorkers.forest`."""
     found: Hypergraph = system.get().forest(sentences, pool)
     return found

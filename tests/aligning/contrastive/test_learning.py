@@ -7,7 +7,7 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import noise
 from aligntools.aligning.contrastive.candidate_links import concatenate
 from aligntools.aligning.contrastive.learning import (
-    LearningSettings,
+    WeightLearning,
     calibrate,
     count_links,
     learn,
@@ -135,7 +135,7 @@ def test_learning_raises_the_objective_and_keeps_the_size(scaled):
     rng, _, corrupted = some(2)
     weights, _ = random_weights(rng, 0.3)
     told = []
-    settings = LearningSettings(pull=0.0, passes=6, tolerance=0.0, scaled=scaled)
+    settings = WeightLearning(pull=0.0, passes=6, tolerance=0.0, scaled=scaled)
     learned = learn(observed, corrupted, weights, ALL, settings, report=told.append)
     values = [figures["objective"] for figures in told]
     lists = SearchSettings(beam=settings.beam, n_best=settings.n_best)
@@ -147,7 +147,7 @@ def test_learning_raises_the_objective_and_keeps_the_size(scaled):
     assert np.linalg.norm(learned * spread) == pytest.approx(np.linalg.norm(weights * spread))
     again = learn(observed, corrupted, weights, ALL, settings, Pool(2))
     np.testing.assert_array_equal(learned, again)
-    other = learn(observed, corrupted, weights, ALL, LearningSettings(pull=0.0, passes=1, seed=3))
+    other = learn(observed, corrupted, weights, ALL, WeightLearning(pull=0.0, passes=1, seed=3))
     assert not np.array_equal(learned, other)
 
 
@@ -157,7 +157,7 @@ def test_plain_descent_takes_the_steps_of_the_paper():
     sides = [[random_pair(rng, 2, 2), random_pair(rng, 3, 2), random_pair(rng, 2, 3)] for _ in range(2)]
     weights, named = random_weights(rng, 0.3)
     made = [candidates_of(pairs) for pairs in sides]
-    settings = LearningSettings(
+    settings = WeightLearning(
         n_best=64, beam=64, rate=0.5, delay=1.0, pull=0.0, passes=2, optimizer="sgd", seed=4, limit=9
     )
     slow, order, t = weights.copy(), np.random.default_rng(4), 0
@@ -168,7 +168,7 @@ def test_plain_descent_takes_the_steps_of_the_paper():
             slow = slow + 0.5 / (t + 1) * (expected[0] - expected[1])
             t += 1
 
-    class Exact(LearningSettings):
+    class Exact(WeightLearning):
         lists = SearchSettings(beam=64, n_best=64, slack=np.inf)
 
     found = learn(*made, weights, ALL, Exact(**vars(settings)))
@@ -182,13 +182,13 @@ def test_plain_descent_ends_when_it_stands_still():
     rng, _, corrupted = some(2)
     weights, _ = random_weights(rng, 0.3)
     told = []
-    settings = LearningSettings(pull=0.0, passes=50, rate=0.1, delay=1.0, optimizer="sgd")
+    settings = WeightLearning(pull=0.0, passes=50, rate=0.1, delay=1.0, optimizer="sgd")
     learned = learn(observed, corrupted, weights, ALL, settings, report=told.append)
     assert 1 < len(told) < 51
     assert told[-1]["objective"] > told[0]["objective"]
     assert np.abs(learned).sum() == pytest.approx(1)
     np.testing.assert_array_equal(learn(observed, corrupted, weights, ALL, settings, Pool(2)), learned)
-    none = LearningSettings(optimizer="sgd", passes=0)
+    none = WeightLearning(optimizer="sgd", passes=0)
     np.testing.assert_array_equal(learn(observed, corrupted, weights, ALL, none), weights)
     np.testing.assert_array_equal(learn(candidates_of([]), candidates_of([]), weights, ALL, settings), weights)
 
@@ -197,7 +197,7 @@ def test_learning_with_lists_of_one_does_not_run_off():
     _, _, observed = some(1)
     rng, _, corrupted = some(2)
     weights, _ = random_weights(rng, 0.3)
-    settings = LearningSettings(n_best=1, beam=1, pull=0.0, passes=50, tolerance=0.0, rate=5.0)
+    settings = WeightLearning(n_best=1, beam=1, pull=0.0, passes=50, tolerance=0.0, rate=5.0)
     learned = learn(observed, corrupted, weights, ALL, settings)
     assert np.abs(learned).max() < 100 * np.abs(weights).max()
 
@@ -215,7 +215,7 @@ def test_features_that_are_not_active_learn_nothing():
     _, _, observed = some(1)
     rng, _, corrupted = some(2)
     weights, _ = random_weights(rng)
-    learned = learn(observed, corrupted, weights, active, LearningSettings(passes=2))
+    learned = learn(observed, corrupted, weights, active, WeightLearning(passes=2))
     assert not learned[~active].any()
 
 
