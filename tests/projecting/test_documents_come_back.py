@@ -4,6 +4,7 @@ Documents of every kind are put together here, with the text of their segments b
 model of other words is asked.
 """
 
+import gzip
 import io
 import re
 import zipfile
@@ -256,6 +257,45 @@ def usfm(draw):
 def test_usfm(model, pairs):
     transfer = at.MarkupTransfer(at.Aligner.load(model), markup="usfm")
     assert [one.text for one in transfer.transfer_batch(*zip(*pairs, strict=True))] == [tagged for tagged, _ in pairs]
+
+
+# The command
+
+LINES = {"xml": ("Der <b>Zug</b>\r\n\r\n<i\tx = '1'>A</i> &amp; B", "Der Zug\r\n\r\nA &amp; B")}
+LINES["usfm"] = ("\\p\r\n\\v 1 \\w Der|x\\w* Zug\r\n", "\r\nDer Zug\r\n")
+
+
+@pytest.mark.parametrize("markup", LINES)
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_lines_come_back_with_their_ends_and_byte_order_mark(model, tmp_path, markup, mark):
+    for name, lines in zip("st", LINES[markup], strict=True):
+        (tmp_path / name).write_bytes((mark + lines).encode())
+    files = "--source", tmp_path / "s", "--target", tmp_path / "t"
+    done = run("transfer-markup", "-m", model, "--markup", markup, *files)
+    assert done.stdout == (tmp_path / "s").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.html", "\ufeff<!doctype html>\r\n<p CLASS=x >Der <B>Zug</B>&nbsp;&eacute;\r\n<td>x".encode()),
+        ("b.html", "<meta charset=latin1><p>Für <i>é</i>".encode("latin-1")),
+        ("c.html", "\ufeff<p>Der <b>Zug</b>".encode("utf-16-le")),
+        ("d.html", gzip.compress(b"<p>Der <b>Zug</b>", mtime=0)),
+        ("e.html", b"<pre>a</pre>"),
+        ("f.docx", None),
+    ],
+)
+def test_documents_come_back_from_the_command(model, tmp_path, name, data):
+    path = tmp_path / name
+    if data is None:
+        write_docx(path, body(paragraph(*RUNS, text(" "))), word_footnotes=body(paragraph(*RUNS[::-1])))
+    else:
+        path.write_bytes(data)
+    run("transfer-markup", path, "--segments", tmp_path / "lines")
+    done = run("transfer-markup", "-m", model, path, "--target", tmp_path / "lines")
+    expected = gzip.decompress(data) if name == "d.html" else path.read_bytes()
+    assert done.stdout == expected, done.stderr
 
 
 # Real translations

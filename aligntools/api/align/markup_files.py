@@ -1,7 +1,8 @@
 """Tags carried over in files: segments one a line, or documents."""
 
 import logging
-from collections import Counter
+from codecs import BOM_UTF8
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from aligntools.api.running.watching import Watch
 from aligntools.formats.markup.documents import Document, read_document, read_translation
 from aligntools.formats.markup.segments import Segment, decoded
 from aligntools.formats.markup.xliff import TranslationFile
-from aligntools.formats.opening.files import Output, lines, writing
+from aligntools.formats.opening.files import Output, lines, reading, writing
 from aligntools.formats.text.reading import Reading, Tokenizing
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.running import Run
@@ -108,11 +109,14 @@ class MarkupFiles:
             if getattr(self, name):
                 raise UsageProblem(f"`segments` writes the text to translate alone; `{name}` goes with its translation")
 
-    def pairs(self, markup: str) -> Iterator[Pair]:
-        """Yield the segments and their translations, or in the place of a segment what is wrong with it."""
+    def pairs(self, markup: str, ends: deque[bytes]) -> Iterator[Pair]:
+        """Yield the segments and their translations, or in the place of a segment what is wrong with it.
+
+        ``ends`` gets how each line of the translations ends, behind the byte order mark that they may begin with.
+        """
         assert self.source is not None and self.target is not None  # noqa: PT018
         names = self.source, self.target
-        for number, (source, target) in enumerate(_both(*names), 1):
+        for number, (source, target) in enumerate(_both(*names, ends), 1):
             yield pair_or_error(source, target, names, number, markup)
 
     def more(self) -> Iterator[tuple[str, str]]:
@@ -126,9 +130,9 @@ class MarkupFiles:
                     yield sides[0].decode("utf-8", "replace"), sides[1].decode("utf-8", "replace")
 
 
-def _both(source: str, target: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines of two files, which must be as many."""
-    ours, theirs = _text_lines(source), _text_lines(target)
+def _both(source: str, target: str, ends: deque[bytes] | None = None) -> Iterator[tuple[str, str]]:
+    """Yield the lines of two files, which must be as many; note how those of the second end."""
+    ours, theirs = _text_lines(source), _text_lines(target, ends)
     for number in count():
         first, second = next(ours, None), next(theirs, None)
         if first is None and second is None:
@@ -140,13 +144,25 @@ def _both(source: str, target: str) -> Iterator[tuple[str, str]]:
         yield first, second
 
 
-def _text_lines(path: str) -> Iterator[str]:
-    for number, line in enumerate(lines(path), 1):
+def _text_lines(path: str, ends: deque[bytes] | None = None) -> Iterator[str]:
+    for number, line in enumerate(lines(path) if ends is None else _with_ends(path, ends), 1):
         try:
             yield line.decode()
         except UnicodeDecodeError as error:
             problem = f"byte {error.start + 1} is not UTF-8; convert the file to UTF-8"
             raise DataError(path, number, problem) from None
+
+
+def _with_ends(path: str, ends: deque[bytes]) -> Iterator[bytes]:
+    """Yield lines without their ends, and note these, after the byte order mark that the file may have."""
+    with reading(path, mark=True) as file:
+        for number, line in enumerate(file):
+            if not number:
+                ends.append(BOM_UTF8 if line.startswith(BOM_UTF8) else b"")
+                line = line.removeprefix(BOM_UTF8)
+            text = line.rstrip(b"\n").removesuffix(b"\r")
+            ends.append(line[len(text) :])
+            yield text
 
 
 class Report:
@@ -245,8 +261,9 @@ class MarkedFiles:
         with pool_of(self.run.threads) as pool, ExitStack() as stack:
             run = replace(self.run, threads=pool)
             document = self._translated()
+            ends: deque[bytes] = deque()
             pairs = (
-                self.files.pairs(self.settings.markup)
+                self.files.pairs(self.settings.markup, ends)
                 if document is None
                 else [(s.source, s.target.text) for s in document.segments]
             )
@@ -255,7 +272,7 @@ class MarkedFiles:
             else:
                 pairs = list(pairs)
                 model = self._trained(pairs, run)
-            out = stack.enter_context(writing(self.files.output, exact=document is not None))
+            out = stack.enter_context(writing(self.files.output, exact=True))
             rows = stack.enter_context(writing(self.files.report)) if self.files.report else None
             if rows is not None:
                 rows.write(_HEADER.encode())
@@ -264,7 +281,7 @@ class MarkedFiles:
                 if document is None:
                     for number, (found, target) in enumerate(self._found(transfer, pairs, pool), 1):
                         self._report(report.rows(found, target, number), rows)
-                        out.write(found.text.encode() + b"\n")
+                        out.write((ends.popleft() if number == 1 else b"") + found.text.encode() + ends.popleft())
                         self.watch.tell(f"placing tags: {report.segments} segments")
                 else:
                     out.write(self._document(document, transfer, pool, report, rows))
