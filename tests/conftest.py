@@ -135,6 +135,21 @@ def trained(tmp_path_factory):
     return folder
 
 
+#: Variables that change how wide text is, how it is colored and what is said besides; tests that need one set it.
+OWN = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "PAGER", "LESS", "PYTHONWARNINGS")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _as_usual():
+    """Leave out what the environment of whoever runs the suite would change."""
+    before = os.umask(0o022)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in OWN:
+            patch.delenv(name, raising=False)
+        yield
+    os.umask(before)
+
+
 @pytest.fixture(autouse=True)
 def _hints_are_shown():
     """Undo what ``-q`` of a command that ran in this process has set: a process of its own ends with it."""

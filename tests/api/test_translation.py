@@ -5,11 +5,14 @@ import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import aligntools as at
+from aligntools.api.translate import translation
+from aligntools.ground.parallel import Pool
 from tests.cli.running import run
 from tests.places import SAMPLES
 
@@ -228,6 +231,16 @@ def test_a_translation_has_its_score_and_features(translator, texts):
         assert next(translator.translate_batch([line])).features == {}
     best, *_ = next(translator.n_best([texts[0][0]], 5))
     assert best.score == pytest.approx(sum(weights[name] * x for name, x in best.features.items()), rel=1e-4)
+
+
+def test_workers_draw_the_samples_of_their_parts(translator, texts, monkeypatch):
+    """The same as are drawn here, part by part."""
+    source = texts[0][:16]
+    monkeypatch.setattr(translation, "PART", 5)
+    expected = list(translator.samples(source, 2))
+    kept, parts = SimpleNamespace(get=lambda: translator), enumerate(translator._parts(source, 5))
+    with Pool(1) as pool:
+        assert [one for part in parts for one in translation._samples(kept, 2, 1.0, 1, part, pool)] == expected
 
 
 @pytest.mark.slow

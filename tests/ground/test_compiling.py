@@ -137,12 +137,13 @@ def test_where_the_package_is_does_not_matter(tmp_path):
         os.utime(path, (0, 0))
     code = (
         "from aligntools.aligning.text.kernels_cooccurrence import exp_digamma as k; import aligntools, sys;"
-        "k(1.0); print(aligntools.__file__, sum(k.stats.cache_misses.values()), 'numba.np.arraymath' in sys.modules)"
+        "k(1.0); found = sum(k.stats.cache_misses.values()), 'numba.np.arraymath' in sys.modules;"
+        "print(aligntools.__file__, *found, sep='\\n')"
     )
     compiled = [
         python(code, HOME=str(tmp_path), ALIGNTOOLS_CACHE_DIR=str(tmp_path / "cache"), PYTHONPATH=str(path))
         .stdout.decode()
-        .split()
+        .splitlines()
         for path in (ROOT, tmp_path)
     ]
     assert compiled[0][0] != compiled[1][0]
