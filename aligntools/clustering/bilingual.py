@@ -7,14 +7,14 @@ Each side's words have classes of their own. As in mkcls, all pairs are in one t
 import numpy as np
 
 from aligntools.clustering.exchange import Moves, count_text, free_moves, turned
-from aligntools.clustering.kernels_exchange import Neighbours
+from aligntools.clustering.kernels_exchange import WordNeighbours
 from aligntools.clustering.settings import ClassSettings
 
 #: Tokens, where sentences begin and end, and how many words the vocabulary has, with NULL.
 TextSide = tuple[np.ndarray, np.ndarray, int]
 
 
-def count_both(source: TextSide, target: TextSide, links: tuple[np.ndarray, np.ndarray]) -> Neighbours:
+def count_both(source: TextSide, target: TextSide, links: tuple[np.ndarray, np.ndarray]) -> WordNeighbours:
     """Count neighbours in both texts, and linked words.
 
     source, target ((int32 [tokens], int64 [sentences + 1], int)).
@@ -35,7 +35,7 @@ def count_both(source: TextSide, target: TextSide, links: tuple[np.ndarray, np.n
     return turned(starts, second, np.concatenate([pairs.right_counts, counts.astype(np.int32)])[order])
 
 
-def apart(pairs: Neighbours, size: int, settings: ClassSettings) -> Moves:
+def apart(pairs: WordNeighbours, size: int, settings: ClassSettings) -> Moves:
     """Let the source's words, those before ``size``, go into the first classes, and the target's into as many others.
 
     Rare words share a class on each side: the two after the last.

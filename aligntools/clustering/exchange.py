@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from aligntools.clustering.kernels_exchange import (
-    Neighbours,
     Scratch,
     Tables,
+    WordNeighbours,
     count_classes,
     count_pairs,
     sweep,
@@ -79,7 +79,7 @@ def _n_log_n(counts: np.ndarray) -> np.ndarray:
     return found
 
 
-def count_text(tokens: np.ndarray, offsets: np.ndarray, size: int) -> Neighbours:
+def count_text(tokens: np.ndarray, offsets: np.ndarray, size: int) -> WordNeighbours:
     """Count which words of a text follow which.
 
     tokens (int32 [tokens]): Words, from 1.
@@ -95,14 +95,14 @@ def count_text(tokens: np.ndarray, offsets: np.ndarray, size: int) -> Neighbours
     return turned(starts, words[:found].copy(), counts[:found].copy())
 
 
-def turned(starts: np.ndarray, words: np.ndarray, counts: np.ndarray) -> Neighbours:
+def turned(starts: np.ndarray, words: np.ndarray, counts: np.ndarray) -> WordNeighbours:
     """Complete counts of pairs that are sorted by the first word with the same by the second."""
     left = np.zeros(len(starts), np.int64), np.empty(len(words), np.int32), np.empty(len(words), np.int32)
     turn(starts, words, counts, *left)
-    return Neighbours(starts, words, counts, *left)
+    return WordNeighbours(starts, words, counts, *left)
 
 
-def uses_of(pairs: Neighbours) -> tuple[np.ndarray, np.ndarray]:
+def uses_of(pairs: WordNeighbours) -> tuple[np.ndarray, np.ndarray]:
     """Return how often each word is the first and the second of a pair, int64 [vocabulary] each."""
     sums = [np.concatenate([np.zeros(1, np.int64), np.cumsum(c, dtype=np.int64)]) for c in (pairs[2], pairs[5])]
     return sums[0][pairs.right_starts[1:]] - sums[0][pairs.right_starts[:-1]], (
@@ -110,7 +110,7 @@ def uses_of(pairs: Neighbours) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def free_moves(pairs: Neighbours, settings: ClassSettings) -> Moves:
+def free_moves(pairs: WordNeighbours, settings: ClassSettings) -> Moves:
     """Let words go into any class, but for rare ones, which share the one after the last."""
     uses, size = uses_of(pairs)[1], len(pairs.right_starts) - 1
     ranges = np.zeros((size, 2), np.int32)
@@ -131,7 +131,7 @@ def _start(moves: Moves) -> np.ndarray:
     return classes
 
 
-def _tables(pairs: Neighbours, classes: np.ndarray, size: int) -> Tables:
+def _tables(pairs: WordNeighbours, classes: np.ndarray, size: int) -> Tables:
     counts, terms, zeros = np.zeros((size, size), np.int64), np.zeros((size, size)), np.zeros(size, np.int64)
     logs = _n_log_n(np.arange(_TABLE))
     tables = Tables(counts, counts.copy(), terms, terms.copy(), zeros, zeros.copy(), np.zeros(size), zeros * 0.0, logs)
@@ -143,14 +143,14 @@ def _tables(pairs: Neighbours, classes: np.ndarray, size: int) -> Tables:
     return tables
 
 
-def objective_of(pairs: Neighbours, classes: np.ndarray) -> float:
+def objective_of(pairs: WordNeighbours, classes: np.ndarray) -> float:
     """Return the part of the log-likelihood that depends on the classes."""
     tables = _tables(pairs, classes, int(classes.max(initial=0)) + 1)
     return float(tables.terms.sum() - tables.first_terms.sum() - tables.second_terms.sum())
 
 
 def _clustered(
-    pairs: Neighbours, moves: Moves, settings: ClassSettings, start: int
+    pairs: WordNeighbours, moves: Moves, settings: ClassSettings, start: int
 ) -> tuple[np.ndarray, float, list[int]]:
     """Return the classes that one start leads to, their objective, and how many words were moved in each pass."""
     size = int(moves.ranges.max()) if len(moves.ranges) else 1
@@ -190,7 +190,7 @@ def _renumbered(classes: np.ndarray, moves: Moves) -> np.ndarray:
 
 
 def cluster(
-    pairs: Neighbours, settings: ClassSettings | None = None, pool: Pool | None = None, moves: Moves | None = None
+    pairs: WordNeighbours, settings: ClassSettings | None = None, pool: Pool | None = None, moves: Moves | None = None
 ) -> Clustering:
     """Cluster words by exchange.
 

@@ -19,7 +19,7 @@ from aligntools.ground.kernels_random import random_unit
 _LEAST = -30.0
 
 
-class Neighbours(NamedTuple):
+class WordNeighbours(NamedTuple):
     """Counts of pairs of words, by the first and by the second word."""
 
     right_starts: np.ndarray  # int64 [words + 1]
@@ -60,19 +60,13 @@ class Scratch(NamedTuple):
 def count_pairs(tokens, offsets, starts, following, last, words, counts):
     """Count which words follow which; 0 stands before the first and after the last word of a sentence.
 
-    Parameters
-    ----------
-    tokens : int32 [tokens]
-        Words, from 1.
-    offsets : int64 [sentences + 1]
-    starts : int64 [vocabulary + 1]
-        Written: where each first word's pairs begin.
-    following : int32 [tokens + sentences]
-        Scratch.
-    last : int64 [vocabulary]
-        Scratch: -1.
-    words, counts : int32 [tokens + sentences]
-        Written: the second words of pairs, in the order of the text, and their counts.
+    tokens (int32 [tokens]): Words, from 1.
+    offsets (int64 [sentences + 1]).
+    starts (int64 [vocabulary + 1]): Written: where each first word's pairs begin.
+    following (int32 [tokens + sentences]): Scratch.
+    last (int64 [vocabulary]): Scratch: -1.
+    words, counts (int32 [tokens + sentences]): Written: the second words of pairs, in the order of the text, and their
+        counts.
     """
     size = len(starts) - 1
     starts[:] = 0
@@ -308,26 +302,16 @@ def _draw(old, candidates, begin, end, temperature, gains, state):
 def sweep(order, ranges, temperature, full, classes, pairs, tables, lists, state, scratch):
     """Move each word to another class where that gains; return how many were moved.
 
-    Parameters
-    ----------
-    order : int32 [some]
-        Words, in the order in which they are looked at.
-    ranges : int32 [vocabulary, 2]
-        A word is in a class from the first of its numbers up to the second, which it is not in.
-    temperature : float
-        0: a word goes where it gains most; above: it is drawn by exp(gain / temperature).
-    full : bool
-        Look at all classes and write the best ones of each word to ``lists``; else look at these alone.
-    classes : int32 [vocabulary]
-        Each word's class; changed.
-    pairs : Neighbours
-    tables : Tables
-        Changed.
-    lists : int32 [vocabulary, places]
-        No places: all classes are looked at.
-    state : uint64 [1]
-        Of random numbers; changed.
-    scratch : Scratch
+    order (int32 [some]): Words, in the order in which they are looked at.
+    ranges (int32 [vocabulary, 2]): A word is in a class from the first of its numbers up to the second, which it is not
+        in.
+    temperature (float): 0: a word goes where it gains most; above: it is drawn by exp(gain / temperature).
+    full (bool): Look at all classes and write the best ones of each word to ``lists``; else look at these alone.
+    classes (int32 [vocabulary]): Each word's class; changed.
+    pairs (Neighbours).
+    tables: Changed.
+    lists (int32 [vocabulary, places]): No places: all classes are looked at.
+    state (uint64 [1]): Of random numbers; changed.
     """
     moved = 0
     for w in order:

@@ -199,27 +199,29 @@ def filled(
 
 def max_rule(
     n: int, product: Product, charts: kernels_best.Charts, chart: kernels_chart.Chart
-) -> tuple[kernels_best.Best, int]:
+) -> tuple[kernels_best.BestDerivations, int]:
     """Return the best rules of symbols; `kernels_best.max_rule` says how."""
     rules, symbols = product.levels[0].rules, len(product.levels[0].grammar.symbols)
     best = _best(n, symbols, False)
     return best, kernels_best.max_rule(n, rules, product.members, charts, chart, best)
 
 
-def _derivation(n: int, words: np.ndarray, level: Level, chart: kernels_chart.Chart) -> tuple[kernels_best.Best, int]:
+def _derivation(
+    n: int, words: np.ndarray, level: Level, chart: kernels_chart.Chart
+) -> tuple[kernels_best.BestDerivations, int]:
     best = _best(n, level.grammar.n_states, True)
     return best, kernels_best.viterbi(n, words, level.rules, chart, best)[0]
 
 
-def _best(n: int, size: int, states: bool) -> kernels_best.Best:
+def _best(n: int, size: int, states: bool) -> kernels_best.BestDerivations:
     cells, own = n * (n + 1) // 2, size if states else 0
     lower, upper = (np.empty((cells, size)) for _ in range(2))
     rules, places, above = (np.empty((cells, size), np.int32) for _ in range(3))
     parts, below = np.empty((cells, own, 2), np.int32), np.empty((cells, own), np.int32)
-    return kernels_best.Best(lower, upper, rules, places, above, parts, below)
+    return kernels_best.BestDerivations(lower, upper, rules, places, above, parts, below)
 
 
-def _steps(best: kernels_best.Best, top: int, n: int, grammar: ConstituentGrammar) -> list[Step]:
+def _steps(best: kernels_best.BestDerivations, top: int, n: int, grammar: ConstituentGrammar) -> list[Step]:
     """Return the derivation that best rules of symbols, or of states, make."""
     of_states = best.parts.shape[1] > 0
     symbol_of = np.arange(len(grammar.symbols))

@@ -15,7 +15,7 @@ from aligntools.constituents.kernels_chart import cell_of
 from aligntools.ground.compiling import kernel
 
 
-class Best(NamedTuple):
+class BestDerivations(NamedTuple):
     """The best tree below each symbol, or each state, of each cell."""
 
     lower: np.ndarray  # float64 [cells, symbols or states]: logarithms
@@ -52,14 +52,8 @@ class Charts(NamedTuple):
 def max_rule(n, rules, members, charts, chart, best):
     """Fill the best trees of symbols from charts with inside and outside; return the top symbol, -1 for none.
 
-    Parameters
-    ----------
-    rules : kernels_chart.Rules
-        Of the first member; which rules of symbols there are is the same for all.
-    members : Members
-    charts : Charts
-    chart : kernels_chart.Chart
-        Of the first member.
+    rules: Of the first member; which rules of symbols there are is the same for all.
+    chart: Of the first member.
     """
     symbols = len(rules.first) - 1
     for width in range(1, n + 1):

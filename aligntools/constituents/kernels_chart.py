@@ -53,10 +53,7 @@ def cell_of(i, j):
 def fill_inside(n, words, rules, chart):
     """Fill the inside; return the log-probability of the sentence, -inf where it has no tree.
 
-    Parameters
-    ----------
-    words : float64 [n, states of tags]
-        Of each word, given the tag's state.
+    words (float64 [n, states of tags]): Of each word, given the tag's state.
     """
     states, symbols = len(rules.roots), len(rules.first) - 1
     lower, upper, scale = chart.lower, chart.upper, chart.scale

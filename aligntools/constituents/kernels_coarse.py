@@ -34,17 +34,10 @@ class Coarse(NamedTuple):
 def probable(n, words, rules, chart, least, allowed):
     """Write which symbols are above each cell, in either layer, with a probability of at least ``least``.
 
-    Parameters
-    ----------
-    words : float64 [n, tags]
-    rules : kernels_chart.Rules
-        Symbols have one state each.
-    allowed : bool [cells, symbols]
-
-    Returns
-    -------
-    bool
-        False where the sentence has no tree.
+    words (float64 [n, tags]).
+    rules: Symbols have one state each.
+    allowed (bool [cells, symbols]).
+    Returns False where the sentence has no tree.
     """
     symbols = len(rules.roots)
     lower, upper, out_upper, scale, out_lower, sums, _, live, n_live = chart

@@ -20,7 +20,7 @@ SYMBOL, RULE, LEFT, RIGHT = range(4)
 WAITING = 7
 
 
-class Ways(NamedTuple):
+class Readings(NamedTuple):
     """Ways to a symbol in a layer of a cell."""
 
     rules: np.ndarray  # int32 [most]
@@ -77,12 +77,8 @@ def tops(cell, members, charts, scores):
 def draw(n, rules, chart, uniform, waiting, steps):
     """Draw a derivation from a chart with inside; return how many steps it has.
 
-    Parameters
-    ----------
-    uniform : float64 [3 n]
-        From 0 to 1; one for each choice.
-    waiting : int64 [2 n, 7]
-    steps : int32 [4 n, 4]
+    uniform (float64 [3 n]): From 0 to 1; one for each choice.
+    waiting (int64 [2 n, 7]), steps (int32 [4 n, 4]).
     """
     top, total, used, count = cell_of(0, n), 0.0, 1, 0
     for s in range(len(rules.roots)):
@@ -199,12 +195,8 @@ def _draw_below(i, j, p, x, rules, chart, u):
 def value_of(steps, count, words, rules, inside):
     """Return the log-probability of a tree of symbols and its words, summed over substates.
 
-    Parameters
-    ----------
-    steps : int32 [steps, 4]
-        The first ``count`` are the tree's.
-    words : float64 [n, states of tags]
-    inside : float64 [steps, substates]
+    steps (int32 [steps, 4]): The first ``count`` are the tree's.
+    words (float64 [n, states of tags]), inside (float64 [steps, substates]).
     """
     first, total_log, word = rules.first, 0.0, len(words)
     for step in range(count - 1, -1, -1):

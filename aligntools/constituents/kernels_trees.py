@@ -22,7 +22,7 @@ class Nodes(NamedTuple):
     rules: np.ndarray  # int32 [nodes]: number of the binary or unary rule; of a leaf, of the pair of word and tag
 
 
-class Weights(NamedTuple):
+class RuleWeights(NamedTuple):
     """Weights of rules by node, or counts of them; blocks begin at ``at``."""
 
     first: np.ndarray  # int64 [symbols + 1]
@@ -171,12 +171,8 @@ def losses(nodes, first_tree, last_tree, weights, inside, outside, counts, share
 
     Substates 2 k and 2 k + 1 of a symbol are a pair.
 
-    Parameters
-    ----------
-    share : float64 [states]
-        Of a pair, how often each of the two occurs; they sum to 1.
-    found : float64 [states]
-        At the first state of each pair.
+    share (float64 [states]): Of a pair, how often each of the two occurs; they sum to 1.
+    found (float64 [states]): At the first state of each pair.
     """
     first = weights.first
     for tree in range(first_tree, last_tree):

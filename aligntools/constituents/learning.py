@@ -14,7 +14,7 @@ import numpy as np
 
 from aligntools.constituents import kernels_trees
 from aligntools.constituents.grammar import ConstituentGrammar
-from aligntools.constituents.kernels_trees import Nodes, Weights
+from aligntools.constituents.kernels_trees import Nodes, RuleWeights
 from aligntools.constituents.lexicon import WordCounts
 from aligntools.constituents.settings import GrammarSettings
 from aligntools.constituents.treebank import Treebank
@@ -86,7 +86,7 @@ def _lexicon(bank: Treebank, pair_counts: np.ndarray, grammar: ConstituentGramma
     return bank.occurrences.lexicon(pair_counts, grammar.substates[: grammar.n_tags], draw)
 
 
-def weights_of(bank: Treebank, state: EmState) -> Weights:
+def weights_of(bank: Treebank, state: EmState) -> RuleWeights:
     """Return the weights of rules, and of words p(word | state), as kernels read them."""
     grammar, pairs = state.grammar, bank.occurrences.pairs
     lexicon = state.lexicon
@@ -95,7 +95,7 @@ def weights_of(bank: Treebank, state: EmState) -> Weights:
     states = grammar.first[pairs[:, 1]].repeat(sizes) + np.arange(at[-1]) - at[:-1].repeat(sizes)
     totals = np.bincount(states, lexicon.pair_counts, grammar.n_states)
     words = lexicon.pair_counts / np.maximum(totals[states], 1e-300)
-    return Weights(
+    return RuleWeights(
         grammar.first,
         grammar.binary_at,
         grammar.binary_weights,
@@ -107,7 +107,7 @@ def weights_of(bank: Treebank, state: EmState) -> Weights:
     )
 
 
-def _zeros(weights: Weights) -> Weights:
+def _zeros(weights: RuleWeights) -> RuleWeights:
     return weights._replace(
         binary=np.zeros_like(weights.binary),
         unary=np.zeros_like(weights.unary),
@@ -116,7 +116,7 @@ def _zeros(weights: Weights) -> Weights:
     )
 
 
-def _memory(nodes: Nodes, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
+def _memory(nodes: Nodes, weights: RuleWeights) -> tuple[np.ndarray, np.ndarray]:
     longest, most = int(np.diff(nodes.offsets).max()), int(np.diff(weights.first).max())
     return np.zeros((longest, most)), np.zeros((longest, most))
 
@@ -127,7 +127,7 @@ def expected_counts(
     """Return expected counts of rules, as a grammar, and of words with tags' substates; and the log-likelihood."""
     weights, nodes = weights_of(bank, state), bank.nodes
 
-    def work(block: tuple[int, int]) -> tuple[Weights, float]:
+    def work(block: tuple[int, int]) -> tuple[RuleWeights, float]:
         counts = _zeros(weights)
         return counts, kernels_trees.expect(nodes, *block, weights, *_memory(nodes, weights), counts)
 

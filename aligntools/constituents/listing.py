@@ -19,7 +19,7 @@ import numpy as np
 from aligntools.constituents import kernels_listed
 from aligntools.constituents.decoding import Product, filled, max_rule
 from aligntools.constituents.derivations import Step, log_probability, tree_of
-from aligntools.constituents.kernels_best import Best, Charts
+from aligntools.constituents.kernels_best import BestDerivations, Charts
 from aligntools.constituents.kernels_chart import Chart, cell_of
 from aligntools.formats.annotation.brackets import Tree
 
@@ -88,7 +88,7 @@ class BestTrees:
     """
 
     def __init__(
-        self, n: int, product: Product, charts: Charts, chart: Chart, best: Best, values: Sequence[float]
+        self, n: int, product: Product, charts: Charts, chart: Chart, best: BestDerivations, values: Sequence[float]
     ) -> None:
         self._n, self._rules, self._best = n, product.levels[0].rules, best
         self._given = self._rules, product.members, charts, chart, best
@@ -96,7 +96,7 @@ class BestTrees:
             np.bincount(rules[:, 0], minlength=1).max() for rules in (self._rules.binary, self._rules.unary)
         )
         most = max(int(binary) * n, int(unary), 1)
-        self._found = kernels_listed.Ways(np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most))
+        self._found = kernels_listed.Readings(np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most))
         self._items: dict[tuple[int, int, int, int], _Item] = {}
         self._serial = 0
         self._top = np.empty(len(self._rules.first) - 1)

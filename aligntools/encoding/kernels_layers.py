@@ -45,10 +45,7 @@ _HALF, _ONE, _ZERO, _SQRT_HALF = np.float32(0.5), np.float32(1.0), np.float32(0.
 def add_gelu(x, bias):
     """Replace each row ``v`` of ``x`` by gelu(v + bias), gelu(a) = a (1 + erf(a / sqrt 2)) / 2.
 
-    Parameters
-    ----------
-    x : float32 [rows, n], output
-    bias : float32 [n]
+    x (float32 [rows, n], output), bias (float32 [n]).
     """
     for r in range(x.shape[0]):
         for k in range(x.shape[1]):
@@ -72,13 +69,8 @@ def add_gelu(x, bias):
 def add_normalize(x, y, bias, gain, shift, epsilon):
     """Replace each row of ``x`` by x + y + bias, with mean 0 and variance 1, times gain plus shift.
 
-    Parameters
-    ----------
-    x : float32 [rows, n], output
-    y : float32 [rows, n]
-    bias, gain, shift : float32 [n]
-    epsilon : np.float32
-        Added to the variance.
+    x (float32 [rows, n], output), y (float32 [rows, n]), bias, gain, shift (float32 [n]).
+    epsilon (np.float32): Added to the variance.
     """
     n = np.float32(x.shape[1])
     for r in range(x.shape[0]):
@@ -122,20 +114,13 @@ def exponentials(x, n, most, powers, values):
 def attend(x, bias, starts, heads, turned, scores, powers, values, out):
     """Fill ``out`` with what each text's pieces take from each other.
 
-    Parameters
-    ----------
-    x : float32 [rows, 3 * width]
-        Queries, keys and values of each piece, without the bias.
-    bias : float32 [3 * width]
-    starts : int64 [texts + 1]
-        Text ``k`` has the rows from ``starts[k]`` to ``starts[k + 1]``.
-    heads : int
-    turned : float32 [width / heads, pieces of the longest text], scratch
-    scores : float32 [pieces of the longest text], scratch
-    powers : int32 [pieces of the longest text], scratch
-    values : float32 [pieces of the longest text]
-        The memory of ``powers``.
-    out : float32 [rows, width], output
+    x (float32 [rows, 3 * width]): Queries, keys and values of each piece, without the bias.
+    bias (float32 [3 * width]).
+    starts (int64 [texts + 1]): Text ``k`` has the rows from ``starts[k]`` to ``starts[k + 1]``.
+    turned (float32 [width / heads, pieces of the longest text], scratch), scores (float32 [pieces of the longest text],
+        scratch), powers (int32 [pieces of the longest text], scratch).
+    values (float32 [pieces of the longest text]): The memory of ``powers``.
+    out (float32 [rows, width], output).
     """
     width = out.shape[1]
     size = width // heads
@@ -186,12 +171,9 @@ def attend(x, bias, starts, heads, turned, scores, powers, values, out):
 def means(states, of, word, out):
     """Add the mean state of each word's pieces to ``out``, whose rows are zeros before.
 
-    Parameters
-    ----------
-    states : float32 [pieces, width]
-    of, word : int32 [n]
-        Piece ``of[k]`` is part of word ``word[k]``; by words in order.
-    out : float32 [words, width], output
+    states (float32 [pieces, width]).
+    of, word (int32 [n]): Piece ``of[k]`` is part of word ``word[k]``; by words in order.
+    out (float32 [words, width], output).
     """
     begin = 0
     while begin < word.shape[0]:

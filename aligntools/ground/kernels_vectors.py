@@ -10,14 +10,10 @@ from aligntools.ground.compiling import kernel
 def inner_products(rows, use, vector, begin, end, out):
     """Compute rows' inner products with a vector over the entries ``begin:end``.
 
-    Parameters
-    ----------
-    rows : float64 [rows, n]
-    use : int64 [used]
-        The rows to take.
-    vector : float64 [n]
-    out : float64 [used]
-        Written.
+    rows (float64 [rows, n]).
+    use (int64 [used]): The rows to take.
+    vector (float64 [n]).
+    out (float64 [used]): Written.
     """
     v = vector[begin:end]
     for i in range(len(use)):

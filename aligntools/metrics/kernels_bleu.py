@@ -10,17 +10,11 @@ def count_matches(words, offsets, references, reference_offsets, begin, end, scr
     Every position gets the number of the translation's n-gram that ends there: the first place where the translation
     has the same one. Two n-grams are the same if their last words are and the (n - 1)-grams before those.
 
-    Parameters
-    ----------
-    words, offsets : np.ndarray [dtype=int32], np.ndarray [shape=(sentences + 1,), dtype=int64]
-        The translations.
-    references, reference_offsets : np.ndarray [dtype=int32], np.ndarray [shape=(n * sentences + 1,), dtype=int64]
-        The references, a sentence's ``n`` behind each other.
-    scratch : np.ndarray [shape=(6, words), dtype=int32]
-        Room for the longest sentence with all its references.
-    statistics : np.ndarray [shape=(sentences, 10), dtype=int64]
-        Filled with matches of order 1 to 4, n-grams of order 1 to 4, length, and the length of the closest reference,
-        of two that are equally close the shorter.
+    words, offsets (int32 [sentences + 1]): The translations.
+    references, reference_offsets (int32 [n * sentences + 1]): The references, a sentence's ``n`` behind each other.
+    scratch (int32 [6, words]): Room for the longest sentence with all its references.
+    statistics (int64 [sentences, 10]): Filled with matches of order 1 to 4, n-grams of order 1 to 4, length, and the
+        length of the closest reference, of two that are equally close the shorter.
     """
     every = (reference_offsets.size - 1) // max(offsets.size - 1, 1)
     text, number, longer = scratch[0], scratch[1], scratch[2]

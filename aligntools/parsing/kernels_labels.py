@@ -12,18 +12,11 @@ from aligntools.parsing.features.kernels_features import GOLDEN, prepare_keys
 def label_rows(layers, starts, lengths, edges, heads, modifiers, sides, seeds, shift, keys, rows):
     """Find the weights' row of each feature of each edge.
 
-    Parameters
-    ----------
-    layers, starts, lengths, sides, seeds, keys
-        As for `kernels_features.add_scores`, for all sentences.
-    edges : int64 [sentences + 1]
-        Where the edges of each sentence begin.
-    heads, modifiers : int32 [edges]
-        0 for the root, 1 to n.
-    shift : uint64
-        64 less the binary logarithm of the number of rows.
-    rows : int32 [edges, templates]
-        Written.
+    layers, starts, lengths, sides, seeds, keys: As for `kernels_features.add_scores`, for all sentences.
+    edges (int64 [sentences + 1]): Where the edges of each sentence begin.
+    heads, modifiers (int32 [edges]): 0 for the root, 1 to n.
+    shift (uint64): 64 less the binary logarithm of the number of rows.
+    rows (int32 [edges, templates]): Written.
     """
     for s in range(len(lengths)):
         n = lengths[s]
@@ -59,20 +52,13 @@ def _distribution(weights, rows, p):
 def fit_labels(rows, starts, labels, shares, order, rate, weights, squares, p):
     """Go over the edges once, moving the weights by adaptive gradients (Duchi et al. 2011).
 
-    Parameters
-    ----------
-    rows : int32 [edges, templates]
-    starts : int64 [edges + 1]
-        Where the labels of each edge begin.
-    labels : int32 [labels of edges]
-    shares : float32 [labels of edges]
-        What each of them counts.
-    order : int64 [edges]
-    rate : float32
-    weights, squares : float32 [rows, labels]
-        Changed; ``squares`` sums the squared gradients.
-    p : float32 [labels]
-        Scratch.
+    rows (int32 [edges, templates]).
+    starts (int64 [edges + 1]): Where the labels of each edge begin.
+    labels (int32 [labels of edges]).
+    shares (float32 [labels of edges]): What each of them counts.
+    order (int64 [edges]), rate (float32).
+    weights, squares (float32 [rows, labels]): Changed; ``squares`` sums the squared gradients.
+    p (float32 [labels]): Scratch.
     """
     small = np.float32(1e-8)
     for i in order:
@@ -102,15 +88,10 @@ def label_distributions(rows, weights, found):
 def blend(theirs, share, least, found):
     """Replace distributions by their geometric mean with others.
 
-    Parameters
-    ----------
-    theirs : float32 [edges, labels]
-    share : float64
-        Of ``found``.
-    least : float64
-        Added to all probabilities.
-    found : float32 [edges, labels]
-        Changed.
+    theirs (float32 [edges, labels]).
+    share (float64): Of ``found``.
+    least (float64): Added to all probabilities.
+    found (float32 [edges, labels]): Changed.
     """
     for i in range(len(found)):
         own, other = found[i], theirs[i]

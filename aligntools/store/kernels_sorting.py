@@ -53,16 +53,12 @@ def _swap(order, cache, a, b):
 def sort_keys(pool, starts, order, cache, stack):
     """Sort distinct keys: three-way radix quicksort (Bentley & Sedgewick 1997), two codes at a time.
 
-    Parameters
-    ----------
-    pool : np.ndarray [shape=(codes + 1,), dtype=int32]
-        The keys, with one more element after the last.
-    starts : np.ndarray [shape=(keys,), dtype=int64]
-    order : np.ndarray [shape=(keys,), dtype=int64]
-        Filled with the numbers of the keys, in order.
-    cache : np.ndarray [shape=(keys,), dtype=uint64]
-    stack : np.ndarray [shape=(256, 4), dtype=int64]
-        Work space: the larger parts are put off, so that it never holds more than twice log2(keys) of them.
+    pool (int32 [codes + 1]): The keys, with one more element after the last.
+    starts (int64 [keys]).
+    order (int64 [keys]): Filled with the numbers of the keys, in order.
+    cache (uint64 [keys]).
+    stack (int64 [256, 4]): Work space: the larger parts are put off, so that it never holds more than twice log2(keys)
+        of them.
     """
     for k in range(order.size):
         order[k] = k
@@ -179,24 +175,12 @@ def _sift_down(pool, starts, heads, heap, size, place):
 def merge_runs(pool, starts, weights, runs, heads, heap, picks, sums):
     """Merge sorted runs of records whose keys three zeros end; the weights of equal keys are added.
 
-    Parameters
-    ----------
-    pool : np.ndarray [dtype=int32]
-    starts : np.ndarray [shape=(records,), dtype=int64]
-    weights : np.ndarray [shape=(records, 2), dtype=int64]
-    runs : np.ndarray [shape=(runs + 1,), dtype=int64]
-        Where the records of each run begin.
-    heads, heap : np.ndarray [shape=(runs,), dtype=int64]
-        Work space.
-    picks : np.ndarray [shape=(records,), dtype=int64]
-        Filled with one record of each distinct key, in order.
-    sums : np.ndarray [shape=(records, 2), dtype=int64]
-        Filled with their weights.
-
-    Returns
-    -------
-    int
-        How many distinct keys there are.
+    starts (int64 [records]), weights (int64 [records, 2]).
+    runs (int64 [runs + 1]): Where the records of each run begin.
+    heads, heap (int64 [runs]): Work space.
+    picks (int64 [records]): Filled with one record of each distinct key, in order.
+    sums (int64 [records, 2]): Filled with their weights.
+    Returns how many distinct keys there are.
     """
     size = 0
     for run in range(runs.size - 1):

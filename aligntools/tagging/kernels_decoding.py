@@ -124,25 +124,15 @@ def posteriors_block(
 ):
     """Write posteriors of sentences ``k0..k1-1``: of each token's candidates, or of each of its states.
 
-    Parameters
-    ----------
-    offsets : int64 [sentences + 1]
-    cells : int64 [tokens + 1]
-    kept : int32
-    groups : int32 [candidates]
-    places : int64 [candidates]
-    values : float64
-        ``p(word | state)``, each word's times any factor.
-    first : int64 [groups + 1]
-    start, stop : float64 [states]
-    transitions : float64 [states, states]
-    by_state : bool
-        Tokens have one candidate each, of all states; ``sure`` is of states, as many for each token.
-    sure : float64, output
-    edges_at : int64 [tokens + 1]
-        Where posteriors of pairs of neighbouring candidates begin in ``edges`` (rows: the token before); a
-        sentence's first token has none. Empty if they are not asked for.
-    edges : float64, output
+    offsets (int64 [sentences + 1]), cells (int64 [tokens + 1]), kept (int32), groups (int32 [candidates]), places
+        (int64 [candidates]).
+    values (float64): ``p(word | state)``, each word's times any factor.
+    first (int64 [groups + 1]), start, stop (float64 [states]), transitions (float64 [states, states]).
+    by_state (bool): Tokens have one candidate each, of all states; ``sure`` is of states, as many for each token.
+    sure (float64, output).
+    edges_at (int64 [tokens + 1]): Where posteriors of pairs of neighbouring candidates begin in ``edges`` (rows: the
+        token before); a sentence's first token has none. Empty if they are not asked for.
+    edges (float64, output).
     """
     most, longest = 1, 1
     for k in range(k0, k1):

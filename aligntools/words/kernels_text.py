@@ -41,21 +41,12 @@ def _character_width(text, at):
 def scan_lines(text, at, bars, tab, table):
     """Describe the lines from ``at`` on, one row of ``table`` each, until the text or the table ends.
 
-    Parameters
-    ----------
-    text : np.ndarray [shape=(bytes,), dtype=uint8]
-    at : int
-        Where a line begins.
-    bars, tab : bool
-        Whether the word ``|||`` parts the two sides of a line, and whether a tab does.
-    table : np.ndarray [shape=(rows, 8), dtype=int64]
-        Filled with: left side's begin and end, right side's begin and end, words left, words right,
-        separators, 1 if all is UTF-8. Without a separator the whole line is the left side.
-
-    Returns
-    -------
-    rows, at : int
-        Lines described, and where the next one begins.
+    text (uint8 [bytes]).
+    at (int): Where a line begins.
+    bars, tab (bool): Whether the word ``|||`` parts the two sides of a line, and whether a tab does.
+    table (int64 [rows, 8]): Filled with: left side's begin and end, right side's begin and end, words left, words
+        right, separators, 1 if all is UTF-8. Without a separator the whole line is the left side.
+    Returns rows, at: Lines described, and where the next one begins.
     """
     size = text.size
     rows = 0
@@ -132,28 +123,15 @@ def scan_lines(text, at, bars, tab, table):
 def encode_lines(text, table, side, keep, row, tokens, used, blob, starts, slots):
     """Number the words of one side of the kept lines; stop before a line that the arrays may not hold.
 
-    Parameters
-    ----------
-    text, table
-        As given to and filled by `scan_lines`.
-    side : int
-        0 for the left side, 1 for the right.
-    keep : np.ndarray [shape=(rows,), dtype=bool]
-    row : int
-        First row to work on.
-    tokens : np.ndarray [shape=(words of the kept lines,), dtype=int32]
-        Filled with word numbers.
-    used : np.ndarray [shape=(3,), dtype=int64]
-        Tokens, words (with NULL) and bytes of ``blob`` in use; brought up to date.
-    blob, starts : np.ndarray [dtype=uint8], np.ndarray [dtype=int64]
-        The words, joined, and where each begins; new ones are appended.
-    slots : np.ndarray [shape=(a power of two,), dtype=uint64]
-        Half of a word's hash above its number; 0 is free.
-
-    Returns
-    -------
-    int
-        The row to go on with once the arrays have grown; ``len(keep)`` when done.
+    text, table: As given to and filled by `scan_lines`.
+    side (int): 0 for the left side, 1 for the right.
+    keep (bool [rows]).
+    row (int): First row to work on.
+    tokens (int32 [words of the kept lines]): Filled with word numbers.
+    used (int64 [3]): Tokens, words (with NULL) and bytes of ``blob`` in use; brought up to date.
+    blob, starts (uint8): The words, joined, and where each begins; new ones are appended.
+    slots (uint64 [a power of two]): Half of a word's hash above its number; 0 is free.
+    Returns the row to go on with once the arrays have grown; ``len(keep)`` when done.
     """
     mask = np.uint64(slots.size - 1)
     limit = min(starts.size - 1, slots.size // 2)

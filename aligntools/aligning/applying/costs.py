@@ -154,7 +154,7 @@ def _costs(
 
 def _counts(
     given: Side, observed: Side, links: np.ndarray, sizes: tuple[int, int], priors: DirectedPriors
-) -> kc.LinkCounts:
+) -> kc.CostCounts:
     """Count links, jumps and fertilities over a text."""
     n_given, n_observed = sizes
     linked, position, sentence = _linked(observed, links)
@@ -171,7 +171,7 @@ def _counts(
     sums = np.bincount(rows, n, n_given) + kc.LEXICAL_ALPHA * n_observed
     ids = (keys & 0xFFFFFFFF).astype(np.int32)
     jumps = _jumps(given, linked, position, sentence, priors)
-    return kc.LinkCounts(ptr, ids, n, sums, jumps, _ratios(given, at, n_given, priors))
+    return kc.CostCounts(ptr, ids, n, sums, jumps, _ratios(given, at, n_given, priors))
 
 
 def _linked(observed: Side, links: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

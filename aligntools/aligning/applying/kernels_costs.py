@@ -15,18 +15,14 @@ FERTILITIES = 8
 LEXICAL_ALPHA = 0.001
 
 
-class LinkCounts(NamedTuple):
+class CostCounts(NamedTuple):
     """Counts over the links of one direction, pseudo-counts added.
 
-    Attributes
-    ----------
-    ptr, ids, pairs : int64 [given + 1], int32 [pairs], float64 [pairs]
-        Observed words that each given word is linked to, ascending, and how often.
-    sums : float64 [given]
-        Links of each given word, and the pseudo-counts of all observed words.
-    jumps : float64 [JUMPS]
-    ratios : float64 [given, FERTILITIES]
-        How much more probable ``k`` links are than ``k - 1``.
+    ptr, ids, pairs (int64 [given + 1], int32 [pairs], float64 [pairs]): Observed words that each given word is linked
+        to, ascending, and how often.
+    sums (float64 [given]): Links of each given word, and the pseudo-counts of all observed words.
+    jumps (float64 [JUMPS]).
+    ratios (float64 [given, FERTILITIES]): How much more probable ``k`` links are than ``k - 1``.
     """
 
     ptr: Any
@@ -64,19 +60,12 @@ def costs_block(
 ):
     """Compute the scores of sentences ``k0..k1``.
 
-    Parameters
-    ----------
-    given, observed : int32 [words]
-        Word ids of the side that is conditioned on and of the other.
-    links : int32 [observed words]
-        Position that each observed word is linked to; -1 for none.
-    counts : LinkCounts
-    model : int
-        1 for words alone, 2 with jumps, 3 with fertilities too.
-    fertility, following : int64 [longest given], int64 [longest observed]
-        Scratch.
-    out : float64 [sentences], output
-        Mean over the observed words of the negative logarithm; -0.0 for a blank pair.
+    given, observed (int32 [words]): Word ids of the side that is conditioned on and of the other.
+    links (int32 [observed words]): Position that each observed word is linked to; -1 for none.
+    counts (LinkCounts).
+    model (int): 1 for words alone, 2 with jumps, 3 with fertilities too.
+    fertility, following (int64 [longest given], int64 [longest observed]): Scratch.
+    out (float64 [sentences], output): Mean over the observed words of the negative logarithm; -0.0 for a blank pair.
     """
     for k in range(k0, k1):
         a, n_i = given_offsets[k], given_offsets[k + 1] - given_offsets[k]

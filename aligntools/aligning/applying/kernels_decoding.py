@@ -72,22 +72,12 @@ def decide_block(
 ):
     """Write the links of sentences ``k0..k1``, by (i, j).
 
-    Parameters
-    ----------
-    forward, reverse : float32 [cells]
-        Both directions' posteriors.
-    way : int
-        MEAN, FORWARD, REVERSE, FORWARD_BEST or REVERSE_BEST. A tie goes to the lowest position, and to a
+    forward, reverse (float32 [cells]): Both directions' posteriors.
+    way (int): MEAN, FORWARD, REVERSE, FORWARD_BEST or REVERSE_BEST. A tie goes to the lowest position, and to a
         position before NULL.
-    offsets : int64 [k1 - k0], output
-        Links of each sentence.
-    pairs, probabilities : int32 [n, 2], float32 [n], output
-        May be empty, to count.
-
-    Returns
-    -------
-    int
-        Number of links.
+    offsets (int64 [k1 - k0], output): Links of each sentence.
+    pairs, probabilities (int32 [n, 2], float32 [n], output): May be empty, to count.
+    Returns number of links.
     """
     n = 0
     writing = pairs.shape[0] > 0
@@ -166,15 +156,10 @@ def joint_block(
 
     Which one depends on the more probable links that the two words have.
 
-    Parameters
-    ----------
-    forward, reverse : float32 [cells]
-        Both directions' posteriors.
-    thresholds : float32 [3]
-        Of a pair whose words have no more probable links; of one where one of the words has, and has one beside it;
-        of all others. The more probable links are those that exceed the first threshold.
-    best : float32 [2, longest sentence], scratch
-
+    forward, reverse (float32 [cells]): Both directions' posteriors.
+    thresholds (float32 [3]): Of a pair whose words have no more probable links; of one where one of the words has, and
+        has one beside it; of all others. The more probable links are those that exceed the first threshold.
+    best (float32 [2, longest sentence], scratch).
     Others, and what is returned, are those of `decide_block`.
     """
     n = 0

@@ -14,20 +14,13 @@ def fold_block(
     Two words are linked unless none of their pieces are, as if these were independent: ``1 - prod (1 - p)``.
     Sentence pairs without pieces stay as they are.
 
-    Parameters
-    ----------
-    s_offsets, t_offsets : int64 [sentences + 1]
-        Of words.
-    cell_offsets : int64 [chunk's sentences + 1]
-        Of the words' link matrices; sentence ``base`` is the first.
-    s_starts, t_starts : int64 [words + 1]
-        Where the pieces of each word begin.
-    piece_offsets : int64 [chunk's sentences + 1]
-        Of the pieces' link matrices.
-    posteriors : float32 [cells of the pieces]
-    weight : float
-        Share of the pieces in what comes out.
-    total : float32 [cells], output
+    s_offsets, t_offsets (int64 [sentences + 1]): Of words.
+    cell_offsets (int64 [chunk's sentences + 1]): Of the words' link matrices; sentence ``base`` is the first.
+    s_starts, t_starts (int64 [words + 1]): Where the pieces of each word begin.
+    piece_offsets (int64 [chunk's sentences + 1]): Of the pieces' link matrices.
+    posteriors (float32 [cells of the pieces]).
+    weight (float): Share of the pieces in what comes out.
+    total (float32 [cells], output).
     """
     for k in range(k0, k1):
         if piece_offsets[k - base + 1] == piece_offsets[k - base]:

@@ -24,11 +24,8 @@ def nests(constraint, rows, columns, bits, source, target, extra, scratch):
     be contiguous on both sides, and the blocks' order must come from exchanging neighbours in a nested way, which
     shift and reduce decides. ``ITG`` also asks for links that are one-to-one.
 
-    Parameters
-    ----------
-    source, target : int32 [I, 3], [J, 3]
-        Without ``extra``.
-    scratch : int32 [9, >= I + J]
+    source, target (int32 [I, 3], [J, 3]): Without ``extra``.
+    scratch (int32 [9, >= I + J]).
     """
     n_i, n_j = source.shape[0], target.shape[0]
     row, column = rows[extra], columns[extra]

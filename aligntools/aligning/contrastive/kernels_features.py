@@ -84,14 +84,11 @@ class Candidates(NamedTuple):
 class Pair(NamedTuple):
     """One sentence pair.
 
-    Attributes
-    ----------
-    rows, columns : int32 [candidates]
-    neighbours : int32 [candidates, 8]
-        The numbers of the eight cells around a candidate by row and column, -1 where there is none.
-    local : float32 [candidates, FEATURES]
-        What a candidate itself adds to each feature.
-    s_words, t_words : float32 [I, WORD_COLUMNS], [J, WORD_COLUMNS]
+    rows, columns (int32 [candidates]).
+    neighbours (int32 [candidates, 8]): The numbers of the eight cells around a candidate by row and column, -1 where
+        there is none.
+    local (float32 [candidates, FEATURES]): What a candidate itself adds to each feature.
+    s_words, t_words (float32 [I, WORD_COLUMNS], [J, WORD_COLUMNS]).
     """
 
     rows: np.ndarray
@@ -105,16 +102,10 @@ class Pair(NamedTuple):
 class State(NamedTuple):
     """An alignment of a pair, and what follows from it.
 
-    Attributes
-    ----------
-    bits : uint64 [ceil(candidates / 64)]
-        Which candidates are linked.
-    source, target : int32 [I, 3], [J, 3]
-        Each word's FERTILITY, FIRST and LAST position it is linked to.
-    totals : int32 [TOTALS]
-        Of the whole pair.
-    crossings : int32 [candidates]
-        How many links each candidate crosses.
+    bits (uint64 [ceil(candidates / 64)]): Which candidates are linked.
+    source, target (int32 [I, 3], [J, 3]): Each word's FERTILITY, FIRST and LAST position it is linked to.
+    totals (int32 [TOTALS]): Of the whole pair.
+    crossings (int32 [candidates]): How many links each candidate crosses.
     """
 
     bits: np.ndarray
@@ -289,13 +280,8 @@ def lonely(bits, neighbours, c):
 def structural_changes(active, pair, state, c, out):
     """Write into ``out`` (float64 [FEATURES]) what features beyond the candidate's own values change by.
 
-    Parameters
-    ----------
-    active : bool [FEATURES]
-        Features that are asked for; the others' places are left as they are.
-    pair : Pair; state : State
-    c : int
-        The candidate that would be linked.
+    active (bool [FEATURES]): Features that are asked for; the others' places are left as they are.
+    c (int): The candidate that would be linked.
     """
     i, j = pair.rows[c], pair.columns[c]
     s_words, t_words, neighbours = pair.s_words, pair.t_words, pair.neighbours
@@ -427,13 +413,8 @@ def replay(active, pair, order, change, state, out):
 
     Columns beyond FEATURES are what a link by itself adds, whatever the others are.
 
-    Parameters
-    ----------
-    pair : Pair
-    order : int32 [links]
-        The links, in any order.
-    change : float64 [FEATURES], scratch, of zeros
-    state : State, output
+    order (int32 [links]): The links, in any order.
+    change (float64 [FEATURES], scratch, of zeros), state (State, output).
     """
     clear(state)
     empty_features(active, pair, out)

@@ -29,19 +29,12 @@ TURNED = (0, 3, 5, 1, 6, 2, 4, 7)
 class Network(NamedTuple):
     """Networks whose log-odds are averaged; see `linknetwork.LinkNetwork`.
 
-    Attributes
-    ----------
-    columns : int32 [2, features]
-        Columns of the candidates' features: as they are, and where source and target change places.
-    first : float32 [networks, inputs, CHANNELS]
-    first_bias : float32 [networks, CHANNELS]
-    layers : float32 [networks, layers, PLACES, CHANNELS, CHANNELS]
-        From each place's channels, to the candidate's.
-    biases : float32 [networks, layers, CHANNELS]
-    last : float32 [networks, CHANNELS]
-    last_bias : float32 [networks]
-    trust : float32 [networks]
-        What the base model's own log-odds count for.
+    columns (int32 [2, features]): Columns of the candidates' features: as they are, and where source and target change
+        places.
+    first (float32 [networks, inputs, CHANNELS]), first_bias (float32 [networks, CHANNELS]).
+    layers (float32 [networks, layers, PLACES, CHANNELS, CHANNELS]): From each place's channels, to the candidate's.
+    biases (float32 [networks, layers, CHANNELS]), last (float32 [networks, CHANNELS]), last_bias (float32 [networks]).
+    trust (float32 [networks]): What the base model's own log-odds count for.
     """
 
     columns: np.ndarray
@@ -137,17 +130,11 @@ def highest(lines, size, h, matrix, most, products, places, sums):
 def network_odds(k0, k1, candidates, network, turned, x, words, values, places, out):
     """Average the networks' log-odds, each over the pair and over the pair with its sides exchanged.
 
-    Parameters
-    ----------
-    candidates : kernels_features.Candidates
-    network : Network
-    turned : bool
-        Each judges both; otherwise every second one judges the pair with its sides exchanged, and the others the pair.
-    x : float32 [2, inputs or TOGETHER * CHANNELS], scratch
-    words : float32 [3, words of the longest side, CHANNELS], scratch
-    values : float32 [2, candidates of the largest pair, CHANNELS], scratch
-    places : int64 [2, candidates of the largest pair, or words of the longest side], scratch
-    out : float32 [candidates], output
+    turned (bool): Each judges both; otherwise every second one judges the pair with its sides exchanged, and the others
+        the pair.
+    x (float32 [2, inputs or TOGETHER * CHANNELS], scratch), words (float32 [3, words of the longest side, CHANNELS],
+        scratch), values (float32 [2, candidates of the largest pair, CHANNELS], scratch), places (int64 [2, candidates
+        of the largest pair, or words of the longest side], scratch), out (float32 [candidates], output).
     """
     n_networks, n_layers = network.layers.shape[0], network.layers.shape[1]
     share = np.float32(1.0 / (2 * n_networks if turned else n_networks))

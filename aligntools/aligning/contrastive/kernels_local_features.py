@@ -88,14 +88,10 @@ class Uses(NamedTuple):
 class Spelling(NamedTuple):
     """How one side's words are spelled.
 
-    Attributes
-    ----------
-    letters : int32; begins : int64 [n_words + 1]
-        Code points of all words, joined, without accents; word ``v`` is ``letters[begins[v]:begins[v + 1]]``.
-    kinds : uint8 [n_words]
-        1 for words with a letter.
-    sizes : int32 [n_words]
-        Characters of each word as it is written.
+    letters (int32); begins (int64 [n_words + 1]): Code points of all words, joined, without accents; word ``v`` is
+        ``letters[begins[v]:begins[v + 1]]``.
+    kinds (uint8 [n_words]): 1 for words with a letter.
+    sizes (int32 [n_words]): Characters of each word as it is written.
     """
 
     letters: np.ndarray
@@ -132,16 +128,8 @@ def find_candidates(k0, k1, pairs, cells, bound, most, counts, rows, columns):
 
     Of equal cells the first is better. Output arrays may be empty, to count.
 
-    Parameters
-    ----------
-    cells : float32 [cells of the chunk]
-    counts : int64 [sentences], output
-    rows, columns : int32, output
-
-    Returns
-    -------
-    int
-        Candidates in all.
+    cells (float32 [cells of the chunk]), counts (int64 [sentences], output), rows, columns (int32, output).
+    Returns candidates in all.
     """
     total = 0
     writing = rows.shape[0] > 0
@@ -263,9 +251,7 @@ def word_features(k0, k1, pairs, source, target, candidates):
     SYMBOLS, MISMATCH: 1 where both have no letter; where one of them has none. FREQUENCY_GAP: how far the
     logarithms of their frequencies are apart. RARITY: minus the sum of the two. Words' columns: `sentence_columns`.
 
-    Parameters
-    ----------
-    source, target : Spelling
+    source, target (Spelling).
     """
     rows, columns, local = candidates.rows, candidates.columns, candidates.local
     for k in range(k0, k1):
@@ -301,13 +287,9 @@ def word_features(k0, k1, pairs, source, target, candidates):
 def translation_features(k0, k1, pairs, words, share, candidates):
     """Add one view's share to the translation product's column and to the NULL costs.
 
-    Parameters
-    ----------
-    pairs : Pairs
-        In the view's words, one place for all that it does not know.
-    words : WordTable
-    share : float
-        Of this view among all.
+    pairs: In the view's words, one place for all that it does not know.
+    words (WordTable).
+    share (float): Of this view among all.
     """
     s_keys, t_keys = words.s_keys, words.t_keys
     s_first, t_first = pairs.s_offsets[pairs.base], pairs.t_offsets[pairs.base]
@@ -350,10 +332,7 @@ def use_features(k0, k1, pairs, words, uses, share, candidates):
 
     And to those of the words: OCCURRENCES, LINKS_EACH.
 
-    Parameters
-    ----------
-    words : WordTable
-    uses : Uses
+    words (WordTable).
     """
     rows, columns, local = candidates.rows, candidates.columns, candidates.local
     for k in range(k0, k1):

@@ -79,13 +79,9 @@ def sum_lines(values, lines, out):
 def pass_on(z, drawn, dropped, h, gate, out):
     """Add to ``h`` what of ``z`` is above 0 and not dropped.
 
-    Parameters
-    ----------
-    drawn : float [candidates, CHANNELS], from 0 to 1
-    dropped : float
-        The share that is dropped; what is left counts for as much more.
-    gate : float [candidates, CHANNELS], output
-        What each value of ``z`` was multiplied with.
+    drawn (float [candidates, CHANNELS], from 0 to 1).
+    dropped (float): The share that is dropped; what is left counts for as much more.
+    gate (float [candidates, CHANNELS], output): What each value of ``z`` was multiplied with.
     """
     kept = (dropped + 1 - dropped) / (1 - dropped)
     for c in range(h.shape[0]):

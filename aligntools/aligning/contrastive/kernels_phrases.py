@@ -36,18 +36,12 @@ def link_phrases(k0, k1, starts, s_offsets, t_offsets, rows, columns, odds, bonu
 
     Phrases do not overlap on either side.
 
-    Parameters
-    ----------
-    starts, s_offsets, t_offsets, rows, columns
-        See `candidate_links.CandidateLinks`.
-    odds : float64 [candidates]
-        Natural log-odds.
-    bonus : float
-        What is added to the log-odds of each cell.
-    place : int32 [words of the longest source side, of the longest target side], scratch, filled with -1
-    s_links, t_links : int64 [words of the longest side], scratch
-    linked : uint8 [candidates]
-        1 for links; those of phrases are added.
+    starts, s_offsets, t_offsets, rows, columns: See `candidate_links.CandidateLinks`.
+    odds (float64 [candidates]): Natural log-odds.
+    bonus (float): What is added to the log-odds of each cell.
+    place (int32 [words of the longest source side, of the longest target side], scratch, filled with -1), s_links,
+        t_links (int64 [words of the longest side], scratch).
+    linked (uint8 [candidates]): 1 for links; those of phrases are added.
     """
     used = np.int64(1) << 32  # links of a word that is in a phrase already: no block with it closes
     for k in range(k0, k1):

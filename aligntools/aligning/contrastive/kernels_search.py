@@ -26,16 +26,10 @@ from aligntools.ground.compiling import kernel
 class Options(NamedTuple):
     """How alignments are searched.
 
-    Attributes
-    ----------
-    beam, n_best : int
-        Alignments kept at each step, and in the list of the best.
-    slack : float
-        By how much a link may lower the score for the alignment to be kept; infinity: all are.
-    constraint : int
-        NONE, ITG or BLOCK_ITG.
-    s_limit, t_limit : int
-        Most links of a source word and of a target word.
+    beam, n_best: Alignments kept at each step, and in the list of the best.
+    slack: By how much a link may lower the score for the alignment to be kept; infinity: all are.
+    constraint: NONE, ITG or BLOCK_ITG.
+    s_limit, t_limit: Most links of a source word and of a target word.
     """
 
     beam: int
@@ -49,14 +43,10 @@ class Options(NamedTuple):
 class LinkSets(NamedTuple):
     """The best alignments of consecutive sentence pairs, from best to worst.
 
-    Attributes
-    ----------
-    bit_starts : int64 [sentences]
-        Where each sentence's ``n_best`` link sets begin in ``bits``, ceil(candidates / 64) words each.
-    bits : uint64
-    scores : float64 [sentences, n_best]
-    sizes : int32 [sentences]
-        How many there are.
+    bit_starts (int64 [sentences]): Where each sentence's ``n_best`` link sets begin in ``bits``, ceil(candidates / 64)
+        words each.
+    bits (uint64), scores (float64 [sentences, n_best]).
+    sizes (int32 [sentences]): How many there are.
     """
 
     bit_starts: np.ndarray
@@ -158,12 +148,8 @@ def start(pair, weights, active, gains, change, beams, best):
 def keep(s, h, x, c, bits, parents_bits, additions, kept, beam):
     """Put the addition of ``c`` to parent ``x`` among the best ones, once; return how many there are.
 
-    Parameters
-    ----------
-    s : float64; h : uint64
-        Score and hash of the alignment.
-    bits : uint64 [words]
-        The parent's links; ``parents_bits`` [beam, words] those of all.
+    s (float64); h (uint64): Score and hash of the alignment.
+    bits (uint64 [words]): The parent's links; ``parents_bits`` [beam, words] those of all.
     """
     for y in range(kept):
         if additions.hashes[y] == h and same_links(bits, c, parents_bits[additions.parents[y]], additions.links[y]):
@@ -213,10 +199,7 @@ def enlist(s, h, c, bits, best, listed, n_best):
 def try_links(now, x, pair, weights, active, options, gains, change, beams, additions, kept, best, listed, scratch):
     """Try every addition of one link to place ``x`` of the beam ``now``.
 
-    Returns
-    -------
-    kept, listed : int
-        How many alignments are in the beam to come, and in the list.
+    Returns kept, listed: How many alignments are in the beam to come, and in the list.
     """
     n = pair.rows.shape[0]
     words = (n + 63) // 64
@@ -297,13 +280,8 @@ def search_block(k0, k1, candidates, weights, active, options, found):
     the best. An alignment met twice counts once. Of equal scores the one met first is kept: parents are tried from
     best to worst, candidates by row and column.
 
-    Parameters
-    ----------
-    candidates : Candidates
-    weights : float64; active : bool
-        One for each column of the candidates' values.
-    options : Options
-    found : LinkSets, output
+    weights (float64); active (bool): One for each column of the candidates' values.
+    found (LinkSets, output).
     """
     most, longest_s, longest_t = largest_pair(k0, k1, candidates)
     most_words, beam, n_best = (most + 63) // 64, options.beam, options.n_best

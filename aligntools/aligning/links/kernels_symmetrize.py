@@ -140,26 +140,14 @@ def _grow(count, slots, symal, near, word, inside, covered, waiting):
 def symmetrize_links(forward, forward_offsets, reverse, reverse_offsets, slots, final, symal, pairs, offsets):
     """Grow the intersection of two directions towards their union, sentence by sentence.
 
-    Parameters
-    ----------
-    forward, reverse : np.ndarray [shape=(links, 2), dtype=int32]
-        Sorted by ``(i, j)`` within each sentence, none twice.
-    forward_offsets, reverse_offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-    slots : int
-        Neighbours of a point: 8, 4, 0 (no growing), or -1 for the union.
-    final : int
-        0: no last step; 1: add points with one or both words free; 2: with both words free.
-    symal : bool
-        Scan by target and grow from inside, as symal does, rather than as atools.
-    pairs : np.ndarray [shape=(at most all links, 2), dtype=int32]
-        Filled, sorted by ``(i, j)``.
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-        Filled.
-
-    Returns
-    -------
-    int
-        How many links were written.
+    forward, reverse (int32 [links, 2]): Sorted by ``(i, j)`` within each sentence, none twice.
+    forward_offsets, reverse_offsets (int64 [sentences + 1]).
+    slots (int): Neighbours of a point: 8, 4, 0 (no growing), or -1 for the union.
+    final (int): 0: no last step; 1: add points with one or both words free; 2: with both words free.
+    symal (bool): Scan by target and grow from inside, as symal does, rather than as atools.
+    pairs (int32 [at most all links, 2]): Filled, sorted by ``(i, j)``.
+    offsets (int64 [sentences + 1]): Filled.
+    Returns how many links were written.
     """
     sentences = len(forward_offsets) - 1
     size = 0

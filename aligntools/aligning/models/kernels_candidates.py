@@ -25,20 +25,12 @@ def insert_candidate(c, m, n, positions, masses):
 def candidates_block(k0, k1, pairs, posteriors, ptr, ids, forward, least, sure, sampled):
     """List each observed word's candidate positions, most probable first, and start the sampler's state.
 
-    Parameters
-    ----------
-    pairs : Pairs
-    posteriors : float32 [cells]; this direction's, in ``I x J`` matrices.
-    ptr, ids
-        The table's pairs of words.
-    forward : bool
-        Whether the target side is observed (else the source side).
-    least : float
-        Positions of a lower posterior are no candidates; nor are pairs that the table does not have.
-    sure : float
-        A word with one candidate of a higher posterior is not sampled.
-    sampled : Sampled, output
-        The state is the most probable of the candidates and NULL.
+    posteriors (float32 [cells]): This direction's, in ``I x J`` matrices.
+    ptr, ids: The table's pairs of words.
+    forward (bool): Whether the target side is observed (else the source side).
+    least (float): Positions of a lower posterior are no candidates; nor are pairs that the table does not have.
+    sure (float): A word with one candidate of a higher posterior is not sampled.
+    sampled (Sampled, output): The state is the most probable of the candidates and NULL.
     """
     s_tokens, t_tokens = pairs.s_tokens, pairs.t_tokens
     o_offsets = pairs.t_offsets if forward else pairs.s_offsets

@@ -39,17 +39,12 @@ ROUNDS = 60
 class CeptTables(NamedTuple):
     """One direction's parameters, in logarithms but for ``positions``.
 
-    Attributes
-    ----------
-    fertility : float32 [n_given_words + 1, FERTILITIES]
-    log_p0, log_p1 : float
-    positions : PositionBlocks
-        Of IBM 3: rows are given positions, each a distribution over the observed ones.
-    heads : float32 [given classes, observed classes, DISTANCES]
-        ``d1`` of IBM 4; given class 0 is the sentence's beginning.
-    others : float32 [observed classes, DISTANCES]
-        ``d>1`` of IBM 4.
-    given_classes, observed_classes : int32 [n_words + 1]
+    fertility (float32 [n_given_words + 1, FERTILITIES]).
+    positions: Of IBM 3: rows are given positions, each a distribution over the observed ones.
+    heads (float32 [given classes, observed classes, DISTANCES]): ``d1`` of IBM 4; given class 0 is the sentence's
+        beginning.
+    others (float32 [observed classes, DISTANCES]): ``d>1`` of IBM 4.
+    given_classes, observed_classes (int32 [n_words + 1]).
     """
 
     fertility: np.ndarray
@@ -65,18 +60,11 @@ class CeptTables(NamedTuple):
 class CeptCounts(NamedTuple):
     """What is found beside posteriors, of a chunk or, for distances, of a block.
 
-    Attributes
-    ----------
-    fertility : int32 [given words of the chunk]
-        In the alignment that was climbed to.
-    fewer, more : float32 [given words of the chunk]
-        Probability of one link less, and of one more.
-    nulls : float64 [chunk]
-        Expected words from NULL.
-    loglik : float64 [chunk]
-        Logarithm of the neighbourhood's probability.
-    heads, others : float64
-        Expected distances; shapes as in `CeptTables`.
+    fertility (int32 [given words of the chunk]): In the alignment that was climbed to.
+    fewer, more (float32 [given words of the chunk]): Probability of one link less, and of one more.
+    nulls (float64 [chunk]): Expected words from NULL.
+    loglik (float64 [chunk]): Logarithm of the neighbourhood's probability.
+    heads, others (float64): Expected distances; shapes as in `CeptTables`.
     """
 
     fertility: np.ndarray
@@ -91,24 +79,15 @@ class CeptCounts(NamedTuple):
 class Cepts(NamedTuple):
     """One sentence's alignment and what follows from it; arrays are at least as long as said.
 
-    Attributes
-    ----------
-    links : int32 [n_observed]
-        Given position of each word, 0 for NULL.
-    fertility, first, total : int32 [n_given + 1]
-        Of each cept: its words, the position of the first, the sum of their positions.
-    after : int32 [n_observed + 1]
-        The next word of the same cept, or 0.
-    before, next : int32 [n_given + 1]
-        The nearest given positions with words, 0 and n_given + 1 where there are none.
-    inner, head : float64 [n_given + 1]
-        IBM 4's distortion of each cept: of its other words, and of its first.
-    fewer, more : float64 [n_given + 1]
-        What one word less, or more, changes besides its own scores.
-    room : float64 [n_given + 1]
-        The most that a change at a cept can gain by distortion.
-    given, observed : int32 [n_given + 1], [n_observed + 1]
-        Classes by position.
+    links (int32 [n_observed]): Given position of each word, 0 for NULL.
+    fertility, first, total (int32 [n_given + 1]): Of each cept: its words, the position of the first, the sum of their
+        positions.
+    after (int32 [n_observed + 1]): The next word of the same cept, or 0.
+    before, next (int32 [n_given + 1]): The nearest given positions with words, 0 and n_given + 1 where there are none.
+    inner, head (float64 [n_given + 1]): IBM 4's distortion of each cept: of its other words, and of its first.
+    fewer, more (float64 [n_given + 1]): What one word less, or more, changes besides its own scores.
+    room (float64 [n_given + 1]): The most that a change at a cept can gain by distortion.
+    given, observed (int32 [n_given + 1], [n_observed + 1]): Classes by position.
     """
 
     links: np.ndarray
@@ -154,11 +133,7 @@ def walk(cepts, g, less, more, others, weight, counted):
 
     ``weight``, unless it is 0, is added to what is counted of its distances.
 
-    Returns
-    -------
-    first, total, n : int
-    score : float
-        Of all words but the first.
+    Returns score: Of all words but the first.
     """
     first, total, n, last, score = 0, 0, 0, 0, 0.0
     at = cepts.first[g]
@@ -188,14 +163,10 @@ def walk(cepts, g, less, more, others, weight, counted):
 def changed(cepts, n_given, g1, less1, more1, g2, less2, more2, tables, weight, counts):
     """Return what a change of two cepts changes in IBM 4's distortion.
 
-    Parameters
-    ----------
-    n_given : int
-        Given words.
-    g1, less1, more1, g2, less2, more2 : int
-        Two given positions, 0 for NULL, the word that each loses, and the one that it gets; 0 for none.
-    weight : float
-        Unless it is 0, what changes is counted with this weight: the new distances, less the old ones.
+    n_given (int): Given words.
+    g1, less1, more1, g2, less2, more2 (int): Two given positions, 0 for NULL, the word that each loses, and the one
+        that it gets; 0 for none.
+    weight (float): Unless it is 0, what changes is counted with this weight: the new distances, less the old ones.
     """
     first1, total1, n1, first2, total2, n2 = 0, 0, 0, 0, 0, 0
     score = 0.0
@@ -274,10 +245,7 @@ def null_more(n, n_observed, tables):
 def refresh(cepts, n_given, n_observed, given, tables, relative):
     """Write what follows from the words of each cept.
 
-    Parameters
-    ----------
-    given : int32 [n_given]
-        Words.
+    given (int32 [n_given]): Words.
     """
     for g in range(n_given + 1):
         n = cepts.fertility[g]
@@ -337,13 +305,10 @@ def gather_cepts(cepts, n_given, n_observed):
 def change_score(cepts, scores, n_given, o, x, least, tables, relative, counts):
     """Return what a change adds to the logarithm of the alignment's probability; ``least`` where it is no more.
 
-    Parameters
-    ----------
-    scores : float32 [n_observed, n_given + 1]
-        Of each word with each given position: its translation, and in IBM 3 its position.
-    o, x : int
-        Word ``o`` is moved to given position ``x`` or, from n_given + 1 on, exchanges links with word ``x - n_given``
-        places behind it.
+    scores (float32 [n_observed, n_given + 1]): Of each word with each given position: its translation, and in IBM 3 its
+        position.
+    o, x (int): Word ``o`` is moved to given position ``x`` or, from n_given + 1 on, exchanges links with word ``x -
+        n_given`` places behind it.
     """
     i = np.int64(cepts.links[o])
     p = o + x - n_given
@@ -368,15 +333,10 @@ def climb(cepts, scores, n_given, n_observed, given, tables, relative, pegged, r
 
     Each round goes over the words and makes, for each, the change that gains most. In the last one nothing is changed.
 
-    Parameters
-    ----------
-    scores : float32 [n_observed, n_given + 1]
-    given : int32 [n_given]
-        Words.
-    pegged : int
-        A word, or -1.
-    rounds : int
-        How many there are at most; with 1 the links stay.
+    scores (float32 [n_observed, n_given + 1]).
+    given (int32 [n_given]): Words.
+    pegged (int): A word, or -1.
+    rounds (int): How many there are at most; with 1 the links stay.
     """
     stale = True
     for r in range(rounds):

@@ -48,11 +48,8 @@ LEXICAL_PRIOR = 0.001
 class SamplerScratch(NamedTuple):
     """What `sweep` works with: a sentence's fertilities, a word's weights, and the words' own part of the counts.
 
-    Attributes
-    ----------
-    fertility : int64 [given words of the longest sentence]
-    weights : float64 [CANDIDATES]
-    own : float64 [observed words of the longest sentence, CANDIDATES]
+    fertility (int64 [given words of the longest sentence]), weights (float64 [CANDIDATES]), own (float64 [observed
+        words of the longest sentence, CANDIDATES]).
     """
 
     fertility: np.ndarray
@@ -75,17 +72,11 @@ def conditional(o, old, before, after, given, observed, here, counts, fertility,
 
     What is the same for all is left out: the sum of the jumps from ``before``.
 
-    Parameters
-    ----------
-    old : int
-        The position that the word was linked to, or -1.
-    before, after : int
-        Positions of the nearest linked words before and after.
-    fertility : int64 [n_given]
-        Each position's, without the word.
-    own : float64 [CANDIDATES]
-        With ``frozen``, how much of the candidates' counts is the word's own: it is taken off.
-    weights : float64 [>= candidates], output
+    old (int): The position that the word was linked to, or -1.
+    before, after (int): Positions of the nearest linked words before and after.
+    fertility (int64 [n_given]): Each position's, without the word.
+    own (float64 [CANDIDATES]): With ``frozen``, how much of the candidates' counts is the word's own: it is taken off.
+    weights (float64 [>= candidates], output).
     """
     total = 0.0
     jumps, row_sum = counts.jumps, 2 * JUMPS + 1
@@ -138,15 +129,9 @@ def draw(u, n, weights):
 def resample_sentence(given, observed, here, counts, p_null, alpha, frozen, generator, scratch, round_, share):
     """Resample the links of one sentence, word by word.
 
-    Parameters
-    ----------
-    scratch : SamplerScratch
-        Its fertilities are the state's, and kept so.
-    round_ : int
-        The sweep, from 0 on.
-    share : float
-        What a collected sweep counts; 0 for one that is not collected.
-
+    scratch (SamplerScratch): Its fertilities are the state's, and kept so.
+    round_ (int): The sweep, from 0 on.
+    share (float): What a collected sweep counts; 0 for one that is not collected.
     Others are those of `sweep` and `conditional`.
     """
     n_obs, n_con = observed.shape[0], given.shape[0]
@@ -243,27 +228,19 @@ def sweep(
 ):
     """Resample the links of sentences ``k0..k1``, ``sweeps`` times.
 
-    Parameters
-    ----------
-    text : Directed
-    sampled : Sampled
-        Its ``masses`` are on return the conditional distributions averaged over the collecting sweeps: link
+    text (Directed).
+    sampled: Its ``masses`` are on return the conditional distributions averaged over the collecting sweeps: link
         marginals.
-    counts : LinkCounts
-    means : LinkMeans
-        Added to while collecting and not frozen.
-    p_null, alpha : float
-        Share of words from NULL; concentration of the lexical prior, a pair.
-    burn : int
-        Sweeps before collecting begins.
-    frozen : bool
-        Leave the counts as they are (applying a model); then sentence after sentence takes all its sweeps, from
-        a generator seeded by the sentence itself and ``own_seed``. Else the counts follow the state, and a sweep goes
-        through all sentences.
-    generator : uint64 [1]
-    known_given, known_observed : int
-        Words from there on are not in the model; with ``frozen``.
-    scratch : SamplerScratch
+    counts (LinkCounts).
+    means (LinkMeans): Added to while collecting and not frozen.
+    p_null, alpha (float): Share of words from NULL; concentration of the lexical prior, a pair.
+    burn (int): Sweeps before collecting begins.
+    frozen (bool): Leave the counts as they are (applying a model); then sentence after sentence takes all its sweeps,
+        from a generator seeded by the sentence itself and ``own_seed``. Else the counts follow the state, and a sweep
+        goes through all sentences.
+    generator (uint64 [1]).
+    known_given, known_observed (int): Words from there on are not in the model; with ``frozen``.
+    scratch (SamplerScratch).
     """
     given_offsets, observed_offsets = text.given_offsets, text.observed_offsets
     fertility = scratch.fertility

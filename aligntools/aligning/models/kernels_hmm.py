@@ -69,17 +69,9 @@ def rows_for(width, cells):
 def forward_pass(emissions, null_emissions, p_null, jumps, reach, rows, posterior, shifted, want_jumps):
     """Write ``A(i)``, the forward probability of each position, scaled to sum to 1 with the null twins'.
 
-    Parameters
-    ----------
-    posterior : float32 [observed, width], output
-        ``A(i)`` of the real positions.
-    shifted : float32 [observed, width], output when ``want_jumps``
-        ``A(i) / Z(i)``, real and null.
-
-    Returns
-    -------
-    float
-        The natural logarithm of the sentence's likelihood.
+    posterior (float32 [observed, width], output): ``A(i)`` of the real positions.
+    shifted (float32 [observed, width], output when ``want_jumps``): ``A(i) / Z(i)``, real and null.
+    Returns the natural logarithm of the sentence's likelihood.
     """
     observed, width = emissions.shape
     p_real = np.float32(1.0) - p_null
@@ -212,27 +204,17 @@ def hmm_sentence(
 ):
     """Posteriors of one sentence in one direction.
 
-    Parameters
-    ----------
-    emissions : float32 [observed, width]
-        ``p(word j | word i)``; columns from ``length`` on are zero.
-    null_emissions : float32 [>= observed]
-    jumps : Jumps
-        Of this direction.
-    reach : Reach or None
-        Where words have classes: what `lay_out` wrote of the given sentence.
-    posterior : float32 [observed, width], output
-        ``P(a_j = i | both sentences)``; the rest up to 1 is NULL's.
-    shifted : float32 [observed, width], scratch: ``A(i') / Z(i')`` of every position, for the jump counts.
-    jump_counts : float64 [classes, 2, JUMP_SIZE], added to when ``want_jumps``
-        Expected jumps; and their exposure: the expected number of times that a jump was possible, each
-        divided by its ``Z``. The ratio of the two is the M-step that cannot lower the likelihood although
-        ``Z`` depends on the parameters (minorize-maximize, as Hunter 2004 does for Plackett-Luce models).
-
-    Returns
-    -------
-    float
-        The natural logarithm of the sentence's likelihood.
+    emissions (float32 [observed, width]): ``p(word j | word i)``; columns from ``length`` on are zero.
+    null_emissions (float32 [>= observed]).
+    jumps: Of this direction.
+    reach (Reach or None): Where words have classes: what `lay_out` wrote of the given sentence.
+    posterior (float32 [observed, width], output): ``P(a_j = i | both sentences)``; the rest up to 1 is NULL's.
+    shifted (float32 [observed, width], scratch): ``A(i') / Z(i')`` of every position, for the jump counts.
+    jump_counts (float64 [classes, 2, JUMP_SIZE], added to when ``want_jumps``): Expected jumps; and their exposure: the
+        expected number of times that a jump was possible, each divided by its ``Z``. The ratio of the two is the M-step
+        that cannot lower the likelihood although ``Z`` depends on the parameters (minorize-maximize, as Hunter 2004
+        does for Plackett-Luce models).
+    Returns the natural logarithm of the sentence's likelihood.
     """
     for i in range(length):
         rows.inverse[i] = normalizer(jumps.rows[0 if reach is None else reach.classes[i]], i, length)
@@ -251,14 +233,10 @@ def hmm_sentence(
 def emissions_of(cells, forward, given, observed, inverse, null, out, null_out):
     """Write one direction's emissions of a sentence pair, from its link matrix and words.
 
-    Parameters
-    ----------
-    forward, given, inverse
-        See `gather`.
-    observed : int32 [n_observed]; null : float32 [n_observed_words]
-    out : float32 [n_observed, width], output
-        ``p(observed word | given word)``, padded with zeros.
-    null_out : float32 [>= n_observed], output
+    forward, given, inverse: See `gather`.
+    observed (int32 [n_observed]); null (float32 [n_observed_words]).
+    out (float32 [n_observed, width], output): ``p(observed word | given word)``, padded with zeros.
+    null_out (float32 [>= n_observed], output).
     """
     n_given, n_observed = given.shape[0], observed.shape[0]
     gather(cells, forward, n_given, n_observed, given, inverse, out)
@@ -301,27 +279,18 @@ def hmm_block(
 ):
     """Replace the link matrices of sentences ``k0..k1`` by both directions' posteriors.
 
-    Parameters
-    ----------
-    pairs : Pairs
-    cells, reverse_cells : float32 [cells of the chunk]
-        Table values before normalization; ``reverse_cells`` may be ``cells`` itself (joint training).
-        On return: the product of the posteriors (``joint``, in ``cells``), or each direction's own.
-    s_inverse, t_inverse : float32 [n_words]
-        One over the sum that normalizes ``p(. | word)``.
-    s_null, t_null : float32 [n_words]
-        Probability of the word under NULL.
-    jumps : Jumps
-        Forward (states are source positions), then reverse.
-    reach : Reach or None
-        Where jumps depend on classes of words: these, and room for the longest of the sentences.
-    directions : int
-        1 forward, 2 reverse, 3 both.
-    jump_stride : int
-        Jumps are counted on every such sentence (0: on none).
-    jump_counts : float64 [2, classes, 2, JUMP_SIZE]; loglik : float64 [2, chunk], outputs
-    unlinked : (float32 [target tokens of the text], float32 [source tokens of the text]), outputs
-        Forward and reverse, the probability that each observed word is linked to NULL; not written where empty.
+    cells, reverse_cells (float32 [cells of the chunk]): Table values before normalization; ``reverse_cells`` may be
+        ``cells`` itself (joint training). On return: the product of the posteriors (``joint``, in ``cells``), or each
+        direction's own.
+    s_inverse, t_inverse (float32 [n_words]): One over the sum that normalizes ``p(. | word)``.
+    s_null, t_null (float32 [n_words]): Probability of the word under NULL.
+    jumps: Forward (states are source positions), then reverse.
+    reach (Reach or None): Where jumps depend on classes of words: these, and room for the longest of the sentences.
+    directions (int): 1 forward, 2 reverse, 3 both.
+    jump_stride (int): Jumps are counted on every such sentence (0: on none).
+    jump_counts (float64 [2, classes, 2, JUMP_SIZE]); loglik (float64 [2, chunk], outputs).
+    unlinked ((float32 [target tokens of the text], float32 [source tokens of the text]), outputs): Forward and reverse,
+        the probability that each observed word is linked to NULL; not written where empty.
     """
     s_offsets, t_offsets = pairs.s_offsets, pairs.t_offsets
     width = padded(max(longest_sentence(k0, k1, s_offsets), longest_sentence(k0, k1, t_offsets)))

@@ -10,14 +10,9 @@ from aligntools.ground.compiling import kernel
 def forward_posteriors(cells, s, t, inverse, null, p_null, tension, sums, prior_sums, out, features):
     """Write the posteriors of one pair where each target word chooses a source word; return the log-likelihood.
 
-    Parameters
-    ----------
-    cells, out : float32 [I, J]
-    s, t : int32 [I], [J]
-    inverse, null : float32 [n_source_words + 1], [n_target_words + 1]
-    sums, prior_sums : float32 [>= J], scratch
-    features : float64 [2], added to
-        See `ibm_block`.
+    cells, out (float32 [I, J]), s, t (int32 [I], [J]), inverse, null (float32 [n_source_words + 1], [n_target_words +
+        1]), sums, prior_sums (float32 [>= J], scratch).
+    features (float64 [2], added to): See `ibm_block`.
     """
     n_i, n_j = cells.shape
     diagonal = tension > 0.0
@@ -105,15 +100,11 @@ def ibm_block(
     The position prior is ``(1 - p0) exp(-tension |i/I - j/J|) / Z`` with 1-based positions; with tension 0
     it is IBM 1's. Arguments are those of ``hmm_block``; ``tension`` is float64 [2].
 
-    Parameters
-    ----------
-    joint : bool
-        Write the mean of the posteriors to ``cells``. (Their product, right for the HMM, starves IBM 1.)
-    features : float64 [2, 2], output
-        Posterior expectation of ``-|i/I - (j-1)/J|`` over real links, summed, and of the number of real links:
-        with `diagonal_expectation` they give the tension's gradient (Dyer et al. 2013, section 2.1), but for
-        the observed position, which counts from 0 here, as in fast_align. That draws the tension lower, more so
-        for short sentences, and measures better once the two directions are symmetrized.
+    joint (bool): Write the mean of the posteriors to ``cells``. (Their product, right for the HMM, starves IBM 1.)
+    features (float64 [2, 2], output): Posterior expectation of ``-|i/I - (j-1)/J|`` over real links, summed, and of the
+        number of real links: with `diagonal_expectation` they give the tension's gradient (Dyer et al. 2013, section
+        2.1), but for the observed position, which counts from 0 here, as in fast_align. That draws the tension lower,
+        more so for short sentences, and measures better once the two directions are symmetrized.
     """
     s_offsets, t_offsets = pairs.s_offsets, pairs.t_offsets
     longest = max(longest_sentence(k0, k1, s_offsets), longest_sentence(k0, k1, t_offsets))
@@ -237,11 +228,8 @@ def ibm1_block(
 def null_posteriors(k0, k1, base, s_offsets, t_offsets, cell_offsets, posteriors, forward, out):
     """Write the posterior of NULL for the words of one side of sentences ``k0..k1``: what links leave over.
 
-    Parameters
-    ----------
-    forward : bool
-        The target words choose, else the source words.
-    out : float32 [words of that side from sentence ``base`` on], output
+    forward (bool): The target words choose, else the source words.
+    out (float32 [words of that side from sentence ``base`` on], output).
     """
     for k in range(k0, k1):
         n_i, n_j = s_offsets[k + 1] - s_offsets[k], t_offsets[k + 1] - t_offsets[k]
@@ -285,10 +273,8 @@ def diagonal_features(k0, k1, base, s_offsets, t_offsets, cell_offsets, posterio
 def diagonal_expectation(lengths, counts, tension):
     """Expected ``-|i/I - j/J|`` under the position prior, summed over observed words and sentence shapes.
 
-    Parameters
-    ----------
-    lengths : int64 [n_shapes, 2]; counts : int64 [n_shapes]
-        Conditioning and observed lengths that occur, and how often.
+    lengths (int64 [n_shapes, 2]); counts (int64 [n_shapes]): Conditioning and observed lengths that occur, and how
+        often.
     """
     total = 0.0
     for s in range(lengths.shape[0]):

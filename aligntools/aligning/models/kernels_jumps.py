@@ -39,12 +39,9 @@ LANES = 16
 class Jumps(NamedTuple):
     """Jump parameters: of both directions, forward first, each array with one more axis; in the recursions of one.
 
-    Attributes
-    ----------
-    rows : float32 [classes, JUMP_SIZE]
-        One row, or one for each class of words. Row 0 has the first positions and is that of words without a class.
-    taps, back_taps : float32 [classes, TAPS]
-        ``h(d)`` and ``h(-d)``.
+    rows (float32 [classes, JUMP_SIZE]): One row, or one for each class of words. Row 0 has the first positions and is
+        that of words without a class.
+    taps, back_taps (float32 [classes, TAPS]): ``h(d)`` and ``h(-d)``.
     """
 
     rows: np.ndarray
@@ -55,15 +52,11 @@ class Jumps(NamedTuple):
 class Reach(NamedTuple):
     """What leaves each position of a sentence, where jumps depend on the class of the word there.
 
-    Attributes
-    ----------
-    s_classes, t_classes : int16 [n_words + 1]
-        Class of each source word, and of each target word; the last ones of unknown words.
-    classes : int16 [>= length]
-    steps : float32 [2 * WINDOW + 1, >= width]
-        ``h_c(d)`` by jump and position, 0 in the padding.
-    tails : float32 [>= width]
-        ``tail_c``, 0 in the padding.
+    s_classes, t_classes (int16 [n_words + 1]): Class of each source word, and of each target word; the last ones of
+        unknown words.
+    classes (int16 [>= length]).
+    steps (float32 [2 * WINDOW + 1, >= width]): ``h_c(d)`` by jump and position, 0 in the padding.
+    tails (float32 [>= width]): ``tail_c``, 0 in the padding.
     """
 
     s_classes: np.ndarray
@@ -83,12 +76,7 @@ def padded(length):
 def lay_out(jumps, classes, given, width, reach):
     """Write what leaves each position of a sentence, where words have classes.
 
-    Parameters
-    ----------
-    jumps : Jumps
-    classes : int16 [n_words + 1]
-    given : int32 [length]
-    reach : Reach, output
+    classes (int16 [n_words + 1]), given (int32 [length]), reach (Reach, output).
     """
     length = given.shape[0]
     for i in range(length):
@@ -107,13 +95,10 @@ def lay_out(jumps, classes, given, width, reach):
 def convolve(taps, padded, base, width, out):
     """Compute ``out[i] = base + sum_d taps[d + W] * padded[i - d]``.
 
-    Parameters
-    ----------
-    taps : float32 [TAPS]
-    padded : float32 [width + 2 * WINDOW + 2]
-        Index 0 lies at ``WINDOW + 1``: one more zero than the window keeps the last, empty tap in range.
-    width : int
-        A multiple of LANES.
+    taps (float32 [TAPS]).
+    padded (float32 [width + 2 * WINDOW + 2]): Index 0 lies at ``WINDOW + 1``: one more zero than the window keeps the
+        last, empty tap in range.
+    width (int): A multiple of LANES.
     """
     h0, h1, h2, h3, h4 = taps[0], taps[1], taps[2], taps[3], taps[4]
     h5, h6, h7, h8, h9 = taps[5], taps[6], taps[7], taps[8], taps[9]
@@ -154,11 +139,7 @@ def convolve(taps, padded, base, width, out):
 def spread(reach, before, mass, room, out):
     """Compute a step where words have classes: ``out[i] = mass + sum_d steps[d, i - d] * before[i - d]``.
 
-    Parameters
-    ----------
-    reach : Reach
-    before, out : float32 [width]
-    room : float32 [width + 2 * WINDOW], scratch
+    before, out (float32 [width]), room (float32 [width + 2 * WINDOW], scratch).
     """
     width = before.shape[0]
     room[:] = mass
@@ -174,12 +155,8 @@ def spread(reach, before, mass, room, out):
 def collect(reach, ahead, mass, out):
     """Compute the same step back: ``out[i] = tail * mass + sum_d steps[d, i] * ahead[i + d]``.
 
-    Parameters
-    ----------
-    reach : Reach
-    ahead : float32 [width + 2 * WINDOW + 2]
-        Padded as for `convolve`.
-    out : float32 [width]
+    ahead (float32 [width + 2 * WINDOW + 2]): Padded as for `convolve`.
+    out (float32 [width]).
     """
     width = out.shape[0]
     for i in range(width):
@@ -221,14 +198,10 @@ def first_positions(jumps, length, width, first, inverse):
 def count_step(before, ahead, row, mass, jumps, leaving, jump_counts):
     """Count the jumps of one step, each an ``A(i') / Z(i') h(d) beta(i)`` of the window, and the tail's rest.
 
-    Parameters
-    ----------
-    before : float32 [width]
-        ``A(i') / Z(i')`` before the step.
-    ahead : float32 [width + 2 W + 2]
-        ``p(word | i) beta(i)`` after it, padded; ``mass`` is its sum, ``row`` its convolution.
-    leaving : float32 [width], added to
-        How often each position was left, over its ``Z``.
+    before (float32 [width]): ``A(i') / Z(i')`` before the step.
+    ahead (float32 [width + 2 W + 2]): ``p(word | i) beta(i)`` after it, padded; ``mass`` is its sum, ``row`` its
+        convolution.
+    leaving (float32 [width], added to): How often each position was left, over its ``Z``.
     """
     width = before.shape[0]
     total = np.float32(0.0)

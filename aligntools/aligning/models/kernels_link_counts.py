@@ -21,15 +21,12 @@ FERTILITIES = 10
 class Sampled(NamedTuple):
     """The links being sampled of the observed words of a chunk, in one direction, and what they may be.
 
-    Attributes
-    ----------
-    state : int16 [tokens]
-        The position that each word is linked to, or -1 for NULL.
-    sizes : int8 [tokens]
-        How many candidates it has. Negative for words that are not sampled and keep the HMM's posteriors: the sure
-        ones, and those whose most probable pair the table does not have (a word that the model does not know).
-    positions : int16 [tokens, CANDIDATES]; entries : int32; masses : float32
-        The candidates from the most probable on; where the table has their pairs (-1: nowhere); link marginals.
+    state (int16 [tokens]): The position that each word is linked to, or -1 for NULL.
+    sizes (int8 [tokens]): How many candidates it has. Negative for words that are not sampled and keep the HMM's
+        posteriors: the sure ones, and those whose most probable pair the table does not have (a word that the model
+        does not know).
+    positions (int16 [tokens, CANDIDATES]); entries (int32); masses (float32): The candidates from the most probable on;
+        where the table has their pairs (-1: nowhere); link marginals.
     """
 
     state: np.ndarray
@@ -42,20 +39,16 @@ class Sampled(NamedTuple):
 class LinkCounts(NamedTuple):
     """The links of the whole text in one direction, counted.
 
-    Attributes
-    ----------
-    pairs : float32 [n_pairs]
-    words : float64 [n_given_words + 1]
-        Of the given words; at the end all words from NULL.
-    types : float32 [n_given_words]
-        Observed words that occur together with each given one: not counted, but what the lexical prior is over.
-    null : float64 [n_observed_words + 1]
-    jump_rows : int16 [n_given_words + 1]
-        Row of the jumps from each given word, not counted either; at the end that of words which are not known.
-    jumps : float64 [rows, 2 * JUMPS + 2]
-        By row; the last two are the sentence's beginning and, with what was given beforehand, all. A row ends with its
-        sum.
-    fertility : float32 [n_given_words, FERTILITIES]
+    pairs (float32 [n_pairs]).
+    words (float64 [n_given_words + 1]): Of the given words; at the end all words from NULL.
+    types (float32 [n_given_words]): Observed words that occur together with each given one: not counted, but what the
+        lexical prior is over.
+    null (float64 [n_observed_words + 1]).
+    jump_rows (int16 [n_given_words + 1]): Row of the jumps from each given word, not counted either; at the end that of
+        words which are not known.
+    jumps (float64 [rows, 2 * JUMPS + 2]): By row; the last two are the sentence's beginning and, with what was given
+        beforehand, all. A row ends with its sum.
+    fertility (float32 [n_given_words, FERTILITIES]).
     """
 
     pairs: np.ndarray
@@ -70,12 +63,9 @@ class LinkCounts(NamedTuple):
 class LinkMeans(NamedTuple):
     """Averages of `LinkCounts` over the sweeps that are collected.
 
-    Attributes
-    ----------
-    pairs : float32 [n_pairs]
-    jumps : float64 [rows, 2 * JUMPS + 2]
-    fertility : float64 [n_given_words, FERTILITIES]
-        A sweep's share of a frequent word's count would be lost in float32.
+    pairs (float32 [n_pairs]), jumps (float64 [rows, 2 * JUMPS + 2]).
+    fertility (float64 [n_given_words, FERTILITIES]): A sweep's share of a frequent word's count would be lost in
+        float32.
     """
 
     pairs: np.ndarray
@@ -128,15 +118,10 @@ def entry_of(c, n, positions, entries):
 def count_link(sign, c, given, entry, before, after, phi, counts):
     """Add (or with ``sign`` -1 remove) the link of a word to position ``c`` between two linked words.
 
-    Parameters
-    ----------
-    given : int32 [n_given]
-    entry : int
-        Of the pair of words in the table.
-    before, after : int
-        Positions of the nearest linked words before and after.
-    phi : int
-        The position's fertility without the link.
+    given (int32 [n_given]).
+    entry (int): Of the pair of words in the table.
+    before, after (int): Positions of the nearest linked words before and after.
+    phi (int): The position's fertility without the link.
     """
     word = given[c]
     counts.pairs[entry] += sign
@@ -159,12 +144,9 @@ def count_null(sign, word, given, before, after, counts):
 def add_sentence(given, observed, here, sign, counts, fertility):
     """Add (or with ``sign`` -1 remove) one sentence's sampled links to the counts.
 
-    Parameters
-    ----------
-    given, observed : int32 [n_given], [n_observed]
-    here : Sampled
-        Of the sentence.
-    fertility : int64 [>= n_given], scratch
+    given, observed (int32 [n_given], [n_observed]).
+    here (Sampled): Of the sentence.
+    fertility (int64 [>= n_given], scratch).
     """
     n_con = given.shape[0]
     fertility[:n_con] = 0

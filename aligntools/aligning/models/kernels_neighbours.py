@@ -33,18 +33,11 @@ _TINY = 1e-30
 class Ways(NamedTuple):
     """What is done with a sentence.
 
-    Attributes
-    ----------
-    relative : bool
-        IBM 4, else IBM 3.
-    climbs : bool
-        False: the HMM's posteriors stay, and its links are counted.
-    pegs : bool
-        Climb again with each word pegged to each place that is not far from the best.
-    paths : bool
-        Give the links of the best alignment alone.
-    counts : bool
-        Sum distances.
+    relative: IBM 4, else IBM 3.
+    climbs: False: the HMM's posteriors stay, and its links are counted.
+    pegs: Climb again with each word pegged to each place that is not far from the best.
+    paths: Give the links of the best alignment alone.
+    counts: Sum distances.
     """
 
     relative: bool
@@ -69,17 +62,9 @@ class Neighbours(NamedTuple):
 def neighbours_of(cepts, scores, n_given, n_observed, tables, relative, found, posterior, counts):
     """Find the neighbours of an alignment that no change improves, and the posteriors over it and them.
 
-    Parameters
-    ----------
-    found : Neighbours, output
-    posterior : float32 [n_observed, n_given + 1], output
-
-    Returns
-    -------
-    n : int
-        Neighbours found.
-    total : float
-        Their probability and the alignment's, over the alignment's.
+    found (Neighbours, output), posterior (float32 [n_observed, n_given + 1], output).
+    Returns n: Neighbours found.
+    Returns total: Their probability and the alignment's, over the alignment's.
     """
     n, total = 0, 1.0
     for o in range(n_observed):
@@ -110,14 +95,9 @@ def neighbours_of(cepts, scores, n_given, n_observed, tables, relative, found, p
 def count_neighbours(cepts, n_given, tables, found, n, total, relative, fewer, more, k, counts):
     """Count fertilities and, with ``relative``, IBM 4's distances over an alignment and its neighbours.
 
-    Parameters
-    ----------
-    found, n, total
-        What `neighbours_of` gave.
-    fewer, more : float32 [n_given], added to
-        Probability of one word less in each cept, and of one more.
-    k : int
-        The sentence, within its chunk.
+    found, n, total: What `neighbours_of` gave.
+    fewer, more (float32 [n_given], added to): Probability of one word less in each cept, and of one more.
+    k (int): The sentence, within its chunk.
     """
     if relative:
         count_distances(cepts, n_given, tables, counts)
@@ -154,11 +134,8 @@ def climb_all(
 
     The alignment is then the best one found.
 
-    Parameters
-    ----------
-    rounds : int
-        See `climb`.
-    best : int32 [>= n_observed], scratch
+    rounds (int): See `climb`.
+    best (int32 [>= n_observed], scratch).
     """
     highest, n, x = -np.inf, 0, -1
     while x < n:
@@ -193,10 +170,8 @@ def climb_all(
 def write_scores(emissions, null_emissions, tables, relative, prior, n_given, n_observed, scores):
     """Write the scores of links [n_observed, n_given + 1]: of translations and, for IBM 3, of positions.
 
-    Parameters
-    ----------
-    emissions : float32 [n_observed, >= n_given]; null_emissions : float32 [>= n_observed]
-    prior : float32 [n_given, n_observed], scratch
+    emissions (float32 [n_observed, >= n_given]); null_emissions (float32 [>= n_observed]), prior (float32 [n_given,
+        n_observed], scratch).
     """
     for o in range(n_observed):
         scores[o, 0] = np.log(max(null_emissions[o], _TINY))
@@ -250,16 +225,12 @@ def write_links(cepts, of_hmm, posterior, ways, forward, n_given, n_observed, ow
 def cept_block(k0, k1, text, cells, forward, inverse, null, jumps, p_null, tables, ways, counts):
     """Replace the link matrices of sentences ``k0..k1`` by one direction's posteriors over neighbourhoods.
 
-    Parameters
-    ----------
-    text : Directed
-    cells : float32 [cells of the chunk]
-        Table values before normalization; on return ``p(link)``, or with ``ways.paths`` 1 for each link.
-    inverse, null : float32 [n_words]
-        What normalizes each given word; probability of each observed one under NULL.
-    jumps : Jumps
-        Of this direction, with ``p_null`` the HMM's.
-    counts : CeptCounts
+    text (Directed).
+    cells (float32 [cells of the chunk]): Table values before normalization; on return ``p(link)``, or with
+        ``ways.paths`` 1 for each link.
+    inverse, null (float32 [n_words]): What normalizes each given word; probability of each observed one under NULL.
+    jumps: Of this direction, with ``p_null`` the HMM's.
+    counts (CeptCounts).
     """
     given_offsets, observed_offsets = text.given_offsets, text.observed_offsets
     width = padded(max(longest_sentence(k0, k1, given_offsets), longest_sentence(k0, k1, observed_offsets)))

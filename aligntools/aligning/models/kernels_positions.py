@@ -16,12 +16,10 @@ from aligntools.ground.compiling import kernel
 class PositionBlocks(NamedTuple):
     """A table of positions.
 
-    Attributes
-    ----------
-    shape_of : int32 [longest + 1, longest + 1]
-        Block for a length of the given and of the observed side (longer ones are looked up as the longest), or -1.
-    shapes : int32 [n, 2]; starts : int64 [n + 1]; values : float
-        Columns and rows of each block, and where it lies in ``values``.
+    shape_of (int32 [longest + 1, longest + 1]): Block for a length of the given and of the observed side (longer ones
+        are looked up as the longest), or -1.
+    shapes (int32 [n, 2]); starts (int64 [n + 1]); values: Columns and rows of each block, and where it lies in
+        ``values``.
     """
 
     shape_of: np.ndarray
@@ -33,14 +31,9 @@ class PositionBlocks(NamedTuple):
 class Outcome(NamedTuple):
     """What is found of a chunk in one direction beside posteriors.
 
-    Attributes
-    ----------
-    uses : float [given words of the chunk]
-        Expected number of words that chose each given word, under P.
-    nulls : float [2, observed words of the chunk]
-        P of NULL; the same of ``2 Q - P``.
-    loglik, objective : float64 [chunk]
-        ``ln Z1`` and ``ln Z2 - ln Z1``.
+    uses (float [given words of the chunk]): Expected number of words that chose each given word, under P.
+    nulls (float [2, observed words of the chunk]): P of NULL; the same of ``2 Q - P``.
+    loglik, objective (float64 [chunk]): ``ln Z1`` and ``ln Z2 - ln Z1``.
     """
 
     uses: np.ndarray
@@ -59,10 +52,8 @@ def scaled(x, n, size):
 def write_prior(block, rows, columns, n_given, n_observed, tension, out):
     """Write ``p(g | o)`` to ``out`` [n_observed, >= n_given], each row summing to 1.
 
-    Parameters
-    ----------
-    block : float [rows * columns]
-        The table's probabilities; with ``rows = 0`` the prior is ``exp(-tension |g/G - o/O|) / Z``, 1-based.
+    block (float [rows * columns]): The table's probabilities; with ``rows = 0`` the prior is ``exp(-tension |g/G -
+        o/O|) / Z``, 1-based.
     """
     for o in range(n_observed):
         total = 0.0
@@ -83,26 +74,14 @@ def write_prior(block, rows, columns, n_given, n_observed, tension, out):
 def word_posteriors(e, prior, p_null, null_e, q):
     """Turn one observed word's emissions into its posteriors, and those with every emission squared.
 
-    Parameters
-    ----------
-    e : float [n_given]
-        ``p(word | g)``; on return ``P(g)``, times the first sum returned.
-    prior : float [n_given]
-        ``p(g)``, summing to 1.
-    null_e : float64
-        The word's probability under NULL.
-    q : float [n_given], output
-        ``Q(g)`` (equation 29), times the second sum returned.
-
-    Returns
-    -------
-    one, two : float64
-        The sums over ``g`` and NULL: ``Z1`` and ``Z2`` of the word, scaled.
-    null_one, null_two : float64
-        NULL's part of them.
-    log_top : float64
-        The logarithm of the scale: emissions are divided by the largest, so that squares stay in single
-        precision's range.
+    e (float [n_given]): ``p(word | g)``; on return ``P(g)``, times the first sum returned.
+    prior (float [n_given]): ``p(g)``, summing to 1.
+    null_e (float64): The word's probability under NULL.
+    q (float [n_given], output): ``Q(g)`` (equation 29), times the second sum returned.
+    Returns one, two (float64): The sums over ``g`` and NULL: ``Z1`` and ``Z2`` of the word, scaled.
+    Returns null_one, null_two (float64): NULL's part of them.
+    Returns log_top (float64): The logarithm of the scale: emissions are divided by the largest, so that squares stay in
+        single precision's range.
     """
     n_given = e.shape[0]
     top = max(null_e, 1e-37)
@@ -127,17 +106,12 @@ def word_posteriors(e, prior, p_null, null_e, q):
 def add_word(e, q, prior, one, two, squared, place, length, on_diagonal, used, features):
     """Add one observed word's posteriors to what each given word is used for, and to the tension's slope.
 
-    Parameters
-    ----------
-    e, q : float [n_given]
-        As `word_posteriors` leaves them; on return P, or with ``squared`` ``2 Q - P``; and ``Q - P``.
-    place, length : int
-        The word's, counted from 0, and the observed side's.
-    on_diagonal : bool
-        The prior is the diagonal's.
-    used : float [n_given], added to
-    features : float64 [2], added to
-        See `positioned_block`.
+    e, q (float [n_given]): As `word_posteriors` leaves them; on return P, or with ``squared`` ``2 Q - P``; and ``Q -
+        P``.
+    place, length (int): The word's, counted from 0, and the observed side's.
+    on_diagonal (bool): The prior is the diagonal's.
+    used (float [n_given], added to).
+    features (float64 [2], added to): See `positioned_block`.
     """
     n_given = e.shape[0]
     mean, links, slope = 0.0, 0.0, 0.0
@@ -161,18 +135,11 @@ def add_word(e, q, prior, one, two, squared, place, length, on_diagonal, used, f
 def sentence_posteriors(p, q, prior, words, null, p_null, squared, on_diagonal, used, nulls, features):
     """Turn one pair's emissions into posteriors, word by word.
 
-    Parameters
-    ----------
-    p, q, prior : float [n_observed, n_given]
-        Emissions, on return the posteriors; scratch, on return ``Q - P``; ``p(g | o)``.
-    words : int32 [n_observed]
-    used : float [n_given]; nulls : float [2, n_observed], outputs
-        See `Outcome`.
-
-    Returns
-    -------
-    loglik, objective : float64
-        ``ln Z1`` and ``ln Z2 - ln Z1``.
+    p, q, prior (float [n_observed, n_given]): Emissions, on return the posteriors; scratch, on return ``Q - P``; ``p(g
+        | o)``.
+    words (int32 [n_observed]).
+    used (float [n_given]); nulls (float [2, n_observed], outputs): See `Outcome`.
+    Returns loglik, objective (float64): ``ln Z1`` and ``ln Z2 - ln Z1``.
     """
     log_one = 0.0
     log_two = 0.0
@@ -200,23 +167,15 @@ def positioned_block(
     ``Z2 = sum_z P(z) P(x | z)^2`` (equations 23-25); words are independent here, so that both are products over
     them. Q is the posterior with emissions squared (equation 29).
 
-    Parameters
-    ----------
-    text : Directed
-    cells : float [cells of the chunk]
-        Table values before normalization; on return the posteriors P, or with ``squared`` 2 Q - P: what equation
-        26 calls for.
-    forward : bool
-        The given side is the source, by which link matrices have their rows.
-    inverse : float [n_given_words]; null : float [n_observed_words]
-    tension : float
-        Of the diagonal, where the table has no shapes.
-    table : PositionBlocks
-    apart : float [cells of the chunk or 0], output
-        Q - P, for the prior's gradient (equation 27).
-    outcome : Outcome
-    features : float64 [2], added to
-        Slope of the objective along the tension, and expected links under P.
+    text (Directed).
+    cells (float [cells of the chunk]): Table values before normalization; on return the posteriors P, or with
+        ``squared`` 2 Q - P: what equation 26 calls for.
+    forward (bool): The given side is the source, by which link matrices have their rows.
+    inverse (float [n_given_words]); null (float [n_observed_words]).
+    tension (float): Of the diagonal, where the table has no shapes.
+    table (PositionBlocks).
+    apart (float [cells of the chunk or 0], output): Q - P, for the prior's gradient (equation 27).
+    features (float64 [2], added to): Slope of the objective along the tension, and expected links under P.
     """
     given_offsets, observed_offsets = text.given_offsets, text.observed_offsets
     limit = table.shape_of.shape[0] - 1
@@ -274,13 +233,10 @@ def collect_positions(
 ):
     """Add link matrices to the counts of groups ``a..b`` of sentences that have the same shape.
 
-    Parameters
-    ----------
-    bounds : int64 [n_groups + 1]; sentences : int64
-        Sentences of a group, of the whole text, are ``sentences[bounds[x]:bounds[x + 1]]``.
-    shape_ids : int64 [n_groups]
-        The block of each group.
-    counts : float32, as long as the table's values, added to
+    bounds (int64 [n_groups + 1]); sentences (int64): Sentences of a group, of the whole text, are
+        ``sentences[bounds[x]:bounds[x + 1]]``.
+    shape_ids (int64 [n_groups]): The block of each group.
+    counts (float32, as long as the table's values, added to).
     """
     for x in range(a, b):
         s = shape_ids[x]

@@ -10,21 +10,12 @@ from aligntools.ground.compiling import kernel
 def viterbi_sentence(emissions, length, observed, jumps, log_jumps, classes, p_null, null_emissions, path):
     """Most probable path of one sentence in one direction, in log space.
 
-    Parameters
-    ----------
-    emissions : float32 [observed, >= length]
-        ``p(word j | word i)``.
-    jumps : float32 [rows, JUMP_SIZE]; log_jumps : float64 [rows, JUMP_SIZE]
-        Weights of jumps, and their logarithms. Row 0 has the first positions.
-    classes : int16 [length]
-        The row of the jumps that leave each position.
-    path : int32 [observed], output
-        The position, or -1 for NULL. Ties go to the lowest position.
-
-    Returns
-    -------
-    float
-        Natural logarithm of the path's probability.
+    emissions (float32 [observed, >= length]): ``p(word j | word i)``.
+    jumps (float32 [rows, JUMP_SIZE]); log_jumps (float64 [rows, JUMP_SIZE]): Weights of jumps, and their logarithms.
+        Row 0 has the first positions.
+    classes (int16 [length]): The row of the jumps that leave each position.
+    path (int32 [observed], output): The position, or -1 for NULL. Ties go to the lowest position.
+    Returns natural logarithm of the path's probability.
     """
     inverse = np.empty(length, np.float32)
     for i in range(length):
@@ -101,12 +92,8 @@ def viterbi_block(
 ):
     """Replace table values by 1 where the Viterbi path of one direction links, and 0 elsewhere.
 
-    Parameters
-    ----------
-    jumps : float32 [rows, JUMP_SIZE]
-        Of this direction.
-    classes : int16 [n_given_words + 1]
-        The row of the jumps that leave each given word.
+    jumps (float32 [rows, JUMP_SIZE]): Of this direction.
+    classes (int16 [n_given_words + 1]): The row of the jumps that leave each given word.
     """
     log_jumps = np.log(jumps.astype(np.float64) + 1e-300)
     for k in range(k0, k1):

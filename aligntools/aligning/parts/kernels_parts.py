@@ -30,29 +30,17 @@ def merge_rows(
 ):
     """Sum the rows that parts have of source words ``v0..v1``; say where each of their entries is now.
 
-    Parameters
-    ----------
-    rows : int32 [n]
-        The source words of the parts' rows, ascending; those of one word in the order of the parts.
-    begins, ends : int64 [n]
-        Where the rows lie in ``ids`` and ``counts``.
-    ids, counts : int32 and float32 [n_entries]
-    source_mass : float64 [v1 - v0]
-    target_mass : float64 [n_target_words]
-    keep : float
-        A pair seen less than this many times as often as if the words were independent is left out.
-    dense : float32 [n_target_words], zero on entry and on exit; touched, place : int32 [n_target_words], scratch
-    row_ptr : int64 [v1 - v0 + 1], output
-    distinct : int64 [v1 - v0], output
-        How many target words any of the rows has.
-    out_ids, out_counts : int32 and float32 [n_entries], output
-    places : int32 [n_entries], output
-        Where each entry of the parts is in the output, -1 where it is left out.
-
-    Returns
-    -------
-    int
-        Entries written.
+    rows (int32 [n]): The source words of the parts' rows, ascending; those of one word in the order of the parts.
+    begins, ends (int64 [n]): Where the rows lie in ``ids`` and ``counts``.
+    ids, counts (int32 and float32 [n_entries]), source_mass (float64 [v1 - v0]), target_mass (float64
+        [n_target_words]).
+    keep (float): A pair seen less than this many times as often as if the words were independent is left out.
+    dense (float32 [n_target_words], zero on entry and on exit); touched, place (int32 [n_target_words], scratch),
+        row_ptr (int64 [v1 - v0 + 1], output).
+    distinct (int64 [v1 - v0], output): How many target words any of the rows has.
+    out_ids, out_counts (int32 and float32 [n_entries], output).
+    places (int32 [n_entries], output): Where each entry of the parts is in the output, -1 where it is left out.
+    Returns entries written.
     """
     stack = np.empty((64, 2), np.int64)
     n = 0

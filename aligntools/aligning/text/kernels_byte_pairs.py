@@ -73,26 +73,14 @@ def best_pair(counts, n_pairs, lefts, rights, spelling, begins, ends):
 def learn_merges(letters, starts, weights, n_letters, longest, most, least):
     """Merge the most frequent pair of neighbouring pieces, again and again.
 
-    Parameters
-    ----------
-    letters : int32 [letters]
-        Of all words, numbered in alphabetical order; a letter is a piece of the same number.
-    starts : int64 [words + 1]
-    weights : int64 [words]
-        How often each word occurs, above 0.
-    longest : int
-        Letters of the longest word.
-    most : int
-        Merges wanted; those that were learned before and come again do not count.
-    least : int
-        A rarer pair is not merged.
-
-    Returns
-    -------
-    left, right : int32 [merges]
-        Pieces that become one.
-    spelling : int32 [letters of all pieces], ends : int64 [pieces]
-        How pieces are spelled, one after another.
+    letters (int32 [letters]): Of all words, numbered in alphabetical order; a letter is a piece of the same number.
+    starts (int64 [words + 1]).
+    weights (int64 [words]): How often each word occurs, above 0.
+    longest (int): Letters of the longest word.
+    most (int): Merges wanted; those that were learned before and come again do not count.
+    least (int): A rarer pair is not merged.
+    Returns left, right (int32 [merges]): Pieces that become one.
+    Returns spelling (int32 [letters of all pieces]); ends (int64 [pieces]): How pieces are spelled, one after another.
     """
     size = len(letters)
     room = 3 * size + 1  # a merge makes two new pairs at most, and leaves one piece less
@@ -181,24 +169,13 @@ def learn_merges(letters, starts, weights, n_letters, longest, most, least):
 def cut_words(letters, starts, longest, lefts, rights, made, n_pieces, out, sizes):
     """Cut words into pieces, by merging what was learned first, wherever it stands, again and again.
 
-    Parameters
-    ----------
-    letters : int32 [letters]
-        Of all words; a letter that is no piece has a number of its own, ``n_pieces`` or above.
-    starts : int64 [words + 1]
-    longest : int
-        Longer words stay whole.
-    lefts, rights, made : int32 [merges]
-        Which pieces become one, and which one, in the order in which it was learned.
-    out : int32 [letters], output
-        Pieces of all words; -1 is a word that stays whole.
-    sizes : int64 [words], output
-        Pieces of each word.
-
-    Returns
-    -------
-    int
-        Pieces of all words together.
+    letters (int32 [letters]): Of all words; a letter that is no piece has a number of its own, ``n_pieces`` or above.
+    starts (int64 [words + 1]).
+    longest (int): Longer words stay whole.
+    lefts, rights, made (int32 [merges]): Which pieces become one, and which one, in the order in which it was learned.
+    out (int32 [letters], output): Pieces of all words; -1 is a word that stays whole.
+    sizes (int64 [words], output): Pieces of each word.
+    Returns pieces of all words together.
     """
     width = 2
     while width < 2 * len(lefts):

@@ -17,13 +17,10 @@ from aligntools.ground.compiling import kernel
 def index_words(tokens, offsets, k0, k1, start, sentence, position):
     """List the occurrences of every word in sentences ``k0..k1``, by word, in text order.
 
-    Parameters
-    ----------
-    tokens, offsets : int32 [n_tokens], int64 [n_sentences + 1]
-    start : int64 [n_words + 2], output
-        Word ``v``'s occurrences are ``start[v]:start[v + 1]``.
-    sentence, position : int32 [tokens of the chunk], output
-        The sentence, and the place in it; ``position`` may be empty when it is not wanted.
+    tokens, offsets (int32 [n_tokens], int64 [n_sentences + 1]).
+    start (int64 [n_words + 2], output): Word ``v``'s occurrences are ``start[v]:start[v + 1]``.
+    sentence, position (int32 [tokens of the chunk], output): The sentence, and the place in it; ``position`` may be
+        empty when it is not wanted.
     """
     start[:] = 0
     for p in range(offsets[k0], offsets[k1]):
@@ -44,11 +41,9 @@ def index_words(tokens, offsets, k0, k1, start, sentence, position):
 def sort_ids(ids, stack):
     """Sort in place: quicksort, short parts by insertion. (NumPy's takes a second and a half to compile.)
 
-    Parameters
-    ----------
-    ids : int32 [n]
-    stack : int64 [64, 2], scratch
-        Parts that wait: the longer of two always does, so that there are never more than log2(n).
+    ids (int32 [n]).
+    stack (int64 [64, 2], scratch): Parts that wait: the longer of two always does, so that there are never more than
+        log2(n).
     """
     low, high, height = 0, ids.shape[0] - 1, 0
     while True:
@@ -112,22 +107,13 @@ def cooccurrence_rows(
     directions' uniform posteriors as weights this is IBM 1's first iteration. A pair seen less than
     ``keep`` times as often as if the words were independent is left out (``keep = 0`` keeps all).
 
-    Parameters
-    ----------
-    start, sentence : the source side's index over the whole corpus.
-    tokens, offsets : the target side.
-    weights : float32 [n_sentences]
-    source_mass, target_mass : float64 [n_words]
-        Sums of the weighted counts by word; ``total_mass`` of them all.
-    dense : float32 [n_target_words], zero on entry and on exit; touched : int32 [n_target_words]
-    row_types, row_sizes : int32 [v1 - v0], output
-        How many target words occur with the word; how many of these are kept.
-    out_ids, out_counts : int32 and float32 [capacity], output
-
-    Returns
-    -------
-    (int, int)
-        The word it stopped before (``v1``, or an earlier one when the output is full), entries written.
+    weights (float32 [n_sentences]).
+    source_mass, target_mass (float64 [n_words]): Sums of the weighted counts by word; ``total_mass`` of them all.
+    dense (float32 [n_target_words], zero on entry and on exit); touched (int32 [n_target_words]).
+    row_types, row_sizes (int32 [v1 - v0], output): How many target words occur with the word; how many of these are
+        kept.
+    out_ids, out_counts (int32 and float32 [capacity], output).
+    Returns the word it stopped before (``v1``, or an earlier one when the output is full), entries written.
     """
     n = 0
     stack = np.empty((64, 2), np.int64)
@@ -300,14 +286,9 @@ def lookup_cells(
 def interpolate_counts(v0, v1, ptr, ids, s_whole, t_whole, s_part, t_part, kept, before, found):
     """Scale the counts of some sentences up to the whole text, and mix them with those before, for words ``v0..v1``.
 
-    Parameters
-    ----------
-    s_whole, t_whole, s_part, t_part : float32 [n_words]
-        How often words occur in the text, and in these sentences.
-    kept : float
-        What the counts before weigh, in occurrences of the rarer word of a pair.
-    before, found : float32 [n_pairs]
-        Of the whole text before; of these sentences, and of the whole text on return.
+    s_whole, t_whole, s_part, t_part (float32 [n_words]): How often words occur in the text, and in these sentences.
+    kept (float): What the counts before weigh, in occurrences of the rarer word of a pair.
+    before, found (float32 [n_pairs]): Of the whole text before; of these sentences, and of the whole text on return.
     """
     for v in range(v0, v1):
         for x in range(ptr[v], ptr[v + 1]):

@@ -13,14 +13,9 @@ from aligntools.ground.compiling import kernel
 class Pairs(NamedTuple):
     """The sentence pairs of a chunk.
 
-    Attributes
-    ----------
-    base : int
-        The chunk's first sentence, which ``cell_offsets`` and what kernels write a sentence count from.
-    s_tokens, t_tokens : int32 [tokens of the text]
-    s_offsets, t_offsets : int64 [sentences of the text + 1]
-    cell_offsets : int64 [sentences of the chunk + 1]
-        Where each sentence's link matrix begins.
+    base: The chunk's first sentence, which ``cell_offsets`` and what kernels write a sentence count from.
+    s_tokens, t_tokens (int32 [tokens of the text]), s_offsets, t_offsets (int64 [sentences of the text + 1]).
+    cell_offsets (int64 [sentences of the chunk + 1]): Where each sentence's link matrix begins.
     """
 
     base: int
@@ -55,12 +50,8 @@ def longest_sentence(k0, k1, offsets):
 def gather(cells, forward, n_given, n_observed, given, inverse, out):
     """Copy a link matrix to ``out`` [n_observed, >= n_given] as ``p(observed word | given word)``.
 
-    Parameters
-    ----------
-    forward : bool
-        The given side is the source, which the matrix has its rows by.
-    given : int32 [n_given]; inverse : float [n_given_words]
-        The given words, and what normalizes each of them.
+    forward (bool): The given side is the source, which the matrix has its rows by.
+    given (int32 [n_given]); inverse (float [n_given_words]): The given words, and what normalizes each of them.
     """
     if forward:
         for g in range(n_given):

@@ -18,10 +18,7 @@ from aligntools.ground.compiling import kernel
 def scale_emissions(e, null_e, length):
     """Divide each word's emissions by the largest, so that squares stay in single precision's range.
 
-    Returns
-    -------
-    float64
-        The sum of the logarithms of what they were divided by.
+    Returns float64: the sum of the logarithms of what they were divided by.
     """
     logs = 0.0
     for o in range(e.shape[0]):
@@ -64,15 +61,10 @@ def combine(p, q, length, used, nulls):
 def reconstruct_block(k0, k1, text, cells, forward, inverse, null, p_null, jumps, outcome, jump_counts):
     """What reconstruction needs of sentences ``k0..k1`` in one direction: ``positioned_block`` for the HMM.
 
-    Parameters
-    ----------
-    cells : float [cells of the chunk]
-        Table values before normalization; on return ``2 Q - P``.
-    jumps : Jumps
-        Of this direction.
-    jump_counts : float64 [2, 2, JUMP_SIZE], added to
-        Expected jumps and exposures (see ``hmm_sentence``) under P, then under Q.
-
+    cells (float [cells of the chunk]): Table values before normalization; on return ``2 Q - P``.
+    jumps: Of this direction.
+    jump_counts (float64 [2, 2, JUMP_SIZE], added to): Expected jumps and exposures (see ``hmm_sentence``) under P, then
+        under Q.
     Others are those of ``positioned_block``.
     """
     given_offsets, observed_offsets = text.given_offsets, text.observed_offsets
@@ -121,14 +113,10 @@ def slopes(ptr, ids, by_id, p, counts, totals, sums):
 
     Distributions are rows ``ptr[v]..ptr[v + 1]`` of a flat array, or with ``by_id`` what has the same ``ids``.
 
-    Parameters
-    ----------
-    p : float32 [n]
-    counts : float32 [n]
-        ``p`` times the slope of the objective; on return the exponents.
-    totals : float64 [n_groups]
-        How often each distribution was used; one that never was stays as it is.
-    sums : float64 [n_groups], output
+    p (float32 [n]).
+    counts (float32 [n]): ``p`` times the slope of the objective; on return the exponents.
+    totals (float64 [n_groups]): How often each distribution was used; one that never was stays as it is.
+    sums (float64 [n_groups], output).
     """
     sums[:] = 0.0
     for v in range(ptr.shape[0] - 1):
@@ -157,13 +145,9 @@ def agreement(ptr, ids, by_id, p, ways, before, rates, step, sums):
 def move(ptr, ids, by_id, p, ways, rates, step, least, sums, out):
     """Write ``p * exp(rate * way)``, every distribution scaled to the sum that it had.
 
-    Parameters
-    ----------
-    step : float
-        Limit of an exponent.
-    least : float
-        What is above 0 stays at least this.
-    sums : float64 [2, n_groups], scratch
+    step (float): Limit of an exponent.
+    least (float): What is above 0 stays at least this.
+    sums (float64 [2, n_groups], scratch).
     """
     sums[:] = 0.0
     for v in range(ptr.shape[0] - 1):
@@ -185,14 +169,10 @@ def move(ptr, ids, by_id, p, ways, rates, step, least, sums, out):
 def smooth(ptr, ids, by_id, p, words, strength, uses, sums):
     """Mix distributions with the text's own words, as if each had been used ``strength`` times more; in place.
 
-    Parameters
-    ----------
-    words : float64 [n_observed_words]
-        How often each occurs; a distribution is drawn to the share of each among the words that it has.
-    uses : float64 [n_groups]
-        How often each distribution was used.
-    sums : float64 [n_groups], output
-        One over what ``words`` sums to over each distribution, as `pull` takes it.
+    words (float64 [n_observed_words]): How often each occurs; a distribution is drawn to the share of each among the
+        words that it has.
+    uses (float64 [n_groups]): How often each distribution was used.
+    sums (float64 [n_groups], output): One over what ``words`` sums to over each distribution, as `pull` takes it.
     """
     sums[:] = 0.0
     for v in range(ptr.shape[0] - 1):

@@ -19,7 +19,7 @@ import numpy as np
 from aligntools.ground.compiling import kernel
 
 
-class Rules(NamedTuple):
+class TensorRules(NamedTuple):
     """Probabilities of rules, or sums over them."""
 
     roots: np.ndarray  # float64 [K]
@@ -29,7 +29,7 @@ class Rules(NamedTuple):
     tags: np.ndarray  # float64 [T, T, K]: TT
 
 
-class Chart(NamedTuple):
+class TensorChart(NamedTuple):
     """Memory of a sentence of up to n words; spans are i, j with j one beyond the last word."""
 
     inside: np.ndarray  # float64 [n, n + 1, K]
@@ -200,13 +200,9 @@ def decode(tags, offsets, first, last, rules, chart, counts, best, splits, label
     Writes for each sentence of n words 2 n - 1 nodes in ``labels`` at ``2 * offset - s``: begin, end and symbol (-1 for
     a word, -2 where the grammar has no tree: then every node branches to the right), parents before children.
 
-    Parameters
-    ----------
-    best, splits : float64 and int64 [n, n + 1]
-        Memory.
-    labels : int32 [2 * words - sentences, 3]
-    scores : float64 [sentences]
-        Log-probabilities; -inf where there is no tree, 0 of a word alone.
+    best, splits (float64 and int64 [n, n + 1]): Memory.
+    labels (int32 [2 * words - sentences, 3]).
+    scores (float64 [sentences]): Log-probabilities; -inf where there is no tree, 0 of a word alone.
     """
     size = len(rules.roots)
     stack = np.empty((chart.inside.shape[0] + 1, 2), np.int64)

@@ -37,7 +37,7 @@ class DenseRules:
         size = round(rules.shape[1] ** 0.5)
         return cls(roots[0], rules.reshape(len(rules), size, size))
 
-    def tables(self) -> kernels_dense.Rules:
+    def tables(self) -> kernels_dense.TensorRules:
         """Return copies as kernels read them."""
         k = len(self.roots)
         parts = (
@@ -46,10 +46,10 @@ class DenseRules:
             self.rules[:, :k, k:].transpose(2, 0, 1),
             self.rules[:, k:, k:].transpose(1, 2, 0),
         )
-        return kernels_dense.Rules(self.roots.copy(), *map(np.ascontiguousarray, parts))
+        return kernels_dense.TensorRules(self.roots.copy(), *map(np.ascontiguousarray, parts))
 
     @classmethod
-    def of_tables(cls, tables: kernels_dense.Rules) -> "DenseRules":
+    def of_tables(cls, tables: kernels_dense.TensorRules) -> "DenseRules":
         """Put together what `tables` returned."""
         k, size = len(tables.roots), len(tables.roots) + len(tables.tags)
         rules = np.empty((k, size, size))
@@ -60,16 +60,16 @@ class DenseRules:
         return cls(tables.roots.copy(), rules)
 
 
-def chart(longest: int, size: int) -> kernels_dense.Chart:
+def chart(longest: int, size: int) -> kernels_dense.TensorChart:
     """Return memory for sentences of up to so many words and a grammar of so many symbols."""
     spans = longest, longest + 1
     square = size, size
-    return kernels_dense.Chart(
+    return kernels_dense.TensorChart(
         np.zeros((*spans, size)), np.zeros((*spans, size)), np.zeros(spans), np.zeros(square), np.zeros(square)
     )
 
 
-def zeros(symbols: int, tags: int) -> kernels_dense.Rules:
+def zeros(symbols: int, tags: int) -> kernels_dense.TensorRules:
     """Return tables of rules that are all 0."""
     return DenseRules(np.zeros(symbols), np.zeros((symbols, symbols + tags, symbols + tags))).tables()
 
@@ -90,7 +90,7 @@ def expected_counts(
     """
     lengths, size, n_tags, tables = np.diff(offsets), len(weights.roots), weights.n_tags, weights.tables()
 
-    def work(block: tuple[int, int]) -> tuple[kernels_dense.Rules, float, int]:
+    def work(block: tuple[int, int]) -> tuple[kernels_dense.TensorRules, float, int]:
         counts = zeros(size, n_tags)
         memory = chart(int(lengths[block[0] : block[1]].max()), size)
         return counts, *kernels_dense.expect(tags, offsets, *block, tables, memory, counts)

@@ -31,7 +31,7 @@ class Expected:
     """
 
     value: float
-    tables: kernels_dense.Rules
+    tables: kernels_dense.TensorRules
     posteriors: np.ndarray
 
 
@@ -39,12 +39,12 @@ class Expected:
 class _Places:
     """The rules of a sentence, whose tags are its places."""
 
-    tables: kernels_dense.Rules
+    tables: kernels_dense.TensorRules
     shares: np.ndarray  # float64 [words, preterminals]: of each word, up to a factor
     lost: float  # the logarithm of the factors
 
 
-def _places(tables: kernels_dense.Rules, emissions: np.ndarray) -> _Places:
+def _places(tables: kernels_dense.TensorRules, emissions: np.ndarray) -> _Places:
     n, hidden = emissions.shape
     size = len(tables.roots)
     most = np.maximum(emissions.max(1), _LEAST)
@@ -58,7 +58,7 @@ def _places(tables: kernels_dense.Rules, emissions: np.ndarray) -> _Places:
     at = np.arange(n - 1)
     pairs[at, at + 1] = np.matmul(shares[1:, None], first)[:, 0]
     return _Places(
-        kernels_dense.Rules(tables.roots, tables.symbols, left, right, pairs), shares, float(np.log(most).sum())
+        kernels_dense.TensorRules(tables.roots, tables.symbols, left, right, pairs), shares, float(np.log(most).sum())
     )
 
 
@@ -66,7 +66,7 @@ def _sentence(n: int) -> tuple[np.ndarray, np.ndarray, int, int]:
     return np.arange(n, dtype=np.int32), np.array([0, n], np.int64), 0, 1
 
 
-def expectations(tables: kernels_dense.Rules, emissions: np.ndarray) -> Expected:
+def expectations(tables: kernels_dense.TensorRules, emissions: np.ndarray) -> Expected:
     """Return what a sentence of two words and more is expected to have.
 
     tables: Probabilities, with preterminals for tags.
@@ -80,8 +80,8 @@ def expectations(tables: kernels_dense.Rules, emissions: np.ndarray) -> Expected
 
 
 def _carried_back(
-    tables: kernels_dense.Rules, shares: np.ndarray, counts: kernels_dense.Rules
-) -> tuple[kernels_dense.Rules, np.ndarray]:
+    tables: kernels_dense.TensorRules, shares: np.ndarray, counts: kernels_dense.TensorRules
+) -> tuple[kernels_dense.TensorRules, np.ndarray]:
     """Return derivatives by probabilities of rules with preterminals, and the preterminals' posteriors."""
     n, hidden = shares.shape
     size, at = len(tables.roots), np.arange(n - 1)
@@ -94,10 +94,10 @@ def _carried_back(
     both = (by_pair @ tables.tags.reshape(-1, size).T).reshape(n - 1, hidden, hidden)
     by_share[:-1] += np.matmul(both, shares[1:, :, None])[:, :, 0]
     by_share[1:] += np.matmul(shares[:-1, None], both)[:, 0]
-    return kernels_dense.Rules(counts.roots, counts.symbols, left, right, pairs), by_share * shares
+    return kernels_dense.TensorRules(counts.roots, counts.symbols, left, right, pairs), by_share * shares
 
 
-def best_tree(tables: kernels_dense.Rules, emissions: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
+def best_tree(tables: kernels_dense.TensorRules, emissions: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
     """Return the tree of a sentence that has the most spans right, as far as the grammar knows (Goodman 1996).
 
     Returns nodes (int32 [2 * words - 1, 3]): Begin, end and symbol, parents before children; -1 for a word, -2 where

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.constituents.inducing.kernels_dense import Rules
+from aligntools.constituents.inducing.kernels_dense import TensorRules
 from aligntools.constituents.inducing.model import MOST, is_punctuation, leaves_alone, put_together
 from aligntools.constituents.inducing.rules import DenseRules
 from aligntools.constituents.inducing.settings import PUNCTUATION, TERMINALS
@@ -108,7 +108,7 @@ class NeuralGrammar:
         return self.prior_heads.probabilities()
 
     @cached_property
-    def _tables(self) -> Rules:
+    def _tables(self) -> TensorRules:
         return self.rules.tables()
 
     def heads_of(self, sentence: np.ndarray) -> Heads:

@@ -13,18 +13,10 @@ def parse_links(text, pairs, offsets):
 
     The last line has its newline too.
 
-    Parameters
-    ----------
-    text : np.ndarray [shape=(bytes,), dtype=uint8]
-    pairs : np.ndarray [shape=(dashes, 2), dtype=int32]
-        Filled with the links in the order of the text.
-    offsets : np.ndarray [shape=(lines + 1,), dtype=int64]
-        Filled; ``offsets[0]`` is 0.
-
-    Returns
-    -------
-    int
-        -1, or the 0-based number of the first line that is not of this form.
+    text (uint8 [bytes]).
+    pairs (int32 [dashes, 2]): Filled with the links in the order of the text.
+    offsets (int64 [lines + 1]): Filled; ``offsets[0]`` is 0.
+    Returns -1, or the 0-based number of the first line that is not of this form.
     """
     size = len(text)
     at = count = line = 0
@@ -77,19 +69,10 @@ def sort_keys(keys, count):
 def sort_sentences(pairs, offsets, transpose, sorted_pairs, sorted_offsets):
     """Sort every sentence's links by ``(i, j)`` and drop those that come twice.
 
-    Parameters
-    ----------
-    pairs : np.ndarray [shape=(links, 2), dtype=int32]
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-    transpose : bool
-        Exchange ``i`` and ``j`` first.
-    sorted_pairs, sorted_offsets : np.ndarray
-        Filled, of the same shapes.
-
-    Returns
-    -------
-    int
-        How many links were written.
+    pairs (int32 [links, 2]), offsets (int64 [sentences + 1]).
+    transpose (bool): Exchange ``i`` and ``j`` first.
+    sorted_pairs, sorted_offsets (np.ndarray): Filled, of the same shapes.
+    Returns how many links were written.
     """
     longest = 0
     for s in range(len(offsets) - 1):
@@ -130,21 +113,11 @@ def _write_number(value, out, at):
 def write_links(pairs, offsets, by_target, tenthousandths, out):
     """Write links as text, a line a sentence.
 
-    Parameters
-    ----------
-    pairs : np.ndarray [shape=(links, 2), dtype=int32]
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-    by_target : bool
-        Write each sentence's links in the order of ``(j, i)`` rather than as they come.
-    tenthousandths : np.ndarray [shape=(links,) or (0,), dtype=int32]
-        Each link's probability times 10,000, to be written behind it.
-    out : np.ndarray [shape=(bytes,), dtype=uint8]
-        Large enough.
-
-    Returns
-    -------
-    int
-        How many bytes were written.
+    pairs (int32 [links, 2]), offsets (int64 [sentences + 1]).
+    by_target (bool): Write each sentence's links in the order of ``(j, i)`` rather than as they come.
+    tenthousandths (int32 [links]): Each link's probability times 10,000, to be written behind it.
+    out (uint8 [bytes]): Large enough.
+    Returns how many bytes were written.
     """
     longest = 0
     for s in range(len(offsets) - 1):

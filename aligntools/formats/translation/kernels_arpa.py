@@ -44,10 +44,7 @@ def _find(text, begin, end, blob, starts, slots):
 def index_words(blob, starts, slots):
     """Enter words in an empty table of slots (-1 is free); return the first that comes twice, or -1.
 
-    Parameters
-    ----------
-    blob, starts : np.ndarray [dtype=uint8], np.ndarray [shape=(words + 1,), dtype=int64]
-    slots : np.ndarray [shape=(a power of two above the number of words,), dtype=int32]
+    blob, starts (uint8 [words + 1]), slots (int32 [a power of two above the number of words]).
     """
     for word in range(starts.size - 1):
         found, place = _find(blob, starts[word], starts[word + 1], blob, starts, slots)
@@ -109,31 +106,17 @@ def _number(text, begin, end):
 def parse_ngrams(text, at, blob, starts, slots, spans, ids, logs, lines):
     """Read lines of one section until the arrays are full, the text ends or something else comes.
 
-    Parameters
-    ----------
-    text : np.ndarray [shape=(bytes,), dtype=uint8]
-        Whole lines.
-    at : int
-        Where a line begins.
-    blob, starts, slots
-        The words, as `index_words` entered them; not used for unigrams, whose words are new.
-    spans : np.ndarray [shape=(rows, 2), dtype=int64]
-        For unigrams filled with where each word begins and ends.
-    ids : np.ndarray [shape=(rows, k), dtype=int32]
-        Filled with words by number, first word first; not for unigrams.
-    logs : np.ndarray [shape=(rows, 2), dtype=float32]
-        Filled with the two numbers as they stand there; 0 for the second where it is missing.
-    lines : np.ndarray [shape=(1,), dtype=int64]
-        Line ends that were passed are added.
-
-    Returns
-    -------
-    rows : int
-    at : int
-        Where to continue: the line that is wrong or that is not an n-gram.
-    status : int
-        ``END`` of the text, ``SECTION`` (a line that begins with a backslash), ``FULL``, or what is wrong with a
-        line: its number of ``FIELDS``, a ``NUMBER``, a ``WORD`` that is not a unigram, a ``POSITIVE`` probability.
+    text (uint8 [bytes]): Whole lines.
+    at (int): Where a line begins.
+    blob, starts, slots: The words, as `index_words` entered them; not used for unigrams, whose words are new.
+    spans (int64 [rows, 2]): For unigrams filled with where each word begins and ends.
+    ids (int32 [rows, k]): Filled with words by number, first word first; not for unigrams.
+    logs (float32 [rows, 2]): Filled with the two numbers as they stand there; 0 for the second where it is missing.
+    lines (int64 [1]): Line ends that were passed are added.
+    Returns at: Where to continue: the line that is wrong or that is not an n-gram.
+    Returns status: ``END`` of the text, ``SECTION`` (a line that begins with a backslash), ``FULL``, or what is wrong
+        with a line: its number of ``FIELDS``, a ``NUMBER``, a ``WORD`` that is not a unigram, a ``POSITIVE``
+        probability.
     """
     size = text.size
     order = ids.shape[1]
@@ -231,17 +214,11 @@ def _write_number(value, out, at):
 def format_ngrams(blob, starts, ids, logs, backoffs, out):
     """Write a line for each n-gram; return the bytes written.
 
-    Parameters
-    ----------
-    blob, starts : np.ndarray [dtype=uint8], np.ndarray [dtype=int64]
-    ids : np.ndarray [shape=(rows, k), dtype=int32]
-        First word first.
-    logs : np.ndarray [shape=(rows, 2), dtype=float32]
-        Decimal logarithms, from -1e6 to 1e6.
-    backoffs : bool
-        Whether to write the second number.
-    out : np.ndarray [dtype=uint8]
-        Large enough: 40 bytes a line, and a word and a byte for each id.
+    blob, starts (uint8).
+    ids (int32 [rows, k]): First word first.
+    logs (float32 [rows, 2]): Decimal logarithms, from -1e6 to 1e6.
+    backoffs (bool): Whether to write the second number.
+    out (uint8): Large enough: 40 bytes a line, and a word and a byte for each id.
     """
     at = 0
     for row in range(ids.shape[0]):

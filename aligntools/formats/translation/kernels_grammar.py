@@ -45,22 +45,13 @@ def _is_bar(text, at, begin, end):
 def scan_rules(text, at, style, table):
     """Find the fields of rules, a row of ``table`` each, until the text or the table ends.
 
-    Parameters
-    ----------
-    text : np.ndarray [shape=(bytes,), dtype=uint8]
-    at : int
-        Where a line begins.
-    style : int
-        `HIERO`: left side, source, target, features, links; `MOSES`: source and target, each with its left side
-        behind it, scores, links, counts.
-    table : np.ndarray [shape=(rows, 16), dtype=int64]
-        Filled with: begin and end of the source and of the target; words of each; begin and end of features, links
-        and counts; begin and end of the line; 0 or what is wrong with it, -1 for a blank line; 0.
-
-    Returns
-    -------
-    rows, at : int
-        Lines described, and where the next one begins.
+    text (uint8 [bytes]).
+    at (int): Where a line begins.
+    style (int): `HIERO`: left side, source, target, features, links; `MOSES`: source and target, each with its left
+        side behind it, scores, links, counts.
+    table (int64 [rows, 16]): Filled with: begin and end of the source and of the target; words of each; begin and end
+        of features, links and counts; begin and end of the line; 0 or what is wrong with it, -1 for a blank line; 0.
+    Returns rows, at: Lines described, and where the next one begins.
     """
     rows = 0
     size = text.size
@@ -148,21 +139,12 @@ def scan_rules(text, at, style, table):
 def parse_links(text, table, keep, source_lengths, target_lengths, out, offsets):
     """Read the links ``i-j`` of the rows that are kept.
 
-    Parameters
-    ----------
-    text, table
-        See `scan_rules`.
-    keep : np.ndarray [shape=(rows,), dtype=bool]
-    source_lengths, target_lengths : np.ndarray [shape=(rows kept,), dtype=int64]
-        Symbols of each side.
-    out : np.ndarray [shape=(room, 2), dtype=uint8]
-        Room for as many as there are minus signs.
-    offsets : np.ndarray [shape=(rows kept + 1,), dtype=int64]
-
-    Returns
-    -------
-    int
-        The first row with something else or with a link past a side's end, or -1.
+    text, table: See `scan_rules`.
+    keep (bool [rows]).
+    source_lengths, target_lengths (int64 [rows kept]): Symbols of each side.
+    out (uint8 [room, 2]): Room for as many as there are minus signs.
+    offsets (int64 [rows kept + 1]).
+    Returns the first row with something else or with a link past a side's end, or -1.
     """
     count = 0
     rule = 0
@@ -203,20 +185,13 @@ def parse_links(text, table, keep, source_lengths, target_lengths, out, offsets)
 def settle_symbols(style, source_offsets, source, target_offsets, target, links_offsets, links, problems):
     """Pair and number the nonterminals of rules: -1 and -2 in the order of the source side.
 
-    Parameters
-    ----------
-    style : int
-        `HIERO`: they are numbered -1 and -2 in some order; `MOSES`: all are -1, and links pair them. Such links are
-        taken out.
-    source_offsets, target_offsets : np.ndarray [shape=(rules + 1,), dtype=int64]
-    source, target : np.ndarray [dtype=int32]
-        Changed.
-    links_offsets : np.ndarray [shape=(rules + 1,), dtype=int64]
-        Changed.
-    links : np.ndarray [shape=(links, 2), dtype=uint8]
-        Changed: those of nonterminals are taken out.
-    problems : np.ndarray [shape=(rules,), dtype=uint8]
-        Filled with 0, `TWICE` or `UNPAIRED`.
+    style (int): `HIERO`: they are numbered -1 and -2 in some order; `MOSES`: all are -1, and links pair them. Such
+        links are taken out.
+    source_offsets, target_offsets (int64 [rules + 1]).
+    source, target (int32): Changed.
+    links_offsets (int64 [rules + 1]): Changed.
+    links (uint8 [links, 2]): Changed: those of nonterminals are taken out.
+    problems (uint8 [rules]): Filled with 0, `TWICE` or `UNPAIRED`.
     """
     count = 0
     begin_links = links_offsets[0]
@@ -337,31 +312,16 @@ def _parse_number(text, begin, end, out):
 def parse_features(text, table, keep, row, rule, logs, names, names_at, n_names, unnamed, out, number, found):
     """Read the features of the rows that are kept, ``name=value`` or values alone; of others, only the names.
 
-    Parameters
-    ----------
-    text, table, keep
-        See `scan_rules` and `parse_links`.
-    row, rule : int
-        Row to continue with, and how many rows before it are kept.
-    logs : bool
-        Values are probabilities whose logs are taken, to five decimals; 0 becomes -100.
-    names : np.ndarray [dtype=uint8]
-        Known names, joined.
-    names_at : np.ndarray [shape=(room + 1,), dtype=int64]
-    n_names : int
-    unnamed : np.ndarray [dtype=int64]
-        The column of the first, second ... value without a name; -1: it has none yet.
-    out : np.ndarray [shape=(rows kept, room), dtype=float32]
-        Filled for what is there; the rest must be 0.
-    number : np.ndarray [shape=(1,), dtype=float64]
-        Work space.
-    found : np.ndarray [shape=(4,), dtype=int64]
-        Row and rule to continue with, and what stopped the reading there: begin and end of it.
-
-    Returns
-    -------
-    int
-        0 when done, else `BAD_NUMBER`, `NO_NAME`, `NEW_NAME` or `NEW_UNNAMED`.
+    text, table, keep: See `scan_rules` and `parse_links`.
+    row, rule (int): Row to continue with, and how many rows before it are kept.
+    logs (bool): Values are probabilities whose logs are taken, to five decimals; 0 becomes -100.
+    names (uint8): Known names, joined.
+    names_at (int64 [room + 1]).
+    unnamed (int64): The column of the first, second ... value without a name; -1: it has none yet.
+    out (float32 [rows kept, room]): Filled for what is there; the rest must be 0.
+    number (float64 [1]): Work space.
+    found (int64 [4]): Row and rule to continue with, and what stopped the reading there: begin and end of it.
+    Returns 0 when done, else `BAD_NUMBER`, `NO_NAME`, `NEW_NAME` or `NEW_UNNAMED`.
     """
     while row < keep.size:
         if table[row, 14] == 0:

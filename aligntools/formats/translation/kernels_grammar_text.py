@@ -165,24 +165,12 @@ def write_rules(
 ):
     """Write the rules ``begin`` to ``end`` as text; see `aligntools.formats.translation.grammar`.
 
-    Parameters
-    ----------
-    style : int
-        `HIERO` or `MOSES`.
-    source_blob, source_starts, target_blob, target_starts
-        Of the vocabularies.
-    features : np.ndarray [shape=(rules, features), dtype=float32]
-    names, names_at : np.ndarray [dtype=uint8], np.ndarray [shape=(features + 1,), dtype=int64]
-    columns : np.ndarray [shape=(features,), dtype=int64]
-        Their order in the text.
-    links_offsets, links : np.ndarray [shape=(rules + 1,), dtype=int64], np.ndarray [shape=(links, 2), dtype=uint8]
-    counts : np.ndarray [shape=(rules or 0, 3), dtype=float64]
-    out : np.ndarray [dtype=uint8]
-
-    Returns
-    -------
-    int
-        Bytes written.
+    style (int): `HIERO` or `MOSES`.
+    source_blob, source_starts, target_blob, target_starts: Of the vocabularies.
+    features (float32 [rules, features]), names, names_at (uint8 [features + 1]).
+    columns (int64 [features]): Their order in the text.
+    links_offsets, links (int64 [rules + 1]), counts (float64 [rules or 0, 3]), out (uint8).
+    Returns bytes written.
     """
     at = 0
     for rule in range(begin, end):

@@ -82,20 +82,11 @@ def _continue_hash(code, word):
 def count_ngrams(words, offsets, most, sentence, keys, used):
     """Enter the n-grams of sentences, of up to ``most`` words, in a set; stop where it is two thirds full.
 
-    Parameters
-    ----------
-    words : np.ndarray [dtype=int32]
-        Numbers from 1 on; 0 and less are words that no rule has, which no n-gram contains.
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-    most, sentence : int
-        Longest n-gram; the sentence to begin with.
-    keys : np.ndarray [shape=(a power of two,), dtype=uint64]
-    used : np.ndarray [shape=(1,), dtype=int64]
-
-    Returns
-    -------
-    int
-        The sentence to continue with.
+    words (int32): Numbers from 1 on; 0 and less are words that no rule has, which no n-gram contains.
+    offsets (int64 [sentences + 1]).
+    most, sentence (int): Longest n-gram; the sentence to begin with.
+    keys (uint64 [a power of two]), used (int64 [1]).
+    Returns the sentence to continue with.
     """
     limit = keys.size * 2 // 3
     while sentence < offsets.size - 1:
@@ -120,14 +111,9 @@ def count_ngrams(words, offsets, most, sentence, keys, used):
 def match_sources(offsets, symbols, most, keys, usable):
     """Tell of each source side whether the text has all its pieces between nonterminals; see `count_ngrams`.
 
-    Parameters
-    ----------
-    offsets, symbols
-        Source sides as in a `GrammarRules`.
-    most : int
-        Longest n-gram in the set; of longer pieces the first ``most`` words are looked up.
-    keys : np.ndarray [dtype=uint64]
-    usable : np.ndarray [shape=(rules,), dtype=uint8]
+    offsets, symbols: Source sides as in a `GrammarRules`.
+    most (int): Longest n-gram in the set; of longer pieces the first ``most`` words are looked up.
+    keys (uint64), usable (uint8 [rules]).
     """
     for rule in range(offsets.size - 1):
         usable[rule] = 1
@@ -158,24 +144,13 @@ _GAP = 0x7FFFFFFF
 def count_patterns(words, offsets, most, span, sentence, keys, used, stack, codes):
     """Enter what source sides can match in sentences in a set; stop where it is two thirds full.
 
-    Parameters
-    ----------
-    words, offsets, keys, used
-        As for `count_ngrams`.
-    most : int
-        Most symbols of a source side; two of them may be nonterminals, not side by side.
-    span : int
-        Most words that a source side may match.
-    sentence : int
-        The sentence to begin with; it may have been begun before.
-    stack : np.ndarray [shape=(most * (span + 2) + 1, 4), dtype=int64]
-    codes : np.ndarray [shape=(most * (span + 2) + 1,), dtype=uint64]
-        Work space.
-
-    Returns
-    -------
-    int
-        The sentence to continue with.
+    words, offsets, keys, used: As for `count_ngrams`.
+    most (int): Most symbols of a source side; two of them may be nonterminals, not side by side.
+    span (int): Most words that a source side may match.
+    sentence (int): The sentence to begin with; it may have been begun before.
+    stack (int64 [most * (span + 2) + 1, 4]).
+    codes (uint64 [most * (span + 2) + 1]): Work space.
+    Returns the sentence to continue with.
     """
     limit = keys.size * 2 // 3
     while sentence < offsets.size - 1:

@@ -106,31 +106,21 @@ def add_scores(
 ):
     """Add the weights of all features to the scores of some sentences' edges.
 
-    Parameters
-    ----------
-    layers : int32 [layers, positions]
-        Values are 0 and up; of those that templates look for between words, below ``len(stamps)``.
-    starts, lengths : int64 [sentences]
-    edges : int64 [sentences + 1]
-    begin, end : int
-        The sentences to do.
-    sides : int32 [templates, 2, atoms]
-        Head's and modifier's atoms, each ``ATOM * layer + offset + ORIGIN``; -1 ends them.
-    between : int32 [templates]
-        Layer whose values between head and modifier make a feature each, or -1.
-    seeds : uint64 [templates, 3]
-    regions : int64 [templates, 2]
-        Where each template's weights begin and end.
-    shifts : uint64 [templates]
-        64 less the binary logarithm of the lines in the region.
-    bins : uint64 [longest + 1]
-        Code of each distance, 1 to 7.
-    weights : float64 [weights]
-    keys : uint64 [>= 3, >= longest + 1]
-        Scratch.
-    stamps : int64 [values]
-        Scratch, of any content below 0.
-    scores : float64 [edges]
+    layers (int32 [layers, positions]): Values are 0 and up; of those that templates look for between words, below
+        ``len(stamps)``.
+    starts, lengths (int64 [sentences]), edges (int64 [sentences + 1]).
+    begin, end (int): The sentences to do.
+    sides (int32 [templates, 2, atoms]): Head's and modifier's atoms, each ``ATOM * layer + offset + ORIGIN``; -1 ends
+        them.
+    between (int32 [templates]): Layer whose values between head and modifier make a feature each, or -1.
+    seeds (uint64 [templates, 3]).
+    regions (int64 [templates, 2]): Where each template's weights begin and end.
+    shifts (uint64 [templates]): 64 less the binary logarithm of the lines in the region.
+    bins (uint64 [longest + 1]): Code of each distance, 1 to 7.
+    weights (float64 [weights]).
+    keys (uint64 [>= 3, >= longest + 1]): Scratch.
+    stamps (int64 [values]): Scratch, of any content below 0.
+    scores (float64 [edges]).
     """
     stamp = 0
     for t in range(len(between)):
@@ -176,17 +166,9 @@ def add_gradient(
 ):
     """Add edges' values to all features of one template that they have.
 
-    Parameters
-    ----------
-    sides : int32 [2, atoms]
-    between : int
-    seeds : uint64 [3]
-    shift : uint64
-    values : float64 [edges]
-        Derivatives of the objective with respect to the edges' scores.
-    gradient : float64 [weights of the template]
-        Added to.
-
+    sides (int32 [2, atoms]), seeds (uint64 [3]), shift (uint64).
+    values (float64 [edges]): Derivatives of the objective with respect to the edges' scores.
+    gradient (float64 [weights of the template]): Added to.
     The others are as for `add_scores`.
     """
     stamp = 0
@@ -224,13 +206,8 @@ def add_gradient(
 def edge_sums(values, heads, words, lengths, edges, begin, end, total):
     """Add up an edge function over given trees.
 
-    Parameters
-    ----------
-    values : float64 [edges]
-    heads : int32 [words]
-    words : int64 [sentences + 1]
-    total : float64 [sentences]
-        Written.
+    values (float64 [edges]), heads (int32 [words]), words (int64 [sentences + 1]).
+    total (float64 [sentences]): Written.
     """
     for s in range(begin, end):
         n = lengths[s]

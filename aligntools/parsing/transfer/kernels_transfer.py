@@ -7,19 +7,12 @@ from aligntools.ground.compiling import kernel
 def transfer_edges(aligned, words, lengths, edges, begin, end, source_values, source_lengths, source_edges, values):
     """Replace the values of target edges whose two ends are aligned by those of the source edges.
 
-    Parameters
-    ----------
-    aligned : int32 [target words]
-        The source word that a word is aligned with, from 0; -1 for none.
-    words : int64 [sentences + 1]
-    lengths, edges : int64
-        Of the target sentences; see `inference`.
-    begin, end : int
-    source_values : float64 [source edges]
-    source_lengths, source_edges : int64
-    values : float64 [target edges]
-        Changed. The root is aligned with the root; words that are aligned with the same word have no edge between
-        them to take.
+    aligned (int32 [target words]): The source word that a word is aligned with, from 0; -1 for none.
+    words (int64 [sentences + 1]).
+    lengths, edges (int64): Of the target sentences; see `inference`.
+    source_values (float64 [source edges]), source_lengths, source_edges (int64).
+    values (float64 [target edges]): Changed. The root is aligned with the root; words that are aligned with the same
+        word have no edge between them to take.
     """
     for s in range(begin, end):
         n, m = lengths[s], source_lengths[s]
@@ -40,16 +33,11 @@ def transfer_edges(aligned, words, lengths, edges, begin, end, source_values, so
 def agreement(aligned, words, lengths, edges, begin, end, source_heads, source_words, values):
     """Say of target edges whose two ends are aligned whether the source tree has them.
 
-    Parameters
-    ----------
-    aligned, words, lengths, edges, begin, end
-        As for `transfer_edges`.
-    source_heads : int32 [source words]
-        0 for the root, 1 to n.
-    source_words : int64 [sentences + 1]
-    values : float64 [target edges]
-        Written: 1 where the tree has the source edge, -1 where it has the source edge turned round, else 0
-        (McDonald, Petrov & Hall 2011, section 4).
+    aligned, words, lengths, edges, begin, end: As for `transfer_edges`.
+    source_heads (int32 [source words]): 0 for the root, 1 to n.
+    source_words (int64 [sentences + 1]).
+    values (float64 [target edges]): Written: 1 where the tree has the source edge, -1 where it has the source edge
+        turned round, else 0 (McDonald, Petrov & Hall 2011, section 4).
     """
     for s in range(begin, end):
         n = lengths[s]

@@ -141,19 +141,12 @@ def _probabilities(n, single, stages, d_stages, start, totals, d_totals, squares
 def expectation_log(scores, direction, n, single, stages, d_stages, work, log_z, marginals, mean, slopes):
     """Compute the log partition function, marginals, a direction's expected value and its covariances.
 
-    Parameters
-    ----------
-    scores, direction, marginals, slopes : float64 [n (n + 1)]
-        One sentence, ``[modifier - 1, head]``.
-    n : int
-        At least 1.
-    single : bool
-    stages, d_stages : float64 [>= sum of r (r + 1) for r = 1..n]
-        Scratch: the graph of the last r words, ``[modifier, head]`` with the root first.
-    work : float64 [>= 4 n (n + 1) + 2 n]
-        Scratch.
-    log_z, mean : float64 [1]
-        Written; without any possible tree -inf and 0, and zeros elsewhere.
+    scores, direction, marginals, slopes (float64 [n (n + 1)]): One sentence, ``[modifier - 1, head]``.
+    n (int): At least 1.
+    stages, d_stages (float64 [>= sum of r (r + 1) for r = 1..n]): Scratch: the graph of the last r words, ``[modifier,
+        head]`` with the root first.
+    work (float64 [>= 4 n (n + 1) + 2 n]): Scratch.
+    log_z, mean (float64 [1]): Written; without any possible tree -inf and 0, and zeros elsewhere.
     """
     last = _last_word(scores, n) if single else n - 1
     w = stages[: n * (n + 1)].reshape(n, n + 1)

@@ -101,20 +101,12 @@ def _inside(w, root, n, single, r, rt, lf, lt, ir, il, f, a):
 def inside_outside(scores, lengths, edges, begin, end, single, chart, log_z, marginals, unsafe):
     """Compute log partition functions and edge marginals.
 
-    Parameters
-    ----------
-    scores, marginals : float64 [edges]
-    lengths : int64 [sentences]
-    edges : int64 [sentences + 1]
-    begin, end : int
-        The sentences to do.
-    single : bool
-        Whether exactly one word has the root as its head.
-    chart : float64 [>= SQUARES n^2 + ROWS (n + 1)]
-        Scratch, for the longest sentence.
-    log_z : float64 [sentences]
-    unsafe : uint8 [sentences]
-        1 where float64 does not hold the sentence; nothing else of it is then to be read.
+    scores, marginals (float64 [edges]), lengths (int64 [sentences]), edges (int64 [sentences + 1]).
+    begin, end (int): The sentences to do.
+    single (bool): Whether exactly one word has the root as its head.
+    chart (float64 [>= SQUARES n^2 + ROWS (n + 1)]): Scratch, for the longest sentence.
+    log_z (float64 [sentences]).
+    unsafe (uint8 [sentences]): 1 where float64 does not hold the sentence; nothing else of it is then to be read.
     """
     for s in range(begin, end):
         n = lengths[s]
@@ -329,16 +321,10 @@ def expectation(scores, direction, lengths, edges, begin, end, single, chart, lo
     the covariance of the function with the edge, which is the gradient of the expected value. This is inside-outside
     over the first-order expectation semiring (Eisner 2002; Li & Eisner 2009), that is, forward over reverse.
 
-    Parameters
-    ----------
-    direction : float64 [edges]
-        Finite.
-    chart : float64 [>= TANGENT_SQUARES n^2 + ROWS (n + 1)]
-    mean : float64 [sentences]
-        Expected value of the direction.
-    slopes : float64 [edges]
-        Covariances.
-
+    direction (float64 [edges]): Finite.
+    chart (float64 [>= TANGENT_SQUARES n^2 + ROWS (n + 1)]).
+    mean (float64 [sentences]): Expected value of the direction.
+    slopes (float64 [edges]): Covariances.
     The others are as for `inside_outside`.
     """
     for s in range(begin, end):

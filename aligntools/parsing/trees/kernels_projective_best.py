@@ -113,17 +113,10 @@ def best_tree(scores, lengths, edges, words, begin, end, single, chart, splits, 
     Ties go to the lowest split point of a span, the lowest root. Where no tree is possible the words get a flat
     tree (the first word under the root, the others under it) and the score is -inf.
 
-    Parameters
-    ----------
-    words : int64 [sentences + 1]
-        Offsets into ``heads``.
-    chart : float64 [>= 6 n^2 + 2 (n + 1)]
-    splits : int32 [>= 3 n^2 + 6 (n + 1)]
-    heads : int32 [words]
-        Written: 0 for the root, else 1 to n.
-    best : float64 [sentences]
-        The trees' scores.
-
+    words (int64 [sentences + 1]): Offsets into ``heads``.
+    chart (float64 [>= 6 n^2 + 2 (n + 1)]), splits (int32 [>= 3 n^2 + 6 (n + 1)]).
+    heads (int32 [words]): Written: 0 for the root, else 1 to n.
+    best (float64 [sentences]): The trees' scores.
     The others are as for `inside_outside`.
     """
     for s in range(begin, end):

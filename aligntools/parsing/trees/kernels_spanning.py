@@ -38,13 +38,8 @@ def best_tree(scores, lengths, edges, words, begin, end, single, costs, nodes, h
     else is left, which makes its edges as few as can be (Stanojević & Cohen 2021) and the tree the best among those.
     Ties go to the lowest head. Where no tree is possible the words get a flat tree and the score is -inf.
 
-    Parameters
-    ----------
-    costs : float64 [>= (2 n + 1)^2]
-        Scratch.
-    nodes : int32 [>= 2 (2 n + 1)^2 + 8 (2 n + 1)]
-        Scratch.
-
+    costs (float64 [>= (2 n + 1)^2]): Scratch.
+    nodes (int32 [>= 2 (2 n + 1)^2 + 8 (2 n + 1)]): Scratch.
     The others are as for `kernels_projective_best.best_tree`.
     """
     for s in range(begin, end):

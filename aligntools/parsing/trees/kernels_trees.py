@@ -32,17 +32,11 @@ def _crossed(heads, m, n):
 def inspect(heads, words, lengths, begin, end, marks, found):
     """Find what keeps heads from being a projective tree with one root.
 
-    Parameters
-    ----------
-    heads : int32 [words]
-        0 for the root, else 1 to n.
-    words : int64 [sentences + 1]
-    lengths : int64 [sentences]
-    begin, end : int
-    marks : int32 [longest]
-        Scratch.
-    found : uint8 [sentences]
-        Written: the bits above. ROOTS for more than one root; CROSSING only where the rest makes a tree.
+    heads (int32 [words]): 0 for the root, else 1 to n.
+    words (int64 [sentences + 1]), lengths (int64 [sentences]).
+    marks (int32 [longest]): Scratch.
+    found (uint8 [sentences]): Written: the bits above. ROOTS for more than one root; CROSSING only where the rest makes
+        a tree.
     """
     for s in range(begin, end):
         n = lengths[s]

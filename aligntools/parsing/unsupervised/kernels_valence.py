@@ -152,29 +152,19 @@ def _outside(tags, n, choose, decide, root, log, sq, z, chosen, rooted, bare):
 def expect(tags, offsets, begin, end, choose, decide, root, log, chart, log_z, unsafe, chosen, rooted, bare):
     """Compute the log-likelihood of sentences and add their expected counts.
 
-    Parameters
-    ----------
-    tags : int32 [words]
-    offsets : int64 [sentences + 1]
-        From 0.
-    begin, end : int
-        The sentences to do.
-    choose : float64 [tags, 2, tags]
-        Of head, side and modifier.
-    decide : float64 [tags, 2, 2, 2]
-        Of head, side and valence: to stop, to go on.
-    root : float64 [tags]
-    log : bool
-        Whether all these are logarithms; if not, none may be above 1.
-    chart : float64 [>= SQUARES n^2]
-        Scratch, for the longest sentence.
-    log_z : float64 [sentences]
-    unsafe : uint8 [sentences]
-        1 where float64 does not hold the sentence; nothing else of it is then to be read, and nothing was counted.
-    chosen, rooted : like ``choose`` and ``root``
-        Expected numbers of edges.
-    bare : float64 [tags, 2]
-        Expected numbers of words that have none on a side.
+    tags (int32 [words]).
+    offsets (int64 [sentences + 1]): From 0.
+    begin, end (int): The sentences to do.
+    choose (float64 [tags, 2, tags]): Of head, side and modifier.
+    decide (float64 [tags, 2, 2, 2]): Of head, side and valence: to stop, to go on.
+    root (float64 [tags]).
+    log (bool): Whether all these are logarithms; if not, none may be above 1.
+    chart (float64 [>= SQUARES n^2]): Scratch, for the longest sentence.
+    log_z (float64 [sentences]).
+    unsafe (uint8 [sentences]): 1 where float64 does not hold the sentence; nothing else of it is then to be read, and
+        nothing was counted.
+    chosen, rooted (like ``choose`` and ``root``): Expected numbers of edges.
+    bare (float64 [tags, 2]): Expected numbers of words that have none on a side.
     """
     for s in range(begin, end):
         n = offsets[s + 1] - offsets[s]
@@ -211,16 +201,10 @@ def _best_split(a, b, d):
 def best_trees(tags, offsets, begin, end, choose, decide, root, chart, places, stack, heads, best):
     """Find the most probable trees; parameters are logarithms, as for `expect`.
 
-    Parameters
-    ----------
-    chart : float64 [>= BEST_SQUARES n^2]
-    places : int32 [>= 4 n^2]
-    stack : int32 [>= 9 (n + 1)]
-        Scratch, for the longest sentence.
-    heads : int32 [words]
-        0 for the root, else the head's number in the sentence, from 1. Flat where there is no tree.
-    best : float64 [sentences]
-        Log-probabilities of the trees; -inf where there is none.
+    chart (float64 [>= BEST_SQUARES n^2]), places (int32 [>= 4 n^2]).
+    stack (int32 [>= 9 (n + 1)]): Scratch, for the longest sentence.
+    heads (int32 [words]): 0 for the root, else the head's number in the sentence, from 1. Flat where there is no tree.
+    best (float64 [sentences]): Log-probabilities of the trees; -inf where there is none.
     """
     for s in range(begin, end):
         first = offsets[s]
@@ -290,13 +274,9 @@ def attach_left_out(offsets, begin, end, skip, left_out, heads):
 
     The neighbours are the nearest words that were not left out. So no edge crosses another.
 
-    Parameters
-    ----------
-    skip : bool [sentences]
-        Whose heads stay as they are.
-    left_out : bool [words]
-    heads : int32 [words]
-        Of the others, and filled in for these; flat where all of a sentence were left out.
+    skip (bool [sentences]): Whose heads stay as they are.
+    left_out (bool [words]).
+    heads (int32 [words]): Of the others, and filled in for these; flat where all of a sentence were left out.
     """
     for s in range(begin, end):
         if skip[s]:

@@ -100,19 +100,11 @@ def normalize(row, width):
 def forward_all_states(tokens, t0, n, start, matrix, stop, emissions, squared, width, alpha, ahead, first, scales):
     """Forward probabilities of one sentence over all states.
 
-    Parameters
-    ----------
-    start, stop : float64 [width]; matrix : float64 [width, width]
-        Padded with zeros.
-    alpha, ahead : float64 [>= n, width], output
-        Scaled forward probabilities; scaled emissions of the position *after* this one.
-    first : float64 [width], scratch
-    scales : float64 [>= n], output
-
-    Returns
-    -------
-    float
-        The natural logarithm of the sentence's probability; -inf where all mass was lost.
+    start, stop (float64 [width]); matrix (float64 [width, width]): Padded with zeros.
+    alpha, ahead (float64 [>= n, width], output): Scaled forward probabilities; scaled emissions of the position *after*
+        this one.
+    first (float64 [width], scratch), scales (float64 [>= n], output).
+    Returns the natural logarithm of the sentence's probability; -inf where all mass was lost.
     """
     k = emissions.shape[1]
     factor = 2.0 if squared else 1.0
@@ -177,10 +169,7 @@ def ranges_sentence(
 ):
     """Posteriors where every token has its range of states; columns count from the range's first state.
 
-    Returns
-    -------
-    float
-        The natural logarithm of the sentence's probability; -inf where all mass was lost.
+    Returns the natural logarithm of the sentence's probability; -inf where all mass was lost.
     """
     factor = 2.0 if squared else 1.0
     loglik = 0.0
@@ -285,25 +274,19 @@ def forward_backward_block(
 ):
     """Posteriors and expected counts of sentences ``k0 .. k1 - 1``.
 
-    Parameters
-    ----------
-    base : int
-        First sentence of the chunk: row 0 of ``gamma`` is token ``offsets[base]``, entry 0 of ``loglik`` is its.
-    tokens : int32 [tokens]
-        Row of ``emissions`` of every token of the corpus.
-    offsets : int64 [sentences + 1]
-    low, high : int32 [tokens] or empty
-        Token t may only be in states ``low[t] .. high[t] - 1``; empty: in any.
-    start, stop : float64 [K]; transitions : float64 [K, K]; emissions : float64 [rows, K]
-    squared : bool
-        Emissions count twice: the distribution Q of reconstruction (Cheng, Liu & Xu 2017, equation 29).
-    gamma : float64 [chunk's tokens, W], output
-        Posterior of state ``low[t] + c`` (or c) in column c; W is the largest range (or K).
-    start_counts, stop_counts : float64 [K], added to
-    transition_counts : float64 [K, K], added to
-        Expected transitions over ``transitions``: to be multiplied by it.
-    loglik : float64 [chunk's sentences], output
-        Natural logarithms; -inf for a sentence that has no path (its posteriors are zero), 0 for an empty one.
+    base (int): First sentence of the chunk: row 0 of ``gamma`` is token ``offsets[base]``, entry 0 of ``loglik`` is
+        its.
+    tokens (int32 [tokens]): Row of ``emissions`` of every token of the corpus.
+    offsets (int64 [sentences + 1]).
+    low, high (int32 [tokens] or empty): Token t may only be in states ``low[t] .. high[t] - 1``; empty: in any.
+    start, stop (float64 [K]); transitions (float64 [K, K]); emissions (float64 [rows, K]).
+    squared (bool): Emissions count twice: the distribution Q of reconstruction (Cheng, Liu & Xu 2017, equation 29).
+    gamma (float64 [chunk's tokens, W], output): Posterior of state ``low[t] + c`` (or c) in column c; W is the largest
+        range (or K).
+    start_counts, stop_counts (float64 [K], added to).
+    transition_counts (float64 [K, K], added to): Expected transitions over ``transitions``: to be multiplied by it.
+    loglik (float64 [chunk's sentences], output): Natural logarithms; -inf for a sentence that has no path (its
+        posteriors are zero), 0 for an empty one.
     """
     k = len(start)
     ranged = len(low) > 0
@@ -412,17 +395,13 @@ def forward_block(k0, k1, tokens, offsets, start, transitions, stop, emissions, 
 def collect_block(w0, w1, ptr, occurrences, low, gamma, base_token, counts):
     """Add posteriors to the expected emissions of rows ``w0 .. w1 - 1``, in the order of the text.
 
-    Parameters
-    ----------
-    ptr : int64 [rows + 1]
-    occurrences : int64 [chunk's tokens]
-        Tokens (numbered over the corpus) of row w at ``ptr[w] .. ptr[w + 1]``, in ascending order.
-    low : int32 [tokens] or empty
-        As in `forward_backward_block`.
-    gamma : float64 [chunk's tokens, W]
-    base_token : int
-        Token of row 0 of ``gamma``.
-    counts : float64 [rows, K], added to
+    ptr (int64 [rows + 1]).
+    occurrences (int64 [chunk's tokens]): Tokens (numbered over the corpus) of row w at ``ptr[w] .. ptr[w + 1]``, in
+        ascending order.
+    low (int32 [tokens] or empty): As in `forward_backward_block`.
+    gamma (float64 [chunk's tokens, W]).
+    base_token (int): Token of row 0 of ``gamma``.
+    counts (float64 [rows, K], added to).
     """
     k = counts.shape[1]
     ranged = len(low) > 0

@@ -23,16 +23,12 @@ def viterbi_block(
 ):
     """Best state sequences of sentences ``k0 .. k1 - 1``.
 
-    Parameters
-    ----------
-    tokens, offsets, low, high
-        As `aligntools.tagging.kernels_chain.forward_backward_block` takes them.
-    log_start, log_stop : float64 [K]; log_transitions : float64 [K, K]; log_emissions : float64 [rows, K]
-        Natural logarithms, -inf for zero.
-    states : int32 [tokens], output
-        The lowest allowed states where a sentence has no path.
-    scores : float64 [sentences], output
-        ``log P(x, z)`` of the best path; -inf where there is none, 0 for a sentence of no words.
+    tokens, offsets, low, high: As `aligntools.tagging.kernels_chain.forward_backward_block` takes them.
+    log_start, log_stop (float64 [K]); log_transitions (float64 [K, K]); log_emissions (float64 [rows, K]): Natural
+        logarithms, -inf for zero.
+    states (int32 [tokens], output): The lowest allowed states where a sentence has no path.
+    scores (float64 [sentences], output): ``log P(x, z)`` of the best path; -inf where there is none, 0 for a sentence
+        of no words.
     """
     k = len(log_start)
     longest = 0
@@ -159,13 +155,8 @@ def k_best_block(
 def posterior_best_block(r0, r1, base_token, low, gamma, states):
     """Most probable state of each of rows ``r0 .. r1 - 1`` of a chunk's posteriors; ties go to the lowest.
 
-    Parameters
-    ----------
-    base_token : int
-        Token of row 0.
-    low : int32 [tokens] or empty
-    gamma : float64 [chunk's tokens, W]
-    states : int32 [tokens], output
+    base_token (int): Token of row 0.
+    low (int32 [tokens] or empty), gamma (float64 [chunk's tokens, W]), states (int32 [tokens], output).
     """
     for r in range(r0, r1):
         top, at = -1.0, 0

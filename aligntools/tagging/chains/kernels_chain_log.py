@@ -34,10 +34,7 @@ def log_sum(values, n):
 def log_sentence(tokens, t0, n, low, high, start, transitions, stop, emissions, squared, gamma, g0, transition_counts):
     """Posteriors and expected transitions of one sentence, parameters as in `forward_backward_block`.
 
-    Returns
-    -------
-    float
-        The natural logarithm of the sentence's probability; -inf, and posteriors of zero, where it has no path.
+    Returns the natural logarithm of the sentence's probability; -inf, and posteriors of zero, where it has no path.
     """
     ranged = len(low) > 0
     k = len(start)

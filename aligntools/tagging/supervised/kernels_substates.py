@@ -83,32 +83,19 @@ def observed_block(
 ):
     """Add the expected counts of sentences ``k0..k1-1``.
 
-    Parameters
-    ----------
-    cells : int64 [tokens + 1]
-        Token ``t`` may be the pairs ``pairs[cells[t]:cells[t + 1]]``, at least one.
-    pairs : int32 [cells]
-        Which pair of word and tag a cell is.
-    places : int64 [cells + 1]
-        Where a cell's posteriors begin in ``gamma``.
-    offsets : int64 [sentences + 1]
-    low : int64 [pairs]
-        First state of the pair's tag.
-    at : int64 [pairs + 1]
-        Where a pair's emissions begin in ``values``, one for each substate of its tag.
-    values : float64
-    start, stop : float64 [states]
-    transitions : float64 [states, states]
-    gamma : float64, output
-    start_counts, stop_counts : float64 [states]
-    counts : float64 [states, states]
-        Without the factor ``transitions``.
-    loglik : float64 [sentences], output
-    merging : bool
-        Whether to find out what the likelihood would lose if neighbours (2i, 2i + 1 of a tag) were one state, by
-        Petrov et al. 2006, section 2.3: ``losses`` [states], added to at each pair's first state.
-    shares : float64 [states]
-        ``p(state | tag)``.
+    cells (int64 [tokens + 1]): Token ``t`` may be the pairs ``pairs[cells[t]:cells[t + 1]]``, at least one.
+    pairs (int32 [cells]): Which pair of word and tag a cell is.
+    places (int64 [cells + 1]): Where a cell's posteriors begin in ``gamma``.
+    offsets (int64 [sentences + 1]).
+    low (int64 [pairs]): First state of the pair's tag.
+    at (int64 [pairs + 1]): Where a pair's emissions begin in ``values``, one for each substate of its tag.
+    values (float64), start, stop (float64 [states]), transitions (float64 [states, states]), gamma (float64, output),
+        start_counts, stop_counts (float64 [states]).
+    counts (float64 [states, states]): Without the factor ``transitions``.
+    loglik (float64 [sentences], output).
+    merging (bool): Whether to find out what the likelihood would lose if neighbours (2i, 2i + 1 of a tag) were one
+        state, by Petrov et al. 2006, section 2.3: ``losses`` [states], added to at each pair's first state.
+    shares (float64 [states]): ``p(state | tag)``.
     """
     longest, width = 1, 1
     for k in range(k0, k1):

@@ -66,11 +66,11 @@ def derive(
     candidates, alone = index.starting_with(words), index.alone[words] | (not pass_known) & (words != 0)
     workspace.fit(len(words) * span + len(words) + 1, span, False, True)
     n_rules = len(rules.ordered) - 4
-    sides = kernels_forced.Sides(index.source_offsets, index.source, rules.target_offsets, rules.target)
+    sides = kernels_forced.RuleSides(index.source_offsets, index.source, rules.target_offsets, rules.target)
     scores = np.zeros((size, size))
     while True:
         place, hypotheses = np.full((size, size), -1, np.int64), workspace.hypotheses
-        items = kernels_forced.Items(scores, place, workspace.chart.cells, hypotheses, workspace.counts)
+        items = kernels_forced.ForcedItems(scores, place, workspace.chart.cells, hypotheses, workspace.counts)
         status = kernels_forced.derive(
             words,
             passed,

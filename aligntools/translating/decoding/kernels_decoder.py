@@ -156,12 +156,8 @@ def match_rules(words, i, d, span, pass_known, rules, chart):
 
     A word that no rule has alone is passed through; one that the grammar has elsewhere only if ``pass_known``.
 
-    Returns
-    -------
-    n_cubes : int
-        Cubes of the cell; below 0 what was too small.
-    n_active, n_gaps : int
-        Active items from ``i`` so far.
+    Returns n_cubes: Cubes of the cell; below 0 what was too small.
+    Returns n_active, n_gaps: Active items from ``i`` so far.
     """
     active, gaps, active_at, gaps_at = chart.active, chart.gaps, chart.active_at, chart.gaps_at
     cells, cubes, nodes = chart.cells, chart.cubes, rules.nodes
@@ -399,37 +395,20 @@ def order_cell(cell, first, last, chart, items, node_scores):
 def decode(words, passed, settings, weights, rules, model, context, chart, items, paths, hypotheses, counts):
     """Find one sentence's hypotheses.
 
-    Parameters
-    ----------
-    words : int32 [words]
-        Source ids.
-    passed : int32 [words]
-        The target id that a word has when it is passed through.
-    settings : int64 [6]
-        Most items taken in a cell (0: all); longest span of X; whether whole states are kept; whether hyperedges are
-        kept; whether items that are not a cube's first wait unscored until their estimate is the highest; whether words
-        of the grammar that no rule has alone are passed through.
-    weights : float64 [2]
-        Of the language model, and of a passed word that it does not know.
-    rules : RuleTables
-    model : ModelTables
-    context : Context
-        Working memory.
-    chart : Chart
-        Filled.
-    items : Items
-        Working memory.
-    paths : Paths
-        Without elements: of lattices.
-    hypotheses : Hypotheses
-        Filled.
-    counts : int64 [4], output
-        Hypotheses; hyperedges; items taken; items scored.
-
-    Returns
-    -------
-    int
-        The goal's hypothesis; below 0 what was too small.
+    words (int32 [words]): Source ids.
+    passed (int32 [words]): The target id that a word has when it is passed through.
+    settings (int64 [6]): Most items taken in a cell (0: all); longest span of X; whether whole states are kept; whether
+        hyperedges are kept; whether items that are not a cube's first wait unscored until their estimate is the
+        highest; whether words of the grammar that no rule has alone are passed through.
+    weights (float64 [2]): Of the language model, and of a passed word that it does not know.
+    rules (RuleTables), model (ModelTables).
+    context: Working memory.
+    chart: Filled.
+    items: Working memory.
+    paths: Without elements: of lattices.
+    hypotheses: Filled.
+    counts (int64 [4], output): Hypotheses; hyperedges; items taken; items scored.
+    Returns the goal's hypothesis; below 0 what was too small.
     """
     n, span = words.shape[0], min(settings[SPAN_LIMIT], words.shape[0])
     first_pseudo = np.int64(rules.ordered.shape[0] - 4)

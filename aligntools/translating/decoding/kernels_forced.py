@@ -28,14 +28,11 @@ from aligntools.translating.lm.kernels_lm import BEGIN
 UNREACHABLE = -100
 
 
-class Sides(NamedTuple):
+class RuleSides(NamedTuple):
     """Both sides of a grammar's rules: words above 0, nonterminals below.
 
-    Attributes
-    ----------
-    source_offsets, source : int64 [rules + 1], int32
-    target_offsets, target : int64 [rules + 5], int32
-        With those of the pseudo-rules.
+    source_offsets, source (int64 [rules + 1], int32).
+    target_offsets, target (int64 [rules + 5], int32): With those of the pseudo-rules.
     """
 
     source_offsets: np.ndarray
@@ -44,17 +41,14 @@ class Sides(NamedTuple):
     target: np.ndarray
 
 
-class Items(NamedTuple):
+class ForcedItems(NamedTuple):
     """What has been found, and where.
 
-    Attributes
-    ----------
-    scores : float64 [target words + 2, target words + 2]
-        Of each stretch of the translation by itself; in the last row, from the sentence's beginning.
-    place : int64 [target words + 2, target words + 2]
-        The last item with each stretch; those before the cell's first one are another cell's.
-    cells : int32 [*, 2], hypotheses : Hypotheses, counts : int64 [4]
-        As `kernels_decoder.decode` leaves them.
+    scores (float64 [target words + 2, target words + 2]): Of each stretch of the translation by itself; in the last
+        row, from the sentence's beginning.
+    place (int64 [target words + 2, target words + 2]): The last item with each stretch; those before the cell's first
+        one are another cell's.
+    cells (int32 [*, 2], hypotheses : Hypotheses, counts : int64 [4]): As `kernels_decoder.decode` leaves them.
     """
 
     scores: np.ndarray
@@ -215,32 +209,16 @@ def derive(
 ):
     """Find all derivations of one translation of one sentence.
 
-    Parameters
-    ----------
-    words, passed : int32 [words]
-        As for `kernels_decoder.decode`.
-    alone : bool [words]
-        Whether a rule has just this word as its source side.
-    given : int32 [target words]
-        The translation.
-    candidates : int32
-        Rules that may be used; in place, those that are used first.
-    span : int
-        Most words that X covers, no more than there are.
-    sides : Sides
-    has_source, has_target : bool [ids]
-        Whether the sentence, and the translation, have a word.
-    n_rules : int
-        Of the grammar; the pseudo-rules come after them.
-    model : ModelTables
-    context : Context
-    items : Items
-        On entry `Items.place` is -1 everywhere; on return the goal is the last item.
-
-    Returns
-    -------
-    int
-        The goal's hypothesis; `UNREACHABLE`; or what was too small.
+    words, passed (int32 [words]): As for `kernels_decoder.decode`.
+    alone (bool [words]): Whether a rule has just this word as its source side.
+    given (int32 [target words]): The translation.
+    candidates (int32): Rules that may be used; in place, those that are used first.
+    span (int): Most words that X covers, no more than there are.
+    has_source, has_target (bool [ids]): Whether the sentence, and the translation, have a word.
+    n_rules (int): Of the grammar; the pseudo-rules come after them.
+    model (ModelTables).
+    items: On entry `ForcedItems.place` is -1 everywhere; on return the goal is the last item.
+    Returns the goal's hypothesis; `UNREACHABLE`; or what was too small.
     """
     n, m = len(words), len(given)
     scores, cells, counts, states = items.scores, items.cells, items.counts, items.hypotheses.states

@@ -11,19 +11,12 @@ from aligntools.translating.decoding.kernels_state import KEPT
 def read_best(goal, rows, n_rules, target_offsets, target, passed, stack, out):
     """Write the words of the best derivation; return how many, or -1 if ``stack`` or ``out`` is too small.
 
-    Parameters
-    ----------
-    goal : int
-    rows : int32 [*, 3]
-        Of `kernels_tables.Hypotheses`.
-    n_rules : int
-        Rules of the grammar; the pseudo-rules follow.
-    target_offsets, target
-        As in `kernels_tables.RuleTables`.
-    passed : int32 [words]
-    stack : int64 [*, 2]
-        Working memory.
-    out : int32, output
+    rows (int32 [*, 3]): Of `kernels_tables.Hypotheses`.
+    n_rules (int): Rules of the grammar; the pseudo-rules follow.
+    target_offsets, target: As in `kernels_tables.RuleTables`.
+    passed (int32 [words]).
+    stack (int64 [*, 2]): Working memory.
+    out (int32, output).
     """
     count, depth = 0, 1
     stack[0, 0], stack[0, 1] = goal, 0
@@ -55,19 +48,12 @@ def read_best(goal, rows, n_rules, target_offsets, target, passed, stack, out):
 def reach(goal, n_nodes, n_edges, edges, reached, target_offsets, n_features, sparse_offsets, totals):
     """Find the hypotheses that the goal is made of, number them, and put their hyperedges by hypothesis.
 
-    Parameters
-    ----------
-    goal, n_nodes, n_edges : int
-    edges : int32 [*, 4]
-        Of `kernels_tables.Hypotheses`.
-    reached : Reached
-        Filled.
-    target_offsets : int64 [rules + 5]
-    n_features : int
-        Features that a hyperedge has at most, without the sparse ones.
-    sparse_offsets : int64 [rules + 1]
-    totals : int64 [4], output
-        Nodes, hyperedges, and at most how many features and words they have.
+    edges (int32 [*, 4]): Of `kernels_tables.Hypotheses`.
+    reached: Filled.
+    target_offsets (int64 [rules + 5]).
+    n_features (int): Features that a hyperedge has at most, without the sparse ones.
+    sparse_offsets (int64 [rules + 1]).
+    totals (int64 [4], output): Nodes, hyperedges, and at most how many features and words they have.
     """
     edge_at, order, numbers = reached.edge_at, reached.order, reached.numbers
     n_rules = sparse_offsets.shape[0] - 1
@@ -193,20 +179,13 @@ def write_features(rule, pseudo, gain, with_lm, unknown, features, ids, values, 
 def write_forest(n_nodes, hypotheses, reached, with_lm, rules, passed, passed_unknown, features, out):
     """Write what is reached as a hypergraph of one sentence.
 
-    Parameters
-    ----------
-    n_nodes : int
-    hypotheses : Hypotheses
-        As `kernels_decoder.decode` leaves them.
-    reached : Reached
-    with_lm : bool
-        Whether the language model's two features are there.
-    rules : RuleTables
-    passed, passed_unknown : int32 [words]
-        Target id of a source word that is passed through; 1 if the language model does not know it.
-    features : RuleFeatures
-    out : ForestArrays
-        Filled; ``feature_ids``, ``feature_values`` and ``words`` may be too long.
+    hypotheses: As `kernels_decoder.decode` leaves them.
+    with_lm (bool): Whether the language model's two features are there.
+    rules (RuleTables).
+    passed, passed_unknown (int32 [words]): Target id of a source word that is passed through; 1 if the language model
+        does not know it.
+    features (RuleFeatures).
+    out (ForestArrays): Filled; ``feature_ids``, ``feature_values`` and ``words`` may be too long.
     """
     target_offsets, target, numbers, edges = rules.target_offsets, rules.target, reached.numbers, hypotheses.edges
     n_rules, n_out, n_features, n_words = features.dense.shape[0], 0, np.int64(0), 0
@@ -255,14 +234,10 @@ def write_forest(n_nodes, hypotheses, reached, with_lm, rules, passed, passed_un
 def score_rules(begin, end, features, weights, scores, estimates):
     """Weigh the features of rules ``begin..end``: without the language model, and with what is known of it.
 
-    Parameters
-    ----------
-    features : RuleFeatures
-    weights : float64 [features]
-        In the order that `decoder.feature_names` says.
-    scores : float64 [rules + 4, 2], output
-    estimates : float32 [rules], output
-        The second column once more.
+    features (RuleFeatures).
+    weights (float64 [features]): In the order that `decoder.feature_names` says.
+    scores (float64 [rules + 4, 2], output).
+    estimates (float32 [rules], output): The second column once more.
     """
     n_dense = features.dense.shape[1]
     at = 1 + n_dense

@@ -42,20 +42,10 @@ _ONE, _NONE = np.int64(1), np.int64(-1)
 def number_cells(begins, at, span, distances, cells):
     """Number the cells of X: pairs of nodes whose shortest path is at most ``span`` arcs.
 
-    Parameters
-    ----------
-    begins, at
-        As in `kernels_tables.Arcs`.
-    span : int
-    distances : int64 [nodes]
-        Working memory.
-    cells : int32 [nodes, nodes], output
-        Numbers from 0, and `OUTSIDE` or `BETWEEN`.
-
-    Returns
-    -------
-    int
-        How many there are.
+    begins, at: As in `kernels_tables.Arcs`.
+    distances (int64 [nodes]): Working memory.
+    cells (int32 [nodes, nodes], output): Numbers from 0, and `OUTSIDE` or `BETWEEN`.
+    Returns how many there are.
     """
     n, count = cells.shape[0], np.int64(0)
     for i in range(n - 1, -1, -1):
@@ -217,13 +207,9 @@ def decode_lattice(
 ):
     """Find one lattice's hypotheses; parameters and result are those of `kernels_decoder.decode`, but for
 
-    Parameters
-    ----------
-    n_cells : int
-        Cells of X; those of S to each node follow, then the goal's.
-    arcs : Arcs
-        Every node is on a path from the first to the last; there is an arc.
-    passed : int32 [arcs]
+    n_cells (int): Cells of X; those of S to each node follow, then the goal's.
+    arcs: Every node is on a path from the first to the last; there is an arc.
+    passed (int32 [arcs]).
     """
     n, last_i = arcs.cells.shape[0], np.int64(-1)
     first_pseudo = np.int64(rules.ordered.shape[0] - 4)
@@ -304,17 +290,11 @@ def decode_lattice(
 def add_arc_features(edges, edge_paths, rows, values, out):
     """Sum the features of the arcs on each hyperedge's path.
 
-    Parameters
-    ----------
-    edges : int64 [edges]
-        Numbers of hyperedges, of `kernels_tables.Hypotheses`.
-    edge_paths : int32
-        `kernels_tables.Hypotheses.paths`.
-    rows : int32 [*, 2]
-        `kernels_tables.Paths.rows`.
-    values : float32 [arcs, features]
-    out : float32 [edges, features], output
-        Zeros.
+    edges (int64 [edges]): Numbers of hyperedges, of `kernels_tables.Hypotheses`.
+    edge_paths (int32): `kernels_tables.Hypotheses.paths`.
+    rows (int32 [*, 2]): `kernels_tables.Paths.rows`.
+    values (float32 [arcs, features]).
+    out (float32 [edges, features], output): Zeros.
     """
     for e in range(edges.shape[0]):
         path = edge_paths[edges[e]]

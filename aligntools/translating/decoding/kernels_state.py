@@ -33,18 +33,10 @@ KEPT = 4
 def after_context(model, context, n_context, word):
     """Score a word after a context and make the context that it leaves.
 
-    Parameters
-    ----------
-    model : ModelTables
-    context : Context
-        Its words and their backoffs, in place; as many elements as the model's order, and one.
-    n_context : int
-    word : int
-
-    Returns
-    -------
-    float64
-        Natural logarithm; ``context.result`` has the order of the longest n-gram found, and the new number of words.
+    model (ModelTables).
+    context: Its words and their backoffs, in place; as many elements as the model's order, and one.
+    Returns float64: natural logarithm; ``context.result`` has the order of the longest n-gram found, and the new number
+    of words.
     """
     words, backoffs, fresh, most = context.words, context.backoffs, context.fresh, context.words.shape[0] - 2
     score = np.float64(model.unigrams[word, 0])
@@ -97,31 +89,18 @@ def keep_ends(state, at, length, symbol, tail, states):
 def combine(target, begin, end, passed, begins, tails, model, context, whole, states, floats, state, extra):
     """Put a rule's words and its tails' translations together: the language model's gain, and the new state.
 
-    Parameters
-    ----------
-    target : int32
-        The rule's target side is ``target[begin:end]``: words, -1 and -2 for the first and second tail, 0 the end of
-        the sentence.
-    passed : int
-        The word that is meant where ``begin`` is negative (then ``target`` is not read).
-    begins : bool
-        The translation is the sentence's beginning.
-    tails : int64 [2]
-        Rows of ``states`` and ``floats``.
-    model : ModelTables
-    context : Context
-        Working memory.
-    whole : bool
-        Keep the first and last 4 words as well.
-    state : int32, output
-    extra : float32, output
-        The new row and the new floats.
-
-    Returns
-    -------
-    float64
-        What the words add to the log-probability beyond what the tails' own scores have of it. Left words count there
-        with as much context as there is.
+    target (int32): The rule's target side is ``target[begin:end]``: words, -1 and -2 for the first and second tail, 0
+        the end of the sentence.
+    passed (int): The word that is meant where ``begin`` is negative (then ``target`` is not read).
+    begins (bool): The translation is the sentence's beginning.
+    tails (int64 [2]): Rows of ``states`` and ``floats``.
+    model (ModelTables).
+    context: Working memory.
+    whole (bool): Keep the first and last 4 words as well.
+    state (int32, output).
+    extra (float32, output): The new row and the new floats.
+    Returns float64: what the words add to the log-probability beyond what the tails' own scores have of it. Left words
+    count there with as much context as there is.
     """
     words, backoffs, most = context.words, context.backoffs, context.words.shape[0] - 2
     gain = 0.0
@@ -194,19 +173,12 @@ def combine(target, begin, end, passed, begins, tails, model, context, whole, st
 def estimate_rules(begin, end, target_offsets, target, model, context, estimates, words, unknown):
     """Score the words of rules' target sides, each after those of the rule that stand directly before it.
 
-    Parameters
-    ----------
-    begin, end : int
-        Rules.
-    target_offsets, target
-        As in `RuleTables`.
-    model : ModelTables
-    context : Context
-        Working memory.
-    estimates : float32 [rules], output
-        Sums of log-probabilities.
-    words, unknown : int32 [rules], output
-        Words, and those of them that the model does not have.
+    begin, end (int): Rules.
+    target_offsets, target: As in `RuleTables`.
+    model (ModelTables).
+    context: Working memory.
+    estimates (float32 [rules], output): Sums of log-probabilities.
+    words, unknown (int32 [rules], output): Words, and those of them that the model does not have.
     """
     for rule in range(begin, end):
         total, n_context, n_words, n_unknown = 0.0, np.int64(0), 0, 0

@@ -11,18 +11,12 @@ import numpy as np
 class RuleTables(NamedTuple):
     """A grammar's rules as the search walks over them, under some weights.
 
-    Attributes
-    ----------
-    steps, children : uint64, int32 [a power of two]
-        The trie's steps by words; see `kernels_trie`.
-    nodes : int32 [trie nodes, 4]
-        Step by a nonterminal (-1 none); where the node's rules begin, and how many; whether there are steps by words.
-    ordered : int32 [rules + 4]
-        Rules of each node, best first; then the pseudo-rules.
-    scores : float64 [rules + 4, 2]
-        Score without language model; estimate with it.
-    target_offsets, target : int64 [rules + 5], int32
-        Target sides, with those of the pseudo-rules.
+    steps, children (uint64, int32 [a power of two]): The trie's steps by words; see `kernels_trie`.
+    nodes (int32 [trie nodes, 4]): Step by a nonterminal (-1 none); where the node's rules begin, and how many; whether
+        there are steps by words.
+    ordered (int32 [rules + 4]): Rules of each node, best first; then the pseudo-rules.
+    scores (float64 [rules + 4, 2]): Score without language model; estimate with it.
+    target_offsets, target (int64 [rules + 5], int32): Target sides, with those of the pseudo-rules.
     """
 
     steps: np.ndarray
@@ -37,14 +31,11 @@ class RuleTables(NamedTuple):
 class RuleFeatures(NamedTuple):
     """Features of a grammar's rules; none of them depends on weights.
 
-    Attributes
-    ----------
-    dense : float32 [rules, K]
-    words, unknown, arity : int32 [rules]
-        Target words, those of them that the language model does not know, and nonterminals.
-    estimates : float32 [rules]
-        Log-probability of the target side; see `kernels_state.estimate_rules`.
-    sparse_offsets, sparse_ids, sparse_values : int64 [rules + 1], int32, float32
+    dense (float32 [rules, K]).
+    words, unknown, arity (int32 [rules]): Target words, those of them that the language model does not know, and
+        nonterminals.
+    estimates (float32 [rules]): Log-probability of the target side; see `kernels_state.estimate_rules`.
+    sparse_offsets, sparse_ids, sparse_values (int64 [rules + 1], int32, float32).
     """
 
     dense: np.ndarray
@@ -60,12 +51,8 @@ class RuleFeatures(NamedTuple):
 class ModelTables(NamedTuple):
     """A language model.
 
-    Attributes
-    ----------
-    ids : int32
-        Target id to the model's; ``ids[0]`` is the end of the sentence.
-    unigrams, keys, values
-        See `lm.language_model.NgramModel`.
+    ids (int32): Target id to the model's; ``ids[0]`` is the end of the sentence.
+    unigrams, keys, values: See `lm.language_model.NgramModel`.
     """
 
     ids: np.ndarray
@@ -77,18 +64,11 @@ class ModelTables(NamedTuple):
 class Context(NamedTuple):
     """Working memory of the language model, of the order's number of elements.
 
-    Attributes
-    ----------
-    words : int32
-        The words before the next one, in order, from place 0.
-    backoffs : float32
-        Of the contexts that the last 1, 2, ... words are.
-    fresh : float32
-        The backoffs that a new word leaves.
-    result : int64 [2]
-        Order of the longest n-gram found, and the new number of words.
-    tails : int64 [2]
-        Hypotheses of the rule's nonterminals.
+    words (int32): The words before the next one, in order, from place 0.
+    backoffs (float32): Of the contexts that the last 1, 2, ... words are.
+    fresh (float32): The backoffs that a new word leaves.
+    result (int64 [2]): Order of the longest n-gram found, and the new number of words.
+    tails (int64 [2]): Hypotheses of the rule's nonterminals.
     """
 
     words: np.ndarray
@@ -104,22 +84,16 @@ def empty_context(order: int) -> Context:
     return Context(np.zeros(order + 1, np.int32), *floats, np.zeros(2, np.int64), np.zeros(2, np.int64))
 
 
-class Chart(NamedTuple):
+class DecoderChart(NamedTuple):
     """Where each span's rules and hypotheses are.
 
-    Attributes
-    ----------
-    active, gaps : int32 [*, 3]
-        Trie node and two cells of active items: all, and those that a nonterminal may follow (its node is given then).
-    active_at, gaps_at : int64 [longest span + 2]
-        Where the items of each length begin.
-    cells : int32 [words * longest span + words + 1, 2]
-        Where a cell's hypotheses begin in ``ordered``, and how many. X of i..j is ``i * span + j - i - 1``, S
-        of 0..j ``words * span + j - 1``, and the goal comes last.
-    ordered : int32 [*]
-        Hypotheses of each cell, best first.
-    cubes : int32 [*, 4]
-        First rule in `RuleTables.ordered`, how many, and the cells of the two nonterminals.
+    active, gaps (int32 [*, 3]): Trie node and two cells of active items: all, and those that a nonterminal may follow
+        (its node is given then).
+    active_at, gaps_at (int64 [longest span + 2]): Where the items of each length begin.
+    cells (int32 [words * longest span + words + 1, 2]): Where a cell's hypotheses begin in ``ordered``, and how many. X
+        of i..j is ``i * span + j - i - 1``, S of 0..j ``words * span + j - 1``, and the goal comes last.
+    ordered (int32 [*]): Hypotheses of each cell, best first.
+    cubes (int32 [*, 4]): First rule in `RuleTables.ordered`, how many, and the cells of the two nonterminals.
     """
 
     active: np.ndarray
@@ -134,18 +108,13 @@ class Chart(NamedTuple):
 class Items(NamedTuple):
     """What a cell may take: combinations of a rule and hypotheses, and the queue of them.
 
-    Attributes
-    ----------
-    rows : int32 [*, 5]
-        Cube, places of the rule and of both hypotheses, and whether the language model has scored it.
-    scores, estimates : float64 [*]
-    gains : float32 [*]
-        Log-probability that the language model adds.
-    states, floats : int32, float32 [*, width]
-        See `kernels_state`.
-    heap_keys, heap_rows : float64, int32 [*]
-    seen, slots : int64, int32 [a power of two, at least twice the items]
-        Tables of the items, and of the cell's hypotheses by state.
+    rows (int32 [*, 5]): Cube, places of the rule and of both hypotheses, and whether the language model has scored it.
+    scores, estimates (float64 [*]).
+    gains (float32 [*]): Log-probability that the language model adds.
+    states, floats (int32, float32 [*, width]): See `kernels_state`.
+    heap_keys, heap_rows (float64, int32 [*]).
+    seen, slots (int64, int32 [a power of two, at least twice the items]): Tables of the items, and of the cell's
+        hypotheses by state.
     """
 
     rows: np.ndarray
@@ -163,19 +132,12 @@ class Items(NamedTuple):
 class Hypotheses(NamedTuple):
     """What the search found.
 
-    Attributes
-    ----------
-    rows : int32 [*, 3]
-        Best rule, and tails: hypotheses, -1, or ``-2 - position`` for a word passed through.
-    scores : float64 [*]
-    states, floats : int32, float32 [*, width]
-        See `kernels_state`.
-    edges : int32 [*, 4]
-        Hyperedges, if they are kept: hypothesis, rule, tails.
-    gains : float32 [*]
-        Log-probability that the language model adds on each.
-    paths : int32 [*]
-        Row of `Paths.rows` for the words that each covers itself; only of lattices.
+    rows (int32 [*, 3]): Best rule, and tails: hypotheses, -1, or ``-2 - position`` for a word passed through.
+    scores (float64 [*]).
+    states, floats (int32, float32 [*, width]): See `kernels_state`.
+    edges (int32 [*, 4]): Hyperedges, if they are kept: hypothesis, rule, tails.
+    gains (float32 [*]): Log-probability that the language model adds on each.
+    paths (int32 [*]): Row of `Paths.rows` for the words that each covers itself; only of lattices.
     """
 
     rows: np.ndarray
@@ -190,18 +152,12 @@ class Hypotheses(NamedTuple):
 class Arcs(NamedTuple):
     """A lattice; its nodes are numbered so that arcs lead on.
 
-    Attributes
-    ----------
-    words : int32 [arcs]
-        Source ids.
-    begins : int32 [arcs]
-        Where each begins.
-    at : int64 [nodes + 1]
-        Those that end at node ``j`` are ``at[j]:at[j + 1]``.
-    scores : float64 [arcs]
-        Weights times features.
-    cells : int32 [nodes, nodes]
-        The cell of X from one node to another, or a number below 0; see `kernels_lattice.number_cells`.
+    words (int32 [arcs]): Source ids.
+    begins (int32 [arcs]): Where each begins.
+    at (int64 [nodes + 1]): Those that end at node ``j`` are ``at[j]:at[j + 1]``.
+    scores (float64 [arcs]): Weights times features.
+    cells (int32 [nodes, nodes]): The cell of X from one node to another, or a number below 0; see
+        `kernels_lattice.number_cells`.
     """
 
     words: np.ndarray
@@ -214,17 +170,12 @@ class Arcs(NamedTuple):
 class Paths(NamedTuple):
     """Which arcs of a lattice a source side has matched, and where items end; without elements for a sentence.
 
-    Attributes
-    ----------
-    active, gaps, cubes : int32 [*]
-        The path of each of `Chart.active`, `Chart.gaps` and `Chart.cubes`.
-    ends : int64 [nodes, 2]
-        Where the items that end at a node end in `Chart.active` and `Chart.gaps`; `Chart.active_at` and
-        `Chart.gaps_at` say where they begin.
-    rows : int32 [*, 2]
-        Of a path the one before its last arc, and that arc. The first is the empty path.
-    scores : float64 [*]
-        Of all arcs of a path.
+    active, gaps, cubes (int32 [*]): The path of each of `DecoderChart.active`, `DecoderChart.gaps` and
+        `DecoderChart.cubes`.
+    ends (int64 [nodes, 2]): Where the items that end at a node end in `DecoderChart.active` and `DecoderChart.gaps`;
+        `DecoderChart.active_at` and `DecoderChart.gaps_at` say where they begin.
+    rows (int32 [*, 2]): Of a path the one before its last arc, and that arc. The first is the empty path.
+    scores (float64 [*]): Of all arcs of a path.
     """
 
     active: np.ndarray
@@ -244,14 +195,9 @@ def no_paths() -> Paths:
 class Reached(NamedTuple):
     """The hypotheses that the goal is made of; see `kernels_forest.reach`.
 
-    Attributes
-    ----------
-    edge_at : int64 [hypotheses + 1]
-        Where each hypothesis's hyperedges begin in ``order``.
-    order : int64 [edges]
-        Hyperedges by hypothesis.
-    numbers : int64 [hypotheses]
-        Of a hypothesis among those reached, children first; -1 if it is not.
+    edge_at (int64 [hypotheses + 1]): Where each hypothesis's hyperedges begin in ``order``.
+    order (int64 [edges]): Hyperedges by hypothesis.
+    numbers (int64 [hypotheses]): Of a hypothesis among those reached, children first; -1 if it is not.
     """
 
     edge_at: np.ndarray

@@ -4,7 +4,7 @@ import numpy as np
 
 from aligntools.ground import memory
 from aligntools.translating.decoding import kernels_decoder as kernels
-from aligntools.translating.decoding.kernels_tables import Chart, Hypotheses, Items, empty_context, no_paths
+from aligntools.translating.decoding.kernels_tables import DecoderChart, Hypotheses, Items, empty_context, no_paths
 
 #: Bytes of an element, about, and growth from which the bound on memory is looked at.
 _EACH, _MUCH = 200, 1 << 26
@@ -32,7 +32,7 @@ class Workspace:
         none = np.empty(0, np.int32)
         self.context, self.counts = empty_context(order), np.zeros(4, np.int64)
         at = np.empty(16, np.int64), np.empty(16, np.int64)
-        self.chart = Chart(none, none, *at, np.empty((1 << 8, 2), np.int32), none, none)
+        self.chart = DecoderChart(none, none, *at, np.empty((1 << 8, 2), np.int32), none, none)
         self.hypotheses = Hypotheses(*[none] * 7)
         self.paths, self.nothing, self._lattices = no_paths(), no_paths(), False
         for what in self._sizes:

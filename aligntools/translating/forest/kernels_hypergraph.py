@@ -218,14 +218,10 @@ def fill_derivations(
 ):
     """Write words, features and scores of derivations.
 
-    Parameters
-    ----------
-    sizes, stack, dense, touched
-        See `yield_words` and `sum_features`; for the longest derivation.
-    begin_words, begin_features : int64 [derivations + 1]
-        Of `measure_derivations`; the latter then say where the features really begin.
-    out_words : int32, ids : int32, values : float32, scores : float64 [derivations]
-        Out.
+    sizes, stack, dense, touched: See `yield_words` and `sum_features`; for the longest derivation.
+    begin_words, begin_features (int64 [derivations + 1]): Of `measure_derivations`; the latter then say where the
+        features really begin.
+    out_words (int32, ids : int32, values : float32, scores : float64 [derivations]): Out.
     """
     used = 0
     for d in range(len(starts) - 1):

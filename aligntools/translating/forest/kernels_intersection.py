@@ -12,13 +12,9 @@ NO_ITEMS, NO_EDGES = -1, -2
 def fits(target, begin, end, given, s1, t1, s2, t2):
     """Return from where to where in the given words a target side with nonterminals stands, or -1 and -1.
 
-    Parameters
-    ----------
-    target : int32
-        The side is ``target[begin:end]``: words, -1 and -2 for the nonterminals.
-    given : int32 [words]
-    s1, t1, s2, t2 : int
-        Where in them the nonterminals stand.
+    target (int32): The side is ``target[begin:end]``: words, -1 and -2 for the nonterminals.
+    given (int32 [words]).
+    s1, t1, s2, t2 (int): Where in them the nonterminals stand.
     """
     start, at, lead, good = np.int64(-1), np.int64(-1), 0, True
     for k in range(begin, end):
@@ -80,24 +76,13 @@ def _enter(v, s, t, edge, left, right, first, place, items, edges, counts):
 def intersect(begin, end, edge_offsets, tails, word_offsets, words, given, place, item_at, items, edges, counts):
     """Find what the nodes ``begin:end`` of a sentence yield of the given words.
 
-    Parameters
-    ----------
-    given : int32 [words]
-    place : int64 [words + 1, words + 1]
-        Working memory, filled with -1.
-    item_at : int64 [end - begin + 1]
-        Out: where each node's items begin.
-    items : int32 [*, 3]
-        Out: node, and the stretch of the words that it yields.
-    edges : int32 [*, 4]
-        Out: item, edge of the hypergraph, items of its tails or -1.
-    counts : int64 [2]
-        Out: items, edges.
-
-    Returns
-    -------
-    int
-        0, or what was too small.
+    given (int32 [words]).
+    place (int64 [words + 1, words + 1]): Working memory, filled with -1.
+    item_at (int64 [end - begin + 1]): Out: where each node's items begin.
+    items (int32 [*, 3]): Out: node, and the stretch of the words that it yields.
+    edges (int32 [*, 4]): Out: item, edge of the hypergraph, items of its tails or -1.
+    counts (int64 [2]): Out: items, edges.
+    Returns 0, or what was too small.
     """
     counts[:] = 0
     none = np.int64(-1)

@@ -16,13 +16,9 @@ NEW, OPEN, EXHAUSTED = range(3)
 class ScoredForest(NamedTuple):
     """A hypergraph with scores, as `kernels_kbest` takes it.
 
-    Attributes
-    ----------
-    edge_offsets, tails, word_offsets, words
-        See `Hypergraph`.
-    scores : float64 [edges]
-    choice : int64 [nodes]
-        The best edge of each node; see `kernels_hypergraph.viterbi`.
+    edge_offsets, tails, word_offsets, words: See `Hypergraph`.
+    scores (float64 [edges]).
+    choice (int64 [nodes]): The best edge of each node; see `kernels_hypergraph.viterbi`.
     """
 
     edge_offsets: np.ndarray
@@ -36,14 +32,10 @@ class ScoredForest(NamedTuple):
 class SearchTables(NamedTuple):
     """Working memory of `k_best`.
 
-    Attributes
-    ----------
-    table : int32 [rows, 8], scores : float64 [rows], hashes : uint64 [rows, 2]
-        Derivations.
-    nodes : int32 [nodes of the sentence, 4]
-    seen : uint64 [a power of two, more than rows]
-        The strings of each node.
-    stack : int32 [nodes of the sentence + 1]
+    table (int32 [rows, 8], scores : float64 [rows], hashes : uint64 [rows, 2]): Derivations.
+    nodes (int32 [nodes of the sentence, 4]).
+    seen (uint64 [a power of two, more than rows]): The strings of each node.
+    stack (int32 [nodes of the sentence + 1]).
     """
 
     table: np.ndarray
@@ -282,23 +274,13 @@ def find_next(forest, search, begin, goal, distinct, used):
 def k_best(forest, search, begin, end, root, k, distinct, found):
     """Find the ``k`` best derivations of a root, best first (Huang & Chiang 2005, algorithm 3).
 
-    Parameters
-    ----------
-    forest : ScoredForest
-    search : SearchTables
-        The derivation of `viterbi` for node v is in row ``v - begin`` of its table.
-    begin, end : int
-        The nodes of the sentence.
-    k : int
-    distinct : bool
-        Only the best derivation of each string of words.
-    found : int32 [k]
-        Out: the rows of the derivations.
-
-    Returns
-    -------
-    int
-        How many there are, or -1 when the rows do not suffice; then ``search.nodes[0, LAST]`` says how many were found.
+    forest (ScoredForest).
+    search (SearchTables): The derivation of `viterbi` for node v is in row ``v - begin`` of its table.
+    begin, end (int): The nodes of the sentence.
+    distinct (bool): Only the best derivation of each string of words.
+    found (int32 [k]): Out: the rows of the derivations.
+    Returns how many there are, or -1 when the rows do not suffice; then ``search.nodes[0, LAST]`` says how many were
+    found.
     """
     table, goal, used, listed = search.table, root - begin, np.int64(end - begin), 0
     begin_search(forest, search, begin, end)

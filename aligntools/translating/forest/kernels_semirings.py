@@ -26,14 +26,9 @@ def edge_scores(feature_offsets, feature_ids, feature_values, weights, fixed, ga
 def inside(edge_offsets, tails, scores, begin, end, beta, conditional):
     """Sum over the derivations of the nodes ``begin:end``.
 
-    Parameters
-    ----------
-    scores : float64 [edges]
-        Log-potentials.
-    beta : float64 [nodes]
-        Out: log of the sum; -inf where a node has no derivation.
-    conditional : float64 [edges]
-        Out: the share of the edge in the sum of its head.
+    scores (float64 [edges]): Log-potentials.
+    beta (float64 [nodes]): Out: log of the sum; -inf where a node has no derivation.
+    conditional (float64 [edges]): Out: the share of the edge in the sum of its head.
     """
     for v in range(begin, end):
         first, last = edge_offsets[v], edge_offsets[v + 1]
@@ -66,12 +61,8 @@ def inside(edge_offsets, tails, scores, begin, end, beta, conditional):
 def posteriors(edge_offsets, tails, conditional, begin, end, mass, posterior):
     """Hand the mass of the roots down to the edges of the nodes ``begin:end``.
 
-    Parameters
-    ----------
-    mass : float64 [nodes]
-        In: what each root weighs, 0 elsewhere; out: the mass of each node.
-    posterior : float64 [edges]
-        Out.
+    mass (float64 [nodes]): In: what each root weighs, 0 elsewhere; out: the mass of each node.
+    posterior (float64 [edges]): Out.
     """
     for v in range(end - 1, begin - 1, -1):
         m = mass[v]
@@ -88,15 +79,12 @@ def posteriors(edge_offsets, tails, conditional, begin, end, mass, posterior):
 def expectations(edge_offsets, tails, conditional, posterior, rewards, begin, end, values, excess, slopes):
     """Expect a sum of the edges' rewards below each node, and differentiate the roots' by the edges' scores.
 
-    Parameters
-    ----------
-    rewards : float64 [edges]
-    values : float64 [nodes]
-        Out: the expectation over the derivations of each node.
-    excess : float64 [nodes]
-        Out: mass of the node times by how much derivations with it exceed the expectation over all derivations.
-    slopes : float64 [edges]
-        Out: the same of the edge: the derivative of the sum over roots, each weighing what the posteriors say.
+    rewards (float64 [edges]).
+    values (float64 [nodes]): Out: the expectation over the derivations of each node.
+    excess (float64 [nodes]): Out: mass of the node times by how much derivations with it exceed the expectation over
+        all derivations.
+    slopes (float64 [edges]): Out: the same of the edge: the derivative of the sum over roots, each weighing what the
+        posteriors say.
     """
     for v in range(begin, end):
         first, last = edge_offsets[v], edge_offsets[v + 1]

@@ -42,18 +42,9 @@ def _find_spans(pairs, begin, end, low, high, side, other, length):
 def find_phrases(source_length, target_length, max_span, tight, work):
     """List the initial phrase pairs of a sentence, ordered by where they begin and end in the source.
 
-    Parameters
-    ----------
-    source_length, target_length, max_span : int
-    tight : bool
-        Only phrases whose first and last words, on both sides, have links.
-    work : PhraseTables
-        With ``places`` and ``totals``; ``phrases`` and ``firsts`` are filled.
-
-    Returns
-    -------
-    int
-        How many there are, or -1 when they do not fit.
+    tight (bool): Only phrases whose first and last words, on both sides, have links.
+    work (PhraseTables): With ``places`` and ``totals``; ``phrases`` and ``firsts`` are filled.
+    Returns how many there are, or -1 when they do not fit.
     """
     places, totals, phrases, firsts = work.places, work.totals, work.phrases, work.firsts
     count = 0
@@ -267,25 +258,14 @@ def _rules_of(share, text, n, settings, work, p, records):
 def extract_rules(text, end, settings, state, work, records):
     """Enter the rules of sentences into a table of distinct ones, until the sentences end or room does.
 
-    Parameters
-    ----------
-    text : AlignedText
-    end : int
-        The sentence to stop before.
-    settings : np.ndarray [shape=(5,), dtype=int64]
-        Longest phrase, most symbols of a source side, most nonterminals, which phrases (`LOOSE`, `TIGHT`, `OUTER`),
-        fewest source words of what a nonterminal stands for.
-    state : np.ndarray [shape=(2,), dtype=int64]
-        Sentence and phrase to continue with; updated.
-    work : PhraseTables
-        Working memory.
-    records : RuleRecords
-        Updated.
-
-    Returns
-    -------
-    int
-        `DONE`, `RECORDS_FULL`, or `PHRASES_FULL` when a sentence has more phrases than the working memory.
+    text (AlignedText).
+    end (int): The sentence to stop before.
+    settings (int64 [5]): Longest phrase, most symbols of a source side, most nonterminals, which phrases (`LOOSE`,
+        `TIGHT`, `OUTER`), fewest source words of what a nonterminal stands for.
+    state (int64 [2]): Sentence and phrase to continue with; updated.
+    work (PhraseTables): Working memory.
+    records (RuleRecords): Updated.
+    Returns `DONE`, `RECORDS_FULL`, or `PHRASES_FULL` when a sentence has more phrases than the working memory.
     """
     max_span, max_symbols, used = settings[0], settings[1], records.used
     widest = max_symbols + max_span + max_symbols * max_span + 3

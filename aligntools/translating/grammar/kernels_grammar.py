@@ -16,16 +16,9 @@ _FLOOR = 1e-9  # of a word's probability, for grammars whose links the lexicon h
 def group_rules(pool, starts, rule_at, source_at):
     """Find where rules, which differ in their links alone, and where source sides begin in sorted records.
 
-    Parameters
-    ----------
-    pool : np.ndarray [dtype=int32]
-    starts : np.ndarray [shape=(records,), dtype=int64]
-    rule_at, source_at : np.ndarray [shape=(records + 1,), dtype=int64]
-        Filled with the first record of each rule and the first rule of each source side, with the ends last.
-
-    Returns
-    -------
-    rules, sources : int
+    starts (int64 [records]).
+    rule_at, source_at (int64 [records + 1]): Filled with the first record of each rule and the first rule of each
+        source side, with the ends last.
     """
     rules = 0
     sources = 0
@@ -72,19 +65,14 @@ def weigh_links(pool, starts, weights, rule_at, rules, keys, values, joint, lexi
     Lexical weights are those of Koehn, Och & Marcu 2003 (4.4), over the words alone: the product over the words of
     a side of the mean probability given the words that each is linked to, or given NULL.
 
-    Parameters
-    ----------
-    pool, starts, weights, rule_at, rules
-        As from `group_rules`.
-    keys : np.ndarray [shape=(a power of two,), dtype=uint64]
-    values : np.ndarray [shape=(a power of two, 2), dtype=float64]
-        The lexicon: ``p(target word | source word)``, ``p(source word | target word)``; see `fill_lexicon`.
-    joint : np.ndarray [shape=(rules, 2), dtype=int64]
-        Filled with the sums of weights.
-    lexical : np.ndarray [shape=(rules, 2), dtype=float64]
-        Filled with natural logs: of the target side given the source side, of the source given the target.
-    best : np.ndarray [shape=(rules,), dtype=int64]
-        Filled with the record whose links are the most frequent ones.
+    pool, starts, weights, rule_at, rules: As from `group_rules`.
+    keys (uint64 [a power of two]).
+    values (float64 [a power of two, 2]): The lexicon: ``p(target word | source word)``, ``p(source word | target
+        word)``; see `fill_lexicon`.
+    joint (int64 [rules, 2]): Filled with the sums of weights.
+    lexical (float64 [rules, 2]): Filled with natural logs: of the target side given the source side, of the source
+        given the target.
+    best (int64 [rules]): Filled with the record whose links are the most frequent ones.
     """
     for rule in range(rules):
         joint[rule, 0] = 0
@@ -203,23 +191,12 @@ def hash_targets(pool, starts, rule_at, rules, hashes):
 def add_targets(hashes, joint, row, part, parts, keys, sums, used):
     """Add counts of target sides to a table, those of one part of all; stop where the table is two thirds full.
 
-    Parameters
-    ----------
-    hashes : np.ndarray [shape=(rules,), dtype=uint64]
-    joint : np.ndarray [shape=(rules, 2), dtype=int64]
-    row : int
-        The rule to begin with.
-    part, parts : int
-        Only target sides with ``hash % parts == part``.
-    keys : np.ndarray [shape=(a power of two,), dtype=uint64]
-    sums : np.ndarray [shape=(a power of two, 2), dtype=int64]
-    used : np.ndarray [shape=(1,), dtype=int64]
-        Keys in the table; updated.
-
-    Returns
-    -------
-    int
-        The rule to continue with.
+    hashes (uint64 [rules]), joint (int64 [rules, 2]).
+    row (int): The rule to begin with.
+    part, parts (int): Only target sides with ``hash % parts == part``.
+    keys (uint64 [a power of two]), sums (int64 [a power of two, 2]).
+    used (int64 [1]): Keys in the table; updated.
+    Returns the rule to continue with.
     """
     limit = keys.size * 2 // 3
     while row < hashes.size:
@@ -259,21 +236,13 @@ def find_targets(hashes, part, parts, keys, sums, totals):
 def select_rules(joint, lexical, source_at, sources, usable, keep, min_count, chosen, kept):
     """Choose the rules to keep: of each usable source side the ``keep`` most frequent.
 
-    Parameters
-    ----------
-    joint : np.ndarray [shape=(rules, 2), dtype=int64]
-    lexical : np.ndarray [shape=(rules, 2), dtype=float64]
-        Decides between equal counts, by its sum; then the order of rules does.
-    source_at, sources
-        As from `group_rules`.
-    usable : np.ndarray [shape=(sources,), dtype=uint8]
-    keep : int
-    min_count : int
-        Least count, in the first column of ``joint``.
-    chosen : np.ndarray [shape=(keep,), dtype=int64]
-        Working memory.
-    kept : np.ndarray [shape=(rules,), dtype=uint8]
-        Filled with 1 for the rules that stay.
+    joint (int64 [rules, 2]).
+    lexical (float64 [rules, 2]): Decides between equal counts, by its sum; then the order of rules does.
+    source_at, sources: As from `group_rules`.
+    usable (uint8 [sources]).
+    min_count (int): Least count, in the first column of ``joint``.
+    chosen (int64 [keep]): Working memory.
+    kept (uint8 [rules]): Filled with 1 for the rules that stay.
     """
     for source in range(sources):
         count = 0

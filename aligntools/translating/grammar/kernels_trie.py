@@ -57,26 +57,14 @@ def move_steps(keys, children, new_keys, new_children):
 def enter_rules(rule, source_offsets, source, used, keys, children, by_gap, ends):
     """Walk rules down from the root and make the nodes that are missing; stop where the arrays may not hold more.
 
-    Parameters
-    ----------
-    rule : int
-        Where to begin.
-    source_offsets : int64 [rules + 1]
-    source : int32
-        Words (positive) and nonterminals (negative).
-    used : int64 [2]
-        Nodes and steps by words so far; brought up to date.
-    keys : uint64 [a power of two]
-    children : int32 [as many]
-    by_gap : int32 [nodes at most]
-        Where a nonterminal leads, -1 where nowhere.
-    ends : int32 [rules], output
-        The node that each rule's source side leads to.
-
-    Returns
-    -------
-    int
-        The rule to continue with once the arrays have grown; the number of rules when done.
+    rule (int): Where to begin.
+    source_offsets (int64 [rules + 1]).
+    source (int32): Words (positive) and nonterminals (negative).
+    used (int64 [2]): Nodes and steps by words so far; brought up to date.
+    keys (uint64 [a power of two]), children (int32 [as many]).
+    by_gap (int32 [nodes at most]): Where a nonterminal leads, -1 where nowhere.
+    ends (int32 [rules], output): The node that each rule's source side leads to.
+    Returns the rule to continue with once the arrays have grown; the number of rules when done.
     """
     rules = source_offsets.shape[0] - 1
     while rule < rules:
@@ -117,12 +105,9 @@ def enter_rules(rule, source_offsets, source, used, keys, children, by_gap, ends
 def order_rules(node_begin, node_end, rule_at, rules, scores):
     """Put each node's rules in falling order of score, equals by number.
 
-    Parameters
-    ----------
-    rule_at : int64 [nodes + 1]
-    rules : int32 [rules], in place
-        Of node ``v`` in ``rule_at[v]..rule_at[v + 1] - 1``, in any order.
-    scores : float32 [rules]
+    rule_at (int64 [nodes + 1]).
+    rules (int32 [rules], in place): Of node ``v`` in ``rule_at[v]..rule_at[v + 1] - 1``, in any order.
+    scores (float32 [rules]).
     """
     for node in range(node_begin, node_end):
         begin, size = rule_at[node], rule_at[node + 1] - rule_at[node]

@@ -23,11 +23,7 @@ def fill_ngrams(tokens, offsets, order, table):
 
     What is before a sentence is ``order - 1`` times its begin. Sentences without words have none.
 
-    Parameters
-    ----------
-    tokens, offsets : np.ndarray [dtype=int32], np.ndarray [shape=(sentences + 1,), dtype=int64]
-    order : int
-    table : np.ndarray [shape=(words + sentences, order + 2), dtype=uint32]
+    tokens, offsets (int32 [sentences + 1]), table (uint32 [words + sentences, order + 2]).
     """
     row = 0
     for n in range(offsets.size - 1):
@@ -53,14 +49,9 @@ def fill_ngrams(tokens, offsets, order, table):
 def radix_sort(table, other, columns, counts):
     """Sort rows, equal ones keeping their order, by columns; return 0 if the result is in ``table``, 1 in ``other``.
 
-    Parameters
-    ----------
-    table, other : np.ndarray [shape=(rows, columns), dtype=uint32]
-        The second is room.
-    columns : np.ndarray [dtype=int64]
-        What to sort by, the most important first.
-    counts : np.ndarray [shape=(2048,), dtype=int64]
-        Room.
+    table, other (uint32 [rows, columns]): The second is room.
+    columns (int64): What to sort by, the most important first.
+    counts (int64 [2048]): Room.
     """
     rows, width = table.shape
     here, there = table, other
@@ -182,14 +173,9 @@ def runs(table, begin, end, state, step):
 def shorten(table, order, lower, state, step):
     """Fill the table of an order from the next one's, in suffix order, both with padding.
 
-    Parameters
-    ----------
-    table : np.ndarray [shape=(rows, order + 3), dtype=uint32]
-        The (order + 1)-grams, and how often each comes.
-    order : int
-    lower : np.ndarray [shape=(runs, order + 2), dtype=uint32]
-        Filled with n-grams, how often each comes, and its adjusted count: before how many different words it comes
-        that make it longer, or, where it begins a sentence and none can, how often it comes.
+    table (uint32 [rows, order + 3]): The (order + 1)-grams, and how often each comes.
+    lower (uint32 [runs, order + 2]): Filled with n-grams, how often each comes, and its adjusted count: before how many
+        different words it comes that make it longer, or, where it begins a sentence and none can, how often it comes.
     """
     row = state[0] - 1
     stop = min(state[1] + step, table.shape[0])
@@ -214,14 +200,9 @@ def shorten(table, order, lower, state, step):
 def settle(table, order, whole, found, state, step):
     """Remove padding from a table in place; ``state[0]`` rows are left.
 
-    Parameters
-    ----------
-    table : np.ndarray [shape=(rows, order + 2), dtype=uint32]
-        N-grams whose second word begins a sentence are removed.
-    whole : bool
-        Whether counts are adjusted counts too: the highest order.
-    found : np.ndarray [shape=(5,), dtype=int64]
-        To ``found[c]`` is added how many n-grams have the adjusted count ``c``, for ``c`` from 1 to 4.
+    table (uint32 [rows, order + 2]): N-grams whose second word begins a sentence are removed.
+    whole (bool): Whether counts are adjusted counts too: the highest order.
+    found (int64 [5]): To ``found[c]`` is added how many n-grams have the adjusted count ``c``, for ``c`` from 1 to 4.
     """
     row = state[0]
     stop = min(state[1] + step, table.shape[0])
@@ -247,19 +228,13 @@ def weigh(table, floats, order, threshold, discounts, contexts, context_floats, 
 
     ``state[0]`` rows are left of the table.
 
-    Parameters
-    ----------
-    table : np.ndarray [shape=(rows, order + 2), dtype=uint32]
-        In context order: words, count, adjusted count.
-    floats : np.ndarray [shape=(rows, order + 2), dtype=float32]
-        The same memory. The numbers become (a - D(a)) / sum of a, and what that leaves over (Chen & Goodman 1998,
-        equations 22 to 24, with adjusted counts a).
-    threshold : int
-        N-grams that occur this often or less are removed; their mass goes to the backoff weight.
-    discounts : np.ndarray [shape=(4,), dtype=float64]
-        For adjusted counts 1, 2, and 3 and more; the first is 0.
-    contexts, context_floats : np.ndarray [shape=(runs of contexts, order + 1)]
-        Filled, the same memory too, with contexts in suffix order and their weights.
+    table (uint32 [rows, order + 2]): In context order: words, count, adjusted count.
+    floats (float32 [rows, order + 2]): The same memory. The numbers become (a - D(a)) / sum of a, and what that leaves
+        over (Chen & Goodman 1998, equations 22 to 24, with adjusted counts a).
+    threshold (int): N-grams that occur this often or less are removed; their mass goes to the backoff weight.
+    discounts (float64 [4]): For adjusted counts 1, 2, and 3 and more; the first is 0.
+    contexts, context_floats [runs of contexts, order + 1]: Filled, the same memory too, with contexts in suffix order
+        and their weights.
     """
     rows = table.shape[0]
     row = state[0]
@@ -302,12 +277,9 @@ def weigh(table, floats, order, threshold, discounts, contexts, context_floats, 
 def interpolate(lower, lower_floats, table, floats, order, state, step):
     """Add to each discounted probability its backoff weight times the shorter n-gram's probability.
 
-    Parameters
-    ----------
-    lower, lower_floats : np.ndarray [shape=(rows, order + 1), dtype=uint32], np.ndarray [dtype=float32]
-        Probabilities of the (order - 1)-grams, in suffix order; the same memory.
-    table, floats : np.ndarray [shape=(rows, order + 2), dtype=uint32], np.ndarray [dtype=float32]
-        As `weigh` left them, in suffix order; every n-gram's end is in ``lower``.
+    lower, lower_floats (uint32 [rows, order + 1]): Probabilities of the (order - 1)-grams, in suffix order; the same
+        memory.
+    table, floats (uint32 [rows, order + 2]): As `weigh` left them, in suffix order; every n-gram's end is in ``lower``.
     """
     at = state[0]
     stop = min(state[1] + step, table.shape[0])
@@ -329,11 +301,8 @@ def interpolate(lower, lower_floats, table, floats, order, state, step):
 def attach(table, floats, order, contexts, context_floats, state, step):
     """Put each n-gram's own backoff weight in place of its context's: 1 if it is not a context.
 
-    Parameters
-    ----------
-    contexts, context_floats : np.ndarray [shape=(contexts, order + 2)]
-        As `weigh` filled them, of the next order; in suffix order, as ``table``. Those that are not in ``table`` are
-        passed over.
+    contexts, context_floats [contexts, order + 2]: As `weigh` filled them, of the next order; in suffix order, as
+        ``table``. Those that are not in ``table`` are passed over.
     """
     at = state[0]
     stop = min(state[1] + step, table.shape[0])

@@ -49,25 +49,12 @@ def find(keys, code):
 def score_and_state(unigrams, keys, values, order, context, n_context, word):
     """Return a word's log-probability after a context, and how many words to remember after it.
 
-    Parameters
-    ----------
-    unigrams, keys, values
-        The model's arrays; see `language_model.NgramModel`.
-    order : int
-    context : np.ndarray [dtype=int32]
-        Words before it, the last one last.
-    n_context : int
-        How many of them count, from the end.
-    word : int
-
-    Returns
-    -------
-    score : np.float32
-        Natural logarithm.
-    remembered : int
-        Words of ``context`` with ``word`` behind it, from its end, that later scores depend on.
-    matched : int
-        Order of the longest n-gram in the model, 1 or more.
+    unigrams, keys, values: The model's arrays; see `language_model.NgramModel`.
+    context (int32): Words before it, the last one last.
+    n_context (int): How many of them count, from the end.
+    Returns score (np.float32): Natural logarithm.
+    Returns remembered: Words of ``context`` with ``word`` behind it, from its end, that later scores depend on.
+    Returns matched: Order of the longest n-gram in the model, 1 or more.
     """
     n_context = min(n_context, order - 1)
     last = context.size - 1
@@ -112,17 +99,11 @@ def word_score(unigrams, keys, values, order, context, n_context, word):
 def score_sentences(unigrams, keys, values, order, tokens, offsets, begin, end, begins, scores, matched):
     """Score sentences ``begin..end``, each word and the end of each sentence.
 
-    Parameters
-    ----------
-    tokens : np.ndarray [shape=(words,), dtype=int32]
-        Ids in the model.
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-    begins : bool
-        Each comes after the beginning of a sentence; else after nothing.
-    scores : np.ndarray [shape=(words + sentences,), dtype=float32]
-        Filled with natural logarithms; sentence ``n`` begins at ``offsets[n] + n``.
-    matched : np.ndarray [shape=(words + sentences,), dtype=int8]
-        Filled with the order of the n-gram that was found.
+    tokens (int32 [words]): Ids in the model.
+    offsets (int64 [sentences + 1]).
+    begins (bool): Each comes after the beginning of a sentence; else after nothing.
+    scores (float32 [words + sentences]): Filled with natural logarithms; sentence ``n`` begins at ``offsets[n] + n``.
+    matched (int8 [words + sentences]): Filled with the order of the n-gram that was found.
     """
     state = np.empty(order + 1, np.int32)
     last = order
@@ -187,25 +168,13 @@ def insert(unigrams, keys, values, order, ids, logs, row, used):
 
     Missing parts of an n-gram are added with the probabilities that backing off gives them.
 
-    Parameters
-    ----------
-    unigrams, keys, values
-        The model's arrays, filled.
-    order : int
-        The model's.
-    ids : np.ndarray [shape=(n, k), dtype=int32]
-        First word first; k is 2 or more.
-    logs : np.ndarray [shape=(n, 2), dtype=float32]
-        Natural logarithms: probability, backoff.
-    row : int
-        First row to enter.
-    used : np.ndarray [shape=(1,), dtype=int64]
-        N-grams in the table; updated.
-
-    Returns
-    -------
-    int
-        The row to continue with; ``len(ids)`` when done. ``-1 - row`` for an n-gram that is in already.
+    unigrams, keys, values: The model's arrays, filled.
+    order (int): The model's.
+    ids (int32 [n, k]): First word first; k is 2 or more.
+    logs (float32 [n, 2]): Natural logarithms: probability, backoff.
+    row (int): First row to enter.
+    used (int64 [1]): N-grams in the table; updated.
+    Returns the row to continue with; ``len(ids)`` when done. ``-1 - row`` for an n-gram that is in already.
     """
     k = ids.shape[1]
     context = np.empty(order + 1, np.int32)

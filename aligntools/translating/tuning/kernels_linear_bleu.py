@@ -27,15 +27,11 @@ def slot_of(keys, h, n, group):
 def enter_references(words, offsets, groups, keys, table):
     """Enter the n-grams up to 4 of references into a table.
 
-    Parameters
-    ----------
-    words : int32 [words], offsets : int64 [references + 1]
-    groups : int64 [references]
-        The sentence that each is a reference of.
-    keys : uint64 [capacity]
-        A power of two, more than all n-grams; 0 where free.
-    table : int32 [capacity, 3]
-        The largest count in one reference; the last reference that had it (from 1 on), and its count.
+    words (int32 [words], offsets : int64 [references + 1]).
+    groups (int64 [references]): The sentence that each is a reference of.
+    keys (uint64 [capacity]): A power of two, more than all n-grams; 0 where free.
+    table (int32 [capacity, 3]): The largest count in one reference; the last reference that had it (from 1 on), and its
+        count.
     """
     for r in range(len(groups)):
         for i in range(offsets[r], offsets[r + 1]):
@@ -73,16 +69,10 @@ def edge_statistics(
 ):
     """Count the n-grams that the edges of the sentences ``begin:end`` complete, and those that references have.
 
-    Parameters
-    ----------
-    groups : int64 [sentences]
-        The references of each sentence.
-    clip : bool
-        Count an n-gram within an edge no more often than a reference has it; otherwise as often as it occurs.
-    buffer, origin : int32 [n], hashes : uint64 [n, 4]
-        Working memory; n is the longest target side plus 16.
-    out : float32 [edges, 8]
-        Matches of 1 to 4 words, n-grams of 1 to 4 words.
+    groups (int64 [sentences]): The references of each sentence.
+    clip (bool): Count an n-gram within an edge no more often than a reference has it; otherwise as often as it occurs.
+    buffer, origin (int32 [n], hashes : uint64 [n, 4]): Working memory; n is the longest target side plus 16.
+    out (float32 [edges, 8]): Matches of 1 to 4 words, n-grams of 1 to 4 words.
     """
     for s in range(begin, end):
         for v in range(node_offsets[s], node_offsets[s + 1]):

@@ -9,18 +9,12 @@ from aligntools.ground.compiling import kernel
 def envelopes(offsets, intercepts, slopes, begin, end, points, candidates, counts):
     """Find which candidate of each sentence scores best at each point of a line.
 
-    Parameters
-    ----------
-    offsets : int64 [sentences + 1]
-        Candidates of each sentence.
-    intercepts, slopes : float64 [candidates]
-        A candidate scores ``intercept + t * slope``.
-    points : float64 [candidates]
-        Out, from the sentence's offset on: where the envelope's pieces begin, ascending; the first is -inf.
-    candidates : int64 [candidates]
-        Out: the candidate of each piece.
-    counts : int64 [sentences]
-        Out: pieces.
+    offsets (int64 [sentences + 1]): Candidates of each sentence.
+    intercepts, slopes (float64 [candidates]): A candidate scores ``intercept + t * slope``.
+    points (float64 [candidates]): Out, from the sentence's offset on: where the envelope's pieces begin, ascending; the
+        first is -inf.
+    candidates (int64 [candidates]): Out: the candidate of each piece.
+    counts (int64 [sentences]): Out: pieces.
     """
     for s in range(begin, end):
         first, last = offsets[s], offsets[s + 1]

@@ -62,28 +62,18 @@ def mira_pass(
 ):
     """Move the weights by one sentence after another, to where hope is ahead of fear by what it gains.
 
-    Parameters
-    ----------
-    offsets : int64 [sentences + 1]
-    feature_offsets, feature_ids, feature_values : int64 [candidates + 1], int32, float32
-    statistics : float32 [candidates, 10]
-        BLEU's.
-    gains : float64 [candidates]
-        What each candidate is worth, in words; empty: BLEU together with the background, times the references' words.
-    order : int64 [sentences]
-        In which sentences are taken.
-    shares : float64 [sentences]
-        What each counts.
-    step, decay : float
-        The largest step; what a sentence leaves of the background.
-    learned : bool [features]
-    weights : float64 [features], in place
-    background : float64 [10], in place
-        Statistics of the hopes so far, fading.
-    total : float64 [features], in place
-        The weights after each sentence are added.
-    change : float64 [features]
-        Working memory.
+    offsets (int64 [sentences + 1]), feature_offsets, feature_ids, feature_values (int64 [candidates + 1], int32,
+        float32).
+    statistics (float32 [candidates, 10]): BLEU's.
+    gains (float64 [candidates]): What each candidate is worth, in words; empty: BLEU together with the background,
+        times the references' words.
+    order (int64 [sentences]): In which sentences are taken.
+    shares (float64 [sentences]): What each counts.
+    step, decay (float): The largest step; what a sentence leaves of the background.
+    learned (bool [features]), weights (float64 [features], in place).
+    background (float64 [10], in place): Statistics of the hopes so far, fading.
+    total (float64 [features], in place): The weights after each sentence are added.
+    change (float64 [features]): Working memory.
     """
     pseudo = len(gains) == 0
     for i in order:
@@ -133,12 +123,9 @@ def perceptron_pass(
 ):
     """Move the weights by one sentence after another, from the candidate that scores best to the one that costs least.
 
-    Parameters
-    ----------
-    losses : float64 [candidates]
-        Of candidates that cost the same, the one that scores best is moved to.
-    offsets, feature_offsets, feature_ids, feature_values, order, shares, step, learned, weights, total, change
-        See `mira_pass`; every step is of the same size.
+    losses (float64 [candidates]): Of candidates that cost the same, the one that scores best is moved to.
+    offsets, feature_offsets, feature_ids, feature_values, order, shares, step, learned, weights, total, change: See
+        `mira_pass`; every step is of the same size.
     """
     for i in order:
         first, last = offsets[i], offsets[i + 1]

@@ -57,12 +57,8 @@ def longest_yields(edge_offsets, tails, word_offsets, words, begin, end, most):
 def yield_lengths(edge_offsets, tails, word_offsets, words, conditional, begin, end, lengths, work):
     """Write the distribution of the number of words that each node yields.
 
-    Parameters
-    ----------
-    conditional : float64 [edges]
-        Probability of an edge given its head.
-    lengths : float64 [nodes, longest + 1], output
-    work : float64 [2, longest + 1]
+    conditional (float64 [edges]): Probability of an edge given its head.
+    lengths (float64 [nodes, longest + 1], output), work (float64 [2, longest + 1]).
     """
     size = lengths.shape[1]
     for v in range(begin, end):
@@ -118,31 +114,18 @@ def expected_grams(
 ):
     """Expect the n-grams of a sentence's strings by place, their first words, and their last ones with the length.
 
-    Parameters
-    ----------
-    left, right, known
-        ``left``, ``right`` and ``lengths`` of the `Hypergraph`.
-    begin, root : int
-        The sentence's first node, and its root: an edge of it takes over what its tail yields.
-    order : int
-        2 to 5.
-    floor : float
-        What is expected less often on an edge is left out.
-    lengths : float64 [nodes, longest + 1]
-        See `yield_lengths`.
-    starts : float64 [nodes, longest + 1]
-        Working memory: how often a node begins at each place.
-    work : float64 [3, longest + 1]
-    buffer : int32 [*, 4]
-        Working memory: at least 10 rows, and one for each word of a target side.
-    slots : int32 [a power of two], rows : int32 [*, 8], amounts : float64 [*]
-        The table: kind, place, number of words and the words. `FIRST` has the first words up to ``order`` - 1 together,
-        `LAST` the last of them, its place being the length.
-
-    Returns
-    -------
-    int
-        Rows; -1 if there may be too many for the table.
+    left, right, known: ``left``, ``right`` and ``lengths`` of the `Hypergraph`.
+    begin, root (int): The sentence's first node, and its root: an edge of it takes over what its tail yields.
+    order (int): 2 to 5.
+    floor (float): What is expected less often on an edge is left out.
+    lengths (float64 [nodes, longest + 1]): See `yield_lengths`.
+    starts (float64 [nodes, longest + 1]): Working memory: how often a node begins at each place.
+    work (float64 [3, longest + 1]).
+    buffer (int32 [*, 4]): Working memory: at least 10 rows, and one for each word of a target side.
+    slots (int32 [a power of two], rows : int32 [*, 8], amounts : float64 [*]): The table: kind, place, number of words
+        and the words. `FIRST` has the first words up to ``order`` - 1 together, `LAST` the last of them, its place
+        being the length.
+    Returns rows; -1 if there may be too many for the table.
     """
     size, count = lengths.shape[1], np.int64(0)
     history = order - 1
