@@ -20,7 +20,11 @@ def _sorted(words: Sequence[bytes], classes: np.ndarray) -> list[tuple[bytes, in
     fine = whole_words(list(words)).tolist()
     tell_unwritten(fine.count(False))
     rows = compress(zip(words, classes.tolist(), strict=True), fine)
-    return sorted((DOLLAR if word == b"$" else word, number) for word, number in rows)
+    return sorted(rows, key=lambda row: (_called(row[0]), row[1]))
+
+
+def _called(word: bytes) -> bytes:
+    return DOLLAR if word == b"$" else word
 
 
 def format_classes(words: Sequence[bytes], classes: np.ndarray) -> bytes:
@@ -33,7 +37,7 @@ def format_classes(words: Sequence[bytes], classes: np.ndarray) -> bytes:
         As mkcls numbers them, from 1.
     """
     rows = _sorted(words, classes)
-    return b"".join(b"%s\t%d\n" % (b"$" if word == DOLLAR else word, number) for word, number in rows)
+    return b"".join(b"%s\t%d\n" % row for row in rows)
 
 
 def format_cats(
@@ -53,7 +57,7 @@ def format_cats(
     members: list[list[bytes]] = [[] for _ in range(number + 2)]
     rows = _sorted(words, classes)
     for word, k in rows:
-        members[k].append(word)
+        members[k].append(_called(word))
     members[0].append(b"$")
     lines = [b";KategProblem:cats: %d   words: %d" % (number, len(rows) + 1)]
     lines += [b"%d:%s" % (k, b"".join(word + b"," for word in some)) for k, some in enumerate(members)]
