@@ -18,6 +18,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from aligntools.formats.annotation.brackets import clean
+
 #: Words that occur more often have the tags that they were seen with and no other.
 FREQUENT = 100
 #: Words that occur as often at most tell what unknown words are.
@@ -93,7 +95,7 @@ class WordCounts:
         """
         found = np.zeros((len(sentence), len(self.of_states)))
         begins = np.searchsorted(self.pairs[:, 0], np.arange(len(self.counts) + 1))
-        for k, word in enumerate(sentence):
+        for k, word in enumerate(map(clean, sentence)):  # text may have -LRB- for (
             number = self.words.get(word)
             if number is None:
                 low = self.words.get(word.lower()) if k == 0 else None

@@ -208,7 +208,7 @@ class ConstituentModel:
 
     def _scores(self, words: Sequence[str], tags: Sequence[str], lexicon: WordCounts, first: np.ndarray) -> np.ndarray:
         """Return p(word | state) of each word; of a word with a known tag, of that tag's states alone."""
-        form, words = self.normal_form, list(map(clean, words))
+        form = self.normal_form
         found = lexicon.scores([normalize(form, word) for word in words] if form else words, first)
         for k, tag in enumerate(tags):
             number = self._tags.get(clean(tag), -1)

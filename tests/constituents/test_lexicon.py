@@ -70,6 +70,10 @@ def test_brackets_are_known_as_treebanks_write_them():
     first = np.arange(4)
     np.testing.assert_array_equal(lexicon.scores(["-LRB-", "-RRB-"], first), lexicon.scores(["(", ")"], first))
     assert not np.array_equal(lexicon.scores(["-LRB-"], first), lexicon.scores(["-LCB-"], first))
+    inside, _ = Occurrences.of([(["dog(s)", ":)"], [0, 1])])
+    known = inside.lexicon(np.ones(2), np.ones(2, np.int32))
+    both = [known.scores(words, np.arange(3)) for words in (["dog-LRB-s-RRB-", ":-RRB-"], ["dog(s)", ":)"])]
+    np.testing.assert_array_equal(*both)
 
 
 def test_substates_sum_up_to_their_tag(made):
