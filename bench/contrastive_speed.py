@@ -24,7 +24,7 @@ def run(o):
     measuring.run(measuring.aligntools("align", "-q", *every, "--save-model", base, "--threads", o.threads))
     command = measuring.aligntools(
         "contrastive-align", "-q", "--no-encoder", "-m", base, *_write(folder / "learn", pairs[: o.learn]),
-        "--save-weights", weights, "-o", folder / "learn.align", "--beam", 1, "--threads", o.threads,
+        "--save-weights", weights, "-o", folder / "learn.align", "--set", "beam=1", "--threads", o.threads,
     )  # fmt: skip
     learned = min(measuring.run(command).seconds for _ in range(2))  # the first one may compile
     rates = _rates(o, folder, base, weights, [p for p in pairs if _near(p, 25)][: o.apply])
@@ -64,7 +64,7 @@ def _rates(o, folder, base, weights, pairs):
         for files in (few, every):
             command = measuring.aligntools(
                 "contrastive-align", "-q", "-m", base, "-w", weights, *files, "-o", folder / "b.align",
-                "--beam", beam, "--threads", o.threads,
+                "--set", f"beam={beam}", "--threads", o.threads,
             )  # fmt: skip
             seconds.append(min(measuring.run(command).seconds for _ in range(3)))
         rates.append((len(pairs) - len(pairs) // 20) / (seconds[1] - seconds[0]))

@@ -310,7 +310,7 @@ def _on_cluster(o, case, runs, make):
                 tease = make(rng, case, dask, running, outcome)
                 began = time.perf_counter()
                 for _ in range(TRIES):
-                    watch = Watch(case.command(folder, "--cluster-file", dask.file))
+                    watch = Watch(case.command(folder, "--cluster", dask.file))
                     watch.tease(tease)
                     if case.judge(outcome, folder, watch.end(), began):
                         break

@@ -81,7 +81,7 @@ def _translate(o, systems):
 
 def _imputed_risk(o, systems):
     given = ["--supervised", systems.text("dev.de"), "--reference", systems.text("dev.en"), *_system(systems)]
-    return "imputed-risk, 1,014 sentences, 2 rounds", [*given, "--rounds", 2, "--patience", 9], ".json"
+    return "imputed-risk, 1,014 sentences, 2 rounds", [*given, "--rounds", 2, "--set", "patience=9"], ".json"
 
 
 def _pairs(systems):

@@ -37,8 +37,8 @@ TESTED = ("contrastive", "align")
 LANGUAGES = ("en-fr", "en-zh")
 #: Berkeley's joint training: whole words, maximum likelihood, nothing known of how words look.
 BERKELEY = (
-    *("--model-type", "hmm", "--estimator", "em", "--views", 0, "--subwords", 0, "--no-look-alike"),
-    *("--ibm1-iterations", 5, "--iterations", 5),
+    *("--model-type", "hmm", "--estimator", "em", "--views", 0, "--subwords", 0, "--set", "look_alike=false"),
+    *("--set", "ibm1_iterations=5", "--iterations", 5),
 )
 #: MGIZA's settings as Moses has them, but tables are written: the last ones alone.
 TABLES = [

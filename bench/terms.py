@@ -121,7 +121,8 @@ def run(o):
         f"{report.circumstances(o.threads)} Lower-cased text, aligned by `align`; the best 500 and 2,000 pairs of each"
         " list: which percent the dictionary has, how many have a source side that it has, and which percent of these"
         " are right by it. A dictionary has few names, forms and terms of several words, so that both are low bounds."
-        " Phrase tables are those of `extract-grammar --nonterminals 0 --phrases loose`, up to 4 words a side, ranked"
+        " Phrase tables are those of `extract-grammar --set nonterminals=0 --phrases loose`, up to 4 words a"
+        " side, ranked"
         " by both conditional probabilities from a least count on, by count where both are high, and by significance"
         " (Johnson et al. 2007)."
         f" `--min-probability` and the learning of stop words were chosen on {', '.join(CHOSEN)}.",

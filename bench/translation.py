@@ -6,7 +6,7 @@ from bench.translation_stages import Stages
 #: What was chosen on halves of the development set: learned on one, scored on the other.
 EXTRACTION = ("--phrases", "outer", "--features", "full")
 #: Linear BLEU over forests, from a flat distribution to a sharp one.
-ANNEALED = ("--loss", "linear", "--forest", "--gamma", 0.25, "--quench", 2)
+ANNEALED = ("--loss", "linear", "--forest", "--gamma", 0.25, "--set", "quench=2")
 #: Held to the start: other weights prefer derivations that the first forests do not have.
 REFERRED = ("--method", "likelihood", "--forest", "--prior", "start", "--l2", 0.1)
 #: Those that use random numbers.
@@ -21,7 +21,7 @@ METHODS = {
     "risk, sentences": (("--loss", "sentence"), False),
     "likelihood": (("--method", "likelihood"), False),
     "likelihood of references": (REFERRED, False),
-    "likelihood of references or the nearest": ((*REFERRED, "--oracle"), False),
+    "likelihood of references or the nearest": ((*REFERRED, "--set", "oracle=true"), False),
     "risk, forests": (("--forest",), True),
     "risk, linear BLEU, forests, annealed": (ANNEALED, False),
     "untuned": (None, True),

@@ -9,13 +9,13 @@ from bench import code, measuring, report, transfer, transfer_texts
 
 #: How parsers are made of a draw: what `transfer-parse` is told beside its files.
 SYSTEMS = {
-    "PTP, old": ("--method", "projected", "--reward", 1, "--rounds", 3),
+    "PTP, old": ("--method", "projected", "--set", "reward=1", "--rounds", 3),
     "PTP": ("--method", "projected", "--direct-model", "{words}"),
     "-U": (),
     "-U, equation 8": ("--weights", "{other}"),
     "-U, without words": ("--direct-model", "{words}"),
     "+U": ("--unlabeled", "{plain}"),
-    "+U, shared": ("--unlabeled", "{plain}", "--direct-share", 0.15),
+    "+U, shared": ("--unlabeled", "{plain}", "--set", "direct_share=0.15"),
 }
 #: What is compared: the first less the second, in UAS.
 PAIRS = (

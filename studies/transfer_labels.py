@@ -175,7 +175,7 @@ class Bench:
                 for flag, value in zip(("--source-model", "--source", "--target", "-a"),
                                        (own, *sides, self.links(source, target)), strict=True):  # fmt: skip
                     args += [flag, value]
-            self.command("transfer-parse", "-q", *args, "--min-aligned", 0.5, *LIMITS, *flags, "-o", model)
+            self.command("transfer-parse", "-q", *args, "--set", "min_aligned=0.5", *LIMITS, *flags, "-o", model)
             gold = self.pud(target, THROUGH, 1000, "test")
             self.found[key] = self.figures(model, gold, gold)
             self.kept.write_text(json.dumps(self.found, indent=1))
@@ -227,6 +227,6 @@ class Bench:
         """Return UAS and LAS of the trees that a parser finds in a text."""
         parsed, scores = self.folder / "parsed.conllu", self.folder / "score.json"
         self.command("parse", "-q", "-m", model, text, "-o", parsed)
-        self.command("eval-uas", "--json", "--bootstrap", 0, "--no-subtypes", gold, parsed, output=scores)
+        self.command("eval-uas", "--json", "--bootstrap", 0, "--set", "subtypes=false", gold, parsed, output=scores)
         result = json.loads(scores.read_text())["results"][0]
         return {"uas": result["uas"], "las": result["las"]}

@@ -9,11 +9,11 @@ from bench.translation import ANNEALED, METHODS, REFERRED, Systems
 MORE = {
     "risk, L2 0.01 to the start": ("--prior", "start", "--l2", 0.01),
     "risk, forests, L2 0.01 to the start": ("--forest", "--prior", "start", "--l2", 0.01),
-    "likelihood of references, all of the grammar's derivations": (*REFERRED, "--reach", "grammar"),
-    "MIRA, C = 0.01": ("--method", "mira", "--step", 0.01),
-    "MIRA, C = 0.0001": ("--method", "mira", "--step", 0.0001),
+    "likelihood of references, all of the grammar's derivations": (*REFERRED, "--set", "reach=grammar"),
+    "MIRA, C = 0.01": ("--method", "mira", "--set", "step=0.01"),
+    "MIRA, C = 0.0001": ("--method", "mira", "--set", "step=0.0001"),
     "MIRA, smoothed sentence BLEU": ("--method", "mira", "--loss", "sentence"),
-    "perceptron, step 0.01": ("--method", "perceptron", "--step", 0.01),
+    "perceptron, step 0.01": ("--method", "perceptron", "--set", "step=0.01"),
     "risk, linear BLEU, forests": ("--loss", "linear", "--forest"),
     "risk, linear BLEU, forests, annealed to 4": (*ANNEALED[:-1], 4),
 }

@@ -222,7 +222,8 @@ def test_messages_name_fields_as_python_and_the_command_line_have_them():
         "--symmetrize joint and --no-agreement exclude --part-size 3; see `pip x`, -m and"
         " `aligntools align --save-model`"
     )
-    assert as_flag("min_length") == "--min-length"
+    assert as_flag("max_length") == "--max-length"
+    assert as_flag("tension", "3") == "--set tension=3"
 
 
 def test_names_of_earlier_versions_are_names_of_fields():

@@ -184,7 +184,7 @@ def options_of(name):
     """Return the spellings of a command's options, and those that it had."""
     command = cli.get_command(None, name)
     now = {o for parameter in command.params for o in (*parameter.opts, *parameter.secondary_opts)}
-    return now | {"--help", "-h"}, set(getattr(command, "renamed", None) or {})
+    return now | {"--help", "--help-all", "--set", "-h"}, set(getattr(command, "renamed", None) or {})
 
 
 @pytest.mark.parametrize("page", pages(lambda text: "`--" in text))

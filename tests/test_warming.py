@@ -23,12 +23,12 @@ align -i S/de-en.txt --model-type ibm1 --estimator em --save-model one.atm --tta
 align -i S/de-en.txt --model-type ibm2 --no-agreement --save-model two.atm > two
 align -i S/de-en.txt --model-type ibm2 --positions table --no-agreement --estimator em --save-model table.atm > table
 align -i S/de-en.txt --model-type ibm2 --decode viterbi --symmetrize union --views 0 > two.v
-align -i S/de-en.txt --model-type ibm3 --pegging > three
+align -i S/de-en.txt --model-type ibm3 --set pegging=true > three
 align -i S/de-en.txt --model-type ibm4 --word-classes 5 --no-agreement --decode viterbi --symmetrize union > four
 align -m table.atm -i S/de-en.txt > table.2
-align -i S/de-en.txt --model-type hmm --direction forward --views 0 --no-look-alike --scores hmm.s > hmm
+align -i S/de-en.txt --model-type hmm --direction forward --views 0 --set look_alike=false --scores hmm.s > hmm
 align -i S/de-en.txt --model-type hmm --estimator em --no-agreement --decode viterbi --symmetrize grow-diag > hmm.v
-align -i S/de-en.txt --direction reverse --sweeps 4 > reverse
+align -i S/de-en.txt --direction reverse --set sweeps=4 > reverse
 align -i S/de-en.txt --model-type hmm-classes --word-classes 3 --views 0 --decode viterbi --symmetrize union > hmm.c
 align -i S/de-en.txt --fast --scores e.s --score-form eflomal > costs
 align -s S/fr-en.fr -t S/fr-en.en --init-model a.atm > going-on
@@ -36,15 +36,15 @@ align -s S/fr-en.fr -t S/fr-en.en --init-model one.atm > going-on.1
 train-hmm -s S/de-en.de -t S/de-en.en -o links.hmm
 train-hmm -s S/de-en.de -t S/de-en.en -o mre.hmm --estimator mre --mre-iterations 2
 mre-align -i S/de-en.txt --mre-iterations 2 --save-model mre.atm --forward-output mre.f > mre
-mre-align -i S/de-en.txt --model-type ibm2 --positions table --mre-positions --mre-iterations 2 > mre.2
-mre-align -i S/de-en.txt --model-type ibm2 --estimator em --mre-null --mre-iterations 2 > mre.3
+mre-align -i S/de-en.txt --model-type ibm2 --positions table --set mre_positions=true --mre-iterations 2 > mre.2
+mre-align -i S/de-en.txt --model-type ibm2 --estimator em --set mre_null=true --mre-iterations 2 > mre.3
 contrastive-align -i S/de-en.txt --save-model c.atm --save-weights c.json > c
-contrastive-align -m c.atm -w c.json -i S/de-en.txt --beam 4 > c.2
+contrastive-align -m c.atm -w c.json -i S/de-en.txt --set beam=4 > c.2
 align --best -i S/de-en.txt --save-model best.atm > best
 align -m best.atm -i S/de-en.txt > best.2
-contrastive-align -m a.atm -i S/de-en.txt --features paper --start paper --sentences 60 --constraint block-itg > c.3
-contrastive-align -m a.atm -i S/de-en.txt --gold S/de-en.wa --folds 2 --save-weights gold.json > c.4
-contrastive-align -m a.atm -i S/de-en.txt --sentences 9 --passes 1 --optimizer sgd --candidates all > c.5
+contrastive-align -m a.atm -i S/de-en.txt --features paper --start paper --sentences 60 --set constraint=block-itg > c.3
+contrastive-align -m a.atm -i S/de-en.txt --gold S/de-en.wa --set folds=2 --save-weights gold.json > c.4
+contrastive-align -m a.atm -i S/de-en.txt --sentences 9 --passes 1 --set optimizer=sgd --set candidates=all > c.5
 contrastive-align -m a.atm -i S/de-en.txt --sentences 9 --evidence mre.f > c.6
 teach -i S/de-en.txt -m a.atm --students 60,100 -o start
 contrastive-align -m a.atm -i S/de-en.txt --start start --passes 0 > c.7
@@ -74,7 +74,7 @@ eval-brackets S/en.mrg S/en.mrg > brackets
 train-grammar --treebank S/en.mrg -o en.pcfg
 train-grammar --text S/en.tagged --symbols 3 --iterations 3 -o induced.pcfg
 parse -m induced.pcfg S/en.tagged > induced.mrg
-train-grammar --text S/en.tagged --estimator compound --preterminals 4 --width 8 --epochs 1 -o compound.pcfg
+train-grammar --text S/en.tagged --estimator compound --set preterminals=4 --set width=8 --set epochs=1 -o compound.pcfg
 parse -m compound.pcfg S/en.tagged > compound.mrg
 train-grammar --treebank S/en.mrg -o latent.pcfg --latent 1 --iterations 2
 parse -m en.pcfg S/en.txt > trees.mrg

@@ -51,7 +51,6 @@ _parts = options.group(
     ),
     engine_options.option("workers"),
     engine_options.option("cluster"),
-    engine_options.option("cluster_file"),
     declared.group(PartSettings),
     click.option("--plan", is_flag=True, help="Say what the work would take, and do nothing."),
 )

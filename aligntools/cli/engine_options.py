@@ -8,7 +8,7 @@ from aligntools.cli.grouping import FC
 from aligntools.ground.running import Run
 
 #: Where the work is done.
-NAMES = ("workers", "cluster", "cluster_file", "tmpdir")
+NAMES = ("workers", "cluster", "tmpdir")
 
 
 def option(name: str, **instead: Any) -> Callable[[FC], FC]:

@@ -10,7 +10,12 @@ from aligntools.cli import declared, options, scoring
 from aligntools.ground.errors import UsageProblem
 
 
-@click.command("eval-uas", cls=options.Command, renamed={"--no-punct": "--punct=ud"})
+@click.command(
+    "eval-uas",
+    cls=options.Command,
+    renamed={"--no-punct": "--punct=ud"},
+    basic="paired punct conll18 by max_length json bootstrap seed quiet",
+)
 @click.argument("gold", metavar="GOLD")
 @click.argument("hypotheses", metavar="PARSED...", nargs=-1, required=True)
 @options.group(

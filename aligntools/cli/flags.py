@@ -17,6 +17,30 @@ FLAGS = {
     "progress": "--log-json",
 }
 
+#: Fields without an option of their own, for experiments: ``--set NAME=VALUE`` gives them. They were options, which
+#: still work, with a note.
+EXPERT = frozenset(
+    name
+    for names in (
+        # align, mre-align
+        "alpha encoder_layer ibm1_iterations look_alike mre_null mre_position_smoothing mre_positions mre_smoothing",
+        "null_smoothing p_null pegging prior_fertility prior_jumps sweeps tension view_agreement",
+        # contrastive-align, teach
+        "beam candidates constraint density evidence_share folds learning_beam lessons networks noise",
+        "optimizer pull rate",
+        # taggers, parsers, grammars
+        "bits crossing decay direct_share emission_prior entropy epochs horizontal merge min_aligned min_length",
+        "preterminals relative_frequencies reward roots smoothing stop terminals tolerance transferred",
+        "transition_prior vertical width",
+        # translation
+        "arc_scores bigrams choose lattice_order lattice_prune max_symbols min_hole nonterminals oracle patience",
+        "quench reach reverse_gamma step temperature",
+        # scores
+        "all_sure first_sentence ignore_forms ignore_possible smooth smooth_value subtypes",
+    )
+    for name in names.split(" ")
+)
+
 #: What does the same as a function of Python.
 COMMANDS = {
     "Aligner.load()": "align -m",
@@ -58,7 +82,7 @@ def of_command(options: Mapping[str, list[str]]) -> None:
 
 
 def flag(name: str) -> str:
-    """Return the flag of a field: ``--min-length`` of ``min_length``."""
+    """Return the flag of a field: ``--max-length`` of ``max_length``."""
     plain = "--" + name.replace("_", "-")
     short = FLAGS.get(name, plain)
     return plain if plain in _own.get(name, ()) and short not in _own[name] else short
@@ -71,6 +95,8 @@ def as_flag(name: str, value: str | None = None) -> str:
     """
     if name.endswith("()"):
         return f"`aligntools {COMMANDS[name]}`" if name in COMMANDS else name
+    if name in EXPERT:
+        return f"--set {name}" + (f"={value.lower() if value in ('True', 'False') else value}" if value else "")
     if value in (None, "True"):
         return flag(name)
     return f"--no-{name.replace('_', '-')}" if value == "False" else f"{flag(name)} {value}"

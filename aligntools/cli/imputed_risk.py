@@ -99,7 +99,7 @@ def command(*, no_reverse_lm: bool, samples: int | None, quiet: bool, verbose: b
     translate these back into the text as closely as possible (minimum imputed risk).
 
     Each round reports the BLEU of the translations under its weights; the weights of the best round are written
-    (see --choose).
+    (see --set choose).
 
     \b
     Example:

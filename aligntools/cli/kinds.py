@@ -66,6 +66,14 @@ class Refusable(click.Option):
         return names.removesuffix(f" {self.metavar}"), about
 
 
+class Field(click.Option):
+    """An option that is no longer shown; ``--set`` gives its field."""
+
+    def get_error_hint(self, ctx: click.Context | None) -> str:
+        """Return what an error calls it."""
+        return f"'--set {self.name}'"
+
+
 class Word(click.types.StringParamType):
     """A str that is not empty: the value of a variable that is not set would be taken for an option not given."""
 

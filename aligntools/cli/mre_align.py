@@ -18,8 +18,9 @@ _reconstruction = options.group(
         "--preset",
         type=click.Choice(["paper"]),
         help="paper: as Cheng, Liu & Xu (2017) have it, unless other options say otherwise: --model-type ibm2"
-        " --positions table --tension 0 --estimator em --no-agreement --mre-iterations 50 --mre-positions"
-        " --mre-null --mre-smoothing 0 --mre-position-smoothing 0. With --model-type hmm, jumps take the"
+        " --positions table --set tension=0 --estimator em --no-agreement --mre-iterations 50 --set mre_positions=true"
+        " --set mre_null=true --set mre_smoothing=0 --set mre_position_smoothing=0. With --model-type hmm,"
+        " jumps take the"
         " place of the table. The defaults differ in each of these.",
     ),
     declared.option(

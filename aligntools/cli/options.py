@@ -5,6 +5,7 @@ its docstring gives. `Command` is the class of every command: it groups options 
 ``--debug`` after the command's name too, and goes on taking the old spellings of options that were renamed.
 """
 
+import copy
 import logging
 import re
 import sys
@@ -16,7 +17,7 @@ import click
 from aligntools import Loading, PieceReading, Reading, Tokenizing
 from aligntools.api.given.texts import text_path as text_path
 from aligntools.api.running.threads import available_cores
-from aligntools.cli import declared, flags, placing
+from aligntools.cli import declared, flags, kinds, placing
 from aligntools.cli.docstrings import docstring
 from aligntools.cli.grouping import FC
 from aligntools.cli.grouping import group as group
@@ -26,6 +27,7 @@ from aligntools.cli.kinds import Place as Place
 from aligntools.cli.kinds import Word as Word
 from aligntools.formats.opening import files, live_inputs
 from aligntools.ground import memory, ranges
+from aligntools.ground.errors import harmless
 from aligntools.ground.running import Run
 
 #: Given to every command: ``-h`` as well as ``--help``, and defaults shown.
@@ -36,6 +38,8 @@ AFTERWARDS = "aligntools.afterwards"
 OTHERS = "Other options"
 #: Title of the options that ``--help`` shows of a command with many.
 ESSENTIAL = "Options"
+#: Title of the fields that have no option.
+FIELDS = "Fields for experiments (--set NAME=VALUE, as often as needed)"
 #: Where a command's context keeps whether its help shows all options.
 WHOLE = "aligntools.whole_help"
 
@@ -63,6 +67,8 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
         self.help = self.help or docstring(self.callback)
         self.renamed = renamed or {}
+        if any(parameter.name == "cluster" for parameter in self.params):
+            self.renamed = self.renamed | flags.renamed(Run)
         self.basic = basic.split()
         for parameter in self.params:
             named = parameter.metavar or ""
@@ -107,7 +113,9 @@ class Command(click.Command):
         return found
 
     def _modern(self, args: Iterable[str]) -> list[str]:
+        """Return the arguments with what was renamed as it is called now, and fields as the options that take them."""
         args, out = list(args), list[str]()
+        expert = {spelling: p.name for p in self._expert() for spelling in (*p.opts, *p.secondary_opts)}
         while args:
             argument = args.pop(0)
             if argument == "--":
@@ -117,6 +125,11 @@ class Command(click.Command):
             name, sign, value = argument.partition("=")
             if not argument.startswith("--"):  # -mFILE
                 name, sign, value = argument[:2], "", argument[2:]
+            if name == "--set" and self._expert():
+                out += self._assigned(value if sign else args.pop(0) if args else "")
+                continue
+            if name in expert:
+                sys.stderr.write(f"note: {name} is --set {expert[name]}=... now\n")
             if name in self.renamed and argument.startswith("-"):
                 now = self.renamed[name]
                 sys.stderr.write(f"note: {name} is called {now} now\n")
@@ -127,9 +140,28 @@ class Command(click.Command):
             out.append(argument)
         return out
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options under their groups' titles, in the order in which the groups were declared."""
-        whole = not self.basic or ctx.meta.get(WHOLE, False)
+    def _expert(self) -> list[kinds.Field]:
+        """Return the options that are no longer shown, whose fields ``--set`` gives."""
+        return [p for p in self.params if isinstance(p, kinds.Field)]
+
+    def _assigned(self, field: str) -> list[str]:
+        """Return the arguments that give a field its value: ``tension=4``."""
+        name, sign, value = field.partition("=")
+        found = next((p for p in self._expert() if p.name == name.replace("-", "_")), None)
+        if found is None or not sign:
+            known = ", ".join(sorted(str(p.name) for p in self._expert()))
+            raise click.UsageError(f"--set takes NAME=VALUE, not '{harmless(field)}'; the names here: {known}")
+        if not found.is_flag:
+            return [f"{found.opts[0]}={value}"]
+        if value not in ("true", "false"):
+            raise click.UsageError(f"--set {found.name} is true or false, not '{harmless(value)}'")
+        return found.opts[:1] if value == "true" else found.secondary_opts[:1]
+
+    def shown(self, ctx: click.Context, whole: bool = True) -> dict[str, list[tuple[str, str]]]:
+        """Return the options by the titles of their groups, in the order in which these were declared.
+
+        Each with its names and its help; ``whole`` is as ``--help-all`` shows them, else as ``--help`` does.
+        """
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -144,11 +176,34 @@ class Command(click.Command):
             elif isinstance(parameter.type, Number):
                 record = _with_range(*record, parameter.type.allowed)
             groups.setdefault(title, []).append(record)
+        if whole and (fields := [_field(one, ctx) for one in self._expert()]):
+            groups[FIELDS] = fields
         groups[OTHERS] = groups.pop(OTHERS, [])  # last
-        for title, records in groups.items():
-            if records:
-                with formatter.section(title):
-                    formatter.write_dl(records, col_max=30 if whole else 24)
+        return {title: records for title, records in groups.items() if records}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options under their groups' titles."""
+        whole = not self.basic or ctx.meta.get(WHOLE, False)
+        for title, records in self.shown(ctx, whole).items():
+            with formatter.section(title):
+                formatter.write_dl(records, col_max=30 if whole else 24)
+
+
+def _field(option: click.Option, ctx: click.Context) -> tuple[str, str]:
+    """Return the line of help of a field that ``--set`` gives."""
+    seen = copy.copy(option)
+    seen.hidden = False
+    names, help = seen.get_help_record(ctx) or ("", "")
+    if isinstance(option.type, Number):
+        names, help = _with_range(names, help, option.type.allowed)
+    if option.is_flag:
+        return f"{option.name}=true|false", re.sub(r"(?<=\[default: )(no-)?[\w-]+(?=\]$)", _truth, help)
+    return f"{option.name}={names.partition(' ')[2]}", help
+
+
+def _truth(flag: re.Match[str]) -> str:
+    """Return the value that a flag gives its field."""
+    return "false" if flag[1] else "true"
 
 
 def _show_all(ctx: click.Context, _option: click.Parameter, value: bool) -> None:

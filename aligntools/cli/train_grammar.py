@@ -41,7 +41,8 @@ _WITHOUT = "Without trees (--text)"
     click.option(
         "--text",
         metavar="FILE",
-        help="Learn without trees instead, from CoNLL, lines of word_TAG or, with --terminals words, plain text; labels"
+        help="Learn without trees instead, from CoNLL, lines of word_TAG or, with --set terminals=words, plain"
+        " text; labels"
         " are X0, X1.",
     ),
     training.output,

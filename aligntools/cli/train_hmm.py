@@ -91,7 +91,7 @@ def _estimator(name: str, default: str) -> Callable[[FC], FC]:
         "--preset",
         type=click.Choice(["paper"]),
         help="paper: maximum reconstruction as Cheng, Liu & Xu (2017) have it, unless other options say"
-        " otherwise: --estimator mre, with --text also --tolerance 0 --no-stop (so 100 iterations of EM,"
+        " otherwise: --estimator mre, with --text also --set tolerance=0 --set stop=false (so 100 iterations of EM,"
         " then 50 steps), with parallel text what `mre-align --preset paper` does with an HMM.",
     ),
     _estimator("estimator", "em; alignments vb"),

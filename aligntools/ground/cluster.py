@@ -175,24 +175,20 @@ class Cluster:
     Each worker does one job at a time, with as many threads as it was started with, and keeps to its share of the
     memory that it was started with.
 
-    address: Of the scheduler, ``tcp://host:8786``.
-    scheduler_file: The file that the scheduler was started with, in place of an address.
+    scheduler: Its address, ``tcp://host:8786``, or the file that it was started with.
     wait: Seconds until a worker is there.
     advice: What a user can do where something ends.
-    Raises UsageProblem where Dask is not installed, or neither place is given, or both. Raises ClusterError where
+    Raises UsageProblem where Dask is not installed, and ClusterError where
     nothing answers, no worker comes, or versions differ.
     """
 
     def __init__(
         self,
-        address: str | None = None,
-        scheduler_file: str | None = None,
+        scheduler: str | os.PathLike[str],
         *,
         wait: float = APPEAR,
         advice: Advice = _ADVICE,
     ) -> None:
-        if (address is None) == (scheduler_file is None):
-            raise UsageProblem("give either `cluster` or `cluster_file`")
         distributed = _dask()
         self.workers, self._alone, self._advice = 1, False, advice
         _leads.set()
@@ -203,7 +199,8 @@ class Cluster:
         self._open = contextlib.ExitStack()
         self._open.enter_context(_silent())
         try:
-            self.address = address if address is not None else _address_in(str(scheduler_file))
+            is_file = not isinstance(scheduler, str) or ":" not in scheduler or os.path.exists(scheduler)
+            self.address = _address_in(os.fspath(scheduler)) if is_file else str(scheduler)
             self._client = self._connect(distributed)
             self._open.callback(self._client.close, timeout=5)
             self._wait_for_workers(wait)
@@ -224,7 +221,7 @@ class Cluster:
             reason = f"nothing answered within {CONNECT:.0f} s" if _is_timeout(error) else _first_line(error)
             raise ClusterError(
                 f"no Dask scheduler at {shown(self.address)}: {reason[:LONGEST]} (`cluster` is the address"
-                " that `dask scheduler` prints, `cluster_file` the scheduler file that it writes)"
+                " that `dask scheduler` prints, or the scheduler file that it writes)"
             ) from error
 
     def _wait_for_workers(self, seconds: float) -> None:

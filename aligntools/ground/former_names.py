@@ -13,6 +13,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "model_iterations": "iterations",
     },
     "GrammarDecisions": {"given_tags": "keep_tags"},
+    "Run": {"cluster_file": "cluster"},
     "GrammarFilter": {"span": "span_limit"},
     "TreeConstraints": {"any_root": "not single_root", "non_projective": "not projective"},
     "TransferSettings": {"head": "max_pairs", "weights": "transferred"},

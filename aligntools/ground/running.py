@@ -36,11 +36,11 @@ class Run(Settings):
         group=_RESOURCES,
     )
     workers: int | None = option(None, "Work in N processes on this machine.", allowed=WORKERS, group=_WORKERS)
-    cluster: str | None = option(
-        None, "Work on the Dask cluster whose scheduler has this address.", metavar="ADDRESS", group=_WORKERS
-    )
-    cluster_file: str | os.PathLike[str] | None = option(
-        None, "The same, by the file that the scheduler wrote.", metavar="FILE", group=_WORKERS
+    cluster: str | os.PathLike[str] | None = option(
+        None,
+        "Work on the Dask cluster whose scheduler has this address, or wrote this file.",
+        metavar="ADDRESS|FILE",
+        group=_WORKERS,
     )
     tmpdir: str | os.PathLike[str] | None = option(
         None,
@@ -58,7 +58,7 @@ class Run(Settings):
     @property
     def remote(self) -> bool:
         """Whether a cluster does the work."""
-        return self.cluster is not None or self.cluster_file is not None
+        return self.cluster is not None
 
     @property
     def asked(self) -> bool:
@@ -83,7 +83,5 @@ class Run(Settings):
             size_of(self.max_memory)
         if self.workers is not None and self.remote:
             raise UsageProblem("`workers` are processes on this machine; a cluster has its own")
-        if self.cluster is not None and self.cluster_file is not None:
-            raise UsageProblem("give either `cluster` or `cluster_file`")
         if self.tmpdir is not None and not os.path.isdir(self.tmpdir):
             raise UsageProblem(f"`tmpdir`: {os.fspath(self.tmpdir)} is not a directory")

@@ -23,11 +23,6 @@ def _paragraphs(text):
             yield False, " ".join(part.split())
 
 
-def _option(parameter, context):
-    names, about = parameter.get_help_record(context)
-    return f"`` {names} ``\n: {_plain(about) or '-'}\n"
-
-
 def page(name):
     """Return a command's page, in Markdown."""
     command = cli.get_command(None, name)
@@ -38,14 +33,8 @@ def page(name):
     out += ["```text", f"aligntools {name} {usage}", "```", ""]
     for as_it_is, text in _paragraphs(help_text.strip().removesuffix("\b").strip("\n ")):
         out += ["```text", text, "```", ""] if as_it_is else [_plain(text), ""]
-    groups = {}
-    for parameter in command.get_params(context):
-        if parameter.get_help_record(context) and parameter.name != "help_all":
-            groups.setdefault(getattr(parameter, "group", "Other options"), []).append(parameter)
-    groups["Other options"] = groups.pop("Other options", [])  # last, as in the help
-    for title, parameters in groups.items():
-        if parameters:
-            out += [f"## {title}", "", *(_option(p, context) for p in parameters)]
+    for title, records in command.shown(context).items():
+        out += [f"## {_plain(title)}", "", *(f"`` {names} ``\n: {_plain(about) or '-'}\n" for names, about in records)]
     if getattr(command, "renamed", None):
         out += ["## Old spellings", ""]
         out += [f"`{old}`\n: now `{new}`\n" for old, new in sorted(command.renamed.items())]

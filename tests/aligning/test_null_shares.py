@@ -132,12 +132,13 @@ def test_parts_of_a_text_count_together():
 def test_models_are_kept_with_it_and_align_new_text(tmp_path):
     given = "align", "-q", "-i", TEXT, "--views", "0", "--model-type"
     for model, classes in (("hmm", ()), ("hmm-classes", ("--word-classes", "4"))):
-        own = *given, model, *classes, "--null-smoothing"
-        assert run(*own, "2", "--save-model", tmp_path / model, "-o", tmp_path / "a").returncode == 0
+        own = *given, model, *classes, "--set", "null_smoothing=2"
+        assert run(*own, "--save-model", tmp_path / model, "-o", tmp_path / "a").returncode == 0
         assert run(*given[:4], "-m", tmp_path / model, "-o", tmp_path / "b").returncode == 0
         assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
         assert (
-            run(*given, model, "--word-classes", "4", "--null-smoothing", "1e9", "-o", tmp_path / "c").returncode == 0
+            run(*given, model, "--word-classes", "4", "--set", "null_smoothing=1e9", "-o", tmp_path / "c").returncode
+            == 0
         )
         assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()
 
@@ -154,8 +155,8 @@ def test_words_without_a_counterpart_have_more_of_it():
 
 
 def test_what_it_is_not_for():
-    told = run("align", "-i", TEXT, "--model-type", "ibm1", "--null-smoothing", "5")
-    assert "--null-smoothing changes nothing: it is of the HMM" in told.stderr.decode()
+    told = run("align", "-i", TEXT, "--model-type", "ibm1", "--set", "null_smoothing=5")
+    assert "--set null_smoothing changes nothing: it is of the HMM" in told.stderr.decode()
     with pytest.raises(at.UsageProblem, match="is for text in memory"):
         next(iter(at.align_in_parts(TEXT, part_size=100, model_type="hmm", null_smoothing=5.0)))
     with pytest.raises(at.UsageProblem, match="null_smoothing"):

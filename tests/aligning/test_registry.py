@@ -71,9 +71,9 @@ def test_a_new_model_is_a_choice_of_the_command_line(tmp_path):
     parts = ("--tmpdir", tmp_path, "--part-size", 240, "--views", 0, "-o", tmp_path / "c")
     assert run("align", *given, *parts).returncode == 0
     assert (tmp_path / "c").read_bytes() == (tmp_path / "a").read_bytes()
-    told = run("align", "-v", *given[1:], "-o", tmp_path / "d", "--sweeps", 4).stderr.decode()
+    told = run("align", "-v", *given[1:], "-o", tmp_path / "d", "--set", "sweeps=4").stderr.decode()
     assert "slanted iteration 5: log-likelihood" in told
-    assert "--sweeps changes nothing: only the fertility model samples" in told
+    assert "--set sweeps changes nothing: only the fertility model samples" in told
     assert "steepness of the slant" in run("view", "-m", tmp_path / "m").stdout.decode()
 
 

@@ -14,7 +14,7 @@ from bench.abuse.forking import Ending
 from bench.abuse.verdicts import Expected
 
 #: Options that name files and are in no line: what they name is written, or read by other options' code.
-ELSEWHERE = {"--tmpdir", "--checkpoint", "--cluster-file"}
+ELSEWHERE = {"--tmpdir", "--checkpoint", "--cluster"}
 #: How options that name files show it.
 FILES = ("FILE", "DIR", "PREFIX", "SRC TGT")
 #: Kinds of input that the small part damages.

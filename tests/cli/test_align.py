@@ -192,7 +192,7 @@ def test_other_models_are_applied_as_they_were_trained(inside, tmp_path, kind):
     options = {
         "hmm": ("--fast",),
         "ibm2": ("--model-type", "ibm2", "--direction", "reverse"),
-        "apart": ("--no-agreement", "--sweeps", "4", "--case-sensitive"),
+        "apart": ("--no-agreement", "--set", "sweeps=4", "--case-sensitive"),
     }[kind]
     model = tmp_path / "model"
     how = () if "--direction" in options else ("--symmetrize", "grow-diag")

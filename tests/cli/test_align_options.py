@@ -21,7 +21,7 @@ from tests.cli.running import ROOT, fails, run
 def test_every_model_and_estimator(inside, tmp_path, model, estimator):
     out, scores, table = tmp_path / "out", tmp_path / "scores", tmp_path / "table"
     for agreement in ("--agreement", "--no-agreement"):
-        for look_alike in ("--look-alike", "--no-look-alike"):
+        for look_alike in ("look_alike=true", "look_alike=false"):
             done(
                 inside(
                     *TEXT,
@@ -30,6 +30,7 @@ def test_every_model_and_estimator(inside, tmp_path, model, estimator):
                     "--estimator",
                     estimator,
                     agreement,
+                    "--set",
                     look_alike,
                     "-o",
                     out,
@@ -38,8 +39,8 @@ def test_every_model_and_estimator(inside, tmp_path, model, estimator):
                     scores,
                     "--ttable",
                     table,
-                    "--sweeps",
-                    "3",
+                    "--set",
+                    "sweeps=3",
                     "--views",
                     "0",
                 )
@@ -127,23 +128,16 @@ def test_views_seeds_and_speed(inside, tmp_path):
         proper((tmp_path / "out").read_bytes())
         return (tmp_path / "out").read_bytes()
 
-    one = align("--views", "4", "--sweeps", "5")
-    assert one == align("--views", "4", "--sweeps", "5", "--seed", "1")
-    assert one != align("--views", "4", "--sweeps", "5", "--seed", "2")
-    assert one != align("--views", "0,4", "--sweeps", "5")
+    one = align("--views", "4", "--set", "sweeps=5")
+    assert one == align("--views", "4", "--set", "sweeps=5", "--seed", "1")
+    assert one != align("--views", "4", "--set", "sweeps=5", "--seed", "2")
+    assert one != align("--views", "0,4", "--set", "sweeps=5")
     assert align("--fast") == align("--model-type", "hmm", "--views", "5")
     assert align("--fast", "--case-sensitive") != align("--fast")
     align(
         "--model-type",
         "ibm2",
-        "--tension",
-        "6",
-        "--p-null",
-        "0.2",
-        "--alpha",
-        "0.01",
-        "--ibm1-iterations",
-        "1",
+        *("--set", "tension=6", "--set", "p_null=0.2", "--set", "alpha=0.01", "--set", "ibm1_iterations=1"),
         "--iterations",
         "1",
     )
@@ -167,11 +161,15 @@ def test_subwords(inside, trained, tmp_path):
 
 
 def test_views_agree_unless_told_otherwise(inside, trained, tmp_path):
-    links = {how: links_of(inside, how) for how in ("--view-agreement", "--no-view-agreement")}
-    assert links["--view-agreement"] == (trained / "align").read_bytes() != links["--no-view-agreement"]
+    agreeing, alone = (links_of(inside, "--set", f"view_agreement={how}") for how in ("true", "false"))
+    assert agreeing == (trained / "align").read_bytes() != alone
     for wrong in (("--views", "5"), ("--fast",), ("--no-agreement",), ("--model-type", "ibm2")):
-        fails(inside(*TEXT, "--view-agreement", *wrong), "views agree in the HMM", status=2)
-    fails(inside(*TEXT, "--view-agreement", "--tmpdir", tmp_path), "--view-agreement is for text in memory", status=2)
+        fails(inside(*TEXT, "--set", "view_agreement=true", *wrong), "views agree in the HMM", status=2)
+    fails(
+        inside(*TEXT, "--set", "view_agreement=true", "--tmpdir", tmp_path),
+        "--set view_agreement is for text in memory",
+        status=2,
+    )
 
 
 @pytest.mark.slow
@@ -205,11 +203,11 @@ def test_the_best_links_are_those_of_contrastive_align(inside, trained, tmp_path
 @pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility", "ibm3", "ibm4"])
 def test_extreme_settings_have_no_nan(inside, tmp_path, model):
     for options in (
-        ("--p-null", "0", "--alpha", "1e-6"),
-        ("--p-null", "0.99"),
-        ("--alpha", "100"),
-        ("--tension", "-3"),
-        ("--tension", "500"),
+        ("--set", "p_null=0", "--set", "alpha=1e-6"),
+        ("--set", "p_null=0.99"),
+        ("--set", "alpha=100"),
+        ("--set", "tension=-3"),
+        ("--set", "tension=500"),
     ):
         done(
             inside(
@@ -223,8 +221,8 @@ def test_extreme_settings_have_no_nan(inside, tmp_path, model):
                 model,
                 "--scores",
                 tmp_path / "s",
-                "--sweeps",
-                "3",
+                "--set",
+                "sweeps=3",
                 *options,
             )
         )
@@ -283,7 +281,7 @@ def test_wrong_command_lines(trained, inside, tmp_path):
         ((*TEXT, "--flavor", "symal"), "--flavor symal changes nothing with --symmetrize joint"),
         ((*TEXT, "-m", model, "--decode", "viterbi"), "--decode chooses links of single directions"),
         ((*TEXT, "--tmpdir", tmp_path, "--threshold", "0.9", "--symmetrize", "grow"), "--threshold changes nothing"),
-        ((*TEXT, "--alpha", "0"), "--alpha"),
+        ((*TEXT, "--set", "alpha=0"), "alpha"),
         ((*TEXT, "--threads", "0"), "--threads"),
         ((*TEXT, "--model-type", "ibm6"), "--model-type"),
         ((*TEXT, "-o", tmp_path / "x", "--scores", tmp_path / "x"), "two outputs have the same name"),
@@ -313,8 +311,8 @@ def test_viterbi_of_independent_words_is_the_best_link_of_each(inside, model):
 
 
 def test_p_null_reaches_the_sampler(inside, tmp_path):
-    few = links_of(inside, "--p-null", "0.5", "--views", "0", "--sweeps", "6")
-    many = links_of(inside, "--p-null", "0.01", "--views", "0", "--sweeps", "6")
+    few = links_of(inside, "--set", "p_null=0.5", "--views", "0", "--set", "sweeps=6")
+    many = links_of(inside, "--set", "p_null=0.01", "--views", "0", "--set", "sweeps=6")
     assert few.count(b"-") < many.count(b"-")
     from aligntools.aligning.settings import AlignerSettings
 
@@ -392,17 +390,17 @@ def test_the_threshold_is_for_what_asks_for_it(trained, inside):
 @pytest.mark.parametrize(
     ("options", "name"),
     [
-        (("--fast", "--sweeps", "3"), "sweeps"),
-        (("--fast", "--tension", "2"), "tension"),
-        (("--fast", "--estimator", "em", "--alpha", "1"), "alpha"),
-        (("--fast", "--estimator", "em", "--no-look-alike"), "look-alike"),
-        (("--model-type", "ibm1", "--iterations", "2"), "iterations"),
+        (("--fast", "--set", "sweeps=3"), "--set sweeps"),
+        (("--fast", "--set", "tension=2"), "--set tension"),
+        (("--fast", "--estimator", "em", "--set", "alpha=1"), "--set alpha"),
+        (("--fast", "--estimator", "em", "--set", "look_alike=false"), "--set look_alike"),
+        (("--model-type", "ibm1", "--iterations", "2"), "--iterations"),
     ],
 )
 def test_settings_that_change_nothing_are_told(inside, options, name):
     found = inside(*TEXT, *options)
     assert found.returncode == 0
-    assert f"warning: --{name} changes nothing: " in found.stderr.decode()
+    assert f"warning: {name} changes nothing: " in found.stderr.decode()
 
 
 def test_words_of_links_are_written_as_text(trained, inside, tmp_path):
@@ -447,12 +445,21 @@ def test_words_of_links_in_other_ways_of_working(inside, tmp_path):
 def test_ibm4_takes_pegs_and_classes(inside, tmp_path):
     """Both change links; other models say that they are not theirs; and text in parts is refused by name."""
     links = []
-    for options in ((), ("--word-classes", "2"), ("--pegging",)):
+    for options in (
+        (),
+        ("--word-classes", "2"),
+        (
+            "--set",
+            "pegging=true",
+        ),
+    ):
         done(inside(*TEXT, "-q", "--model-type", "ibm4", *options, "-o", tmp_path / "links"))
         links.append((tmp_path / "links").read_bytes())
     assert len(set(links)) == 3
-    told = inside(*TEXT, "--model-type", "hmm", "--pegging", "--word-classes", "5", "-o", tmp_path / "links")
-    assert b"--pegging changes nothing: it is of IBM 3 and IBM 4" in told.stderr
+    told = inside(
+        *TEXT, "--model-type", "hmm", "--set", "pegging=true", "--word-classes", "5", "-o", tmp_path / "links"
+    )
+    assert b"--set pegging changes nothing: it is of IBM 3 and IBM 4" in told.stderr
     assert b"--word-classes changes nothing: classes of words are for IBM 4 and hmm-classes" in told.stderr
     fails(
         inside(*TEXT, "--model-type", "ibm4", "--workers", "2"),

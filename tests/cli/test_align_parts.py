@@ -19,7 +19,7 @@ from tests.cli.running import ROOT, program, run
 
 SOURCE, TARGET = ROOT / "data/samples/de-en.de", ROOT / "data/samples/de-en.en"
 TEXT = ("-s", SOURCE, "-t", TARGET)
-QUICK = ("--fast", "--ibm1-iterations", "2", "--iterations", "1")
+QUICK = ("--fast", "--set", "ibm1_iterations=2", "--iterations", "1")
 
 
 def align(*args, **more):
@@ -118,10 +118,11 @@ def test_files_by_a_star_stay_files(files):
     (("-i", "a.txt", "--part-size", 9, "-m", "model"), b"-m is about a text in memory"),
     (("-i", "a.txt", "--workers", 2, "--checkpoint", "x", "-m", "model"), b"--checkpoint works a text in parts"),
     (("-i", "a.txt", "--workers", 2, "--model-type", "ibm1"), b"not ibm1"),
-    (("-i", "a.txt", "--workers", 2, "--priors", "p", "--prior-jumps", 1), b"--prior-jumps is about a text in memory"),
+    (("-i", "a.txt", "--workers", 2, "--priors", "p", "--set", "prior_jumps=1"),
+    b"--set prior_jumps is about a text in memory"),
     (("-i", "a.txt", "--tmpdir", "nowhere"), b"nowhere is not a directory"),
     (("-i", "-", "--checkpoint", "keep"), b"a pipe cannot be read again"),
-    (("-i", "a.txt", "--workers", 2, "--cluster-file", "none.json"), b"--workers are processes on this machine"),
+    (("-i", "a.txt", "--workers", 2, "--cluster", "none.json"), b"--workers are processes on this machine"),
 ])  # fmt: skip
 def test_what_does_not_go_together_is_refused(files, args, found):
     done = run("align", *args, cwd=files)
@@ -287,7 +288,7 @@ def test_a_cluster_gives_the_same(tmp_path, expected):
     with distributed.LocalCluster(processes=False, **options) as cluster:
         file = tmp_path / "scheduler.json"
         file.write_text(json.dumps(cluster.scheduler.identity()))
-        for where in (("--cluster", cluster.scheduler_address), ("--cluster-file", file)):
+        for where in (("--cluster", cluster.scheduler_address), ("--cluster", file)):
             assert align(*TEXT, *QUICK, "--part-size", 100, *where, "--tmpdir", tmp_path).stdout == expected
         assert os.listdir(tmp_path) == ["scheduler.json"]
 

@@ -49,18 +49,18 @@ def test_weights(inside, tmp_path):
     """Twice the weight is as good as two times the same."""
     done(inside(*FAST, "--save-priors", tmp_path / "priors", "-o", tmp_path / "plain"))
     both = ("--priors", tmp_path / "priors") * 2
-    weights = ("--prior-lexical", "--prior-fertility", "--prior-jumps")
-    small = (*TEXT, "-q", "--views", "0", "--sweeps", "3")
-    done(inside(*small, *both, *(x for w in weights for x in (w, "0.5")), "-o", tmp_path / "two"))
-    done(inside(*small, *both[:2], *(x for w in weights for x in (w, "1")), "-o", tmp_path / "one"))
-    done(inside(*small, *both[:2], *(x for w in weights for x in (w, "0")), "-o", tmp_path / "none"))
+    weights = ("--prior-lexical {}", "--set prior_fertility={}", "--set prior_jumps={}")
+    small = (*TEXT, "-q", "--views", "0", "--set", "sweeps=3")
+    done(inside(*small, *both, *" ".join(weights).replace("{}", "0.5").split(), "-o", tmp_path / "two"))
+    done(inside(*small, *both[:2], *" ".join(weights).replace("{}", "1").split(), "-o", tmp_path / "one"))
+    done(inside(*small, *both[:2], *" ".join(weights).replace("{}", "0").split(), "-o", tmp_path / "none"))
     done(inside(*small, "-o", tmp_path / "without"))
     one, two, none, without = ((tmp_path / name).read_bytes() for name in ("one", "two", "none", "without"))
     assert one == two != none == without
 
 
 def test_what_priors_do_not_go_with(inside, tmp_path):
-    fails(inside(*FAST, "--prior-jumps", "2"), "--prior-jumps weighs what --priors gives", status=2)
+    fails(inside(*FAST, "--set", "prior_jumps=2"), "--set prior_jumps weighs what --priors gives", status=2)
     fails(inside(*TEXT, "-m", "model", "--priors", SAMPLE), "--priors is for training", status=2)
     fails(inside(*FAST, "--priors", SAMPLE, "--prior-lexical", "-1"), "--prior-lexical", status=2)
     fails(inside(*FAST, "--direction", "forward", "--save-priors", tmp_path / "x"), "--save-priors counts", status=2)
@@ -87,7 +87,7 @@ def test_priors_of_null_alone_are_used_without_a_warning(inside, tmp_path):
     """They make a frequent word unlinked; only where the text has none of their words nothing comes of them."""
     (tmp_path / "null").write_text("LEX\t<NULL>\tthe\t1000000\n")
     (tmp_path / "unknown").write_text("LEX\t<NULL>\tqqq\t1000000\n")
-    small = (*TEXT, "--views", "0", "--sweeps", "3")
+    small = (*TEXT, "--views", "0", "--set", "sweeps=3")
     plain = done(inside(*small))
     given = (*small, "--prior-lexical", "1", "--priors")
     null, unknown = (done(inside(*given, tmp_path / name)) for name in ("null", "unknown"))
@@ -123,7 +123,7 @@ def test_what_priors_cannot_give_to_text_in_parts(tmp_path, inside):
     parts = *FAST, "--part-size", "100"
     (tmp_path / "null").write_text("LEX\t<NULL>\tthe\t3\n")
     fails(inside(*parts, "--priors", tmp_path / "null"), "links to <NULL>, which are for text in memory", status=2)
-    fails(inside(*parts, "--priors", SAMPLE, "--prior-fertility", "1"), "about a text in memory", status=2)
+    fails(inside(*parts, "--priors", SAMPLE, "--set", "prior_fertility=1"), "about a text in memory", status=2)
     with pytest.raises(at.UsageProblem, match="prior_jumps is for text in memory"):
         next(at.align_in_parts(SOURCE, TARGET, priors=SAMPLE, prior_jumps=1.0))
     (tmp_path / "foreign").write_text("LEX\tnichtda\tnotthere\t3\n")

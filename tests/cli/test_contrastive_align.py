@@ -118,7 +118,7 @@ def test_threads_and_seeds(trained, tmp_path):
 def test_weights_from_gold(trained, tmp_path, method):
     done = run(
         "contrastive-align", "-m", trained / "model", *TEXT, "--gold", SAMPLES / "de-en.wa", "--method", method,
-        "--features", "posterior,link-count,mismatch", "--folds", "2", "--save-weights", tmp_path / "w",
+        "--features", "posterior,link-count,mismatch", "--set", "folds=2", "--save-weights", tmp_path / "w",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     text = done.stderr.decode()
@@ -241,9 +241,9 @@ def usual(trained, tmp_path_factory):
 def test_the_paper_s_way_of_learning(trained, tmp_path):
     """The full space, mixed noise, plain descent: kept in the weights file, so that links are searched alike."""
     command = ["contrastive-align", "-q", "-m", trained / "model", *TEXT]
-    own = ["--features", "paper", "--optimizer", "sgd", "--noise", "shuffle,replace,delete,insert", "--density",
-           "learned", "--sentences", "12", "--passes", "2", "--n-best", "50"]  # fmt: skip
-    done = run(*command, *own, "--candidates", "all", "--save-weights", tmp_path / "w")
+    own = ["--features", "paper", "--set", "optimizer=sgd", "--set", "noise=shuffle,replace,delete,insert", "--set",
+           "density=learned", "--sentences", "12", "--passes", "2", "--n-best", "50"]  # fmt: skip
+    done = run(*command, *own, "--set", "candidates=all", "--save-weights", tmp_path / "w")
     assert done.returncode == 0, done.stderr
     kept = json.loads((tmp_path / "w").read_text())
     assert sum(map(abs, kept["weights"].values())) == pytest.approx(1)
@@ -251,8 +251,8 @@ def test_the_paper_s_way_of_learning(trained, tmp_path):
     assert kept["learned"]["optimizer"] == "sgd"
     assert kept["learned"]["noise"] == "shuffle,replace,delete,insert"
     given = [*command, "-w", tmp_path / "w"]
-    assert run(*given).stdout == run(*given, "--candidates", "all").stdout == done.stdout
-    usual, few = (run(*given, "--candidates", name).stdout for name in ("base", "few"))
+    assert run(*given).stdout == run(*given, "--set", "candidates=all").stdout == done.stdout
+    usual, few = (run(*given, "--set", f"candidates={name}").stdout for name in ("base", "few"))
     assert len({usual, few, done.stdout}) == 3
 
 
@@ -265,10 +265,11 @@ def test_the_start_that_goes_with_fewer_features_is_said(trained):
 
 @pytest.mark.parametrize("options", [
     ["--features", "paper"], ["--features", "all,-lonely", "--start", "languages"], ["--start", "paper"],
-    ["--noise", "delete"], ["--noise", "insert"], ["--noise", "replace"], ["--n-best", "2"], ["--rate", "0.01"],
-    ["--pull", "0.1"], ["--sentences", "0"], ["--passes", "0"],
-    ["--noise", "shuffle:2,delete:1"], ["--learning-beam", "1", "--rate", "0.01", "--n-best", "30"],
-    ["--optimizer", "sgd"], ["--candidates", "all"],
+    ["--set", "noise=delete"], ["--set", "noise=insert"], ["--set", "noise=replace"], ["--n-best", "2"], ["--set",
+    "rate=0.01"],
+    ["--set", "pull=0.1"], ["--sentences", "0"], ["--passes", "0"],
+    ["--set", "noise=shuffle:2,delete:1"], ["--set", "learning_beam=1", "--set", "rate=0.01", "--n-best", "30"],
+    ["--set", "optimizer=sgd"], ["--set", "candidates=all"],
     ["--seed", "5"], ["--gold", SAMPLES / "de-en.wa"],
     pytest.param(["--gold", SAMPLES / "de-en.wa", "--method", "mert"], marks=pytest.mark.slow),
 ])  # fmt: skip
@@ -280,7 +281,7 @@ def test_options_of_learning_change_the_weights(trained, usual, tmp_path, option
 def test_densities_differ_in_the_weight_of_the_number_of_links(trained, tmp_path):
     """From the paper's start: the network may find as many links by itself as the base model decides on."""
     found = [
-        outcome(trained, tmp_path / name, "--start", "paper", "--density", name)[0]
+        outcome(trained, tmp_path / name, "--start", "paper", "--set", f"density={name}")[0]
         for name in ("base", "expected", "learned")
     ]
     assert len({weights["link-count"] for weights in found}) == 3
@@ -290,7 +291,7 @@ def test_densities_differ_in_the_weight_of_the_number_of_links(trained, tmp_path
 
 
 @pytest.mark.parametrize(
-    "options", [["--beam", "8"], ["--constraint", "itg"], ["--max-length", "8"], ["--candidates", "all"]]
+    "options", [["--set", "beam=8"], ["--set", "constraint=itg"], ["--max-length", "8"], ["--set", "candidates=all"]]
 )
 def test_options_of_aligning_change_the_links(trained, tmp_path, options):
     """With weights by which the first link that seems best is not always in the best alignment."""
@@ -308,7 +309,7 @@ def test_folds_are_those_of_the_cross_validation(trained):
         "contrastive-align", "-m", trained / "model", *TEXT, "--gold", SAMPLES / "de-en.wa", "--features", "posterior",
     ]  # fmt: skip
     for folds in ("0", "3"):
-        errors = run(*command, "--folds", folds).stderr.decode()
+        errors = run(*command, "--set", f"folds={folds}").stderr.decode()
         assert ("(3 folds)" in errors) == ("cross-validated" in errors) == (folds == "3")
 
 
@@ -417,7 +418,7 @@ def test_gold_that_does_not_fit(trained, tmp_path):
 
 def test_gold_of_numbered_lines_is_learned_from_as_if_it_were_first(trained, tmp_path):
     rows = (SAMPLES / "de-en.wa").read_text().splitlines(True)
-    command = ["contrastive-align", "-m", trained / "model", *TEXT, "--features", "posterior", "--folds", "0"]
+    command = ["contrastive-align", "-m", trained / "model", *TEXT, "--features", "posterior", "--set", "folds=0"]
     for name, text in (("first", rows), ("numbered", [f"#{n}\t{row}" for n, row in enumerate(rows, 1)]),
                        ("some", [f"#{n}\t{row}" for n, row in enumerate(rows, 1) if n % 3])):  # fmt: skip
         (tmp_path / name).write_text("".join(text))
@@ -432,11 +433,11 @@ def test_gold_of_numbered_lines_is_learned_from_as_if_it_were_first(trained, tmp
     (["-s", "x"], "give the text"), ([*TEXT, "-m", "m", "--fast"], "-m is taken as it is"),
     ([*TEXT, "-w", "w", "--gold", "g"], "--weights are taken as they are"),
     ([*TEXT, "--unbuffered"], "--unbuffered goes with"),
-    ([*TEXT, "--noise", "none"], "noise is one of shuffle"),
-    ([*TEXT, "--noise", "shuffle,shuffle"], "noise has shuffle twice"),
-    ([*TEXT, "--noise", "shuffle:2,delete:0"], "the share of delete in noise must be a number above 0"),
-    ([*TEXT, "--noise", "shuffle:nan"], "the share of shuffle in noise must be"),
-    ([*TEXT, "--noise", "shuffle:"], "the share of shuffle in noise must be"),
+    ([*TEXT, "--set", "noise=none"], "noise is one of shuffle"),
+    ([*TEXT, "--set", "noise=shuffle,shuffle"], "noise has shuffle twice"),
+    ([*TEXT, "--set", "noise=shuffle:2,delete:0"], "the share of delete in noise must be a number above 0"),
+    ([*TEXT, "--set", "noise=shuffle:nan"], "the share of shuffle in noise must be"),
+    ([*TEXT, "--set", "noise=shuffle:"], "the share of shuffle in noise must be"),
     ([*TEXT, "--features", "crosses"], "no feature 'crosses'"),
     ([*TEXT, "-o", "a", "--save-weights", "a"], "same name"),
 ])  # fmt: skip

@@ -104,7 +104,7 @@ def test_evidence_of_files_stands_beside_it(believed, text, tmp_path, learned):
     base, weights, links = tmp_path / "base", tmp_path / "weights", tmp_path / "links"
     assert run("align", "-q", "--fast", *text, "-o", links).returncode == 0
     if learned:
-        learned = "--gold", tmp_path / "gold", "--folds", "2"
+        learned = "--gold", tmp_path / "gold", "--set", "folds=2"
         (tmp_path / "gold").write_text("".join(links.read_text().splitlines(True)[:7]))
     saved = "--save-model", base, "--save-weights", weights
     done = run("contrastive-align", "--encoder", *text, "--evidence", links, *saved, *learned)
@@ -115,7 +115,7 @@ def test_evidence_of_files_stands_beside_it(believed, text, tmp_path, learned):
     assert run(*again, "--evidence", links).stdout == done.stdout
     assert fails(run(*again), "learned with 1 file of evidence", status=2)
     assert run(*again, "--evidence", links, "--no-encoder").returncode == 0
-    fails(run(*again, "--evidence", links, "--encoder-layer", "1"), "--encoder-layer is for training", status=2)
+    fails(run(*again, "--evidence", links, "--set", "encoder_layer=1"), "--set encoder_layer is for training", status=2)
     assert run("contrastive-align", "-q", *text, "--no-encoder", "--save-weights", weights).returncode == 0
     fails(run(*again, "--encoder"), "weights uses no encoder; --encoder is for training", status=2)
 
@@ -297,9 +297,9 @@ def test_workers_ask_it_too(tmp_path):
 def test_an_encoder_in_a_folder(text, tmp_path):
     pytest.importorskip("tokenizers")
     tiny.write_folder(tmp_path, "xlm-roberta")
-    done = run("align", *text, "--encoder", tmp_path, "--encoder-layer", "1", "--save-model", tmp_path / "model")
+    done = run("align", *text, "--encoder", tmp_path, "--set", "encoder_layer=1", "--save-model", tmp_path / "model")
     assert done.returncode == 0, done.stderr
     about = at.Aligner.load(tmp_path / "model").model.evidence["encoder"]
     assert (about["name"], about["layers"]) == ("xlm-roberta", [1])
     said = "which has layers 0 to 2"
-    assert fails(run("align", *text, "--encoder", tmp_path, "--encoder-layer", "3"), said, status=2)
+    assert fails(run("align", *text, "--encoder", tmp_path, "--set", "encoder_layer=3"), said, status=2)

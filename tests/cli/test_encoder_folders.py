@@ -31,7 +31,7 @@ def test_a_folder_serves_training_and_new_text(folder, text, command, tmp_path):
     found, model, weights = [], tmp_path / "model", tmp_path / "weights"
     for layer in ("1", "2"):
         saved = ["--save-model", model] + (["--save-weights", weights] if command[0] != "align" else [])
-        done = run(*command, *text, "--encoder", folder, "--encoder-layer", layer, *saved)
+        done = run(*command, *text, "--encoder", folder, "--set", f"encoder_layer={layer}", *saved)
         assert done.returncode == 0, done.stderr
         assert done.stdout.count(b"\n") == 60
         about = at.Aligner.load(model, encoder=folder).model.evidence["encoder"]
@@ -50,14 +50,14 @@ def test_a_folder_serves_training_and_new_text(folder, text, command, tmp_path):
 
 
 def test_a_layer_that_is_not_there(folder, text):  # noqa: F811
-    done = run("align", *text, "--encoder", folder, "--encoder-layer", "3")
+    done = run("align", *text, "--encoder", folder, "--set", "encoder_layer=3")
     assert fails(done, "which has layers 0 to 2", status=2)
     assert fails(run("align", *text, "--encoder", folder), "layer 7 of", status=2)
 
 
 @pytest.mark.slow
 def test_parts_and_workers_read_a_folder(folder, text):  # noqa: F811
-    how = *text, "--encoder", folder, "--encoder-layer", "2", "--views", "0", "--part-size", "17"
+    how = *text, "--encoder", folder, "--set", "encoder_layer=2", "--views", "0", "--part-size", "17"
     one, two = run("align", *how), run("align", *how, "--workers", "2")
     assert one.returncode == 0, one.stderr
     assert one.stdout == two.stdout

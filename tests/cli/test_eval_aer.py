@@ -58,8 +58,10 @@ def test_conventions(file):
     assert aer_of(run("eval-aer", one, hypothesis, "--gold-base", "1", *quick)) == pytest.approx(2 / 9)
     assert aer_of(run("eval-aer", naacl, hypothesis, *quick)) == pytest.approx(2 / 9)
     assert aer_of(run("eval-aer", gold, turned, "--reverse", *quick)) == pytest.approx(2 / 9)
-    assert aer_of(run("eval-aer", gold, hypothesis, "--all-sure", *quick)) == pytest.approx(1 - 8 / 11)
-    assert aer_of(run("eval-aer", gold, hypothesis, "--ignore-possible", *quick)) == pytest.approx(1 - 6 / 9)
+    assert aer_of(run("eval-aer", gold, hypothesis, "--set", "all_sure=true", *quick)) == pytest.approx(1 - 8 / 11)
+    assert aer_of(run("eval-aer", gold, hypothesis, "--set", "ignore_possible=true", *quick)) == pytest.approx(
+        1 - 6 / 9
+    )
 
 
 def test_lengths_must_fit(file):
@@ -84,7 +86,11 @@ def test_wrong_input_is_one_line(file):
     fails(run("eval-aer", hypothesis, gold), "gold:1: '1?2' is not a link", "belong in gold files")
     fails(run("eval-aer", file("empty", ""), hypothesis), "empty: has no gold links")
     fails(run("eval-aer", gold, hypothesis, "--paired"), "two or more", status=2)
-    fails(run("eval-aer", gold, hypothesis, "--all-sure", "--ignore-possible"), "exclude each other", status=2)
+    fails(
+        run("eval-aer", gold, hypothesis, "--set", "all_sure=true", "--set", "ignore_possible=true"),
+        "exclude each other",
+        status=2,
+    )
     fails(run("eval-aer", gold, hypothesis, "-o", gold.with_name("no") / "out"), "cannot be written")
 
 
@@ -109,12 +115,12 @@ def test_verbose_adds_figures(file):
 
 def test_numbered_gold(file):
     naacl, links = file("naacl", "8 1 1\n9 0 1\n9 2 2\n"), file("links", "\n0-0\n1-1\n")
-    fails(run("eval-aer", naacl, links), "run from 8 to 9", "--first-sentence 8")
-    done = run("eval-aer", naacl, links, "--first-sentence", "7")
+    fails(run("eval-aer", naacl, links), "run from 8 to 9", "--set first_sentence=8")
+    done = run("eval-aer", naacl, links, "--set", "first_sentence=7")
     assert done.stdout.splitlines()[1].split()[1] == b"0.00"
     assert b"|first:7|" in done.stdout
     assert done.stderr.decode() == f"note: {naacl}: 1 links to NULL left out\n"
-    assert run("eval-aer", naacl, links, "--first-sentence", "7", "-q").stderr == b""
+    assert run("eval-aer", naacl, links, "--set", "first_sentence=7", "-q").stderr == b""
     fails(run("eval-aer", naacl, links, "--gold-format", "pharaoh"), "naacl:1: '8' is not a gold link")
 
 
@@ -161,7 +167,7 @@ def test_what_is_undefined_without_sure_links_is_said_so(tmp_path):
     assert b"gold: no sure links; recall and F1 are undefined, and AER is 1 - precision" in found.stderr
     result = json.loads(run("eval-aer", "--json", tmp_path / "gold", tmp_path / "hyp").stdout)["results"][0]
     assert (result["recall"], result["f1"], result["precision"], result["aer"]) == (None, None, 0.5, 0.5)
-    all_sure = run("eval-aer", "--all-sure", tmp_path / "gold", tmp_path / "hyp")
+    all_sure = run("eval-aer", "--set", "all_sure=true", tmp_path / "gold", tmp_path / "hyp")
     assert b"undefined" not in all_sure.stderr
 
 

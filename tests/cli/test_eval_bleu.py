@@ -28,8 +28,8 @@ def scores(command_inside, *args):
 @pytest.mark.parametrize("several", [False, True])
 def test_figures_are_sacrebleus(texts, command_inside, lowercase, smooth, several):
     sacrebleu = pytest.importorskip("sacrebleu")
-    flags = ["--bootstrap", 0, "--smooth", smooth[0]]
-    flags += ["--smooth-value", smooth[1]] if smooth[1] else []
+    flags = ["--bootstrap", 0, "--set", f"smooth={smooth[0]}"]
+    flags += ["--set", f"smooth_value={smooth[1]}"] if smooth[1] else []
     flags += (["--lowercase"] if lowercase else []) + (["-r", texts["o"]] if several else [])
     found = scores(command_inside, *flags, texts["r"], texts["a"], texts["b"])
     sentences = scores(command_inside, "--sentence-level", *flags, texts["r"], texts["a"], texts["b"])
@@ -107,7 +107,9 @@ def test_texts_that_do_not_fit(texts, file, command_inside):
     assert fails(command_inside("eval-bleu", file("e", b""), texts["a"]), "e: is empty; give text")
     assert fails(command_inside("eval-bleu", texts["r"], "-", "-"), "only one", status=2)
     assert fails(command_inside("eval-bleu", texts["r"], texts["a"], "--paired"), "two or more", status=2)
-    assert fails(command_inside("eval-bleu", texts["r"], texts["a"], "--smooth-value", 1), "--smooth exp", status=2)
+    assert fails(
+        command_inside("eval-bleu", texts["r"], texts["a"], "--set", "smooth_value=1"), "--set smooth=exp", status=2
+    )
 
 
 def conll(text):

@@ -74,7 +74,7 @@ def test_what_does_not_fit_is_told(texts, file):
     fails(run("eval-brackets", file("c", b"(X y)\n"), file("d", b"(X y)\n")), "no bracket of it counts")
     fails(run("eval-brackets", gold, parsed, "--functions", "--unlabelled"), "--unlabelled", status=2)
     ignoring = file("e", b"(S (NP (DT A) (NN cat)) (VP (VBZ barks)) (. .))\n(())\n")
-    done(gold, ignoring, "--ignore-forms")
+    done(gold, ignoring, "--set", "ignore_forms=true")
 
 
 def test_the_sample_is_itself():

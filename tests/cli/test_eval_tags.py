@@ -126,13 +126,17 @@ def test_known_words_come_from_any_text(run, file):
 def test_texts_that_differ(run, file):
     gold = file("gold", GOLD)
     done = run("eval-tags", gold, file("hyp", "a_N b_V\n\nc_N d_D x_N f_V\n"))
-    fails(done, f"hyp:3: sentence 2 has other words than the gold at {gold}:3; word 3 is 'x' for 'e'", "--ignore-forms")
-    done = run("eval-tags", gold, gold.with_name("hyp"), "--ignore-forms", *QUICK)
+    fails(
+        done,
+        f"hyp:3: sentence 2 has other words than the gold at {gold}:3; word 3 is 'x' for 'e'",
+        "--set ignore_forms",
+    )
+    done = run("eval-tags", gold, gold.with_name("hyp"), "--set", "ignore_forms=true", *QUICK)
     assert results(done)[0]["accuracy"] == 1
     assert json.loads(done.stdout)["settings"]["forms"] == "ignored"
     done = run("eval-tags", gold, file("split", "a_N x_V\nc_N d_D e_N f_V g_V\n"))
     fails(done, f"split:1: sentence 1 has other words than the gold at {gold}:1; word 2 is 'x' for 'b'")
-    done = run("eval-tags", gold, gold.with_name("split"), "--ignore-forms")
+    done = run("eval-tags", gold, gold.with_name("split"), "--set", "ignore_forms=true")
     fails(done, f"split:2: sentence 2 has 5 words where the gold at {gold}:3 has 4")
     fails(
         run("eval-tags", gold, file("short", "a_N b_V\n")), f"short: 1 sentences with words, but the gold {gold} has 2"
@@ -151,7 +155,14 @@ def test_sentences_without_words_and_spaces_in_words(run, file):
 @pytest.mark.parametrize("text", ["", "\n\n"])
 def test_files_without_words(run, file, text):
     empty = file("empty", text)
-    for more in ((), ("--train", empty, "--by-tag"), ("--ignore-forms",)):
+    for more in (
+        (),
+        ("--train", empty, "--by-tag"),
+        (
+            "--set",
+            "ignore_forms=true",
+        ),
+    ):
         fails(run("eval-tags", empty, empty, *more), "empty: has no words; there is nothing to score")
 
 

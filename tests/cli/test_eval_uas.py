@@ -40,7 +40,17 @@ def scores(command_inside, *args):
     ("flags", "words", "uas", "las", "complete", "root"),
     [
         ((), 8, 4 / 8, 2 / 8, 1 / 2, 1 / 2),
-        (("--no-subtypes",), 8, 4 / 8, 3 / 8, 1 / 2, 1 / 2),
+        (
+            (
+                "--set",
+                "subtypes=false",
+            ),
+            8,
+            4 / 8,
+            3 / 8,
+            1 / 2,
+            1 / 2,
+        ),
         (("--punct", "ud"), 6, 3 / 6, 2 / 6, 1 / 2, 1 / 2),
         (("--no-punct",), 6, 3 / 6, 2 / 6, 1 / 2, 1 / 2),
         (("--punct", "conll"), 6, 3 / 6, 1 / 6, 1 / 2, 1 / 2),
@@ -116,8 +126,11 @@ def test_what_does_not_fit(file, texts, command_inside):
     gold, parsed = texts
     other = [GOLD[0], [("Dogs", *GOLD[1][0][1:]), *GOLD[1][1:]]]
     done = command_inside("eval-uas", gold, file("other", conll(other)))
-    fails(done, "other:6: sentence 2 has other words", "gold:6", "'Dogs' for 'Cats'", "--ignore-forms")
-    assert scores(command_inside, "--ignore-forms", gold, file("other", conll(other)))["results"][0]["uas"] == 1
+    fails(done, "other:6: sentence 2 has other words", "gold:6", "'Dogs' for 'Cats'", "--set ignore_forms")
+    assert (
+        scores(command_inside, "--set", "ignore_forms=true", gold, file("other", conll(other)))["results"][0]["uas"]
+        == 1
+    )
     short = [GOLD[0], GOLD[1][:3]]
     fails(
         command_inside("eval-uas", gold, file("short", conll(short))),

@@ -80,7 +80,7 @@ def test_saved_weights_take_as_many_files_whole_or_as_text_comes(trained, given,
 
 
 def test_gold_links_say_what_is_better(trained, given):
-    command = ["contrastive-align", "-m", trained / "model", *TEXT, "--gold", SAMPLES / "de-en.wa", "--folds", "2",
+    command = ["contrastive-align", "-m", trained / "model", *TEXT, "--gold", SAMPLES / "de-en.wa", "--set", "folds=2",
                "--features", "posterior,link-count"]  # fmt: skip
     done = run(*command, "--evidence", given / "good", "--evidence", given / "noise")
     assert done.returncode == 0, done.stderr
@@ -91,7 +91,7 @@ def test_gold_links_say_what_is_better(trained, given):
     assert float(aers["noise"]) > 50
     assert re.search(r"warning: combined links are not better than those of \S*/good alone: AER % \S+ cross-validated, "
                      r"0\.00 there", errors)  # fmt: skip
-    alone = run(*command, "--evidence", given / "noise", "--evidence-share", "0.5")
+    alone = run(*command, "--evidence", given / "noise", "--set", "evidence_share=0.5")
     base = float(re.search(r"base model ([0-9.]+)", errors)[1])
     validated = [float(re.search(r"cross-validated ([0-9.]+)", e)[1]) for e in (errors, alone.stderr.decode())]
     assert validated[0] <= base
@@ -103,7 +103,11 @@ def test_its_own_base_model_tables_and_a_share(tmp_path, given):
     links.write_bytes((given / "good").read_bytes())
     found = [
         run("contrastive-align", "-q", "--fast", *TEXT, *FEW, *more)
-        for more in ((), ("--evidence", links, "--evidence-share", "1"), ("--evidence", links, "--evidence-share", "0"))
+        for more in (
+            (),
+            ("--evidence", links, "--set", "evidence_share=1"),
+            ("--evidence", links, "--set", "evidence_share=0"),
+        )
     ]
     assert [done.returncode for done in found] == [0, 0, 0], found[1].stderr
     good = (given / "good").read_text().splitlines()

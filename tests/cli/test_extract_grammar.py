@@ -99,7 +99,7 @@ def test_formats_and_filters(folder, tmp_path, command_inside):
 def test_input_from_elsewhere(folder):
     joint = "a b ||| c d\n\nx ||| |||\n".replace("x ||| |||", " ||| ")
     (folder / "joint.align").write_text("1-1 2-2\n\n\n")
-    done = run("extract-grammar", "-i", "-", "-a", "joint.align", "--index-base", "1", "--nonterminals", "0",
+    done = run("extract-grammar", "-i", "-", "-a", "joint.align", "--index-base", "1", "--set", "nonterminals=0",
                cwd=folder, stdin=joint.encode())  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = [line.split(b" ||| ")[1:3] for line in done.stdout.splitlines()]
@@ -120,7 +120,8 @@ def test_old_spellings_and_figures(folder, tmp_path):
 
 @pytest.mark.parametrize(
     "option",
-    [("--max-span", 3), ("--max-symbols", 3), ("--nonterminals", 1), ("--min-hole", 2), ("--phrases", "tight"),
+    [("--max-span", 3), ("--set", "max_symbols=3"), ("--set", "nonterminals=1"), ("--set", "min_hole=2"),
+    ("--phrases", "tight"),
      ("--features", "cdec"), ("--keep", 1), ("--min-count", 1)],
     ids=str,
 )  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.running import fails
 
 #: All derivations, and a reverse model that does not know its mind.
-FLAT = ("--forest", "--reverse-gamma", 0.03)
+FLAT = ("--forest", "--set", "reverse_gamma=0.03")
 FAST = ("--rounds", 1, "--pop-limit", 10, "--n-best", 10, "--threads", 2)
 
 
@@ -100,7 +100,7 @@ def bleus(process):
         ("--method", "mira"),
         ("--method", "perceptron"),
         ("--method", "likelihood", "--forest"),
-        ("--method", "likelihood", "--forest", "--oracle", "--reach", "grammar"),
+        ("--method", "likelihood", "--forest", "--set", "oracle=true", "--set", "reach=grammar"),
         ("--loss", "sentence"),
         ("--forest", "--loss", "linear"),
         ("--forest",),
@@ -126,14 +126,14 @@ def test_supervised(learn, supervised, options):
         ("--n-sources", 2, "--source-weights", "equal", "--method", "mert", "--restarts", 1),
         ("--method", "mira", "--n-sources", 2),
         ("--impute", "rules", "--method", "perceptron"),
-        ("--method", "likelihood", "--forest", "--oracle"),
+        ("--method", "likelihood", "--forest", "--set", "oracle=true"),
         ("--samples", 3),
         ("--impute", "rules"),
         ("--impute", "rules", "--method", "mert"),
         ("--impute", "lattice"),
         ("--impute", "lattice", "--method", "mert"),
-        ("--impute", "lattice", "--forest", "--quench", 4, "--loss", "linear"),
-        ("--quench", 4),
+        ("--impute", "lattice", "--forest", "--set", "quench=4", "--loss", "linear"),
+        ("--set", "quench=4"),
     ],
     ids=str,
 )
@@ -192,10 +192,10 @@ def test_workers_change_nothing(learn, supervised, reverse, tmp_path, options):
 def test_the_round_that_is_written(learn, supervised, systems, reverse, file):
     lines = (systems / "dev.en").read_bytes().splitlines(keepends=True)
     wrong = file("turned.en", b"".join(lines[:8] + lines[:7:-1]))  # or all are perfect
-    options = (*supervised[:3], wrong, *reverse, "--rounds", 2, "--patience", 9, "--prior", "start", "--l2", 0.01)
+    options = (*supervised[:3], wrong, *reverse, "--rounds", 2, "--set", "patience=9", "--prior", "start", "--l2", 0.01)
     found = {}
     for choice in ("supervised", "all", "last"):
-        done, path = learn(*options, "--choose", choice)
+        done, path = learn(*options, "--set", f"choose={choice}")
         assert done.returncode == 0, done.stderr
         found[choice] = json.loads(path.read_text())["about"]
     assert found["last"]["round"] == len(bleus(done)) - 1
@@ -207,7 +207,7 @@ def test_the_round_that_is_written(learn, supervised, systems, reverse, file):
 def imperfect(systems, supervised, file):
     """Options of a text whose references are partly those of other sentences."""
     lines = (systems / "dev.en").read_bytes().splitlines(keepends=True)
-    return (*supervised[:3], file("turned.en", b"".join(lines[:8] + lines[:7:-1])), "--choose", "last")
+    return (*supervised[:3], file("turned.en", b"".join(lines[:8] + lines[:7:-1])), "--set", "choose=last")
 
 
 @pytest.mark.parametrize(
@@ -215,8 +215,8 @@ def imperfect(systems, supervised, file):
     [
         (("--method", "mert"), ()), (("--method", "likelihood"), ()), (("--loss", "sentence"), ()),
         (("--loss", "linear"), ()), (("--forest",), ()), (("--n-best", 4), ()), (("--gamma", 3), ()),
-        (("--quench", 4), ()), (("--l2", 1), ()), (("--temperature", 0.5), ()), (("--pop-limit", 2), ()),
-        (("--span-limit", 2), ()), (("--rounds", 2), ()), (("--patience", 1), ("--rounds", 4, "--l2", 10)),
+        (("--set", "quench=4"), ()), (("--l2", 1), ()), (("--set", "temperature=0.5"), ()), (("--pop-limit", 2), ()),
+        (("--span-limit", 2), ()), (("--rounds", 2), ()), (("--set", "patience=1"), ("--rounds", 4, "--l2", 10)),
         (("--restarts", 0), ("--method", "mert", "--rounds", 3, "--n-best", 40)), (("--seed", 7), ("--method", "mert")),
     ],
     ids=str,
@@ -232,10 +232,10 @@ def test_every_option_of_tuning_has_an_effect(learn, imperfect, option, base):
 @pytest.mark.parametrize(
     ("option", "base"),
     [
-        (("--method", "mira"), ("--method", "perceptron")), (("--loss", "sentence"), ()), (("--step", 0.5), ()),
+        (("--method", "mira"), ("--method", "perceptron")), (("--loss", "sentence"), ()), (("--set", "step=0.5"), ()),
         (("--seed", 7), ()), (("--passes", 1), ("--method", "perceptron")),
-        (("--step", 0.5), ("--method", "perceptron")),
-        (("--reach", "grammar"), ("--method", "likelihood", "--forest")),
+        (("--set", "step=0.5"), ("--method", "perceptron")),
+        (("--set", "reach=grammar"), ("--method", "likelihood", "--forest")),
     ],
     ids=str,
 )  # fmt: skip
@@ -259,10 +259,10 @@ def test_every_option_of_online_learning_has_an_effect(learn, imperfect, file, o
         (("--source-weights", "equal"), ("--n-sources", 3)),
         (("--n-sources", 3), ()), (("--impute", "samples"), ("--n-sources", 3)), (("--impute", "rules"), ()),
         (("--impute", "lattice"), FLAT),
-        (("--lattice-order", 5), ("--forest", "--impute", "lattice", "--reverse-gamma", 0.1)),
-        (("--lattice-prune", 0.4), (*FLAT, "--impute", "lattice")),
-        (("--reverse-gamma", 0.2), ("--n-sources", 3)), (("--monolingual-weight", 1), ()),
-        (("--seed", 7), ("--samples", 4, "--reverse-gamma", 0.05)),
+        (("--set", "lattice_order=5"), ("--forest", "--impute", "lattice", "--set", "reverse_gamma=0.1")),
+        (("--set", "lattice_prune=0.4"), (*FLAT, "--impute", "lattice")),
+        (("--set", "reverse_gamma=0.2"), ("--n-sources", 3)), (("--monolingual-weight", 1), ()),
+        (("--seed", 7), ("--samples", 4, "--set", "reverse_gamma=0.05")),
     ],
     ids=str,
 )  # fmt: skip
@@ -275,8 +275,8 @@ def test_every_option_of_imputation_has_an_effect(learn, imperfect, reverse, opt
 
 
 def test_the_prior_is_what_weights_are_drawn_to(learn, supervised, tmp_path):
-    _, zero = learn(*supervised, "--l2", 100, "--choose", "last", output="zero.json")
-    _, start = learn(*supervised, "--l2", 100, "--choose", "last", "--prior", "start", output="start.json")
+    _, zero = learn(*supervised, "--l2", 100, "--set", "choose=last", output="zero.json")
+    _, start = learn(*supervised, "--l2", 100, "--set", "choose=last", "--prior", "start", output="start.json")
     _, begun = learn(*supervised, "--rounds", 0, output="begun.json")
     zero, start, begun = (
         np.array(list(json.loads(path.read_text())["features"].values())) for path in (zero, start, begun)
@@ -305,7 +305,7 @@ def test_old_spellings_go_on_working(command_inside, systems, supervised, revers
 
 
 def test_bigrams_of_tags_are_features_too(learn, supervised, samples):
-    done, path = learn(*supervised, "--tags", samples / "en.tagged", "--bigrams", 30)
+    done, path = learn(*supervised, "--tags", samples / "en.tagged", "--set", "bigrams=30")
     assert done.returncode == 0, done.stderr
     names = list(json.loads(path.read_text())["features"])
     assert sum("X" in name.split("_") for name in names) > 3
@@ -316,19 +316,21 @@ def test_bigrams_of_tags_are_features_too(learn, supervised, samples):
     assert again.returncode == 0, again.stderr
     assert list(json.loads(other.read_text())["features"]) == names
     _, plain = learn(*supervised, "--rounds", 0, output="plain.json")
-    begun, _ = learn(*supervised, "--tags", samples / "en.tagged", "--bigrams", 30, "--start", plain, "--rounds", 0)
+    begun, _ = learn(
+        *supervised, "--tags", samples / "en.tagged", "--set", "bigrams=30", "--start", plain, "--rounds", 0
+    )
     assert begun.returncode == 0, begun.stderr
 
 
 @pytest.mark.parametrize(
-    "more", [(), ("--method", "mira"), ("--method", "likelihood", "--forest", "--oracle")], ids=str
+    "more", [(), ("--method", "mira"), ("--method", "likelihood", "--forest", "--set", "oracle=true")], ids=str
 )
 def test_an_interrupted_run_goes_on(learn, supervised, tmp_path, monkeypatch, more):
     from aligntools.translating.tuning import learning
 
     folder = tmp_path / "kept"
     folder.mkdir()
-    options = (*supervised, "--rounds", 3, "--patience", 9, *more)
+    options = (*supervised, "--rounds", 3, "--set", "patience=9", *more)
     _, whole = learn(*options, output="whole.json")
     save = learning.save_state
 
@@ -379,7 +381,7 @@ def reverse_weights(reverse):
         (("--monolingual", "x"), "--reverse-grammar"),
         (("--monolingual", "x", "--reverse-grammar", "g"), "--reverse-weights"),
         (("--monolingual", "x", "--reverse-grammar", "g", "--reverse-weights", "w"), "--no-reverse-lm"),
-        (("--supervised", "x", "--reference", "y", "--gamma", 2, "--quench", 1), "is below"),
+        (("--supervised", "x", "--reference", "y", "--gamma", 2, "--set", "quench=1"), "is below"),
         (
             ("--supervised", "x", "--reference", "y", "--forest", "--method", "mert"),
             "risk or likelihood",
@@ -426,7 +428,7 @@ def test_references_that_can_be_derived_are_counted(learn, supervised, systems, 
     assert (0 < reached < of, of) == (True, 17)
     strange = file("strange.en", b"".join(b"nowhere .\n" if line else b"\n" for line in range(17)))
     given = (*supervised[:3], strange, "--method", "likelihood", "--forest")
-    assert fails(learn(*given)[0], "derives no reference", "--oracle", status=2)
-    done, _ = learn(*given, "--oracle")
+    assert fails(learn(*given)[0], "derives no reference", "--set oracle", status=2)
+    done, _ = learn(*given, "--set", "oracle=true")
     assert done.returncode == 0, done.stderr
-    assert fails(learn(*given[:-1], "--oracle")[0], "--oracle needs", status=2)
+    assert fails(learn(*given[:-1], "--set", "oracle=true")[0], "--set oracle needs", status=2)

@@ -249,6 +249,26 @@ def test_help_fits_a_screen_and_help_all_has_every_option(name):
         assert "--help-all" in short
 
 
+def test_fields_without_an_option_are_set_by_name():
+    text = ("align", "-q", "-i", ROOT / "data" / "samples" / "de-en.txt", "--model-type", "ibm2")
+    given = [run(*text, *how) for how in (("--set", "tension=9", "--set", "look-alike=false"), ("--tension", "9"))]
+    assert [done.returncode for done in given] == [0, 0]
+    assert given[0].stderr == b""
+    assert given[1].stderr == b"note: --set tension is --set tension=... now\n"
+    alone, plain = run(*text, "--set=tension=9"), run(*text)
+    assert alone.stdout == given[1].stdout != plain.stdout
+    assert given[0].stdout != alone.stdout
+    for wrong, why in (
+        ("tension", "--set takes NAME=VALUE, not 'tension'"),
+        ("warmth=1", "--set takes NAME=VALUE, not 'warmth=1'; the names here: alpha, "),
+        ("tension=x", "'--set tension': 'x' is not "),
+        ("look_alike=no", "--set look_alike is true or false, not 'no'"),
+    ):
+        fails(run(*text, "--set", wrong), why, status=2)
+    fails(run(*text, "--set"), "--set takes NAME=VALUE, not ''", status=2)
+    fails(run("eval-lm", "--set", "tension=1"), "No such option", status=2)
+
+
 def test_version():
     assert run("-V").stdout.decode() == f"aligntools, version {__version__}\n"
 

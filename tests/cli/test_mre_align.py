@@ -18,9 +18,9 @@ def mre(command_inside):
     "options",
     [
         (),
-        ("--estimator", "em", "--no-agreement", "--mre-positions", "--mre-null"),
+        ("--estimator", "em", "--no-agreement", "--set", "mre_positions=true", "--set", "mre_null=true"),
         ("--model-type", "ibm2"),
-        ("--model-type", "ibm2", "--positions", "table", "--mre-positions"),
+        ("--model-type", "ibm2", "--positions", "table", "--set", "mre_positions=true"),
         ("--direction", "reverse", "--views", "0"),
         ("--views", "0,4", "--symmetrize", "grow-diag-final-and"),
     ],
@@ -126,8 +126,18 @@ def test_after_a_model_it_depends_on_that_ones_training(mre, inside, tmp_path, s
     assert paper == done(mre(*further, "--preset", "paper", "--symmetrize", "grow-diag-final-and")).stdout
 
 
-PAPER = ("--estimator", "em", "--no-agreement", "--mre-positions", "--mre-null", "--mre-smoothing", "0")
-TABLE = ("--positions", "table", "--tension", "0", "--mre-position-smoothing", "0")
+PAPER = (
+    "--estimator",
+    "em",
+    "--no-agreement",
+    "--set",
+    "mre_positions=true",
+    "--set",
+    "mre_null=true",
+    "--set",
+    "mre_smoothing=0",
+)
+TABLE = ("--positions", "table", "--set", "tension=0", "--set", "mre_position_smoothing=0")
 
 
 @pytest.mark.slow
@@ -136,9 +146,9 @@ TABLE = ("--positions", "table", "--tension", "0", "--mre-position-smoothing", "
     [
         (("--mre-iterations", 3), ("--model-type", "ibm2", *PAPER, *TABLE, "--mre-iterations", 3)),
         (("--model-type", "hmm"), ("--model-type", "hmm", *PAPER, "--mre-iterations", 50)),
-        (("--mre-smoothing", 2, "--positions", "diagonal", "--mre-iterations", 3, "--no-mre-null"),
-         ("--model-type", "ibm2", *PAPER, "--tension", "0", "--mre-smoothing", 2, "--mre-iterations", 3,
-          "--no-mre-null")),
+        (("--set", "mre_smoothing=2", "--positions", "diagonal", "--mre-iterations", 3, "--set", "mre_null=false"),
+         ("--model-type", "ibm2", *PAPER, "--set", "tension=0", "--set", "mre_smoothing=2", "--mre-iterations", 3,
+          "--set", "mre_null=false")),
     ],
     ids=["ibm2", "hmm", "overruled"],
 )  # fmt: skip
@@ -149,12 +159,12 @@ def test_the_paper_is_what_its_help_says(mre, tmp_path, preset, spelled):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     rows = [r for r in map(json.loads, (tmp_path / "a.log").read_text().splitlines()) if r["stage"] == "mre"]
     assert len(rows) == 1 + (50 if "hmm" in preset else 3)
-    if preset[0] != "--mre-smoothing":
+    if "mre_smoothing=2" not in preset:
         assert all(r["objective"] == r["reconstruction"] for r in rows)  # no prior of anything
 
 
 def test_the_paper_after_a_model_says_how_it_is_reconstructed(trained, mre, tmp_path):
-    steps = ("--mre-iterations", 2, "--mre-positions", "--mre-null", "--mre-smoothing", 0)
+    steps = ("--mre-iterations", 2, "--set", "mre_positions=true", "--set", "mre_null=true", "--set", "mre_smoothing=0")
     for name, options in (("a", ("--preset", "paper", "--mre-iterations", 2)), ("b", steps)):
         init = ("--init-model", trained / "model", "--save-model", tmp_path / name)
         done(mre(*TEXT, *init, *options, "-q", "-o", tmp_path / "links"))
@@ -170,8 +180,8 @@ def test_wrong_command_lines(trained, mre, tmp_path):
         ((*TEXT, "--positions", "table"), "--model-type ibm2"),
         ((*TEXT, "-m", model, "--model-type", "ibm2"), "--model-type is for a new model"),
         ((*TEXT, "-m", model, "--mre-iterations", "3"), "--mre-iterations is for a new model"),
-        ((*TEXT, "--init-model", model, "--alpha", "1"), "--alpha is for a new model"),
-        ((*TEXT, "--mre-smoothing", "-1"), "--mre-smoothing"),
+        ((*TEXT, "--init-model", model, "--set", "alpha=1"), "--set alpha is for a new model"),
+        ((*TEXT, "--set", "mre_smoothing=-1"), "--set mre_smoothing"),
         ((*TEXT, "-m", model, "--preset", "paper"), "--preset is for a new model"),
         ((*TEXT, "--preset", "papers"), "--preset"),
         ((*TEXT, "--decode", "viterbi"), "--symmetrize joint writes none"),

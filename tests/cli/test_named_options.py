@@ -24,7 +24,7 @@ PACKAGE = ROOT / "aligntools"
 
 def options_of(command):
     """Return the options of a command by their names, with the values that each takes, if those are named."""
-    found = {"--help": set(), "--debug": set()}
+    found = {"--help": set(), "--help-all": set(), "--debug": set(), "--set": set()}
     for parameter in command.params:
         if isinstance(parameter, click.Option):
             values = set(parameter.type.choices) if isinstance(parameter.type, click.Choice) else set()

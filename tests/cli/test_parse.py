@@ -146,7 +146,9 @@ def test_trees_that_cannot_be_learned_are_counted(file, tmp_path):
     bank = file(
         "odd.conllu", (rows(2, 0) + rows(2, 1) + rows(0, 0) + rows(3, 4, 0, 3) + rows("_", 1) + rows(0)).encode()
     )
-    done = run("train-parser", "--treebank", bank, "-o", tmp_path / "m", "--crossing", "skip", "--roots", "skip")
+    done = run(
+        "train-parser", "--treebank", bank, "-o", tmp_path / "m", "--set", "crossing=skip", "--set", "roots=skip"
+    )
     errors = done.stderr.decode()
     assert "4 sentences left out: a word without a head 1, a cycle 1, several roots 1, crossing edges 1" in errors
     assert f"the first is {bank}:4 (sentence 2)" in errors
@@ -155,7 +157,7 @@ def test_trees_that_cannot_be_learned_are_counted(file, tmp_path):
     assert "2 sentences repaired: several roots 1, crossing edges 1" in repaired
     free = run("train-parser", "--treebank", bank, "-o", tmp_path / "m", "--no-projective", "--no-single-root")
     assert "repaired" not in free.stderr.decode()
-    short = run("train-parser", "--treebank", bank, "-o", tmp_path / "m", "--min-length", 2).stderr.decode()
+    short = run("train-parser", "--treebank", bank, "-o", tmp_path / "m", "--set", "min_length=2").stderr.decode()
     assert "too short 1" in short
 
 
@@ -171,12 +173,14 @@ def test_treebanks_that_are_none(file, samples, tmp_path, trained):
     ):
         fails(run("train-parser", "--treebank", file("bad", data.encode()), "-o", model), "bad", message)
         assert not model.exists()
-    done = run("train-parser", "--treebank", samples / "en.conllu", "-o", model, "--min-length", 9, "--max-length", 3)
+    done = run(
+        "train-parser", "--treebank", samples / "en.conllu", "-o", model, "--set", "min_length=9", "--max-length", 3
+    )
     fails(done, "nothing is left", status=2)
 
 
 def test_a_checkpoint_is_gone_on_from(samples, tmp_path):
-    flags = ("train-parser", "-q", "--treebank", samples / "en.conllu", "--no-labels", "--tolerance", 0)
+    flags = ("train-parser", "-q", "--treebank", samples / "en.conllu", "--no-labels", "--set", "tolerance=0")
     for name, steps in (("whole", 8), ("part", 4)):
         done = run(*flags, "--iterations", steps, "-o", tmp_path / name, "--checkpoint", tmp_path / name.upper())
         assert done.returncode == 0, done.stderr
@@ -225,7 +229,7 @@ def test_each_option_of_training_shows(samples, tmp_path):
     found = []
     for change in (
         (), ("--l2", 1), ("--no-labels",), ("--features", "prefixes"), ("--no-projective",), ("--no-single-root",),
-        ("--min-count", 1), ("--bits", 6), ("--iterations", 4), ("--max-length", 6), ("--min-length", 4),
+        ("--min-count", 1), ("--set", "bits=6"), ("--iterations", 4), ("--max-length", 6), ("--set", "min_length=4"),
         ("--map", "upos"), ("--column", "xpos"), ("--treebank", samples / "en.conllu"),
     ):  # fmt: skip
         done = run(*bank, "--iterations", 3, *change)
@@ -255,7 +259,7 @@ def test_kinds_of_trees_show(samples, file, tmp_path):
     roots = file("roots", (row % (1, b"a", 0) + row % (2, b"b", 0) + b"\n") * 9)
     model, kinds = tmp_path / "model", ("--no-projective", "--no-single-root")
     for bank, change, flag in (
-        (samples / "en.conllu", ("--iterations", 1, "--bits", 4), "--projective"),
+        (samples / "en.conllu", ("--iterations", 1, "--set", "bits=4"), "--projective"),
         (roots, (), "--single-root"),
     ):
         done = run("train-parser", "-q", "--treebank", bank, *kinds, *change, "-o", model)
@@ -281,7 +285,7 @@ def test_accents_of_their_own_are_those_of_the_model(tmp_path):
 @pytest.mark.slow
 def test_workers_do_not_show(samples, tmp_path):
     """The same parser with processes, from disk alone, and going on from a state that was kept without them."""
-    command = ("train-parser", "-q", "--treebank", samples / "en.conllu", "--iterations", 3, "--bits", 12)
+    command = ("train-parser", "-q", "--treebank", samples / "en.conllu", "--iterations", 3, "--set", "bits=12")
     assert run(*command, "-o", tmp_path / "plain", "--checkpoint", tmp_path / "states").returncode == 0
     (tmp_path / "temporary").mkdir()
     for flags in (("--workers", 2), ("--tmpdir", tmp_path / "temporary"),
@@ -291,5 +295,5 @@ def test_workers_do_not_show(samples, tmp_path):
         assert (tmp_path / "again").read_bytes() == (tmp_path / "plain").read_bytes()
     assert list((tmp_path / "temporary").iterdir()) == []
     fails(run(*command, "-o", tmp_path / "no", "--workers", 2, "--cluster", "a:1"), "--workers are processes", status=2)
-    fails(run(*command, "-o", tmp_path / "no", "--cluster-file", tmp_path / "none"), "none: is not there")
+    fails(run(*command, "-o", tmp_path / "no", "--cluster", tmp_path / "none"), "none: is not there")
     fails(run(*command, "-o", tmp_path / "no", "--tmpdir", tmp_path / "none"), "is not a directory", status=2)

@@ -14,7 +14,7 @@ def models(samples, tmp_path_factory):
     """A tagger of one state a tag, one of relative frequencies, one of substates and two models."""
     folder = tmp_path_factory.mktemp("sequences")
     for name, how in {
-        "plain": ("--latent", 1), "relative": ("--latent", 1, "--relative-frequencies"),
+        "plain": ("--latent", 1), "relative": ("--latent", 1, "--set", "relative_frequencies=true"),
         "two": ("--latent", 2, "--members", 2, "--iterations", 2),
     }.items():  # fmt: skip
         done = run("train-tagger", "-q", "--tagged", samples / "en.tagged", *how, "-o", folder / name)
@@ -116,11 +116,11 @@ def test_what_does_not_go_together(models, tmp_path):
     fails(run(*tag, "--n-best", 2, "--to", "conll", stdin=TEXT), "leave out --to", status=2)
     fails(run(*tag, "--samples", 2, "--decode", "viterbi", stdin=TEXT), "leave out --decode", status=2)
     fails(run(*tag, "--n-best", 0, stdin=TEXT), "n-best", status=2)
-    train = ("train-tagger", "-q", "--relative-frequencies", "-o", tmp_path / "m", "--tagged", "-")
+    train = ("train-tagger", "-q", "--set", "relative_frequencies=true", "-o", tmp_path / "m", "--tagged", "-")
     fails(run(*train, "--latent", 2, stdin=b"a_B\n"), "latent 1", status=2)
     fails(
         run(*train, "--latent", 1, "--partial", stdin=b"a_B\n"),
-        "--relative-frequencies and --partial exclude",
+        "--set relative_frequencies and --partial exclude",
         status=2,
     )
 

@@ -15,7 +15,7 @@ TEXT = ("-s", SAMPLES / "de-en.de", "-t", SAMPLES / "de-en.en")
 def taught(trained, tmp_path_factory):
     """A folder with a ``start``."""
     folder = tmp_path_factory.mktemp("taught")
-    settings = ("--students", "60,100", "--lessons", "40", "--networks", "2", "--passes", "3", "--threads", "1")
+    settings = ("--students", "60,100", "--set", "lessons=40", "--set", "networks=2", "--passes", "3", "--threads", "1")
     written = ("-v", "--log-json", folder / "log", "-o", folder / "start")
     done = run("teach", *TEXT, "-m", trained / "model", *settings, *written)
     assert done.returncode == 0, done.stderr
@@ -30,8 +30,9 @@ def taught(trained, tmp_path_factory):
 
 @pytest.mark.slow
 def test_the_same_bytes_for_any_threads_and_seeds_that_differ(trained, taught, tmp_path):
-    given = ("teach", "-q", "-i", tmp_path / "joint", "-m", trained / "model", "--students", "60,100", "--lessons", 40,
-             "--networks", 2, "--passes", 3)  # fmt: skip
+    given = ("teach", "-q", "-i", tmp_path / "joint", "-m", trained / "model", "--students", "60,100", "--set",
+    "lessons=40",
+             "--set", "networks=2", "--passes", 3)  # fmt: skip
     (tmp_path / "joint").write_bytes((SAMPLES / "de-en.txt").read_bytes())
     for seed, threads, same in ((1, 2, True), (2, 1, False)):
         done = run(*given, "--seed", seed, "--threads", threads, "-o", tmp_path / "start")

@@ -200,7 +200,7 @@ def test_options_of_tags_alone(induced, samples, tmp_path):
     short = said(*text, "--max-length", "6")
     assert "sentences left out: " in short
     assert said(*text, "--estimator", "vb", "--prior", "0.3") != said(*text, "--prior", "0.3")
-    assert "the objective rises no more" in said(*text, "--tolerance", "0.5", "--iterations", "9")
+    assert "the objective rises no more" in said(*text, "--set", "tolerance=0.5", "--iterations", "9")
     conll = ("--text", samples / "en.conllu")
     assert said(*conll, "--column", "xpos") != said(*conll)
     slashed = tmp_path / "slashed"
@@ -215,12 +215,14 @@ def test_options_of_tags_alone(induced, samples, tmp_path):
     fails(run("train-grammar", *text, "--max-length", "2", *out), "no sentence can be learned from")
 
 
-NETWORKS = ("--symbols", "3", "--preterminals", "4", "--width", "8", "--epochs", "2")
+NETWORKS = ("--symbols", "3", "--set", "preterminals=4", "--set", "width=8", "--set", "epochs=2")
 
 
 def test_a_compound_grammar_of_words(samples, tmp_path):
     model, text = tmp_path / "m", ("--text", samples / "en.tagged")
-    done = run("train-grammar", *text, "--estimator", "compound", "--terminals", "words", *NETWORKS, "-v", "-o", model)
+    done = run(
+        "train-grammar", *text, "--estimator", "compound", "--set", "terminals=words", *NETWORKS, "-v", "-o", model
+    )
     assert done.returncode == 0, done.stderr
     assert b"iteration 2: objective -" in done.stderr
     assert re.search(
@@ -262,10 +264,14 @@ def test_networks_from_python(samples):
 
 def test_options_of_networks(samples, tmp_path):
     text = ("--text", samples / "en.tagged", "-o", tmp_path / "m")
-    wanted = ("--estimator", "neural", "--terminals", "words")
+    wanted = ("--estimator", "neural", "--set", "terminals=words")
     fails(run("train-grammar", *text, *wanted, "--prior", "1"), "--prior does not go with --estimator neural", status=2)
-    fails(run("train-grammar", *text, "--epochs", "2"), "--epochs does not go with --estimator em", status=2)
-    fails(run("train-grammar", *text, "--terminals", "words"), "--terminals words needs --estimator neural", status=2)
+    fails(run("train-grammar", *text, "--set", "epochs=2"), "--set epochs does not go with --estimator em", status=2)
+    fails(
+        run("train-grammar", *text, "--set", "terminals=words"),
+        "--set terminals=words needs --estimator neural",
+        status=2,
+    )
 
 
 def test_a_grammar_from_tags_in_python(induced):
@@ -298,10 +304,10 @@ def test_from_python(model, samples):
 def test_each_option_of_training_changes_the_grammar(model, samples, tmp_path):
     one = ("--treebank", samples / "en.mrg", "-o", tmp_path / "m", "-q")
     found = {model.read_bytes()}
-    for how in (("--horizontal", "1"), ("--vertical", "1"), ("--functions",)):
+    for how in (("--set", "horizontal=1"), ("--set", "vertical=1"), ("--functions",)):
         assert run("train-grammar", *one, *how).returncode == 0
         found.add((tmp_path / "m").read_bytes())
-    for how in (("--merge", "0.2"), ("--smoothing", "0.05"), ("--seed", "7")):
+    for how in (("--set", "merge=0.2"), ("--set", "smoothing=0.05"), ("--seed", "7")):
         assert run("train-grammar", *one, "--latent", "1", "--iterations", "4", *how).returncode == 0
         found.add((tmp_path / "m").read_bytes())
     assert len(found) == 7

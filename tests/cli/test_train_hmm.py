@@ -50,7 +50,7 @@ def test_reconstruction_goes_on_from_em_and_rises(samples, folder):
 
 def test_the_paper_is_what_its_help_says(samples, folder):
     common = ("--text", samples / "en.txt", "--states", 4, "--iterations", 15, "--mre-iterations", 2, "-q")
-    spelled = ("--estimator", "mre", "--tolerance", 0, "--no-stop")
+    spelled = ("--estimator", "mre", "--set", "tolerance=0", "--set", "stop=false")
     for name, options in (("a", ("--preset", "paper")), ("b", spelled)):
         done = run("train-hmm", *common, *options, "-o", folder / f"paper.{name}")
         assert done.returncode == 0, done.stderr
@@ -126,12 +126,12 @@ def test_a_tagger_is_not_for_align(samples, folder):
         (("--text", "a", "--latent", "2"), "--latent does not go with --text"),
         (("--tagged", "a", "--states", "2"), "--states does not go with --tagged"),
         (("-s", "a", "-t", "b", "--column", "xpos"), "--column does not go with parallel text"),
-        (("-s", "a", "-t", "b", "--no-agreement", "--no-stop"), "--stop does not go with parallel text"),
+        (("-s", "a", "-t", "b", "--no-agreement", "--set", "stop=false"), "--set stop does not go with parallel text"),
         (("--text", "a", "--mre-iterations", "2"), "--mre-iterations goes with --estimator mre"),
         (("--text", "a", "--preset", "paper", "--estimator", "em"), "--preset paper is of --estimator mre, not em"),
         (("--tagged", "a", "--preset", "paper"), "--preset does not go with --tagged"),
         (("--tagged", "data/samples/en.conllu", "--column", "tag"), "column 'tag'"),
-        (("--text", "data/samples/en.txt", "--estimator", "vb", "--emission-prior", "0"), "vb needs it above 0"),
+        (("--text", "data/samples/en.txt", "--estimator", "vb", "--set", "emission_prior=0"), "vb needs it above 0"),
     ],
 )
 def test_options_that_do_not_fit(arguments, message, folder):
@@ -177,8 +177,9 @@ def test_each_option_shows(samples, folder):
     text = ("--text", samples / "en.txt", "--states", 3, "--iterations", 4)
     found = [model(*text)]
     for change in (
-        ("--states", 4), ("--iterations", 5), ("--seed", 2), ("--estimator", "vb"), ("--transition-prior", 2),
-        ("--emission-prior", 0.5), ("--no-stop",), ("--restarts", 4), ("--estimator", "mre", "--mre-iterations", 2),
+        ("--states", 4), ("--iterations", 5), ("--seed", 2), ("--estimator", "vb"), ("--set", "transition_prior=2"),
+        ("--set", "emission_prior=0.5"), ("--set", "stop=false",), ("--restarts", 4), ("--estimator", "mre",
+        "--mre-iterations", 2),
         ("--estimator", "mre", "--mre-iterations", 3), ("--format", "tagged", "--separator", "e"),
     ):  # fmt: skip
         if change[0] == "--format":  # words are cut at another separator
@@ -187,7 +188,7 @@ def test_each_option_shows(samples, folder):
             found.append(model(*text))
         found.append(model(*text, *change))
     text = ("--text", samples / "en.txt", "--states", 3)
-    found += [model(*text), model(*text, "--tolerance", 0.5)]
+    found += [model(*text), model(*text, "--set", "tolerance=0.5")]
     tagged = ("--tagged", samples / "en.conllu", "--latent", 2, "--members", 2, "--iterations", 3)
     found.append(model(*tagged))
     for change in (("--latent", 4), ("--members", 1), ("--iterations", 4), ("--seed", 2), ("--column", "xpos")):

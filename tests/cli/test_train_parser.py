@@ -60,9 +60,9 @@ def test_a_checkpoint_of_a_finished_training(model, samples, tmp_path):
 
 
 def test_options_change_the_model(model, samples, tmp_path):
-    for options in (("--estimator", "vb"), ("--prior", "0.5"), ("--punct", "keep"), ("--decay", "2"),
-                    ("--max-length", "6"), ("--min-length", "3"), ("--map", "upos"), ("--column", "xpos"),
-                    ("--iterations", "2"), ("--tolerance", "0.1")):  # fmt: skip
+    for options in (("--estimator", "vb"), ("--prior", "0.5"), ("--punct", "keep"), ("--set", "decay=2"),
+                    ("--max-length", "6"), ("--set", "min_length=3"), ("--map", "upos"), ("--column", "xpos"),
+                    ("--iterations", "2"), ("--set", "tolerance=0.1")):  # fmt: skip
         done = run("train-parser", "-q", "--unsupervised", samples / "en.conllu", "-o", tmp_path / "m", *options)
         assert done.returncode == 0, (options, done.stderr)
         assert (tmp_path / "m").read_bytes() != model.read_bytes()
@@ -76,7 +76,7 @@ def test_options_of_the_other_use_are_refused(model, samples, tmp_path):
     fails(run("train-parser", *out, "--unsupervised", bank, "--l2", "3"), "--l2 does not go with", status=2)
     fails(run("train-parser", *out, "--unsupervised", bank, "--workers", "2"), "--workers does not", status=2)
     fails(run("train-parser", *out, "--unsupervised", bank, "--no-projective"), "--no-projective does", status=2)
-    fails(run("train-parser", *out, "--treebank", bank, "--decay", "2"), "--decay does not go with", status=2)
+    fails(run("train-parser", *out, "--treebank", bank, "--set", "decay=2"), "--set decay does not go with", status=2)
     for option in ("--no-projective", "--no-single-root"):
         fails(run("parse", "-m", model, samples / "en.tagged", option), "only projective ones", status=2)
     assert not (tmp_path / "m").exists()

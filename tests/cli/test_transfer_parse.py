@@ -58,8 +58,8 @@ def transfer(folder, tmp_path):
             tmp_path / "de.parser",
             "--iterations",
             10,
-            "--min-aligned",
-            0.5,
+            "--set",
+            "min_aligned=0.5",
         ]
         return run("transfer-parse", *args, *flags)
 
@@ -85,7 +85,7 @@ def test_a_parser_of_the_other_language(transfer, folder, tmp_path, flags):
 
 
 def test_the_objective_falls_with_plain_text_and_both_entropies(transfer, folder, tmp_path):
-    for flags in ((), ("--entropy", "renyi", "--alpha", 2), ("--gamma", 0)):
+    for flags in ((), ("--set", "entropy=renyi", "--set", "alpha=2"), ("--gamma", 0)):
         log = tmp_path / "log"
         done = transfer("--unlabeled", folder / "de", "--log-json", log, *flags)
         assert done.returncode == 0, done.stderr
@@ -141,7 +141,7 @@ def test_labels(transfer, folder, tmp_path, samples):
 def test_several_source_languages(folder, tmp_path):
     """Each has its own parser, texts and links; here, the same ones twice."""
     common = ("--source-model", folder / "en.parser", "--source", folder / "en", "--target", folder / "de", "-a",
-              folder / "links", "--iterations", 3, "--min-aligned", 0.5, "--min-count", 2)  # fmt: skip
+              folder / "links", "--iterations", 3, "--set", "min_aligned=0.5", "--min-count", 2)  # fmt: skip
     done = run("transfer-parse", *common, *common, "-o", tmp_path / "m")
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith(b"120 pairs, ")
@@ -174,14 +174,14 @@ def test_a_direct_model(transfer, folder, tmp_path, samples):
 
 
 def test_limits_threads_and_checkpoints(transfer, folder, tmp_path):
-    done = transfer("--max-pairs", 40, "--min-length", 6, "--max-length", 8)
+    done = transfer("--max-pairs", 40, "--set", "min_length=6", "--max-length", 8)
     assert (
-        b"of 60 pairs left out: a sentence has fewer than 6 or more than 8 words (--min-length 6, --max-len"
+        b"of 60 pairs left out: a sentence has fewer than 6 or more than 8 words (--set min_length=6, --max-len"
         in done.stderr
     )
-    done = transfer("--min-aligned", 0.9)
+    done = transfer("--set", "min_aligned=0.9")
     why = (
-        rb"\d+ of 60 pairs left out: fewer than 90 % of their target words are aligned one to one \(--min-aligned 0.9\)"
+        rb"\d+ of 60 pairs left out: fewer than 90 % of their target words are aligned one to one \(--set min_aligned=0"
     )
     assert re.search(why, done.stderr)
     models = []
@@ -223,7 +223,11 @@ def test_what_does_not_fit(transfer, folder, file, samples):
     fewer = file("fewer", b"".join((folder / "de").read_bytes().splitlines(keepends=True)[:50]))
     fails(transfer(target=fewer), "fewer: 50 sentences, but", "has 60")
     fails(transfer(target=samples / "de-en.de"), "de-en.de:1", "word_TAG")
-    fails(transfer("--min-length", 90), "no pair is left to train on: 60 of 60 pairs left out", "--min-length 90")
+    fails(
+        transfer("--set", "min_length=90"),
+        "no pair is left to train on: 60 of 60 pairs left out",
+        "--set min_length=90",
+    )
     strange = file("strange", (folder / "de").read_bytes().replace(b"_DET", b"_ART"))
     done = transfer(target=strange)
     assert b"strange: " in done.stderr
@@ -231,8 +235,8 @@ def test_what_does_not_fit(transfer, folder, file, samples):
     nothing = file("nothing", b"\n" * len(lines))
     fails(transfer(alignments=nothing), "nothing: has no link, so there is nothing to transfer through")
     one = file("one", b"0-0\n" + b"\n" * (len(lines) - 1))
-    fails(transfer("--min-aligned", 0.5, alignments=one), "no pair is left", "60 of 60", "source first?")
-    done = transfer("--min-aligned", 0, alignments=one)
+    fails(transfer("--set", "min_aligned=0.5", alignments=one), "no pair is left", "60 of 60", "source first?")
+    done = transfer("--set", "min_aligned=0", alignments=one)
     assert done.returncode == 0
     assert re.search(
         rb"warning: only 0\.\d % of the target words are aligned one to one; are these their align", done.stderr
@@ -295,7 +299,7 @@ def test_options_that_contradict(transfer, folder, samples):
     fails(transfer("--method", "direct"), "-s does not go with --method direct", status=2)
     fails(transfer(target=None), "needs -t", status=2)
     fails(transfer("--method", "projected", "--unlabeled", folder / "de"), "--unlabeled", status=2)
-    fails(transfer("--min-length", 9, "--max-length", 8), "nothing is left", status=2)
+    fails(transfer("--set", "min_length=9", "--max-length", 8), "nothing is left", status=2)
     fails(transfer(source="-", target="-"), "standard input", status=2)
     done = run("transfer-parse", "--method", "direct", "--source-model", samples / "en.txt", "-o", folder / "x")
     fails(done, "en.txt")
@@ -321,14 +325,15 @@ def test_each_option_shows(transfer, folder, tmp_path):
     (tmp_path / "from-1").write_text("\n".join(re.sub(r"\d+", lambda n: str(int(n[0]) + 1), line) for line in links))
     found = {}
     for change in (
-        (), ("--unlabeled", folder / "en"), ("--max-pairs", 30), ("--min-length", 8), ("--max-length", 7),
-        ("--min-aligned", 0.9), ("--map", "upos"), ("--transferred", "score"), ("--method", "projected"),
-        ("--method", "projected", "--rounds", 0), ("--method", "projected", "--reward", 20), ("--l2", 1),
-        ("--features", "delexicalized"), ("--no-projective",), ("--no-single-root",), ("--min-count", 1), ("--bits", 6),
-        ("--iterations", 4), ("--tolerance", 0.5), ("--unlabeled", folder / "en", "--gamma", 9),
-        ("--unlabeled", folder / "en", "--direct-share", 0.15),
-        ("--unlabeled", folder / "en", "--entropy", "renyi"),
-        ("--unlabeled", folder / "en", "--entropy", "renyi", "--alpha", 1.5),
+        (), ("--unlabeled", folder / "en"), ("--max-pairs", 30), ("--set", "min_length=8"), ("--max-length", 7),
+        ("--set", "min_aligned=0.9"), ("--map", "upos"), ("--set", "transferred=score"), ("--method", "projected"),
+        ("--method", "projected", "--rounds", 0), ("--method", "projected", "--set", "reward=20"), ("--l2", 1),
+        ("--features", "delexicalized"), ("--no-projective",), ("--no-single-root",), ("--min-count", 1), ("--set",
+        "bits=6"),
+        ("--iterations", 4), ("--set", "tolerance=0.5"), ("--unlabeled", folder / "en", "--gamma", 9),
+        ("--unlabeled", folder / "en", "--set", "direct_share=0.15"),
+        ("--unlabeled", folder / "en", "--set", "entropy=renyi"),
+        ("--unlabeled", folder / "en", "--set", "entropy=renyi", "--set", "alpha=1.5"),
     ):  # fmt: skip
         done = transfer("-q", "--iterations", 3, *change)
         assert (done.returncode, done.stderr) == (0, b"")
@@ -347,7 +352,7 @@ def test_the_column_of_the_tags(transfer, folder, samples, tmp_path):
         bank, links = samples / "en.conllu", tmp_path / "links"
         words = [part.count("\n") for part in bank.read_text().strip().split("\n\n")]
         links.write_text("".join(" ".join(f"{k}-{k}" for k in range(min(n, 3))) + "\n" for n in words))
-        done = transfer("-q", "--min-aligned", 0, *column, "-a", links, source=bank, target=bank, alignments=None)
+        done = transfer("-q", "--set", "min_aligned=0", *column, "-a", links, source=bank, target=bank, alignments=None)
         assert (done.returncode, done.stderr) == (0, b"")
         models.add((tmp_path / "de.parser").read_bytes())
     assert len(models) == 2

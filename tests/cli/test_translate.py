@@ -186,7 +186,7 @@ def test_what_workers_do_not_do(translate, folder, tmp_path):
     fails(translate("--unbuffered", "--workers", 2), "--unbuffered answers each line in this process", status=2)
     fails(translate("--workers", 2, "--cluster", "tcp://nowhere:1"), "a cluster has its own", status=2)
     weights = write_weights(tmp_path / "w")
-    fails(translate("-w", weights, "--cluster-file", folder / "none"), "none: is not there; `dask scheduler")
+    fails(translate("-w", weights, "--cluster", folder / "none"), "none: is not there; `dask scheduler")
     fails(translate("--workers", 2, "--tmpdir", folder / "none"), "is not a directory", status=2)
 
 
@@ -322,8 +322,8 @@ def test_arcs_have_features_and_weights(lattices, tmp_path):
     sure = lattices(LATTICE, "--arc-weight", 50)
     assert sure.stdout.decode() == "den house\n"
     two = LATTICE.replace(",1)", ",0.1,1)")
-    assert lattices(two, "--arc-scores", 2, "--arc-weight", 50, "--arc-weight", 0).stdout == sure.stdout
-    fails(lattices(two), "x.plf:1: ", "has 2 scores, not 1", "--arc-scores")
+    assert lattices(two, "--set", "arc_scores=2", "--arc-weight", 50, "--arc-weight", 0).stdout == sure.stdout
+    fails(lattices(two), "x.plf:1: ", "has 2 scores, not 1", "--set arc_scores")
     fails(lattices(LATTICE, "--arc-weight", 1, "--arc-weight", 2), "2 weights for 1 scores", status=2)
 
 

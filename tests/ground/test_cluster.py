@@ -225,15 +225,17 @@ def test_workers_that_come_later(tmp_path, caplog, capfd):
 
 def test_nothing_to_connect_to(tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(module, "CONNECT", 0.3)
-    with pytest.raises(ClusterError, match=r"no Dask scheduler at tcp://127.0.0.1:9: .*\(cluster is .* cluster_file "):
+    with pytest.raises(
+        ClusterError, match=r"no Dask scheduler at tcp://127.0.0.1:9: .*\(cluster is .* scheduler file "
+    ):
         Cluster("tcp://127.0.0.1:9")
     began = time.monotonic()
-    with pytest.raises(ClusterError, match="no Dask scheduler at foo: missing port"):
+    with pytest.raises(DataError, match="foo: is not there; `dask scheduler` writes it"):
         Cluster("foo")
     gc.collect()
     assert time.monotonic() - began < 20
     with pytest.raises(DataError, match="not the file of a Dask scheduler"):
-        Cluster(scheduler_file="/dev/zero")
+        Cluster("/dev/zero")
     with pytest.raises(ClusterError, match="no Dask scheduler at nonsense://x"):
         Cluster("nonsense://x")
     for problem, text in (("is not the file", "no JSON"), ("is not the file", "[1]"), ("is not there", None)):
@@ -242,10 +244,7 @@ def test_nothing_to_connect_to(tmp_path, monkeypatch, capfd):
         if text:
             path.write_text(text)
         with pytest.raises(DataError, match=f"scheduler.json: {problem}"):
-            Cluster(scheduler_file=str(path))
-    for wrong in ({}, {"address": "tcp://a:1", "scheduler_file": "b"}):
-        with pytest.raises(UsageProblem, match="either cluster or cluster_file"):
-            Cluster(**wrong)
+            Cluster(str(path))
     assert capfd.readouterr() == ("", "")
 
 
@@ -256,7 +255,7 @@ def test_a_file_of_the_scheduler_without_workers(tmp_path):
         with pytest.raises(
             ClusterError, match=r"has no workers, also after 0 s: start some with `dask worker inproc://"
         ):
-            Cluster(scheduler_file=str(path), wait=0.1)
+            Cluster(str(path), wait=0.1)
 
 
 def test_without_dask(monkeypatch):

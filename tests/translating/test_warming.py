@@ -23,7 +23,7 @@ eval-lm -m en.arpa few.en
 eval-lm -m en.lm --lines few.en
 extract-grammar -s all.de -t all.en -a all.align -o grammar
 extract-grammar -s all.de -t all.en -a all.align -o tight --phrases tight --features standard
-extract-grammar -s all.de -t all.en -a all.align -o loose --phrases loose --nonterminals 1 --min-count 1
+extract-grammar -s all.de -t all.en -a all.align -o loose --phrases loose --set nonterminals=1 --min-count 1
 extract-grammar -s all.de -t all.en -a all.align -o cdec --features cdec --text few.de
 extract-grammar -s all.de -t all.en -a all.align -o moses.gz --format moses
 extract-grammar -s all.de -t all.en -a all.align -o binary --format binary
@@ -37,8 +37,8 @@ translate --grammar moses.gz --lm en.lm few.de -o out --n-best 5 --hypergraphs f
 translate --grammar cdec --no-lm few.de -o out --samples 3
 translate --grammar binary --lm en.lm few.de -o out --tags S/en.tagged --pop-limit 0 --span-limit 3
 imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o w
-imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --loss sentence --temperature 0.1
-imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --loss linear --quench 2
+imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --loss sentence --set temperature=.1
+imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --loss linear --set quench=2
 imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --forest
 imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --forest --loss linear
 imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --method mert --restarts 1
@@ -51,7 +51,7 @@ imputed-risk --supervised few.en --reference few.de --grammar reverse --lm de.lm
 imputed-risk --monolingual few.en IMPUTE -o x
 imputed-risk --monolingual few.en IMPUTE -o x --samples 2
 imputed-risk --monolingual few.en IMPUTE -o x --impute rules
-""".replace("IMPUTE", "--grammar binary --lm en.lm --reverse-grammar reverse --reverse-lm de.lm --reverse-weights r")
+""".replace("IMPUTE", "--grammar binary --lm en.lm --reverse-grammar reverse --reverse-lm de.lm --reverse-weights r")  # noqa: E501
 
 
 def warm(pool):

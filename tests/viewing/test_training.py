@@ -127,7 +127,7 @@ def test_the_command_and_what_each_trainer_logs(tmp_path):
     steps = [json.loads(line) for line in (tmp_path / "h.jsonl").read_text().splitlines()]
     assert all(step.keys() >= {"stage", "seconds", "peak_mb", "objective"} for step in steps)
     assert "Perplexity" in done("view", "--log", "h.jsonl")
-    learning = "--gold", SAMPLES / "de-en.wa", "--folds", "0", "--method", "mert"
+    learning = "--gold", SAMPLES / "de-en.wa", "--set", "folds=0", "--method", "mert"
     done(
         "contrastive-align", "-q", "--fast", "-i", SAMPLES / "de-en.txt", *learning, "-o", "c", "--log-json", "c.jsonl"
     )

@@ -23,7 +23,7 @@ from aligntools.formats.opening.named_files import Named
 from aligntools.ground.errors import UsageProblem
 
 #: What a saved model can be applied with, too: without it, they ask for parts.
-_APPLYING = ("tmpdir", "workers", "cluster", "cluster_file")
+_APPLYING = ("tmpdir", "workers", "cluster")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,6 @@ class PartAlignment:
             "checkpoint": self.checkpoint,
             "workers": run.workers,
             "cluster": run.cluster,
-            "cluster_file": run.cluster_file,
             "part_size": own,
             "plan": self.plan or None,
         }

@@ -363,8 +363,7 @@ class RunKeywords(TypedDict, total=False):
     threads: int | Pool | None
     max_memory: int | str | None
     workers: int | None
-    cluster: str | None
-    cluster_file: str | os.PathLike[str] | None
+    cluster: str | os.PathLike[str] | None
     tmpdir: str | os.PathLike[str] | None
 
 

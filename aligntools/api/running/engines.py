@@ -42,11 +42,10 @@ def opened(
 def _open(run: Run, pool: "Pool", folder: str, files: "Sequence[PathLike]", each: int, advice: Advice) -> "Engine":
     from aligntools.ground import memory
 
-    if run.remote:
+    if run.cluster is not None:
         from aligntools.ground.cluster import Cluster
 
-        file = None if run.cluster_file is None else os.fspath(run.cluster_file)
-        cluster = Cluster(run.cluster, file, advice=advice)
+        cluster = Cluster(run.cluster, advice=advice)
         try:
             cluster.check_folder(folder)
             cluster.check_files(files)
