@@ -27,6 +27,7 @@ def study(tmp_path):
         yield Study(options, "en-de.a", pool)
 
 
+@pytest.mark.slow
 def test_the_links_are_those_of_the_pairs_with_gold_links(study):
     weights = tasks.learn_weights(study.finder, [study.bitext], tasks.learning_plan("paper", "paper"))
     links = study.links(study.finder, weights)

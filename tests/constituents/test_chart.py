@@ -37,7 +37,7 @@ def examples(seed, n, most=2):
     return grammar, words, found, (binary, unary, as_words, roots)
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3))
 def test_inside_and_outside_are_those_of_all_derivations(seed, n):
     grammar, words, found, _ = examples(seed, n)
@@ -82,7 +82,7 @@ def by_rules(grammars, words):
     return best, kernels_best.max_rule(n, product.levels[0].rules, product.members, charts, parts[0], best)
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3))
 def test_max_rule_is_the_best_product_of_posteriors(seed, n):
     grammar, words, found, (binary, unary, as_words, roots) = examples(seed, n)
@@ -114,7 +114,7 @@ def test_max_rule_multiplies_the_posteriors_of_members(seed, n, members):
     assert product[read_off(best, first, top, 0, n, False)] == pytest.approx(max(product.values()))
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3))
 def test_viterbi_is_the_most_probable_derivation(seed, n):
     grammar, words, found, _ = examples(seed, n)

@@ -34,6 +34,7 @@ def test_the_pieces_are_as_many(encoder, theirs):
     assert ours == many
 
 
+@pytest.mark.slow
 def test_texts_have_the_same_vectors(encoder, theirs):
     """Twelve layers in floats of 32 bits here; there what is multiplied by the weights is rounded to 8 bits."""
     assert len(SENTENCES) >= 20

@@ -130,6 +130,7 @@ def test_every_reader_has_a_pair_for_each_unit(named):
     assert pickle.loads(pickle.dumps(PairsFile(path, "en,de"))).languages == "en,de"
 
 
+@pytest.mark.slow
 def test_many_units_take_no_more_memory(named):
     import tracemalloc
 

@@ -79,7 +79,16 @@ def expected(sentences):
     return treebank.train(*sentences, None, SETTINGS)[0].weights.tobytes()
 
 
-@pytest.mark.parametrize("kind", ["serial", "one", "two", "dying", "cluster"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "serial",
+        pytest.param("one", marks=pytest.mark.slow),
+        pytest.param("two", marks=pytest.mark.slow),
+        "dying",
+        "cluster",
+    ],
+)
 def test_the_same_parser(kind, sentences, expected, tmp_path):
     with in_parts(kind, tmp_path) as place:
         model, report = treebank.train(*sentences, None, SETTINGS, place.pool, parts=place)
@@ -112,7 +121,7 @@ def test_value_and_gradient_of_all_losses(sentences, tmp_path):
 
 
 @pytest.mark.parametrize("method", ["full", "projected"])
-@pytest.mark.parametrize("kind", ["serial", "dying over pairs"])
+@pytest.mark.parametrize("kind", ["serial", pytest.param("dying over pairs", marks=pytest.mark.slow)])
 def test_the_same_transferred_parser(method, kind, parser, pairs, tmp_path):  # noqa: F811
     settings = TransferSettings(method=method, bits=8, min_length=1, iterations=3, rounds=2, l2=1.0)
     plain = pairs[1] if method == "full" else None

@@ -161,7 +161,7 @@ def thirds(pairs, parsers, direct=None):  # noqa: F811
     return sides
 
 
-@pytest.mark.parametrize("method", ["full", "projected"])
+@pytest.mark.parametrize("method", ["full", pytest.param("projected", marks=pytest.mark.slow)])
 def test_several_source_languages_are_one_training_set(labeled, pairs, method, tmp_path):  # noqa: F811
     """The same pairs by the same parser give the same parser, whatever languages they are said to be of."""
     settings = replace(SETTINGS, method=method, iterations=4, rounds=1)
@@ -206,7 +206,7 @@ def test_limits_are_counted_over_all_sources(labeled, pairs):  # noqa: F811
     assert (caught.value.skipped, caught.value.given) == ({learning.LENGTH: 20}, 20)
 
 
-@pytest.mark.parametrize("method", ["full", "projected"])
+@pytest.mark.parametrize("method", ["full", pytest.param("projected", marks=pytest.mark.slow)])
 def test_the_same_labels_whoever_works(labeled, pairs, method, tmp_path):  # noqa: F811
     settings = replace(SETTINGS, method=method, iterations=3, rounds=1)
     whole, _ = learning.train([learning.TransferSource(labeled, *pairs)], None, settings)

@@ -192,6 +192,7 @@ def children(process):
     return list(map(int, Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="which processes there are is asked of Linux")
 def test_a_worker_that_dies_is_replaced_and_all_end_together(model, tmp_path):
     folder = tmp_path / "shared"
