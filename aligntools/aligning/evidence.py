@@ -73,7 +73,7 @@ class Said:
     places: "Places | None" = None
 
     def with_words(self, other: "Said") -> "Said":
-        """Return the same with what was said of words by themselves (``alone``), believed as far as sentences are."""
+        """Return this answer with the links of single words (``alone``), scaled by the belief in those of sentences."""
         from aligntools.formats.links.priors import combined
 
         share = float(self.about.get("belief", 1.0))
@@ -183,15 +183,15 @@ class AskedKind(EvidenceKind, ABC, Generic[S]):
     instead: str = ""
 
     def asked(self, settings: S) -> bool:
-        """Tell whether settings ask for it."""
+        """Return whether settings ask for it."""
         return settings != self.settings()
 
     def left_out(self, settings: S) -> bool:
-        """Tell whether settings say that it takes no part, even where a model has it."""
+        """Return whether settings say that it takes no part, even where a model has it."""
         return False
 
     def chosen(self, settings: S, usual: bool) -> S:
-        """Return the same with everything said, which was not.
+        """Fill in the defaults of what was not given.
 
         usual: Whether kinds that are there take part without being asked for.
         """
@@ -254,7 +254,7 @@ def kinds() -> tuple[EvidenceKind, ...]:
 
 
 def is_kind(name: str) -> bool:
-    """Tell whether there is a kind of this name."""
+    """Return whether there is a kind of this name."""
     return name in KINDS
 
 
@@ -311,7 +311,7 @@ class Asked:
         return found if isinstance(found, kind.settings) else kind.settings()
 
     def chosen(self, usual: bool) -> "Asked":
-        """Return the same with everything said; see `AskedKind.chosen`."""
+        """Fill in the defaults of all; see `AskedKind.chosen`."""
         return Asked({kind.name: kind.chosen(self.of_kind(kind), usual) for kind in asked_kinds()})
 
     def elsewhere(self) -> "Asked":

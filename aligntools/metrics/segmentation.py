@@ -76,7 +76,7 @@ class _Words:
         return np.column_stack([self.edges[:-1], self.edges[1:]])
 
     def past(self, k: int, end: int) -> bool:
-        """Tell whether a word is behind a stretch that ends before character ``end``."""
+        """Return whether a word is behind a stretch that ends before character ``end``."""
         if k >= len(self.starts):
             return True
         return self.starts[k] >= end if self.multiword[k] else self.ends[k] > end

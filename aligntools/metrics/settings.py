@@ -191,7 +191,7 @@ class TranslationScoring(Settings):
 
     tokenize: Literal["none"] = option("none", "none: the text is scored as it is, words between spaces.")
     lowercase: bool = option(False, "Put everything in lower case.", group=_COMMON)
-    smooth: Smoothing = option("exp", "What is done about precisions of 0.", group=_DECISIONS)
+    smooth: Smoothing = option("exp", "Smoothing of n-gram precisions of 0.", group=_DECISIONS)
     smooth_value: float | None = option(
         None, "Value of floor and of add-k.", allowed=amounts(above=True), otherwise="0.1; 1", group=_DECISIONS
     )

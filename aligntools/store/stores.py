@@ -41,7 +41,7 @@ class Store:
         return os.path.join(self.folder, name + ".arrays")
 
     def has(self, name: str) -> bool:
-        """Tell whether something is kept under a name."""
+        """Return whether something is kept under a name."""
         return os.path.exists(self.path(name))
 
     def size(self, name: str) -> int:
@@ -122,7 +122,7 @@ class Store:
                 os.unlink(entry)
 
     def remove(self, *names: str) -> None:
-        """Forget what is kept under names; what is not there stays away."""
+        """Delete entries; missing ones are ignored."""
         for name in names:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.path(name))

@@ -59,7 +59,7 @@ class LanguageModelSettings(Settings):
     def rules(self) -> None:
         """Refuse thresholds that no model has."""
         if not self.prune or self.prune[0] != 0 or sorted(self.prune) != list(self.prune):
-            raise UsageProblem("`prune` takes numbers that do not fall, the first of them 0: for instance 0,0,1")
+            raise UsageProblem("`prune`: counts must not decrease and begin with 0, for example 0,0,1")
         if len(self.prune) > self.order:
             raise UsageProblem(f"`prune` has {len(self.prune)} numbers for a model of order {self.order}")
 

@@ -163,7 +163,7 @@ def _along(k: int, count: int, turn: int) -> tuple[float, float]:
 
 
 def right_to_left(words: Sequence[str]) -> bool:
-    """Tell whether a sentence runs from right to left: as its first letter does."""
+    """Return whether a sentence runs from right to left: as its first letter does."""
     import unicodedata
 
     for letter in (c for word in words for c in word if c.isalpha()):

@@ -86,7 +86,7 @@ class Learned(Slanted):
 
     @classmethod
     def from_arrays(cls, fields, arrays, about, settings):
-        """Make a model of what was in a file."""
+        """Rebuild the model from saved arrays."""
         return cls(**fields, shares=hold(arrays, "shares", (2, DISTANCES), np.float64, 0, 1))
 
     @classmethod

@@ -98,7 +98,7 @@ def link_costs(
 
 
 def chosen_twice(links: Links, observed: Side, column: int) -> bool:
-    """Tell whether a word of the observed side, which has this column of the links, has two."""
+    """Return whether a word of the observed side, which has this column of the links, has two."""
     at = observed.offsets[links.sentences()] + links.pairs[:, column]
     return bool(np.bincount(at, minlength=1).max() > 1)
 

@@ -58,7 +58,7 @@ def rounds_of(asked: int | None, network: LinkNetwork | None, pairs: int, fast: 
     if asked is None:
         return 2 if network is not None and not fast and pairs <= LARGEST else 1
     if asked > 1 and network is None:
-        raise UsageProblem("a second round needs what judges links: the feature trees, and another start than paper")
+        raise UsageProblem("`rounds` above 1 needs the feature trees, and a `start` other than paper")
     return asked
 
 

@@ -181,7 +181,7 @@ def learn_start(
     lessons = list(lessons)
     parts = [part for own in lessons for part in own.parts if len(part.links)]
     if not any(part.links.max() > LEAST for part in parts) or not any(part.links.min() < 1 - LEAST for part in parts):
-        raise UsageProblem("the teachers link nothing, or everything, that the students ask about; give more text")
+        raise UsageProblem("every training example has the same label; give more text")
     passes = settings.enough(2 * sum(len(part.links) for part in parts) / STEP)
     (network,) = fit([parts], settings.networks, passes, pool, settings.seed, report)
     weights = np.zeros(kf.FEATURES)

@@ -174,7 +174,7 @@ class LexicalModel(ABC):
     def from_arrays(
         cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
     ) -> "LexicalModel":
-        """Make a model of what was in a file.
+        """Rebuild the model from saved arrays.
 
         fields: Checked.
         arrays, about: What `arrays` and `about` gave. ValueError or KeyError where they are not what kernels trust them

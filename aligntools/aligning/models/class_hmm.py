@@ -51,7 +51,7 @@ class ClassHmm(JumpModel):
     def from_arrays(
         cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
     ) -> "ClassHmm":
-        """Make a model of what was in a file."""
+        """Rebuild the model from saved arrays."""
         rows = arrays["class_jumps"].shape[1]
         jumps = hold(arrays, "class_jumps", (2, rows, kj.JUMP_SIZE), np.float32, 0)
         sizes = fields["table"].n_source, fields["table"].n_target

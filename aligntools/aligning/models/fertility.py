@@ -126,7 +126,7 @@ class Fertility(Hmm):
     def from_arrays(
         cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
     ) -> Hmm:
-        """Make a model of what was in a file."""
+        """Rebuild the model from saved arrays."""
         if not about["sampler"]:
             return Hmm.from_arrays(fields, arrays, about, settings)
         n_s, n_t, n_pairs = len(fields["words"].s_words), len(fields["words"].t_words), len(fields["table"].ids)

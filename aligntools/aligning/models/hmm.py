@@ -143,7 +143,7 @@ class Hmm(JumpModel):
     def from_arrays(
         cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
     ) -> "Hmm":
-        """Make a model of what was in a file."""
+        """Rebuild the model from saved arrays."""
         return cls(**fields, jumps=arrays["jumps"])
 
     @classmethod

@@ -72,7 +72,7 @@ class Ibm2(Ibm1):
     def from_arrays(
         cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
     ) -> "Ibm2":
-        """Make a model of what was in a file."""
+        """Rebuild the model from saved arrays."""
         if settings.positions != "table":
             return Ibm2(**fields, tension=arrays["tension"])
         positions = [positions_of(arrays, d) for d in (0, 1)]

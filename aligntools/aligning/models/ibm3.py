@@ -39,7 +39,7 @@ class Ibm3(CeptModel):
     def from_arrays(
         cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
     ) -> "Ibm3":
-        """Make a model of what was in a file."""
+        """Rebuild the model from saved arrays."""
         positions = [positions_of(arrays, d) for d in (0, 1)]
         return cls(**fields, **cls.own_fields(fields, arrays), positions=positions, pegs=settings.pegging)
 

@@ -54,7 +54,7 @@ class Ibm4(CeptModel):
     def from_arrays(
         cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
     ) -> "Ibm4":
-        """Make a model of what was in a file."""
+        """Rebuild the model from saved arrays."""
         sizes = [arrays[f"others.{1 - d}"].shape[0] for d in (0, 1)]
         words = len(fields["words"].s_words), len(fields["words"].t_words)
         own: dict[str, Any] = {"word_classes": [], "heads": [], "others": []}

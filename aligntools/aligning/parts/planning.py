@@ -71,7 +71,7 @@ def estimate_text(inputs: list[dict[str, Any]], languages: str | None = None) ->
 
 
 def seems_too_large(inputs: list[dict[str, Any]], settings: AlignerSettings, languages: str | None = None) -> bool:
-    """Tell whether a text seems not to fit into the memory that the process may have."""
+    """Return whether a text seems not to fit into the memory that the process may have."""
     bound = memory.limit()
     if bound is None:
         return False

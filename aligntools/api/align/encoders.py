@@ -123,11 +123,11 @@ class EncoderKind(AskedKind[EncoderSettings]):
     """Encoders, of which one takes part at a time."""
 
     def asked(self, settings: EncoderSettings) -> bool:
-        """Tell whether settings ask for one."""
+        """Return whether settings ask for one."""
         return settings.asked
 
     def left_out(self, settings: EncoderSettings) -> bool:
-        """Tell whether settings say that none takes part."""
+        """Return whether settings say that none takes part."""
         return settings.encoder is False
 
     def chosen(self, settings: EncoderSettings, usual: bool) -> EncoderSettings:

@@ -327,7 +327,7 @@ def _files(sources: Sentences, targets: Sentences | None, split: str | None) -> 
 
 
 def seems_too_large(texts: list[str], settings: AlignerSettings, languages: str | None = None) -> bool:
-    """Tell whether a text seems not to fit into this process's memory, and can be aligned in parts.
+    """Return whether a text seems not to fit into this process's memory, and can be aligned in parts.
 
     texts: One file, or two.
     languages: Of TMX and the like.

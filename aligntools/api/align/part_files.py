@@ -39,7 +39,7 @@ class PartAlignment:
     plan: bool = False
 
     def wanted(self, work: FileAlignment, training: ModelTraining) -> bool:
-        """Tell whether a text is worked so: where that is asked for, or where it does not fit into memory otherwise."""
+        """Return whether a text is worked in parts: where that is asked for, or where it does not fit into memory."""
         return self._asked(work) is not None or self._must(work, training)
 
     def _asked(self, work: FileAlignment) -> str | None:
@@ -65,7 +65,7 @@ class PartAlignment:
         return {"model": work.model} | about | files
 
     def _must(self, work: FileAlignment, training: ModelTraining) -> bool:
-        """Tell whether a text is several files, or seems too large for memory and can be worked so."""
+        """Return whether a text is several files, or seems too large for memory and can be worked so."""
         if any(self._whole(work, training).values()) or work.outputs.costs:
             return False
         texts = [path for path in work.text.text if path is not None]

@@ -7,5 +7,5 @@ BEST = "ALIGNTOOLS_BEST"
 
 
 def best_asked() -> bool:
-    """Tell whether the links are wanted that the network decides on."""
+    """Return whether the links are wanted that the network decides on."""
     return os.environ.get(BEST, "") not in ("", "0")

@@ -184,7 +184,7 @@ def gold_of(gold: Any, how: dict[str, Any]) -> Gold:
 
 
 def _sure_and_possible(item: Any) -> bool:
-    """Tell whether something is two lists of links, not a list of two links."""
+    """Return whether something is two lists of links, not a list of two links."""
     if not isinstance(item, tuple | list) or len(item) != 2:
         return False
     return all(not isinstance(part, str) and all(np.ndim(link) == 1 for link in part) for part in item)

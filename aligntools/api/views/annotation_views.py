@@ -55,7 +55,7 @@ def _check_kind(path: str) -> None:
 
 
 def _has_brackets(path: str) -> bool:
-    """Tell whether a file that can be looked at beforehand has trees of constituents."""
+    """Return whether a file that can be looked at beforehand has trees of constituents."""
     from aligntools.formats.annotation.brackets import outside, refuse_others
     from aligntools.formats.opening.beginnings import beginning_of_input
 
@@ -68,7 +68,7 @@ def _has_brackets(path: str) -> bool:
 
 
 def _may_have_trees(path: str) -> bool:
-    """Tell whether a file seems to be CoNLL, which is tabs between columns, or cannot be looked at beforehand."""
+    """Return whether a file seems to be CoNLL, which is tabs between columns, or cannot be looked at beforehand."""
     from aligntools.formats.annotation import sniffing
     from aligntools.formats.opening.beginnings import beginning_of_input
 

@@ -29,7 +29,7 @@ _OF_CESS = re.compile(r"F[a-z]{1,2}")
 
 
 def is_punctuation(tag: str) -> bool:
-    """Tell whether a tag is that of punctuation."""
+    """Return whether a tag is that of punctuation."""
     return tag in _MARKS or _OF_CESS.fullmatch(tag) is not None
 
 

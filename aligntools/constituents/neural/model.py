@@ -38,7 +38,7 @@ _SIZES = ("symbols", "preterminals", "width", "latent")
 
 
 def is_mark(word: str) -> bool:
-    """Tell whether a word looks like punctuation."""
+    """Return whether a word looks like punctuation."""
     return word in _BRACKETS or (
         word not in _WORDS and all(c == "`" or unicodedata.category(c).startswith("P") for c in word)
     )

@@ -37,14 +37,14 @@ _OTHER_LINE = re.compile(r"^\s*([A-Za-z][A-Za-z ]{0,30}:(\s|$)|[\"“„«])")
 
 
 def is_index(data: bytes) -> bool:
-    """Tell whether a file's content is an index."""
+    """Return whether a file's content is an index."""
     first = [line for line in data[: 1 << 16].split(b"\n")[:50] if line.strip()]
     known = any(line.startswith(_OWN) for line in data.split(b"\n"))
     return known and 2 * sum(bool(_INDEX_LINE.fullmatch(line)) for line in first) > len(first)
 
 
 def is_articles(data: bytes) -> bool:
-    """Tell whether a file's content is that of articles."""
+    """Return whether a file's content is that of articles."""
     return bool(_FIRST.match(data[:64]))
 
 
@@ -129,7 +129,7 @@ _BEGIN = re.compile(rb"\s*(<\?xml[^>]*\?>)?(\s|<!--.*?-->|<!DOCTYPE[^>]*>)*<dict
 
 
 def is_dictionary(data: bytes) -> bool:
-    """Tell whether a file's content begins as such a dictionary, or as XML of another kind."""
+    """Return whether a file's content begins as such a dictionary, or as XML of another kind."""
     return bool(_BEGIN.match(data)) or data.lstrip()[:5] in (b"<?xml", b"<!DOC") or data.lstrip()[:4] == b"<TEI"
 
 

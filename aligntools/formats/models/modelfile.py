@@ -188,7 +188,7 @@ def hold(
     low: float | None = None,
     high: int | None = None,
 ) -> np.ndarray:
-    """Return an array that is what kernels trust it to be: they check nothing.
+    """Return an array after checking its shape, type and range, which kernels do not check.
 
     low, high: The least and the greatest value that there may be; without them, floats are finite all the same.
     Raises ValueError when it is not; KeyError when there is no such array.
@@ -259,7 +259,7 @@ def hold_number(header: dict[str, Any], name: str, allowed: Range) -> float:
 
 
 def is_model(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file begins as a model file does, which no text does; a file that cannot be opened does not."""
+    """Return whether a file begins as a model file does, which no text does; a file that cannot be opened does not."""
     try:
         if str(path) == "-" or not os.path.isfile(path):
             return False

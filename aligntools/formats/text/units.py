@@ -75,7 +75,7 @@ class Languages:
         return None
 
     def exact(self, side: int, language: str) -> bool:
-        """Tell whether a language is that of a side to the letter."""
+        """Return whether a language is that of a side to the letter."""
         return self._sides[side].lower() == language.lower()
 
     @property

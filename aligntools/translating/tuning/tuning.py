@@ -197,7 +197,7 @@ def _decode(
 def _shares_words(
     part: TuningSet, merged: CandidateLists | Hypergraph, counts: np.ndarray, lists: CandidateLists, pool: Pool | None
 ) -> bool:
-    """Tell whether any candidate of a part has a word of its reference."""
+    """Return whether any candidate of a part has a word of its reference."""
     if counts[MATCHES][0] > 0:
         return True
     if isinstance(merged, CandidateLists):
