@@ -167,6 +167,12 @@ CONLL_LINE = b"1\tDogs\t_\tNOUN\tNNS\t_\t0\troot\t_\t_\n"
         ([b"Dogs bark .\n", b"word_TAG\n"], "text"),
         ([b"A\tB C\n", b"D E\n"], "text"),
         ([b"\n", b" \n"], "text"),
+        ([b"( Applause )\n", b"( ( see below ) , and so on )\n"], "text"),
+        ([b"( The President )\n"], "text"),
+        ([b"Der Hund / die Katze\n", b"und/oder\n"], "text"),
+        ([b"( (S (NN dog)))\n"], "trees"),
+        ([b"<DOC>\n", b"wsj_1 (S (NN dog) (VBZ sleeps))\n"], "trees"),
+        ([b"(S (NP (NN dog)\n", b"(VBZ sleeps) (RB now) oops))\n"], "trees"),  # its reader says what is wrong
         ([], "text"),
     ],
 )

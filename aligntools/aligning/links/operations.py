@@ -10,6 +10,7 @@ import numpy as np
 
 from aligntools.aligning.links.settings import CombiningSettings
 from aligntools.aligning.links.symmetrize import METHODS, symmetrize
+from aligntools.formats.annotation.as_plain_text import refuse_file
 from aligntools.formats.links import giza, pharaoh
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
@@ -108,6 +109,8 @@ def combine(
         order = "target" if settings.flavor == "symal" and grows else "source"
     tally = Tally()
     with ExitStack() as stack:
+        for path in filter(files.is_regular, check or ()):
+            refuse_file(path)
         texts = [stack.enter_context(closing(pharaoh.LineReader(path))) for path in check or ()]
         whites = [WhiteSpace(path) for path in check or ()]
         blocks = _giza_blocks(paths) if settings.format == "giza" else _blocks(paths, index_base)

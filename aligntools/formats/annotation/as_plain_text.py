@@ -34,7 +34,7 @@ def plain_blocks(path: object, blocks: Iterable[bytes], white: WhiteSpace, conve
     DataError
         When it is of a kind that is refused, or damaged.
     """
-    rest, memory = iter(blocks), not isinstance(path, (str, os.PathLike)) and not hasattr(path, "splitting")
+    rest, memory = iter(blocks), is_memory(path)
     first = next(rest, b"")
     while files.is_regular(path) and first.count(b"\n") < SAMPLE and (more := next(rest, b"")):
         first += more
@@ -52,6 +52,11 @@ def plain_blocks(path: object, blocks: Iterable[bytes], white: WhiteSpace, conve
     lines = (line for block in chain([first], rest) for line in _lines(block))
     for part in parts_of_kind(path, lines, kind, separator, _PART):
         yield white.of_words(format_words(part.words, part.offsets))
+
+
+def is_memory(path: object) -> bool:
+    """Tell whether a text is neither a file nor what something else reads of one, but sentences."""
+    return not isinstance(path, (str, os.PathLike)) and not hasattr(path, "splitting")
 
 
 def is_plain_text(path: object) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from aligntools.formats.annotation.sniffing import first_lines, refuse_for
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 
@@ -266,9 +267,13 @@ def _beside(path: object, number: int, word: str) -> None:
 def read_trees(path: object) -> tuple[list[Tree], list[int]]:
     """Return the trees of a file and the numbers of their first lines; see `parse_trees`."""
     trees, lines = list[Tree](), list[int]()
-    for line, tree in parse_trees(files.text_lines(path), path):
-        trees.append(tree)
-        lines.append(line)
+    with files.reading(path) as file:
+        seen, rows = first_lines(file)
+        refuse_for(path, seen, "trees")
+        text = (row.rstrip(b"\n").removesuffix(b"\r").decode("utf-8", "surrogateescape") for row in rows)
+        for line, tree in parse_trees(text, path):
+            trees.append(tree)
+            lines.append(line)
     return trees, lines
 
 

@@ -356,10 +356,6 @@ def parse_conll(path: object, lines: list[bytes], first_line: int = 1, layout: L
     offsets, starts = _sentences(np.array(blanks, np.int64), places, np.array(named, np.int64), len(lines))
     _check_ids(path, first_line, ids, places, offsets)
     _check_others(path, first_line, {k: ids[k] for k in others}, np.array(blanks, np.int64), places, offsets)
-    form = layout.places[COLUMNS["form"]] or 0
-    for k in places.tolist():
-        if b"\t\t" in lines[k] and not lines[k].split(b"\t", form + 1)[form]:
-            raise DataError(path, first_line + k, "no word: FORM is empty; _ stands where there is nothing")
     if layout.open and np.any(
         uneven := tabs != np.repeat(tabs[offsets[:-1][np.diff(offsets) > 0]], np.diff(offsets)[np.diff(offsets) > 0])
     ):

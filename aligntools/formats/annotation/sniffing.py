@@ -2,7 +2,6 @@
 
 import io
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
@@ -39,8 +38,9 @@ FORMATS = ("conll", "trees", "tagged", "columns", "text")
 _ADVICE = {
     "pairs": "; give one side alone",
     "table": "; give one column alone, for instance with cut -f 1",
-    "tmx": "; `align` reads both sides with `joint`",
-    "xliff": "; `align` reads both sides with `joint`",
+    "tmx": "; `align()` reads both of its sides as `joint_file`",
+    "xliff": "; `align()` reads both of its sides as `joint_file`",
+    "text": "; `Tagger.tag_text()` tags it",
     "conll": "; `aligntools conll` writes its words",
     "trees": "; `aligntools conll` writes their words",
     "tagged": "; `aligntools conll` writes its words",
@@ -185,13 +185,19 @@ def sniff(
     ):
         return "tagged", best
     rows = [line.split(b"\t") for line in sample if not is_comment(line)]
-    widths = Counter(map(len, rows))
-    if "columns" in among and len(widths) == 1 and (min(widths) > 1) and (not text or _are_columns(rows)):
+    even = len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
+    if "columns" in among and even and (_are_columns(rows) if text else path is None or not _is_table(rows)):
         return "columns", best
-    if text and path is not None and len(rows) > 1 and len(widths) == 1 and min(widths) > 1:
+    if path is not None and even and len(rows) > 1 and (text or "columns" in among):
         raise refused(path, _first(lines), "table", _expected(among))
     if text:
         return "text", best
+    if (
+        path is not None
+        and "columns" in among
+        and 2 * sum(any(s in t for s in separators) for t in tokens) < len(tokens)
+    ):
+        raise refused(path, _first(lines), "text", _expected(among))
     return "tagged" if "tagged" in among else among[0], best
 
 
@@ -205,10 +211,27 @@ def refuse_for(path: object, lines: Sequence[bytes], wanted: str) -> None:
     sample = [line.rstrip(b"\r\n") for line in lines if not is_blank(line)]
     kind = other_kind(sample) or sniff(lines)[0]
     rows = [line for line in sample if not (wanted == "conll" and line.startswith(b"#"))]
-    if kind == "text" and (not rows or any(b"\t" in line for line in rows)):
-        return  # nothing, or columns whose reader knows better what is wrong
+    cells = [line.split(b"\t") for line in rows]
+    if kind == "text" and len(rows) > 1 and len(set(map(len, cells))) == 1 and _is_table(cells):
+        kind = "table"
+    if kind == "text" and (not rows or any(b"\t" in x if wanted == "conll" else x.startswith(b"(") for x in rows)):
+        return  # nothing, or what its reader knows better how to refuse
     if kind != wanted:
         raise DataError(path, _first(lines), f"{KINDS[kind]}, where {KINDS[wanted]} is expected")
+
+
+def refuse_for_pairs(path: object, block: bytes) -> None:
+    """Refuse a file of both sides of a text, by its beginning, that is plainly of another kind. Raises DataError."""
+    lines, _ = first_lines(io.BytesIO(block))
+    sample = [line.rstrip(b"\r\n") for line in lines if not is_blank(line)]
+    kind = other_kind(sample) or sniff(lines)[0]
+    if kind == "columns":  # or a text of single words
+        tags = [line.split(b"\t")[1] for line in sample if not is_comment(line)]
+        kind = "columns" if len(sample) < len(lines) and _are_tags(tags) else "text"
+    elif kind == "tagged" and any(b"\t" in line or b"|||" in line for line in sample):
+        kind = "pairs"
+    if kind not in ("pairs", "table", "text"):
+        raise refused(path, _first(lines), kind, "parallel text")
 
 
 def _expected(among: Sequence[str]) -> str:
@@ -227,6 +250,12 @@ def _are_tags(tags: Sequence[bytes]) -> bool:
     if len(tags) >= 20 and len(set(tags)) <= len(tags) / 2:
         return True
     return not any(_LOWER.match(tag.decode("utf-8", "ignore")) for tag in set(tags))
+
+
+def _is_table(rows: Sequence[Sequence[bytes]]) -> bool:
+    """Tell whether half of the first two columns of lines hold several words."""
+    fields = [field for row in rows if len(row) > 1 for field in row[:2]]
+    return bool(fields) and 2 * sum(b" " in field.strip(b" ") for field in fields) >= len(fields)
 
 
 def _are_columns(rows: Sequence[Sequence[bytes]]) -> bool:
@@ -292,12 +321,13 @@ def looks_like_trees(lines: Sequence[bytes]) -> bool:
             own, within = open_brackets.pop()
             if (own == 1 and not within) or own > 3:
                 break
-            leaves, constituents = leaves + (own > 1), constituents + (within > 0)
+            constituents += within > 0
             if open_brackets:
                 open_brackets[-1][1] += 1
+                leaves += own > 1
     else:
         return constituents > 0 and leaves > 0
-    return constituents > 0 and leaves > 2
+    return leaves > 2
 
 
 def looks_like_conll(lines: Sequence[bytes]) -> bool:

@@ -14,7 +14,8 @@ from itertools import chain
 
 import numpy as np
 
-from aligntools.formats.annotation.as_plain_text import plain_blocks
+from aligntools.formats.annotation.as_plain_text import is_memory, plain_blocks
+from aligntools.formats.annotation.sniffing import refuse_for_pairs
 from aligntools.formats.opening import files
 from aligntools.formats.opening.metering import Readable, bounded_lines
 from aligntools.formats.text.corpus import REASONS, Bitext, Side, Skipped
@@ -222,6 +223,7 @@ class _Text:
         self._blocks, self._engine = blocks, engine
         self._table = np.empty((rows, 8), np.int64)
         self._row = self._rows = self._at = 0
+        self._told = False
 
     @property
     def left(self) -> int:
@@ -238,6 +240,9 @@ class _Text:
                 self.block, self._at = block, 0
                 self._engine.has_read(len(block))
                 self.format = format_of(self.path, self.format)
+                if self.format == "auto" and not self._told and not is_memory(self.path):
+                    refuse_for_pairs(self.path, block)
+                self._told = True
                 if self.format == "auto" and (found := malformed.format_of(block)):
                     self.format = found
                     if found == "tsv":

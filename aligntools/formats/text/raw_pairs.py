@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.annotation.as_plain_text import refuse_file
+from aligntools.formats.annotation.as_plain_text import is_memory, refuse_file
+from aligntools.formats.annotation.sniffing import refuse_for_pairs
 from aligntools.formats.links.pharaoh import LineReader
 from aligntools.formats.opening import files
 from aligntools.formats.opening.files import open_input
@@ -180,6 +181,8 @@ class Sides:
             lines = data.split(b"\n")
             return [[_bare(line.removesuffix(b"\r")) for line in lines[: len(lines) - (lines[-1] == b"")]]]
         if self.format == "auto":
+            if not is_memory(self.path):
+                refuse_for_pairs(self.path, data)
             self.format = malformed.format_of(data) or "auto"
         self._engine.has_read(len(data))
         bars, tab, at = self.format in ("joint", "either"), self.format in ("tsv", "either"), 0
