@@ -174,7 +174,7 @@ def test_a_treebank_is_parsed_by_its_words_and_keeps_its_tags_where_asked_to(fol
     [("1-3", ":1: the range 1-3 goes past"), ("1-1", ":1: the range 1-1 must"), ("2-1", ":1: the range 2-1 must"),
      ("0.2", ":1: the empty node 0.2 must"), ("1.1", ":1: the empty node 1.1 must")],
 )  # fmt: skip
-@pytest.mark.parametrize("line", ["eval-uas --bootstrap 0 F F", "parse -m pcfg F", "train-lm -n 2 F", "conll F"])
+@pytest.mark.parametrize("line", ["eval-uas --bootstrap 0 F F", "parse -m pcfg F", "train-lm -q -n 2 F", "conll F"])
 def test_wrong_ids_are_refused_wherever_conll_is_read(folder, line, rows, message):
     text = f"{rows}\tx" + "\t_" * 8 + "\n1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n2\tb\t_\tX\tX\t_\t1\tx\t_\t_\n\n"
     (folder / "F").write_text(text)

@@ -220,6 +220,14 @@ def refuse_for(path: object, lines: Sequence[bytes], wanted: str) -> None:
         raise DataError(path, _first(lines), f"{KINDS[kind]}, where {KINDS[wanted]} is expected")
 
 
+def refuse_first_line(path: object, line: bytes) -> None:
+    """Refuse what is no text to be answered line by line, by its first line. Raises DataError."""
+    rows = [line.rstrip(b"\r\n")]
+    kind = "trees" if looks_like_trees(rows) else other_kind([row for row in rows if not is_blank(row)])
+    if kind and kind not in ("links", "pairs", "rules", "fields"):  # which a line by itself may look like
+        raise refused(path, 1, kind)
+
+
 def refuse_for_pairs(path: object, block: bytes) -> None:
     """Refuse a file of both sides of a text, by its beginning, that is plainly of another kind. Raises DataError."""
     lines, _ = first_lines(io.BytesIO(block))

@@ -13,7 +13,7 @@ import numpy as np
 
 from aligntools.formats.annotation.conll import Conll, parse_conll
 from aligntools.formats.annotation.conll_layouts import Layout
-from aligntools.formats.annotation.sniffing import SEPARATORS, looks_like_conll, sniff
+from aligntools.formats.annotation.sniffing import SEPARATORS, looks_like_conll, refuse_first_line, sniff
 from aligntools.formats.annotation.tagged import Tokens, parse_tagged, parse_text
 from aligntools.formats.opening import files
 from aligntools.formats.opening.metering import MOST_BYTES, bounded_lines
@@ -60,6 +60,7 @@ def stream_requests(
         if format == "auto":
             first = next(lines, b"")
             seen = first or b""
+            refuse_first_line(path, seen)
             conll = bool(_COMMENT.match(seen)) or looks_like_conll([seen])
             format, lines = "conll" if conll else "text", chain([first] if first != b"" else [], lines)
         if format == "conll":
