@@ -167,6 +167,8 @@ CONLL_LINE = b"1\tDogs\t_\tNOUN\tNNS\t_\t0\troot\t_\t_\n"
         ([b"Dogs bark .\n", b"word_TAG\n"], "text"),
         ([b"A\tB C\n", b"D E\n"], "text"),
         ([b"\n", b" \n"], "text"),
+        ([b"The DT\n", b"dog NN\n", b"\n", b"It PRP\n", b"barks VBZ\n"], "columns"),
+        ([b"Stop !\n", b"\n", b"Go !\n", b"Now .\n", b"Oh !\n"], "text"),
         ([b"( Applause )\n", b"( ( see below ) , and so on )\n"], "text"),
         ([b"( The President )\n"], "text"),
         ([b"Der Hund / die Katze\n", b"und/oder\n"], "text"),

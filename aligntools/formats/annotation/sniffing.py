@@ -188,6 +188,8 @@ def sniff(
     even = len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
     if "columns" in among and even and (_are_columns(rows) if text else path is None or not _is_table(rows)):
         return "columns", best
+    if "columns" in among and _are_spaced_columns(sample, lines):
+        return "columns", best
     if path is not None and even and len(rows) > 1 and (text or "columns" in among):
         raise refused(path, _first(lines), "table", _expected(among))
     if text:
@@ -258,6 +260,16 @@ def _are_tags(tags: Sequence[bytes]) -> bool:
     if len(tags) >= 20 and len(set(tags)) <= len(tags) / 2:
         return True
     return not any(_LOWER.match(tag.decode("utf-8", "ignore")) for tag in set(tags))
+
+
+def _are_spaced_columns(sample: Sequence[bytes], lines: Sequence[bytes]) -> bool:
+    """Tell columns with spaces between them: as many on each line, tags in capitals in the second, and blank lines."""
+    rows = [line.split(b" ") for line in sample]
+    if len(rows) < 4 or not any(map(is_blank, lines)) or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:
+        return False
+    tags = [row[1] for row in rows]
+    capitals = sum(bool(_PLAIN_TAG.match(tag)) for tag in tags)
+    return _are_tags(tags) and 2 * capitals > len(tags) and any(row[0] != row[0].upper() for row in rows)
 
 
 def _is_table(rows: Sequence[Sequence[bytes]]) -> bool:
