@@ -98,6 +98,15 @@ def test_vectors_of_different_spaces_change_nothing(text, vectors, file):
     assert done.stdout == run("align", *text).stdout
 
 
+def test_vectors_of_other_words_are_warned_of(text, vectors, file):
+    other = file("other.vec", lines_of(["x", "y"]))
+    done = run("align", "--fast", *text, *vectors[:2], other)
+    assert (
+        done.stderr.count(b"has no vector of any word of the target side: another language, exchanged sides, or") == 1
+    )
+    assert b"of the source side" not in done.stderr
+
+
 @pytest.mark.slow
 def test_parts_and_workers_read_them_too(text, vectors):
     how = "align", *text, "--views", "0", "--part-size", "9"

@@ -174,6 +174,14 @@ def test_damaged_documents_are_refused(tmp_path):
         read_document(tmp_path / "d")
 
 
+def test_an_ole_file_is_called_what_it_is(tmp_path):
+    (tmp_path / "old.docx").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504))
+    with pytest.raises(
+        DataError, match=r"old.docx: an OLE file \(with a password, or of Office before 2007; save it as"
+    ):
+        read_document(tmp_path / "old.docx")
+
+
 def test_damage_never_shows_as_anything_else(tmp_path):
     """Bytes that are wrong are a message, or are read; never another error."""
     data = write_docx(tmp_path / "a", body(paragraph(text("Der "), LINK.format(text("Zug"))))).read_bytes()

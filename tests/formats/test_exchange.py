@@ -109,6 +109,13 @@ def test_what_is_refused(named, text, languages, problem):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_table_in_utf_16_is_called_what_it_is(tmp_path, encoding):
+    (tmp_path / "table").write_bytes("de-DE\ten-US\nDer Zug\tThe train\n".encode(encoding))
+    with pytest.raises(DataError, match=r"table: bytes that are not UTF-8 \(UTF-16\? convert it"):
+        read_bitext(joint=str(tmp_path / "table"), languages="de,en")
+
+
 def test_languages_of_what_has_none(named):
     path = str(named(TMX))
     for about in ({"joint": path, "input_format": "tsv"}, {"source": path, "target": path}, {"joint": io.BytesIO()}):

@@ -21,6 +21,7 @@ from aligntools.api.given.annotated import predicted_of, tell_unused
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import Split
 from aligntools.formats.annotation import conll, sniffing, tagged
+from aligntools.formats.annotation.as_plain_text import refuse_file
 from aligntools.formats.annotation.conll import Conll, column_place
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.tagged import Tokens
@@ -51,6 +52,8 @@ def lengths_of(
     if text is None:
         return None
     if isinstance(text, str | Path):
+        if files.is_regular(name):
+            refuse_file(name)
         with closing(pharaoh.LineReader(name)) as reader:
             data = reader.read(n)
     else:

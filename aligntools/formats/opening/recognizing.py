@@ -50,7 +50,7 @@ _OTHERS = {
     b"\x04\x22\x4d\x18": "compressed by lz4",
     b"LZIP\x01": "compressed by lzip",
     b"\x1f\x9d": "compressed by compress",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an OLE file (a document with a password, or of Office before 2007: save it as .docx)",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an OLE file (with a password, or of Office before 2007; save it as .docx)",
     b"%PDF-": "a PDF",
     b"{\\rtf": "RTF",
     b"\x89PNG\r\n": "a PNG picture",
