@@ -101,7 +101,7 @@ FILES = {
     "PDF": ("a PDF", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n"),
     "a model": ("a file of a model", b'\x40\0\0\0\0\0\0\0{"__metadata__":{}}'),
     "UTF-16": ("UTF-16", TEXT.encode("utf-16")),
-    "binary": ("binary data", bytes(range(256)) * 8),
+    "binary": ("binary", bytes(range(256)) * 8),
 }
 
 

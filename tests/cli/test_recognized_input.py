@@ -100,7 +100,6 @@ def test_what_is_no_text_is_said(given, name):
         (b"LZIP\x01\x0c", "compressed by lzip"),
         (b"\x1f\x9d\x90", "compressed by compress"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a PNG picture"),
-        (bytes(range(256)), "binary data"),
         (b'\x40\0\0\0\0\0\0\0{"__metadata__":{', "a file of a model"),
     ],
 )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from aligntools.formats.annotation.conll_layouts import COLUMNS, HEADER
+from aligntools.formats.opening.recognizing import is_binary
 from aligntools.formats.opening.streamed_xml import xml_root
 from aligntools.ground.errors import DataError
 from aligntools.words.vocabulary import split_words
@@ -30,6 +31,7 @@ KINDS = {
     "rules": "a grammar of rules with ' ||| ' between fields",
     "fields": "lines of fields with ' ||| ' between them",
     "arpa": "a language model (ARPA)",
+    "binary": "binary data",
 }
 #: Kinds that sentences can be read of. ``columns`` is a word and its tag on a line, between tabs or spaces, and a blank
 #: line after a sentence.
@@ -307,11 +309,13 @@ def other_kind(lines: Sequence[bytes]) -> str:
         return "links"
     if all(map(_RULE.match, lines)):
         return "rules"
+    if is_binary(b"\n".join(lines[:10])):
+        return "binary"
     fields = [_BARS.split(line) for line in lines]
     fewest, most = min(map(len, fields)), max(map(len, fields))
     if most == 2 == fewest:
         return "pairs" if any(not (is_blank(left) or is_blank(right)) for left, right in fields) else ""
-    return "fields" if fewest > 2 else ""
+    return "fields" if fewest > 2 and len(lines) > 1 else ""
 
 
 def looks_like_trees(lines: Sequence[bytes]) -> bool:

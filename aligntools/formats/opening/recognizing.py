@@ -63,6 +63,7 @@ _OTHERS = {
 _CONTROLS = bytes({*range(32), 127} - {*b"\t\n\v\f\r\x1b"})
 _MODEL = b'{"__metadata__"'  # behind the header's length
 _FIRST, _STEP = 1 << 16, 1 << 17  # bytes read at first, and in front of a decompressor
+_FEW = 200  # bytes that are too few to tell by what they are
 _READ = 1 << 12  # characters that are looked at
 
 RETURNS = "carriage returns and no line ends; convert it, for instance with tr '\\r' '\\n'"
@@ -317,8 +318,6 @@ class Recognized(io.RawIOBase):
             raise DataError(self._path, None, f"{kind}, where text is expected")
         if not self._wide:
             refuse_wide(self._path, data)
-            if _is_binary(data[:_READ]):
-                raise DataError(self._path, None, "binary data, where text is expected")
         self._first = data if self._keeps_mark else data.removeprefix(MARK)
         return source
 
@@ -388,10 +387,11 @@ def refuse_wide(path: object, data: bytes) -> None:
         raise DataError(path, None, f"bytes that are not UTF-8 ({advice})")
 
 
-def _is_binary(data: bytes) -> bool:
-    """Tell whether bytes are no text of any encoding: not UTF-8, and one in 30 is a control character."""
+def is_binary(data: bytes) -> bool:
+    """Tell whether bytes are no text of any encoding: many, not UTF-8, and one in 30 is a control character."""
+    data = data[:_READ]
     controls = len(data) - len(data.translate(None, _CONTROLS))
-    return controls > 1 and controls > len(data) / 30 and not _is_utf8(data)
+    return len(data) > _FEW and controls > len(data) / 30 and not _is_utf8(data)
 
 
 def _is_utf8(data: bytes) -> bool:
