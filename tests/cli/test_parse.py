@@ -169,7 +169,7 @@ def test_treebanks_that_are_none(file, samples, tmp_path, trained):
         (rows("_", "_"), "has no heads"),
         (rows(0).replace("NOUN", "_"), "column of the tags is _"),
         (rows(2, 1), "no sentence can be trained on"),
-        ("a b c\n", "plain text, where CoNLL is expected"),
+        ("a b c\n", "tab"),
     ):
         fails(run("train-parser", "--treebank", file("bad", data.encode()), "-o", model), "bad", message)
         assert not model.exists()

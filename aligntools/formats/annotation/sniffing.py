@@ -42,11 +42,15 @@ _ADVICE = {
     "table": "; give one column alone, for instance with cut -f 1",
     "tmx": "; `align()` reads both of its sides as `joint_file`",
     "xliff": "; `align()` reads both of its sides as `joint_file`",
-    "text": "; `Tagger.tag_text()` tags it",
     "conll": "; `aligntools conll` writes its words",
     "trees": "; `aligntools conll` writes their words",
     "tagged": "; `aligntools conll` writes its words",
     "columns": "; `aligntools conll` writes their words",
+}
+#: What is said of other kinds where CoNLL or trees are read.
+_WANTED = {
+    "conll": "CoNLL is expected, which has 10 columns with tabs between them",
+    "trees": "trees in brackets are expected; its words stand outside of brackets",
 }
 #: Looked for, in this order, where the separator of tagged text is not given.
 SEPARATORS = (b"_", b"/")
@@ -196,12 +200,6 @@ def sniff(
         raise refused(path, _first(lines), "table", _expected(among))
     if text:
         return "text", best
-    if (
-        path is not None
-        and "columns" in among
-        and 2 * sum(any(s in t for s in separators) for t in tokens) < len(tokens)
-    ):
-        raise refused(path, _first(lines), "text", _expected(among))
     return "tagged" if "tagged" in among else among[0], best
 
 
@@ -221,7 +219,7 @@ def refuse_for(path: object, lines: Sequence[bytes], wanted: str) -> None:
     if kind == "text" and (not rows or any(b"\t" in x if wanted == "conll" else x.startswith(b"(") for x in rows)):
         return  # nothing, or what its reader knows better how to refuse
     if kind != wanted:
-        raise DataError(path, _first(lines), f"{KINDS[kind]}, where {KINDS[wanted]} is expected")
+        raise DataError(path, _first(lines), f"{KINDS[kind]}, where {_WANTED[wanted]}")
 
 
 def refuse_first_line(path: object, line: bytes) -> None:
