@@ -96,6 +96,29 @@ def test_raw_text_is_tokenized_and_written_as_it_is(model, file):
     assert found[0][6].endswith("numbers +3")
 
 
+#: Translations as they should be, of text with what programs and languages write in it.
+LOCALIZED = [
+    ('Der "Zug" fährt ab.', "The «train» leaves."),
+    ("„Der Zug fährt um acht Uhr ab.“", "「The train leaves at eight o'clock.」"),
+    ("Der Zug fährt ab.<br>Ich habe ein Fahrrad.", "The train leaves.<br />I have a bicycle."),
+    ('Der <a href="https://www.example.org/de/fahrplan/zug-a" title="Fahrplan der Züge">Zug</a> fährt ab.',
+     'The <a title="Timetable" href="https://www.example.org/en/t?x=1">train</a> leaves.'),
+    ("{n, plural, one {# Zug fährt ab} other {# Züge fahren ab}}",
+     "{n, plural, one {# train leaves} few {# trains leave} many {# trains leave} other {# trains leave}}"),
+    ("Der Zug fährt am 03.10.2024 um 16:30 Uhr ab.", "The train leaves on 10/03/2024 at 4:30 PM."),
+    ("Der Zug fährt am 03.10.2024 ab.", "The train leaves on 3 October 2024."),
+    ("Der Zug kostet 1.234,50 Euro.", "The train costs 1,234.50 euros."),
+    ("Der Zug %1 fährt um %n Uhr ab.", "The train %1 leaves at %n o'clock."),
+]  # fmt: skip
+
+
+def test_what_is_localized_rightly_is_not_found(model, file):
+    pytest.importorskip("sacremoses")
+    raw = file("raw", "".join(f"{source}\t{target}\n" for source, target in LOCALIZED).encode())
+    found = done(run("check", "-q", "-m", model, "-i", raw, "--tokenize", "de-en", "--output-format", "json")).stdout
+    assert [row["source"] for row in map(json.loads, found.splitlines()) if row["problems"] or row["flagged"]] == []
+
+
 @pytest.mark.parametrize(
     ("options", "problem"),
     [

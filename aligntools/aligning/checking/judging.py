@@ -1,5 +1,6 @@
 """Scores of sentence pairs: how much speaks for a translation leaving something out, adding or repeating something."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,8 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.aligning.checking.segments import Span, maximal_spans
-from aligntools.aligning.checking.surface import different_numbers, different_placeholders, repetitions
+from aligntools.aligning.checking.surface import compared, different_numbers, repetitions
 from aligntools.aligning.checking.usual import MOST, Floats
+from aligntools.words.placeholders import placeholders, visible
+
+#: Words that languages write otherwise, and where they like.
+_QUOTES = re.compile(r"[\"'`´«»‹›‘’‚‛“”„‟「」『』〝〞〟＂]+|&quot;|&apos;")
 
 # The weights of a score were chosen on en-de and en-cs text.
 #: What a span of the other side without a counterpart takes off, for each unit: spans on both sides are a free
@@ -89,25 +94,47 @@ def judge(
     raw : (str, str) or None
         The sides as they stand, for placeholders and numbers; else the words with spaces between.
     """
-    found = [maximal_spans(side.tolist()) for side in odds]
+    texts = raw if raw is not None else [" ".join(side) for side in sides]
+    other = [placeholders(text) for text in texts]
+    kept = [_words_of_text(side, text, own.hidden) for side, text, own in zip(sides, texts, other, strict=True)]
+    found = [
+        maximal_spans(np.where(words, side, np.minimum(side, 0)).tolist())
+        for words, side in zip(kept, odds, strict=True)
+    ]
     best = [max((span.score for span in spans), default=0.0) for spans in found]
-    longer = lengths.longer(len(sides[0]), len(sides[1]))
+    longer = lengths.longer(*(max(int(words.sum()), 1) for words in kept))
     by_side = []
     for k in (0, 1):
         of_length = LONGER * max(0.0, longer[k] - 1) - LENGTH * float(np.log(len(sides[k])))
         by_side.append(best[k] - FACING * best[1 - k] + of_length)
     score = max(by_side)
     score = float(np.logaddexp(score, 0.0))  # above 0, in the same order
-    lower = [[word.lower() for word in side] for side in sides]
+    places = [np.flatnonzero(words).tolist() for words in kept]
+    lower = [[side[k].lower() for k in at] for side, at in zip(sides, places, strict=True)]
     at_once, repeated_words = (_more(lower, only) for only in (True, False))
-    repeated = repetitions(lower[1]) if repeated_words > 0 else []
+    again = repetitions(lower[1]) if repeated_words > 0 else []
+    repeated = [Span(places[1][span.start], places[1][span.end - 1] + 1, span.score) for span in again]
     score += REPETITION * (at_once > 0) + REPEATED_WORD * min(repeated_words, MOST_REPEATED)
-    texts = raw if raw is not None else [" ".join(side) for side in sides]
-    numbers, placeholders = Differences(*different_numbers(*texts)), Differences(*different_placeholders(*texts))
-    for weight, differences in ((NUMBER, numbers), (PLACEHOLDER, placeholders)):
+    shown = [visible(text, own.hidden) for text, own in zip(texts, other, strict=True)]
+    numbers, lacking = Differences(*different_numbers(*shown)), Differences(*compared(*other))
+    for weight, differences in ((NUMBER, numbers), (PLACEHOLDER, lacking)):
         score += weight * min(sum(map(len, differences)), MOST_DIFFERENT)
     told = [[span for span in spans if span.score >= LEAST_SPAN] for spans in found]
-    return Judged(score, (told[0], told[1]), repeated, numbers, placeholders)
+    return Judged(score, (told[0], told[1]), repeated, numbers, lacking)
+
+
+def _words_of_text(words: Sequence[str], text: str, hidden: Sequence[tuple[int, int]]) -> npt.NDArray[np.bool_]:
+    """Return which words are text [shape=(words,)]: neither placeholders nor tags, nor quotation marks."""
+    kept = np.array([not _QUOTES.fullmatch(word) for word in words], bool)
+    at, n = 0, 0
+    for k, word in enumerate(words if hidden else ()):
+        found = text.find(word, at)
+        begin, at = (at, at) if found < 0 else (found, found + len(word))
+        while n < len(hidden) and hidden[n][1] <= begin:
+            n += 1
+        if n < len(hidden) and hidden[n][0] < max(at, begin + 1):
+            kept[k] = False
+    return kept
 
 
 def _more(sides: Sequence[Sequence[str]], at_once: bool) -> int:

@@ -11,14 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from aligntools.ground.errors import DataError
+from aligntools.words.placeholders import VOID
 
 #: White space that may be more or less of it; a no-break space is none.
 SPACE = " \t\n\r\f"
 _SPACES = re.compile(f"[{SPACE}\v\x1c-\x1e\x85\u2028\u2029]+")
-#: HTML's elements that have no end tag.
-VOID = frozenset(
-    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr")
-)
 #: Elements whose content is code of the original, not text, where they have one of `_CODE_MARKS`.
 _CODE = frozenset(("bpt", "ept", "ph", "it", "ut"))
 _CODE_MARKS = re.compile(r"\s(?:id|i|x|rid|pos)\s*=")

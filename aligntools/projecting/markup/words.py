@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.projecting.markup.features import SparseLinks
+from aligntools.words.placeholders import same_everywhere
 from aligntools.words.raw_words import raw_words
 
 #: What tags may stand beside within a word.
@@ -19,11 +20,6 @@ _LONGEST = 8
 _BLOCK = 10_000
 #: Letters of what is behind an apostrophe and belongs to it: ``'s``, ``'t``, ``'re``.
 _APOSTROPHES, _SUFFIX = "'’ʼ", 2
-#: Placeholders of messages and file formats, and addresses: the same in every language.
-_PLACEHOLDER = re.compile(
-    r"\{\{[^{}]*\}\}|\$?\{[^{}\s]*\}|%(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?[@a-zA-Z](?![\w])|%%|#\w+#"
-    r"|(?:https?://|www\.)[^\s<>\"']*[\w/]"
-)
 #: Probability of a link between what is the same on both sides.
 _SAME = 0.95
 #: Links between the pieces of two words at most; longer ones have none.
@@ -232,13 +228,13 @@ def _same_words(source: RawSentence, target: RawSentence, links: SparseLinks) ->
 def _same_placeholders(source: RawSentence, target: RawSentence) -> list[tuple[int, int]]:
     """Return the pieces of placeholders with those of the same ones, in their order."""
     theirs: dict[str, deque[int]] = {}
-    for found in _PLACEHOLDER.finditer(target.text):
+    for found in same_everywhere(target.text):
         theirs.setdefault(found.group(), deque()).append(found.start())
     if not theirs:
         return []
     columns = {span: k for k, span in enumerate(target.spans)}
     pairs = []
-    for found in _PLACEHOLDER.finditer(source.text):
+    for found in same_everywhere(source.text):
         waiting = theirs.get(found.group())
         if not waiting:
             continue
@@ -254,9 +250,9 @@ def _same_placeholders(source: RawSentence, target: RawSentence) -> list[tuple[i
 
 def missing_placeholders(source: str, target: str) -> list[str]:
     """Return the placeholders of a text that its translation has fewer of."""
-    left = Counter(found.group() for found in _PLACEHOLDER.finditer(target))
+    left = Counter(found.group() for found in same_everywhere(target))
     missing = []
-    for found in _PLACEHOLDER.finditer(source):
+    for found in same_everywhere(source):
         if left[found.group()]:
             left[found.group()] -= 1
         else:
