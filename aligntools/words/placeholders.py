@@ -106,8 +106,10 @@ def _within(text: str, at: int, end: int, number: str, deep: int, closing: Mappi
                 at = begin + 1
                 continue
             at = last
-            for own, more in zip(found, _of_branches(text, one, branches, last, number, deep, closing), strict=True):
-                own.extend(more) if isinstance(own, list) else own.update(more)
+            more = _of_branches(text, one, branches, last, number, deep, closing)
+            found.needed.extend(more.needed)
+            found.there.update(more.there)
+            found.hidden.extend(more.hidden)
         elif not one["plain"] and (number or not one["sign"]):
             if key := number if one["sign"] else _key(one):
                 found.needed.append(key)

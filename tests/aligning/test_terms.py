@@ -4,10 +4,12 @@ import random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import aligntools as at
 from aligntools.aligning.terms import counting, occurrences, stop_words
-from aligntools.aligning.terms.consistency import forms_of_one
+from aligntools.aligning.terms.consistency import InAnyCase, forms_of_one, is_form
 from aligntools.aligning.terms.finding import find_terms
 from aligntools.aligning.terms.settings import TermSettings
 from aligntools.api.convert.links import as_written, links_of
@@ -133,6 +135,61 @@ def test_inconsistencies_have_their_pairs_and_links():
     assert [forms_of_one(*pair) for pair in (("tank", "tanks"), ("Haus", "Häuser"), ("house", "housing"))] == [
         True, False, True
     ]  # fmt: skip
+
+
+def test_terms_stand_in_any_form_and_case_and_other_words_do_not():
+    known = [("Straße", "road"), ("Dampfdüse", "steam wand"), ("Maße", "size"), ("rote Karte", "red card")]
+    pairs = {
+        "die STRASSE hier": "the street here",
+        "alte Straßen": "old streets",
+        "die Dampfdüsen": "the nozzles",
+        "DAMPFDÜSEN": "NOZZLES",
+        "die roten Karten": "the red tickets",
+        "die Strasse": "the street",  # not the same where it is not in capitals
+        "die Masse": "the mass",
+        "der rote Karton": "the red box",
+        "eine STRASSE": "a Road",
+        "zwei Dampfdüsen": "two STEAM WANDS",
+    }
+    links = ["0-0 1-1 2-2"[: 4 * len(source.split()) - 1] for source in pairs]
+    found = at.terms(list(pairs), list(pairs.values()), links, min_count=1).inconsistencies(known)
+    assert [(one.pair, one.source) for one in found] == [
+        (0, "straße"), (1, "straße"), (2, "dampfdüse"), (3, "dampfdüse"), (4, "rote karte")
+    ]  # fmt: skip
+    german = [("road", "Straße"), ("size", "Maße")]
+    texts = ["a road", "a road", "the size", "roads"], ["eine STRASSE", "eine Gasse", "die Masse", "STRASSEN"]
+    found = at.terms(*texts, ["0-0 1-1", "0-0 1-1", "0-0 1-1", "0-0"], min_count=1).inconsistencies(german)
+    assert [(one.pair, one.found) for one in found] == [(1, "Gasse"), (2, "Masse")]
+
+
+@pytest.mark.parametrize(
+    ("word", "other", "form"),
+    [
+        *((*pair, True) for pair in (("Tank", "Tanks"), ("Haus", "Hauses"), ("porta", "porte"), ("kabel", "kabelem"))),
+        *((*pair, True) for pair in (("Mahlwerk", "Mahlwerken"), ("Straße", "STRASSEN"), ("maschine", "maschinen"))),
+        *(
+            (*pair, False)
+            for pair in (("Haus", "Hausbau"), ("Karte", "Karton"), ("house", "housing"), ("Land", "Länder"))
+        ),
+        *((*pair, False) for pair in (("Masse", "Maße"), ("der", "des"), ("printer", "printing"))),
+    ],
+)
+def test_forms_of_a_source_term_have_short_endings(word, other, form):
+    assert is_form(word, other) == is_form(other, word) == form
+
+
+@given(
+    st.lists(st.text("sSßMmaAıIİiσςΣ", min_size=1, max_size=4), max_size=6), st.text("sSßMmaA", min_size=1, max_size=4)
+)
+def test_words_of_one_number_differ_in_case_alone(words, asked):
+    numbers = InAnyCase()
+    ids = [numbers.add(word) for word in words]
+    assert [numbers.number(word) for word in words] == ids
+    same = [
+        one for one in words
+        if one.lower() == asked.lower() or (one.upper() == asked.upper() and (one.isupper() or asked.isupper()))
+    ]  # fmt: skip
+    assert (numbers.number(asked) is not None) == bool(same)
 
 
 def test_what_is_known_is_left_out():

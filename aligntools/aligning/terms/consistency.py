@@ -1,13 +1,14 @@
 """Where a text translates the terms of a glossary otherwise than the glossary says."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from aligntools.aligning.terms.occurrences import BLOCK, codes_of, mixed
 from aligntools.formats.links.pharaoh import Links
-from aligntools.formats.text.corpus import Bitext, Side, in_lower_case
+from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.words.vocabulary import split_words
 
 #: Letters that the endings of two forms of a word may have, and letters that they share at least.
@@ -30,52 +31,91 @@ class Inconsistency(NamedTuple):
 
 
 def forms_of_one(word: str, other: str) -> bool:
-    """Tell whether two words may be forms of one: they differ in endings of up to three letters."""
-    shared = next((k for k, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
-    return shared >= _SHARED and max(len(word), len(other)) - shared <= _ENDING
+    """Tell whether two words may be forms of one: they differ in endings of up to three letters, and in case."""
+    shared, _, longest = _endings(word, other)
+    return shared >= _SHARED and longest <= _ENDING
 
 
-def inconsistencies(cased: Bitext, links: Links, known: Iterable[tuple[str, str]]) -> Iterator[Inconsistency]:
-    """Yield the places, in order, where a source term stands and none of its translations does, in any form.
+def is_form(word: str, other: str) -> bool:
+    """Tell whether two words are likely to be forms of one: the shorter what they share, the shorter their endings."""
+    shared, shortest, longest = _endings(word, other)
+    return shared >= _SHARED and longest <= min(_ENDING, (shared - 2) // 3 + 1 + (shortest == 0))
 
-    A term within a longer one that is known, too, is not looked at. Upper and lower case are the same.
 
-    Parameters
-    ----------
-    cased : Bitext
-    links : Links
-    known : iterable of (str, str)
-        Terms with their words between spaces.
+def _endings(word: str, other: str) -> tuple[int, int, int]:
+    """Return how many letters two words share, and how many more the shorter and the longer one has."""
+    one, two = (word.upper(), other.upper()) if word.isupper() or other.isupper() else (word.lower(), other.lower())
+    shared = next((k for k, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two)))
+    return shared, min(len(one), len(two)) - shared, max(len(one), len(two)) - shared
+
+
+class InAnyCase(dict[tuple[str, str], int]):
+    """Numbers of words, those that differ in case alone as one: STRASSE is Straße, and Maße is not Masse.
+
+    Two words are the same whose lower case is, or their upper case where one of them is written so.
     """
-    text = in_lower_case(cased)
-    entries: dict[tuple[str, ...], list[str]] = {}
+
+    def add(self, word: str) -> int:
+        """Return the number of a word, a new one where there is none."""
+        number = self.number(word)
+        if number is None:
+            number = len(self)
+            for kind in ("lower", "any", *(["upper"] if word.isupper() else [])):
+                self.setdefault((kind, word.lower() if kind == "lower" else word.upper()), number)
+        return number
+
+    def number(self, word: str) -> int | None:
+        """Return the number of a word; None where it has none."""
+        asked = [("lower", word.lower()), ("upper", word.upper()), *([("any", word)] if word.isupper() else [])]
+        return next((self[key] for key in asked if key in self), None)
+
+
+def inconsistencies(text: Bitext, links: Links, known: Iterable[tuple[str, str]]) -> Iterator[Inconsistency]:
+    """Yield the places, in order, where a source term stands, in any form, and none of its translations does.
+
+    A term within a longer one that is known, too, is not looked at. Upper and lower case are the same. Words of the
+    known terms stand between spaces.
+    """
+    numbers = InAnyCase()
+    words: dict[int, str] = {}
+    entries: dict[tuple[int, ...], tuple[str, list[str]]] = {}
     for source, target in known:
-        entries.setdefault(tuple(split_words(source.lower())), []).append(target)
-    terms = [term for term in entries if 0 < len(term) <= _LONGEST]
-    ids = dict(zip(terms, _ids(terms, text.source_vocabulary), strict=True))
-    there = [term for term in terms if min(ids[term]) >= 0]
-    codes = np.array([_code(ids[term]) for term in there], np.uint64)
+        parts = split_words(source)
+        if 0 < len(parts) <= _LONGEST:
+            ids = tuple(map(numbers.add, parts))
+            words |= dict(zip(ids, parts, strict=True))
+            entries.setdefault(ids, (" ".join(parts).lower(), []))[1].append(target)
+    vocabulary = text.source_vocabulary.words()
+    mapping = np.array([-1, *_found(vocabulary[1:], numbers, words)], np.int64)
+    terms = list(entries)
+    codes = np.array([_code(term) for term in terms], np.uint64)
     order = np.argsort(codes)
-    longest = max(map(len, there), default=0)
-    for place, pair, which in _met(text.source, codes[order], longest):
-        term = there[order[which]]
-        expected = entries[term]
+    longest = max(map(len, terms), default=0)
+    for place, pair, which in _met(replace(text.source, tokens=mapping[text.source.tokens]), codes[order], longest):
+        term, expected = entries[terms[order[which]]]
         begin, end = text.target.offsets[pair], text.target.offsets[pair + 1]
-        words = [text.target_vocabulary.word(int(k)) for k in text.target.tokens[begin:end]]
-        if any(_stands(split_words(target.lower()), words) for target in expected):
+        translation = [text.target_vocabulary.word(int(k)) for k in text.target.tokens[begin:end]]
+        if any(_stands(split_words(target), translation) for target in expected):
             continue
         first = place - int(text.source.offsets[pair])
         some = links.pairs[links.offsets[pair] : links.offsets[pair + 1]]
-        mates = some[(some[:, 0] >= first) & (some[:, 0] < first + len(term)), 1]
-        linked = sorted(set(mates.tolist()))
-        shown = " ".join(cased.target_vocabulary.word(int(cased.target.tokens[begin + j])) for j in linked)
-        yield Inconsistency(pair, " ".join(term), tuple(dict.fromkeys(expected)), shown)
+        mates = some[(some[:, 0] >= first) & (some[:, 0] < first + len(terms[order[which]])), 1]
+        shown = " ".join(translation[j] for j in sorted(set(mates.tolist())))
+        yield Inconsistency(pair, term, tuple(dict.fromkeys(expected)), shown)
 
 
-def _ids(terms: Sequence[Sequence[str]], vocabulary: Any) -> list[list[int]]:
-    flat = [word.encode("utf-8", "surrogateescape") for term in terms for word in term]
-    found = iter(vocabulary.ids(flat).tolist() if flat else [])
-    return [[next(found) for _ in term] for term in terms]
+def _found(vocabulary: Sequence[str], numbers: InAnyCase, words: dict[int, str]) -> Iterator[int]:
+    """Yield the number of the word of a term that each word of a text is, or a form of; -1 where it is none."""
+    alike: dict[str, list[int]] = {}
+    for number, word in words.items():
+        alike.setdefault(word.upper()[:_SHARED], []).append(number)
+    for word in vocabulary:
+        if (number := numbers.number(word)) is not None:
+            yield number
+            continue
+        forms = [(_endings(word, words[k])[0], -len(words[k]), k) for k in alike.get(word.upper()[:_SHARED], [])
+                 if is_form(word, words[k])]  # fmt: skip
+        yield max(forms, default=(0, 0, -1))[2]
 
 
 def _code(ids: Sequence[int]) -> int:
@@ -107,8 +147,9 @@ def _met(side: Side, codes: np.ndarray, longest: int) -> Iterator[tuple[int, int
 
 def _stands(term: Sequence[str], words: Sequence[str]) -> bool:
     """Tell whether a term stands among words, in any form of its words."""
-    size = len(term)
+    size, numbers = len(term), InAnyCase()
+    ids = [numbers.add(word) for word in term]
     return any(
-        all(a == b or forms_of_one(a, b) for a, b in zip(term, words[k : k + size], strict=True))
-        for k in range(len(words) - size + 1)
+        all(numbers.number(b) == k or forms_of_one(a, b) for k, a, b in zip(ids, term, part, strict=True))
+        for part in (words[k : k + size] for k in range(len(words) - size + 1))
     )

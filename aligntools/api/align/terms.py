@@ -90,13 +90,17 @@ class TermList(Sequence["Term"]):
 
     def without(self, known: Known) -> "TermList":
         """Return the list without the terms whose source side is known, in upper or lower case."""
-        there = {source.lower() for source, _ in known_terms(known, self.languages)}
-        return replace(self, _found=[term for term in self if term.source.lower() not in there])
+        from aligntools.aligning.terms.consistency import InAnyCase
+
+        there = InAnyCase()
+        for source, _ in known_terms(known, self.languages):
+            there.add(source)
+        return replace(self, _found=[term for term in self if there.number(term.source) is None])
 
     def inconsistencies(self, known: Known) -> "list[Inconsistency]":
         """Return the places of the text that translate known terms otherwise, in order.
 
-        A translation counts in any case, and in forms of its words that differ in up to three letters at the end.
+        Terms and translations count in any case, and in forms of their words that differ in some letters at the end.
         """
         from aligntools.aligning.terms.consistency import inconsistencies
 

@@ -20,7 +20,7 @@ _ERRORS = {
     "429": "Too many requests wait; try again after the seconds of Retry-After.",
     "503": "There was no time for an answer.",
 }
-_WRONG = {
+_WRONG: dict[str, Any] = {
     "application/json": {
         "schema": {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
     }
@@ -63,7 +63,7 @@ def openapi(models: list[str]) -> dict[str, Any]:
             threshold = {"type": "number", "minimum": 0, "maximum": 1}
             own = request | {"properties": {**request["properties"], "threshold": threshold}}  # type: ignore[dict-item]
         said = {"description": "A pair, or 'pairs' in their order; one that cannot be done has an 'error' alone."}
-        answers = {"200": said | {"content": {"application/json": {"schema": {"type": "object"}}}}}
+        answers: dict[str, Any] = {"200": said | {"content": {"application/json": {"schema": {"type": "object"}}}}}
         answers |= {status: {"description": why, "content": _WRONG} for status, why in _ERRORS.items()}
         content = {"application/json": {"schema": own, "example": example}}
         body = {"required": True, "content": content}

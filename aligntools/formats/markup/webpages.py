@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from aligntools.formats.markup.segments import (
     SPACE,
-    VOID,
     Mark,
     Segment,
     one_spaced,
@@ -25,6 +24,7 @@ from aligntools.formats.markup.segments import (
     within_pairs,
 )
 from aligntools.ground.errors import DataError
+from aligntools.words.placeholders import VOID
 
 #: Elements that begin and end a segment; so does the end of what is `_KEPT`, where that is not within a segment.
 BLOCKS = frozenset(
