@@ -150,7 +150,7 @@ def _of_branches(
     closing: Mapping[int, int],
 ) -> Placeholders:
     """Return the placeholders of what has branches: languages have others, but for what a program chooses by."""
-    name = head["of"] or "".join(head["fluent"].split())
+    name = head["of"] or _BLANK.sub("", head["fluent"])
     kind = head["how"] or "select"
     own = [f"{{{name},{kind}}}"]
     if kind == "select" and not head["fluent"]:
@@ -181,6 +181,6 @@ def _key(one: "re.Match[str]") -> str:
     if not one["simple"]:
         return ""
     if one["brace"] is not None:
-        inner = one["name"] or ("".join(one["call"].split()) + ")" if one["call"] else "")
+        inner = one["name"] or (_BLANK.sub("", one["call"]) + ")" if one["call"] else "")
         return f"{one['brace']}{{{inner}}}"
-    return "".join(one["simple"].split()).replace("%L", "%")
+    return _BLANK.sub("", one["simple"]).replace("%L", "%")

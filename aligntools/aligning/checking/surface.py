@@ -17,7 +17,7 @@ LONGEST_PERIOD = 50
 
 _NUMBER = re.compile(r"\d+(?:[.,'’·\u00a0\u2009\u202f٫٬]\d+)*")
 _GROUPED = re.compile(r"\d{1,3}(?:(?P<mark>[^\d])\d{3})(?:(?P=mark)\d{3})*(?:[^\d](?P<rest>\d+))?")
-#: Numbers of India: 12,34,567.
+#: TextNumbers of India: 12,34,567.
 _INDIAN = re.compile(r"\d{1,2}(?:,\d\d)+,\d{3}")
 _DATE = re.compile(
     r"(?<![\d.,:/-])(?:(\d{4}) ?([./-]) ?(\d{1,2}) ?\2 ?(\d{1,2})|(\d{1,2}) ?([./-]) ?(\d{1,2}) ?\6 ?(\d{4}|\d\d))"
@@ -80,7 +80,7 @@ def _value(number: str) -> str:
     return re.sub(r"\D", ".", number)
 
 
-class Numbers(NamedTuple):
+class TextNumbers(NamedTuple):
     """The numbers of a text, as they are compared: those of dates and times by themselves."""
 
     found: list[str]
@@ -95,9 +95,9 @@ def _short(number: str) -> str:
     return str(int(number)) if len(number) <= 2 else number
 
 
-def numbers(text: str) -> Numbers:
+def numbers(text: str) -> TextNumbers:
     """Return the numbers of a text: ``1,000``, ``1.000`` and ``1 000`` (with a no-break space) are all 1000."""
-    text, found, at = _digits(text), Numbers([], [], []), 0
+    text, found, at = _digits(text), TextNumbers([], [], []), 0
 
     def plain(end: int) -> None:
         found.found.extend(_short(_value(number)) for number in _NUMBER.findall(text[at:end]))
@@ -156,7 +156,7 @@ def different_numbers(source: str, target: str) -> tuple[list[str], list[str]]:
     return list((+left[0]).elements()), list((+left[1]).elements())
 
 
-def _explain(own: Numbers, left: Counter[str], others: Counter[str], named: bool) -> None:
+def _explain(own: TextNumbers, left: Counter[str], others: Counter[str], named: bool) -> None:
     """Take out of what one side alone has what dates and times may have otherwise: the other side may have names.
 
     A month may be a word where the other side has fewer dates of digits, a year may have two digits; an hour may be

@@ -110,12 +110,10 @@ def _found(vocabulary: Sequence[str], numbers: InAnyCase, words: dict[int, str])
     for number, word in words.items():
         alike.setdefault(word.upper()[:_SHARED], []).append(number)
     for word in vocabulary:
-        if (number := numbers.number(word)) is not None:
-            yield number
-            continue
-        forms = [(_endings(word, words[k])[0], -len(words[k]), k) for k in alike.get(word.upper()[:_SHARED], [])
-                 if is_form(word, words[k])]  # fmt: skip
-        yield max(forms, default=(0, 0, -1))[2]
+        known = numbers.number(word)
+        likely = [] if known is not None else alike.get(word.upper()[:_SHARED], [])
+        forms = [(_endings(word, words[k])[0], -len(words[k]), k) for k in likely if is_form(word, words[k])]
+        yield max(forms, default=(0, 0, -1))[2] if known is None else known
 
 
 def _code(ids: Sequence[int]) -> int:
