@@ -554,7 +554,7 @@ AT_WHITE_SPACE = {
     "as the program does in whose place it stands": """adapters/eflomal/priors adapters/eflomal/text adapters/simalign
         api/score/scorers cli/standins/eflomal_align cli/standins/mgiza formats/links/dictionary
         formats/translation/arpa words/pieces words/untokenized""",
-    "raw text and documents, in which all white space is alike": """aligning/checking/surface api/serving/answers
+    "raw text and documents, in which all white space is alike": """api/serving/answers
         formats/annotation/raw_text formats/markup projecting/markup words/piece_marks""",
 }
 
