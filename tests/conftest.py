@@ -24,8 +24,9 @@ hypothesis.settings.register_profile("suite", deadline=None, max_examples=30)
 hypothesis.settings.register_profile("slow", deadline=None, max_examples=300)
 hypothesis.settings.load_profile("suite")
 
-#: Which tests compile the same kernels, by the beginnings of their paths; the first that fits. Processes take groups
-#: in this order, so the longest come first, and last the tests, one by one, that use what all others have compiled.
+#: Which tests compile the same kernels or read the same sources, by the beginnings of their paths; the first that fits.
+#: Processes take groups in this order, so the longest come first, and last the other files, which use what all others
+#: have compiled.
 GROUPS = (
     (
         "translation",
@@ -41,7 +42,13 @@ GROUPS = (
     ),
     ("parsing", "parsing cli/test_parse cli/test_transfer api/test_pars"),
     ("tagging", "tagging cli/test_tag api/test_tag"),
-    ("formats", "formats words store ground metrics bench/test_english cli api"),
+    ("damage", "bench/test_abuse"),
+    ("pages", "test_docs"),
+    ("warming", "test_warming"),
+    (
+        "sources",
+        "test_architecture test_declared test_messages test_systems cli/test_named_options ground/test_compiling",
+    ),
 )
 
 
@@ -59,13 +66,8 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)  # before those that are not asked for are left out
 def pytest_collection_modifyitems(config, items):
-    """Put the groups in order, of what is in none the slow ones first; properties are among the slow tests too."""
-
-    def order(item):
-        number = number_of(item.nodeid)
-        return number, number == len(GROUPS) and item.get_closest_marker("slow") is None
-
-    items.sort(key=order)
+    """Put the groups in order; properties are among the slow tests too."""
+    items.sort(key=lambda item: number_of(item.nodeid))
     if config.option.markexpr == "slow":
         for item in items:
             if getattr(getattr(item, "function", None), "is_hypothesis_test", False):
@@ -80,7 +82,7 @@ def pytest_xdist_make_scheduler(config, log):
     class ByGroup(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             number = number_of(nodeid)
-            return GROUPS[number][0] if number < len(GROUPS) else nodeid
+            return GROUPS[number][0] if number < len(GROUPS) else nodeid.split("::")[0]
 
     config.option.loadscopereorder = False  # in the order above
     return ByGroup(config, log)
