@@ -13,6 +13,9 @@ PLAIN = ("text", "joint")
 LINKS = ("links", "gold")
 #: A word of a megabyte, and a sentence of so many words.
 LONG_WORD, LONG_SENTENCE, NESTED = 1 << 20, 30_000, 100_000
+#: What is far longer than anything: words of a line and of a tree, bytes of a word, tags of a segment, how deep things
+#: lie within each other, and words beside one.
+WORDS, TREE, BYTES, TAGS, DEEP, BESIDE = 100_000, 2_000, 10 << 20, 10_000, 3_000, 2_000
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,51 @@ def _long_sentence(data, _):
     return _middle(data, (line + b" ||| " + line if b" ||| " in data else line) + b"\n")
 
 
+def _words(count, tag=b""):
+    return b"".join(b"w%d%s " % (k % 997, tag) for k in range(count))
+
+
+def _beside(first, second):
+    """Put words on both sides of the middle pair of a joint file."""
+
+    def apply(data, _):
+        lines = data.split(b"\n")
+        separator = b"\t" if b"\t" in data else b" ||| "
+        lines[len(lines) // 2] = _words(first) + separator.lstrip() + _words(second)
+        return b"\n".join(lines)
+
+    return apply
+
+
+def _in_markup(piece):
+    """Put a piece at the begin of text between tags: of the first paragraph, source or segment, or of a line."""
+
+    def apply(data, _):
+        found = re.search(rb"<(p|source|seg)\b[^>]*>", data)
+        return data[: found.end()] + piece + data[found.end() :] if found else _within(data, piece)
+
+    return apply
+
+
+def _long_tree(nested):
+    """Put a sentence of CoNLL into the middle in which each word's head is the first one, or the word before it."""
+
+    def apply(data, _):
+        at = data.find(b"\n\n", len(data) // 2) + 2
+        row = next((line for line in data.split(b"\n") if line.count(b"\t") >= 9 and line[:1].isdigit()), None)
+        if row is None:
+            return _middle(data, _words(TREE) + b"\n")
+        fields, rows = row.split(b"\t"), []
+        for k in range(1, TREE + 1):
+            fields[0] = b"%d" % k
+            for column in (6,) if len(fields) == 10 else (8, 9):
+                fields[column] = b"%d" % (k - 1 if nested else min(k - 1, 1))
+            rows.append(b"\t".join(fields))
+        return data[:at] + b"\n".join(rows) + b"\n\n" + data[at:]
+
+    return apply
+
+
 def _utf16(data, _):
     return data.decode("utf-8", "replace").encode("utf-16")
 
@@ -161,6 +209,9 @@ def _each_value(value):
     return lambda data, _: json.dumps(change(json.loads(data))).encode()
 
 
+#: Kinds with sentences in them, those with tags of XML, and those of whose tags any are text.
+_SENTENCES = ("text", "joint", "markup")
+_MARKUP = ("markup", "html", "xliff", "tmx")
 _JSON = ("weights",)
 _CONLL = ("conll",)
 #: Kinds with numbers in them, and all that are text. A kind of input is in one of these, or binary (a test).
@@ -211,6 +262,21 @@ FIXED = (
     Damage("no last newline", lambda d, _: d.rstrip(b"\n"), _SAME, neutral=True),
     Damage("a word of a megabyte", lambda d, _: _within(d, b"x" * LONG_WORD + b" ")),
     Damage("a long sentence", _long_sentence),
+    Damage("a line of 100,000 words", lambda d, _: _within(d, _words(WORDS)), _SENTENCES),
+    Damage("a line of 100,000 tagged words", lambda d, _: _within(d, _words(WORDS, b"_NN")), ("tagged",)),
+    Damage("a word of 10 MB", lambda d, _: _within(d, b"x" * BYTES + b" "), _SENTENCES),
+    Damage("a word of 10 MB with hyphens", lambda d, _: _within(d, b"x-" * (BYTES // 2) + b"x "), _SENTENCES),
+    Damage("one word beside 2,000", _beside(1, BESIDE), ("joint",)),
+    Damage("2,000 words beside one", _beside(BESIDE, 1), ("joint",)),
+    Damage("2,000 words beside 2,000", _beside(BESIDE, BESIDE), ("joint",)),
+    Damage("10,000 tags", _in_markup(b"<b>x</b> " * TAGS), _MARKUP),
+    Damage("3,000 tags within each other", _in_markup(b"<b>x " * DEEP + b"</b>" * DEEP), _MARKUP),
+    Damage("3,000 brackets deep", lambda d, _: _middle(d, b"(NP " * DEEP + b"(NN x)" + b")" * DEEP + b"\n"),
+           ("brackets",)),
+    Damage("brackets in text", lambda d, _: _within(d, b"( " * DEEP + b"x " + b") " * DEEP), _SENTENCES),
+    Damage("a tree of 2,000 words", lambda d, _: _middle(d, b"(S " + b"(NN x) " * TREE + b")\n"), ("brackets",)),
+    Damage("a sentence of 2,000 words", _long_tree(False), ("conll",)),
+    Damage("heads 2,000 deep", _long_tree(True), ("conll",)),
     Damage("a line dropped", _lines(lambda lines, _: lines[: len(lines) // 2] + lines[len(lines) // 2 + 1 :])),
     Damage("a line twice", _lines(lambda lines, _: lines[: len(lines) // 2] + lines[len(lines) // 2 - 1 :])),
     Damage("a blank line", lambda d, _: _middle(d, b"\n")),

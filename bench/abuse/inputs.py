@@ -82,6 +82,7 @@ def case(runner, place: int, data: bytes, way: str, number: int, rng: random.Ran
     return {
         "input": word.text, "kind": word.kind, "place": place, "way": way, "number": number, "verdict": verdict.word,
         "why": verdict.why, "seconds": round(ending.seconds, 3), "status": ending.status,
+        "megabytes": ending.memory >> 20,
     }  # fmt: skip
 
 

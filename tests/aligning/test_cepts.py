@@ -96,6 +96,14 @@ def climbed(w, model):
 
 
 @BOTH
+def test_a_pair_with_a_huge_neighbourhood_keeps_the_posteriors_of_the_hmm(kind):
+    w, model = built(kind, 3, ((1, 600), (3, 4)))
+    found, of_hmm = run(w, model)[0], run(w, model, climbs=False)[0]
+    assert np.array_equal(found[0], of_hmm[0])
+    assert not np.array_equal(found[1], of_hmm[1])
+
+
+@BOTH
 @pytest.mark.parametrize("seed", range(4))
 def test_neighbourhoods_as_enumerated(kind, seed):
     """Posteriors, likelihoods and all counts, over the neighbours of the alignment that is climbed to."""

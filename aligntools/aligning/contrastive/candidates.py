@@ -26,6 +26,9 @@ from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import AnyVocabulary
 
+#: Letters of a word that are compared, at most: time grows as their square.
+_LETTERS = 300
+
 # How the words of a base model are used in the text that it was trained on: how often they occur and are linked
 
 
@@ -133,7 +136,7 @@ def spelling(tokens: np.ndarray, vocabulary: AnyVocabulary) -> kl.Spelling:
     used = np.unique(tokens)
     written = [vocabulary.word(int(v)) for v in used]
     plain = [simplify(w) for w in written]
-    words = [romanized(w) or w for w in plain]
+    words = [(romanized(w) or w)[:_LETTERS] for w in plain]
     n = int(used[-1]) + 1 if len(used) else 1
     lengths, kinds, sizes = np.zeros(n + 1, np.int64), np.zeros(n, np.uint8), np.zeros(n, np.int32)
     sizes[used] = [len(w) for w in written]

@@ -26,6 +26,8 @@ from aligntools.ground.compiling import kernel
 LEAST = -14.0
 #: Words are pegged to positions whose move has at least this probability, over the alignment's.
 PEGGED = 0.02
+#: A sentence with more neighbours keeps the HMM's posteriors and links: those of 250 words beside 250 are fewer.
+MOST = 100_000
 #: The least probability of a word.
 _TINY = 1e-30
 
@@ -208,13 +210,13 @@ def start_links(posterior, n_given, n_observed, links):
 
 
 @kernel(part=True)
-def write_links(cepts, of_hmm, posterior, ways, forward, n_given, n_observed, own):
-    """Write posteriors, or the links alone, to a link matrix."""
+def write_links(cepts, of_hmm, posterior, paths, climbs, forward, n_given, n_observed, own):
+    """Write posteriors, or with ``paths`` the links alone, to a link matrix; the HMM's without ``climbs``."""
     for o in range(n_observed):
         for g in range(n_given):
-            if ways.paths:
+            if paths:
                 x = np.float32(1.0 if cepts.links[o] == g + 1 else 0.0)
-            elif ways.climbs:
+            elif climbs:
                 x = max(posterior[o, g + 1], np.float32(0.0))
             else:
                 x = of_hmm[o, g]
@@ -246,7 +248,8 @@ def cept_block(k0, k1, text, cells, forward, inverse, null, jumps, p_null, table
         if n_observed * w > store.shape[1]:
             store = np.empty((6, n_observed * w), cells.dtype)
         room = n_observed * (n_given + 1) + n_observed * (n_observed - 1) // 2
-        if room > found.word.shape[0]:
+        climbs = ways.climbs and room <= MOST
+        if climbs and room > found.word.shape[0]:
             found = Neighbours(np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room))
         given, observed = text.given[given_offsets[k] :][:n_given], text.observed[observed_offsets[k] :][:n_observed]
         begin = text.cell_offsets[k - text.base]
@@ -289,20 +292,20 @@ def cept_block(k0, k1, text, cells, forward, inverse, null, jumps, p_null, table
             given,
             tables,
             ways.relative,
-            ways.pegs and ways.climbs,
-            ROUNDS if ways.climbs else 1,
+            ways.pegs and climbs,
+            ROUNDS if climbs else 1,
             found,
             posterior,
             best,
             counts,
         )
         n, total = 0, 1.0
-        if ways.climbs and not ways.paths:
+        if climbs and not ways.paths:
             n, total = neighbours_of(
                 cepts, scores, n_given, n_observed, tables, ways.relative, found, posterior, counts
             )
         counts.loglik[k - text.base] = log_hmm
-        if ways.climbs:
+        if climbs:
             own_log = log_probability(cepts, scores, n_given, n_observed, given, tables, ways.relative)
             counts.loglik[k - text.base] = np.log(total) + own_log
         if ways.counts:
@@ -310,4 +313,4 @@ def cept_block(k0, k1, text, cells, forward, inverse, null, jumps, p_null, table
             for g in range(n_given):
                 counts.fertility[a + g] = cepts.fertility[g + 1]
             count_neighbours(cepts, n_given, tables, found, n, total, ways.relative, fewer, more, k - text.base, counts)
-        write_links(cepts, of_hmm, posterior, ways, forward, n_given, n_observed, own)
+        write_links(cepts, of_hmm, posterior, ways.paths, climbs, forward, n_given, n_observed, own)
