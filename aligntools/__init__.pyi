@@ -46,8 +46,8 @@ from aligntools.api.convert.links import extract_lexicon as extract_lexicon
 from aligntools.api.convert.links import symmetrize as symmetrize
 from aligntools.api.convert.pieces import links_to_pieces as links_to_pieces
 from aligntools.api.convert.pieces import links_to_words as links_to_words
-from aligntools.api.convert.projecting import Projection as Projection
-from aligntools.api.convert.projecting import project as project
+from aligntools.api.convert.projection import Projection as Projection
+from aligntools.api.convert.projection import project as project
 from aligntools.api.models import load as load
 from aligntools.api.models import view_model as view_model
 from aligntools.api.parse.constituents import ConstituentParser as ConstituentParser

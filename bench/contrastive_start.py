@@ -73,7 +73,7 @@ def smaller(text):
 
 def taught_by(candidates, gold):
     """Return the first PAIRS pairs of a gold set as a `network_learning.Part`."""
-    from aligntools.aligning.contrastive.supervised import gold_marks
+    from aligntools.aligning.contrastive.gold_learning import gold_marks
 
     n = min(len(candidates), PAIRS)
     part, links = candidates.part(0, n), _head(gold, n)

@@ -50,7 +50,7 @@ def states(encoder, side, vocabulary, pool):
 
 def linked(data, name, encoder, pool):
     """Return what a gold set teaches: for each layer, its pairs as `mapping.Linked`."""
-    from aligntools.encoding.mapping import POSSIBLE, Linked
+    from aligntools.encoding.word_map import POSSIBLE, Linked
 
     bitext, gold = gold_text(data, name)
     sides = [states(encoder, side, words, pool) for side, words in
@@ -85,7 +85,7 @@ class Maps:
 
     def without(self, pair=""):
         """Return the map that a pair of languages had no part in."""
-        from aligntools.encoding.mapping import WordMap
+        from aligntools.encoding.word_map import WordMap
 
         names = [name for name in TEACHING if language(name) != pair]
         key = "" if len(names) == len(TEACHING) else pair
@@ -104,7 +104,7 @@ class Maps:
 
 
 def _learn(maps, names):
-    from aligntools.encoding.mapping import learn
+    from aligntools.encoding.word_map import learn
 
     sets = [maps.teaches(name) for name in names]
     return np.stack([learn([pair for one in sets for pair in one[k]]) for k in range(len(LAYERS))])

@@ -11,7 +11,18 @@ from tests.sources import MODULES, TREES
 
 #: Names of modules that end as participles do and are nouns of the field.
 NOUNS = (
-    *("decoding", "learning", "parsing", "resampling", "sampling", "scoring", "sorting", "tagging", "training"),
+    *(
+        "decoding",
+        "drawing",
+        "learning",
+        "parsing",
+        "resampling",
+        "sampling",
+        "scoring",
+        "sorting",
+        "tagging",
+        "training",
+    ),
     "tuning",
 )
 PARTICIPLE = re.compile(rf"(?:^|_)(?!(?:{'|'.join(NOUNS)})$)[a-z]+(?:ing|ed)$")

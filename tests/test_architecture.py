@@ -460,23 +460,16 @@ SHARED = {
 }  # fmt: skip
 #: Modules that are named by a participle, not by a noun of the field. The same holds.
 PARTICIPLES = """
-adapters/eflomal/numbered adapters/eflomal/running aligning/applying/decided aligning/checking/judging
-aligning/contrastive/supervised aligning/contrastive/teaching api/align/model_view
-aligning/links/mismatched aligning/parts/planning aligning/parts/reading aligning/terms/counting
-aligning/terms/finding aligning/terms/nesting api/align/checking api/align/deciding
-api/align/filtering api/align/reshaping api/align/teaching api/convert/combining api/convert/projecting
-api/given/annotated api/given/naming api/models api/running/answering api/running/watching
-api/serving/described api/serving/gathering api/serving/running api/serving/supervising api/translate/extracting
-api/views/showing api/views/viewing cli/declared cli/grouping cli/paging cli/placing cli/reporting
-cli/serving constituents/binarizing constituents/describing constituents/kernels_listed
-constituents/listing encoding/mapping formats/annotation/enhanced
-formats/annotation/sniffing formats/annotation/tagged formats/links/giza_reading formats/opening/metering
-formats/opening/recognizing formats/text/reading formats/text/tokenized ground/compiling ground/declaring
-ground/exponentiated ground/running metrics/fitting parsing/describing parsing/loading parsing/trees/kernels_spanning
-parsing/unsupervised/describing projecting/markup/placing store/appearing tagging/describing
-tagging/induced tagging/splitting translating/decoding/forced translating/decoding/kernels_forced
-translating/decoding/prepared translating/lm/counting translating/lm/kernels_counting
-viewing/constituent_drawing viewing/drawing words/malformed words/scanning words/tokenizing words/untokenized
+adapters/eflomal/numbered adapters/eflomal/running aligning/checking/judging aligning/contrastive/teaching
+aligning/parts/reading aligning/terms/counting aligning/terms/finding aligning/terms/nesting api/align/checking
+api/align/deciding api/align/filtering api/align/reshaping api/align/teaching api/given/annotated api/given/naming
+api/running/answering api/running/watching api/serving/described api/serving/gathering api/serving/running
+api/serving/supervising api/views/showing api/views/viewing cli/declared cli/grouping cli/paging cli/placing
+cli/reporting cli/serving constituents/kernels_listed formats/annotation/enhanced formats/annotation/sniffing
+formats/annotation/tagged formats/opening/metering formats/opening/recognizing formats/text/reading
+formats/text/tokenized ground/compiling ground/declaring ground/running parsing/trees/kernels_spanning
+projecting/markup/placing tagging/induced translating/decoding/kernels_forced translating/decoding/prepared
+translating/lm/kernels_counting words/malformed words/scanning words/tokenizing words/untokenized
 """
 
 
@@ -546,9 +539,9 @@ AT_WHITE_SPACE = {
         viewing words/malformed
         formats/annotation/conll.py formats/annotation/conll_layouts formats/models/modelfile
         formats/text/exchange formats/text/units""",
-    "numbers and links, as bytes": """adapters/eflomal/numbered aligning/parts/planning api/translate/extracting
+    "numbers and links, as bytes": """adapters/eflomal/numbered aligning/parts/plans api/translate/extraction
         cli/standins/force_align formats/links/bal formats/links/given_links
-        formats/links/giza.py formats/links/giza_reading formats/links/goldlinks formats/models/word_vectors
+        formats/links/giza.py formats/links/giza_files formats/links/goldlinks formats/models/word_vectors
         formats/text/giza_numbers formats/text/numbered_sentences formats/translation/grammar_text""",
     "what a file begins with": "api/align/markup api/models api/parse/constituents",
     "as the program does in whose place it stands": """adapters/eflomal/priors adapters/eflomal/text adapters/simalign

@@ -11,7 +11,7 @@ import click
 
 from aligntools.cli import options, standins
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.store.appearing import appearing
+from aligntools.store.atomic_write import appearing
 
 #: What tells files that this command wrote from all others.
 MARK = "written by aligntools drop-ins"

@@ -14,7 +14,7 @@ from aligntools.cli import flags, notices, programs, signals, streams
 from aligntools.cli.docstrings import docstring
 from aligntools.ground import memory, portable
 from aligntools.ground.errors import AligntoolsError, harmless, one_line, unquoted
-from aligntools.store import appearing
+from aligntools.store import atomic_write
 
 #: Every subcommand with its one line in ``aligntools --help``, by what it is for. Its module has its name with
 #: ``_`` for ``-`` and is imported only when the command is asked for, so that ``--help`` stays quick.
@@ -112,7 +112,7 @@ def _surroundings() -> Iterator[None]:
         logging.getLogger("aligntools").addHandler(warnings := notices.OnStandardError())
         for name in ("compiling", "hints"):  # `options.verbosity` takes it back
             logging.getLogger(f"aligntools.{name}").setLevel(logging.INFO)
-        appearing.SYNC = not os.environ.get(NO_FSYNC)
+        atomic_write.SYNC = not os.environ.get(NO_FSYNC)
         try:
             yield
         finally:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from aligntools.formats.opening.named_files import Named as Named
 from aligntools.formats.opening.named_files import check as check
-from aligntools.store import appearing
+from aligntools.store import atomic_write
 
 
 def _ago(seconds: float) -> str:
@@ -21,7 +21,7 @@ def _ago(seconds: float) -> str:
 def tell_leftovers(outputs: Iterable[Named]) -> None:
     """Say what killed runs have left next to these outputs, one line for each output."""
     for named in outputs:
-        found = [] if named.standard else appearing.leftovers(named.path)
+        found = [] if named.standard else atomic_write.leftovers(named.path)
         if not found:
             continue
         last = found[-1]
@@ -45,5 +45,5 @@ def placed(inputs: Iterable[Named], outputs: Iterable[Named], quiet: bool = Fals
         tell_leftovers(outputs)
     # -o comes last: where it is, all others are
     ordered = sorted(outputs, key=lambda named: named.flag in ("-o", "--output"))
-    with appearing.together(named.path for named in ordered if not named.standard):
+    with atomic_write.together(named.path for named in ordered if not named.standard):
         yield

@@ -66,9 +66,9 @@ from aligntools.translating.decoding.prepared import feature_names
 from aligntools.translating.grammar import extraction, kernels_grammar, trie
 from aligntools.translating.lattices import PREFIX, lattice_lines
 from aligntools.translating.lm import kernels_lm, language_model
-from aligntools.translating.lm.counting import Sorter, count
 from aligntools.translating.lm.kneser_ney import estimate
 from aligntools.translating.lm.language_model import NgramModel
+from aligntools.translating.lm.ngram_counts import Sorter, count
 from aligntools.translating.settings import ExtractionSettings, FeatureSet, TuningSettings
 from aligntools.translating.text import Lines
 from aligntools.translating.tuning import tuning

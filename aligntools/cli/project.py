@@ -92,7 +92,7 @@ def command(**o: Any) -> None:
     """
     if [o["source"], o["target"], o["alignments"]].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
-    from aligntools.api.convert.projecting import project
+    from aligntools.api.convert.projection import project
     from aligntools.formats.opening import files
 
     if not o["dictionary"] and "min_share" in declared.given():

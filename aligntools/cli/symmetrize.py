@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from aligntools.api.convert.combining import OPERATIONS, CombiningSettings, combine_files
+from aligntools.api.convert.combination import OPERATIONS, CombiningSettings, combine_files
 from aligntools.cli import declared, notices, options
 from aligntools.cli.grouping import FC
 from aligntools.ground.errors import UsageProblem

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.constituents import kernels_best, kernels_chart, kernels_coarse
-from aligntools.constituents.binarizing import ABOVE, BESIDE
+from aligntools.constituents.binarization import ABOVE, BESIDE
 from aligntools.constituents.derivations import Step, tree_of
 from aligntools.constituents.grammar import ConstituentGrammar
 from aligntools.formats.annotation.brackets import Tree

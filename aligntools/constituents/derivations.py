@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from aligntools.constituents import kernels_listed
-from aligntools.constituents.binarizing import restore
+from aligntools.constituents.binarization import restore
 from aligntools.constituents.grammar import ConstituentGrammar
 from aligntools.constituents.kernels_chart import Rules
 from aligntools.formats.annotation.brackets import Tree

@@ -10,11 +10,11 @@ from unicodedata import normalize
 
 import numpy as np
 
-from aligntools.constituents.binarizing import base_label
+from aligntools.constituents.binarization import base_label
 from aligntools.constituents.decoding import Product, Pruning, best_tree
+from aligntools.constituents.derivation_lists import ScoredTree, best_trees, drawn_trees
 from aligntools.constituents.grammar import ConstituentGrammar
 from aligntools.constituents.lexicon import WordCounts
-from aligntools.constituents.listing import ScoredTree, best_trees, drawn_trees
 from aligntools.constituents.settings import GrammarDecisions, TreeLists
 from aligntools.formats.annotation.brackets import Tree, clean
 from aligntools.formats.annotation.conll import column_place

@@ -21,7 +21,7 @@ def train(
 ) -> ConstituentModel:
     """Learn a grammar of trees.
 
-    trees: Not empty, without functions and traces (`brackets.plain`) and repeats (`binarizing.without_repeats`).
+    trees: Not empty, without functions and traces (`brackets.plain`) and repeats (`binarization.without_repeats`).
     report: Called with the name of a stage (``split``, ``merged``, ``smoothed``) and figures, in each iteration of EM.
     about: Kept in the model with the settings.
     """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.constituents.binarizing import binarize
+from aligntools.constituents.binarization import binarize
 from aligntools.constituents.grammar import ConstituentGrammar
 from aligntools.constituents.kernels_trees import Nodes
 from aligntools.constituents.lexicon import Occurrences

@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 
 from aligntools.encoding.encoder import LAYER, Encoder, load
-from aligntools.encoding.mapping import WordMap
 from aligntools.encoding.similarities import LEAST, Similarities, compare, unit
+from aligntools.encoding.word_map import WordMap
 from aligntools.formats.links.given_links import GivenLinks, concatenate_given
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.priors import Counted, Priors

@@ -15,7 +15,7 @@ import numpy as np
 
 from aligntools.ground import system
 from aligntools.ground.errors import DataError, ModelError
-from aligntools.store import appearing, tensors
+from aligntools.store import atomic_write, tensors
 
 _ABOUT = "about"
 _TRIES = 100  # to lock a file that other runs take away
@@ -59,7 +59,7 @@ class Store:
         Raises DataError when the disk is full, or the folder cannot be written.
         """
         try:
-            with appearing.appearing(self.path(name), self.lasting) as part:
+            with atomic_write.appearing(self.path(name), self.lasting) as part:
                 tensors.write(part, arrays, {_ABOUT: json.dumps(about or {})})
         except OSError as error:
             place = "`checkpoint`" if self.lasting else "`tmpdir`"

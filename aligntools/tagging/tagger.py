@@ -20,7 +20,7 @@ from aligntools.tagging.decoding import decode as decoded
 from aligntools.tagging.forms.unknown import RELATIONS, UnknownWords, text_of
 from aligntools.tagging.forms.wordclasses import FormClasses
 from aligntools.tagging.settings import DECODERS
-from aligntools.tagging.splitting import Splitter
+from aligntools.tagging.state_splits import Splitter
 from aligntools.words.normal_forms import NormalForm, form_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.api.convert.combining import combine_files
+from aligntools.api.convert.combination import combine_files
 from aligntools.formats.links.pharaoh import Links, read_pharaoh
 from tests.places import ROOT, SAMPLES
 

@@ -373,9 +373,9 @@ def test_a_checkpoint_stays_until_the_output_is_in_its_place(tmp_path, expected)
     """Where the output cannot take its name, nothing of the work is lost."""
     (tmp_path / "folder").mkdir()
     common = (*TEXT, *QUICK, "--part-size", 100, "--checkpoint", tmp_path / "keep", "-o", tmp_path / "out")
-    from aligntools.store import appearing
+    from aligntools.store import atomic_write
 
-    real = appearing._appear
+    real = atomic_write._appear
     with pytest.MonkeyPatch.context() as patched:
 
         def fails(parts, sync):
@@ -383,7 +383,7 @@ def test_a_checkpoint_stays_until_the_output_is_in_its_place(tmp_path, expected)
                 raise OSError(30, "Read-only file system")
             real(parts, sync)
 
-        patched.setattr(appearing, "_appear", fails)
+        patched.setattr(atomic_write, "_appear", fails)
         assert run("align", *common).returncode == 1
     assert any(name.startswith("links.") for name in os.listdir(tmp_path / "keep"))
     align(*common)

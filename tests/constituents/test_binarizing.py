@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.constituents.binarizing import binarize, restore, without_repeats
+from aligntools.constituents.binarization import binarize, restore, without_repeats
 from aligntools.formats.annotation.brackets import Tree, parse_trees
 
 LABELS = st.sampled_from(["S", "NP", "VP", "NP-SBJ", "ADVP|PRT", "@NP", "@", "NP^S", "a\\b", "\\@", "^", "\\"])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from aligntools.constituents import listing
+from aligntools.constituents import derivation_lists
 from aligntools.constituents.decoding import Product, best_tree, filled, max_rule
 from aligntools.constituents.derivations import log_probability
 from tests import naive_constituents as naive
@@ -68,7 +68,7 @@ def test_the_best_trees_are_all_trees_in_order(seed, n, members):
     best, _ = max_rule(n, product, charts, parts[0])
     listed = [
         (score, bare_tree(steps, grammar, n))
-        for score, steps in listing.BestTrees(n, product, charts, parts[0], best, values)
+        for score, steps in derivation_lists.BestTrees(n, product, charts, parts[0], best, values)
     ]
     expected = {tree: sum(math.log(scores[tree]) for scores, *_ in truth) for tree in truth[0][0]}
     assert Counter(tree for _, tree in listed) == Counter(expected.keys())
@@ -86,7 +86,7 @@ def test_the_probability_of_a_tree_is_that_of_its_derivations(seed, n):
     level = product.levels[0]
     charts, parts, values = filled(words, product, everything(level.grammar, n))
     best, _ = max_rule(n, product, charts, parts[0])
-    for _, steps in listing.BestTrees(n, product, charts, parts[0], best, values):
+    for _, steps in derivation_lists.BestTrees(n, product, charts, parts[0], best, values):
         expected = probabilities[bare_tree(steps, level.grammar, n)] * total
         assert log_probability(steps, words[0], level.rules) == pytest.approx(math.log(expected))
 
@@ -106,9 +106,9 @@ def test_trees_are_drawn_as_often_as_they_are_probable(seed, members, monkeypatc
         drawn[bare_tree(steps, grammar, 3)] += 1
         return []
 
-    monkeypatch.setattr(listing, "tree_of", kept)
+    monkeypatch.setattr(derivation_lists, "tree_of", kept)
     allowed, random = everything(grammar, 3), np.random.default_rng(5)
-    for one in listing.drawn_trees(list("abc"), [""] * 3, words, product, allowed, 2000, random):
+    for one in derivation_lists.drawn_trees(list("abc"), [""] * 3, words, product, allowed, 2000, random):
         logs.append(one.log_probability)
     assert set(drawn) <= set(means)
     np.testing.assert_allclose(
@@ -131,7 +131,7 @@ def test_the_first_of_the_best_trees_is_the_best():
         grammar = random_grammar(rng, 2)
         words, cells = [random_words(rng, grammar, 4)[0]], everything(grammar, 4)
         given_ = list("abcd"), ["x", "", "y", ""], words, Product.of(grammar), cells
-        trees = listing.best_trees(*given_, 7)
+        trees = derivation_lists.best_trees(*given_, 7)
         assert trees[0].tree == best_tree(*given_, "max-rule")[0]
         assert len({str(one.tree) for one in trees}) == len(trees)
         assert [one.score for one in trees] == sorted((one.score for one in trees), reverse=True)
@@ -142,15 +142,19 @@ def test_a_sentence_without_trees_has_none():
     grammar = random_grammar(rng, 2)
     words = [np.zeros((2, int(grammar.first[grammar.n_tags])))]
     given_ = list("ab"), [""] * 2, words, Product.of(grammar), everything(grammar, 2)
-    assert listing.best_trees(*given_, 3) == []
-    assert listing.drawn_trees(*given_, 3, rng) == []
+    assert derivation_lists.best_trees(*given_, 3) == []
+    assert derivation_lists.drawn_trees(*given_, 3, rng) == []
 
 
 def test_long_sentences_are_listed_without_recursion():
     rng = np.random.default_rng(3)
     grammar = random_grammar(rng, 1)
     words, _ = random_words(rng, grammar, 60)
-    trees = listing.best_trees(["w"] * 60, [""] * 60, [words], Product.of(grammar), everything(grammar, 60), 20)
+    trees = derivation_lists.best_trees(
+        ["w"] * 60, [""] * 60, [words], Product.of(grammar), everything(grammar, 60), 20
+    )
     assert len(trees) == 20
-    drawn = listing.drawn_trees(["w"] * 60, [""] * 60, [words], Product.of(grammar), everything(grammar, 60), 5, rng)
+    drawn = derivation_lists.drawn_trees(
+        ["w"] * 60, [""] * 60, [words], Product.of(grammar), everything(grammar, 60), 5, rng
+    )
     assert all(math.isfinite(one.log_probability) and len(one.tree.words()) == 60 for one in drawn)

@@ -20,7 +20,7 @@ from aligntools.api.align import check_files
 from aligntools.api.align.checking import FoundSpan, PairCheck
 from aligntools.formats.annotation import class_lists, conll, mkcls_files, tag_lists, tag_sets, tagged
 from aligntools.formats.annotation.conll_tokens import expanded, surface_of
-from aligntools.formats.links import findings, giza, giza_reading, giza_tables, glossaries, link_probabilities, pharaoh
+from aligntools.formats.links import findings, giza, giza_files, giza_tables, glossaries, link_probabilities, pharaoh
 from aligntools.formats.links import priors as priors_files
 from aligntools.formats.links.goldlinks import read_gold
 from aligntools.formats.links.ttable import read_ttable, read_vocabulary
@@ -238,7 +238,7 @@ def _mkcls(path, text):
 def _giza_classes(path, text):
     own = text.distinct()
     giza_tables.write_classes(path, own, np.arange(1, len(own) + 1))
-    return set(own), set(giza_reading.read_word_classes(path))
+    return set(own), set(giza_files.read_word_classes(path))
 
 
 def _vcb(path, text):

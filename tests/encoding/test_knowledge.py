@@ -11,8 +11,8 @@ import pytest
 from aligntools.aligning.contrastive import evidence
 from aligntools.encoding import encoder as encoders
 from aligntools.encoding import knowledge
-from aligntools.encoding.mapping import WordMap
 from aligntools.encoding.settings import SAMPLE, WHOLE, EncoderSettings
+from aligntools.encoding.word_map import WordMap
 from aligntools.formats.models.modelfile import read_model
 from aligntools.formats.text.bitext import read_bitext
 from aligntools.formats.text.memory_text import TextLines

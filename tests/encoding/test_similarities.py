@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.encoding import mapping, similarities
+from aligntools.encoding import similarities, word_map
 from tests import naive_encoding
 
 
@@ -52,15 +52,19 @@ def test_words_without_a_state():
 
 def pair(rng, n, m, width=6):
     links = (rng.random((n, m)) < 0.3) * rng.choice([0.5, 1.0], (n, m))
-    return mapping.Linked(states(rng, n, width)[0], states(rng, m, width)[0], links.astype(np.float32))
+    return word_map.Linked(states(rng, n, width)[0], states(rng, m, width)[0], links.astype(np.float32))
 
 
 def test_the_loss_and_its_derivative():
     rng = np.random.default_rng(4)
-    pairs = [pair(rng, 4, 5), pair(rng, 3, 2), mapping.Linked(*(2 * [states(rng, 2)[0]]), np.zeros((2, 2), np.float32))]
+    pairs = [
+        pair(rng, 4, 5),
+        pair(rng, 3, 2),
+        word_map.Linked(*(2 * [states(rng, 2)[0]]), np.zeros((2, 2), np.float32)),
+    ]
     matrix = np.eye(6) + 0.2 * rng.standard_normal((6, 6))
-    exact = [mapping.Linked(p.source.astype(float), p.target.astype(float), p.links.astype(float)) for p in pairs]
-    total, derivative, words = mapping.loss(matrix, exact, 4.0)
+    exact = [word_map.Linked(p.source.astype(float), p.target.astype(float), p.links.astype(float)) for p in pairs]
+    total, derivative, words = word_map.loss(matrix, exact, 4.0)
     naive = sum(
         naive_encoding.cross_entropy(p.source.tolist(), p.target.tolist(), p.links.tolist(), matrix.tolist(), 4.0, 0.5)
         for p in exact
@@ -70,7 +74,7 @@ def test_the_loss_and_its_derivative():
     for i, j in [(0, 0), (2, 5), (5, 1), (3, 3)]:
         moved = np.zeros((6, 6))
         moved[i, j] = 1e-5
-        change = mapping.loss(matrix + moved, exact, 4.0)[0] - mapping.loss(matrix - moved, exact, 4.0)[0]
+        change = word_map.loss(matrix + moved, exact, 4.0)[0] - word_map.loss(matrix - moved, exact, 4.0)[0]
         assert derivative[i, j] == pytest.approx(change / 2e-5, rel=1e-4, abs=1e-6)
 
 
@@ -81,23 +85,23 @@ def test_a_turned_language_is_learned():
     for _ in range(120):
         shared = rng.standard_normal((6, 8))
         sides = [np.concatenate([shared, 2 * rng.standard_normal((6, 8))], 1).astype(np.float32) for _ in range(2)]
-        pairs.append(mapping.Linked(*sides, np.eye(6, dtype=np.float32)))
-    found = mapping.learn(pairs[:100], passes=12, rate=1e-2)
-    before, after = (mapping.loss(m, pairs[100:])[0] for m in (np.eye(16, dtype=np.float32), found))
+        pairs.append(word_map.Linked(*sides, np.eye(6, dtype=np.float32)))
+    found = word_map.learn(pairs[:100], passes=12, rate=1e-2)
+    before, after = (word_map.loss(m, pairs[100:])[0] for m in (np.eye(16, dtype=np.float32), found))
     assert after < 0.5 * before
-    assert found.tobytes() == mapping.learn(pairs[:100], passes=12, rate=1e-2).tobytes()
+    assert found.tobytes() == word_map.learn(pairs[:100], passes=12, rate=1e-2).tobytes()
 
 
 def test_a_map_is_kept_in_sixteen_bits():
     rng = np.random.default_rng(6)
-    first = mapping.WordMap((6, 7), rng.standard_normal((2, 6, 6)).astype(np.float32))
-    again = mapping.WordMap.from_parts(*first.parts())
+    first = word_map.WordMap((6, 7), rng.standard_normal((2, 6, 6)).astype(np.float32))
+    again = word_map.WordMap.from_parts(*first.parts())
     assert again.layers == (6, 7)
     np.testing.assert_allclose(again.matrices, first.matrices, atol=2e-3)
     np.testing.assert_allclose(first(states(rng, 3, 6, 2)).shape, (2, 3, 6))
     header, arrays = first.parts()
     for wrong in ({"layers": [6]}, {"layers": ["x", 7]}, {}):
         with pytest.raises((ValueError, KeyError)):
-            mapping.WordMap.from_parts(wrong, arrays)
+            word_map.WordMap.from_parts(wrong, arrays)
     with pytest.raises(ValueError, match="matrices"):
-        mapping.WordMap.from_parts(header, {"matrices": np.zeros((2, 6, 5))})
+        word_map.WordMap.from_parts(header, {"matrices": np.zeros((2, 6, 5))})

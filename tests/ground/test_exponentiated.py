@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.ground.exponentiated import Family, climb
+from aligntools.ground.exponentiated_gradient import Family, climb
 
 counts = st.lists(st.lists(st.floats(0.05, 50), min_size=3, max_size=3), min_size=1, max_size=4)
 

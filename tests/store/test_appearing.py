@@ -14,7 +14,7 @@ from aligntools.formats.models.modelfile import write_model
 from aligntools.formats.opening import files
 from aligntools.ground import system
 from aligntools.ground.errors import DataError
-from aligntools.store import appearing
+from aligntools.store import atomic_write
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def calls(monkeypatch):
             os, name, lambda first, *rest: (seen.append((name, os.stat(first).st_ino)), real(first, *rest))[1]
         )
 
-    monkeypatch.setattr(appearing, "SYNC", True)
+    monkeypatch.setattr(atomic_write, "SYNC", True)
     note("fsync")
     note("replace")
     return seen
@@ -48,14 +48,14 @@ def test_a_file_is_on_the_disk_before_it_takes_its_name_and_then_the_name_is(tmp
 
 
 def test_without_care_for_power_cuts(tmp_path, calls, monkeypatch):
-    monkeypatch.setattr(appearing, "SYNC", False)
+    monkeypatch.setattr(atomic_write, "SYNC", False)
     write(tmp_path / "x")
     assert [name for name, _ in calls] == ["replace"]
 
 
 def test_files_that_belong_together_appear_at_the_end_in_their_order(tmp_path, calls):
     names = [tmp_path / name for name in ("log", "model", "out")]
-    with appearing.together(names):
+    with atomic_write.together(names):
         for path in reversed(names):
             write(path)
         write(tmp_path / "other")
@@ -72,7 +72,7 @@ def test_files_that_belong_together_do_not_appear_when_one_fails(tmp_path):
     names[0].write_bytes(b"old")
 
     def fail():
-        with appearing.together(names):
+        with atomic_write.together(names):
             write(names[0])
             write(names[1])
             raise KeyboardInterrupt
@@ -93,7 +93,7 @@ def test_a_signal_between_two_names_does_not_part_the_files(tmp_path, monkeypatc
         raise KeyboardInterrupt
 
     def stop():
-        with appearing.together(names):
+        with atomic_write.together(names):
             for path in names:
                 write(path)
             monkeypatch.setattr(os, "replace", interrupted)
@@ -105,7 +105,7 @@ def test_a_signal_between_two_names_does_not_part_the_files(tmp_path, monkeypatc
 
 def test_a_name_that_was_taken_meanwhile_is_one_error(tmp_path):
     def fail():
-        with appearing.together([tmp_path / "x"]):
+        with atomic_write.together([tmp_path / "x"]):
             write(tmp_path / "x")
             (tmp_path / "x").mkdir()
 
@@ -136,14 +136,14 @@ def test_only_what_dead_runs_left_is_a_leftover(tmp_path):
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         process.stdout.readline()
         assert len(os.listdir(tmp_path)) == 1
-        assert appearing.leftovers(tmp_path / "out") == []  # it lives
+        assert atomic_write.leftovers(tmp_path / "out") == []  # it lives
         process.send_signal(signal.SIGKILL)
-    (left,) = appearing.leftovers(tmp_path / "out")
+    (left,) = atomic_write.leftovers(tmp_path / "out")
     assert (left.process, left.size, left.host) == (process.pid, 4, os.uname().nodename)
     assert os.path.basename(left.name) == os.listdir(tmp_path)[0]
     (tmp_path / ".out.scores.1@h.12345678.part").touch()  # another output's
-    assert len(appearing.leftovers(tmp_path / "out")) == 1
-    assert appearing.leftovers(tmp_path / "missing" / "out") == []
+    assert len(atomic_write.leftovers(tmp_path / "out")) == 1
+    assert atomic_write.leftovers(tmp_path / "missing" / "out") == []
 
 
 def test_file_systems_without_locks(tmp_path, monkeypatch):
@@ -151,10 +151,10 @@ def test_file_systems_without_locks(tmp_path, monkeypatch):
         raise OSError(95, "Operation not supported")
 
     (tmp_path / ".x.1@h.12345678.part").touch()
-    assert len(appearing.leftovers(tmp_path / "x")) == 1
+    assert len(atomic_write.leftovers(tmp_path / "x")) == 1
     monkeypatch.setattr(fcntl, "flock", refuse)
     write(tmp_path / "x")
-    assert appearing.leftovers(tmp_path / "x") == []
+    assert atomic_write.leftovers(tmp_path / "x") == []
 
 
 def mode_of(path):
@@ -167,7 +167,7 @@ def write_as_model(path):
 
 def write_as_library(path):
     """As a library does that makes a file of its own and renames it."""
-    with appearing.appearing(path) as part:
+    with atomic_write.appearing(path) as part:
         with open(f"{part}.own", "wb") as file:
             file.write(b"x")
         os.replace(f"{part}.own", part)
@@ -231,7 +231,7 @@ def test_files_that_wait_for_each_other_keep_the_modes_of_what_they_replace(tmp_
     names = [tmp_path / name for name in ("log", "model")]
     for path in names:
         path.touch(0o600)
-    with appearing.together(names):
+    with atomic_write.together(names):
         write(names[0])
         write_as_model(names[1])
     assert [mode_of(path) for path in names] == [0o600, 0o600]
@@ -246,7 +246,7 @@ def test_the_mode_behind_a_link_is_kept(tmp_path):
 
 def test_nobody_else_reads_what_will_replace_a_private_file(tmp_path):
     (tmp_path / "x").touch(0o600)
-    with appearing.appearing(tmp_path / "x") as part:
+    with atomic_write.appearing(tmp_path / "x") as part:
         assert mode_of(part) == 0o600
 
 
@@ -254,7 +254,7 @@ def test_a_new_file_has_the_mode_that_the_umask_leaves(tmp_path):
     before = os.umask(0o027)
     try:
         write(tmp_path / "x")
-        with appearing.appearing(tmp_path / "program", executable=True):
+        with atomic_write.appearing(tmp_path / "program", executable=True):
             pass
     finally:
         os.umask(before)

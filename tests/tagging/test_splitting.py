@@ -10,7 +10,7 @@ from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import expanded, surface_of
 from aligntools.formats.annotation.tagged import parse_text
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.tagging.splitting import Splitter
+from aligntools.tagging.state_splits import Splitter
 from tests.cli.running import fails, run
 
 

@@ -16,7 +16,7 @@ from aligntools.ground.processes import Processes
 from aligntools.store.disk_arrays import ArrayStore
 from aligntools.store.stores import Store
 from aligntools.translating.lm import counting_parts as parts
-from aligntools.translating.lm.counting import count
+from aligntools.translating.lm.ngram_counts import count
 from tests.ground.dying import Dying
 from tests.places import ROOT
 

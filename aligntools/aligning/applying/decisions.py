@@ -11,7 +11,7 @@ import numpy as np
 
 from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.applier import Applier, Posteriors, decide
-from aligntools.aligning.applying.decided import Decided
+from aligntools.aligning.applying.link_blocks import Decided
 from aligntools.aligning.links.symmetrize import symmetrize
 from aligntools.aligning.settings import Decisions
 from aligntools.formats.links.pharaoh import Links

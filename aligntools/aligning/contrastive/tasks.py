@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from aligntools.aligning.applying.applier import decide
-from aligntools.aligning.applying.decided import Decided
 from aligntools.aligning.applying.decisions import Decider, link_posteriors
 from aligntools.aligning.applying.kernels_decoding import JOINT
+from aligntools.aligning.applying.link_blocks import Decided
 from aligntools.aligning.contrastive import features as names
+from aligntools.aligning.contrastive import gold_learning
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive import supervised
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks, concatenate, empty
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.evidence import firm, with_readings
@@ -83,7 +83,7 @@ class LearningPlan:
         give.
     threshold: Of the base model's own decision.
     network: For the feature ``trees``, if it is active.
-    penalty: With gold links and minimum risk, of the distance from the start; see `supervised.risk`.
+    penalty: With gold links and minimum risk, of the distance from the start; see `gold_learning.risk`.
     """
 
     active: np.ndarray
@@ -95,7 +95,7 @@ class LearningPlan:
     learning: WeightLearning = WeightLearning()  # noqa: RUF009
     search: SearchSettings = SearchSettings()  # noqa: RUF009
     network: LinkNetwork | None = None
-    penalty: float = supervised.PENALTY
+    penalty: float = gold_learning.PENALTY
 
 
 def draw(bitexts: Sequence[Bitext], sentences: int, seed: int) -> list[np.ndarray]:
@@ -205,7 +205,7 @@ def learn_from_gold(
     evidence: Sequence[GivenLinks] = (),
     tables: Sequence[np.ndarray] = (),
 ) -> GoldLearning:
-    """Learn weights from gold alignments of a text's sentence pairs; see `supervised.train_supervised`.
+    """Learn weights from gold alignments of a text's sentence pairs; see `gold_learning.train_supervised`.
 
     evidence: Other aligners' links of the same sentences.
     tables (sequence of float64 [evidence.READINGS]): What the readings of each of them are worth; the plan has the
@@ -226,11 +226,13 @@ def learn_from_gold(
         part = _part(gold, np.arange(at, at + len(offsets) - 1))
         at += len(offsets) - 1
         totals += _counts(pairs, offsets, part)
-    base = float(supervised.aer(totals, n_sure))
-    files = [float(supervised.aer(_counts(x.links.pairs, x.links.offsets, gold), n_sure)) for x in map(firm, evidence)]
+    base = float(gold_learning.aer(totals, n_sure))
+    files = [
+        float(gold_learning.aer(_counts(x.links.pairs, x.links.offsets, gold), n_sure)) for x in map(firm, evidence)
+    ]
 
     def train(sentences: np.ndarray, tell: Report | None = None) -> np.ndarray:
-        return supervised.train_supervised(
+        return gold_learning.train_supervised(
             _sentences(candidates, sentences),
             _part(gold, sentences),
             plan.start,
@@ -254,9 +256,9 @@ def learn_from_gold(
         for held in np.array_split(order, folds):
             held = np.sort(held)
             totals += counts(train(np.setdiff1d(everything, held)), held)
-        validated = float(supervised.aer(totals, n_sure))
+        validated = float(gold_learning.aer(totals, n_sure))
     learned = train(everything, report)
-    fitted = float(supervised.aer(counts(learned, everything), n_sure))
+    fitted = float(gold_learning.aer(counts(learned, everything), n_sure))
     about = {"from": "gold", "method": method, "pairs": len(candidates)}
     weights = Weights(learned, plan.active, plan.search, about, tuple(tables), plan.network)
     return GoldLearning(weights, base, fitted, validated, files)
@@ -299,7 +301,7 @@ def learning_plan(features: str, start: str | ContrastiveStart = USUAL, **others
     weights = np.where(active, own.weights, 0.0)
     if not weights.any():
         raise UsageProblem("this start has no weight for these features; add trees to them, or take the start 'paper'")
-    others = {"penalty": supervised.NETWORK_PENALTY} | others
+    others = {"penalty": gold_learning.NETWORK_PENALTY} | others
     return LearningPlan(active, weights, network=own.network, **others)
 
 

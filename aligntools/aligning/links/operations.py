@@ -98,7 +98,7 @@ def combine(
     """Read one or two alignment files block by block, apply an operation, write the result.
 
     name: One of `OPERATIONS`.
-    paths, output, settings, check: As `aligntools.api.convert.combining.combine_files` takes them.
+    paths, output, settings, check: As `aligntools.api.convert.combination.combine_files` takes them.
     through: Given the links of the result, block by block, and the number of the first line; returns what is written.
     Raises UsageProblem when these do not go together. Raises MismatchedLines after the lines that have a counterpart.
     Raises DataError for a line that cannot be read or a link out of range.

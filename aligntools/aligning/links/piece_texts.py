@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aligntools.aligning.links.mismatched import Mismatched, without_links
+from aligntools.aligning.links.mismatches import Mismatched, without_links
 from aligntools.aligning.links.units import remapped
 from aligntools.formats.links.pharaoh import Links, check_range
 from aligntools.formats.text.raw_pairs import RawPairs

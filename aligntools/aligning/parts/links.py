@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from aligntools.aligning.applying.applier import CHUNK_CELLS, Applier
-from aligntools.aligning.applying.decided import Decided, joined
 from aligntools.aligning.applying.decisions import decided
+from aligntools.aligning.applying.link_blocks import Decided, joined
 from aligntools.aligning.contrastive import tasks
 from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
 from aligntools.aligning.contrastive.settings import ContrastiveSettings

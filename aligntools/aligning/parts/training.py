@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
-from aligntools.aligning.applying.decided import Decided
+from aligntools.aligning.applying.link_blocks import Decided
 from aligntools.aligning.models.registry import kind_of, kinds
 from aligntools.aligning.parts import given_pairs, links, passes, table, words
 from aligntools.aligning.parts.jobs import JobRunner, ViewRunner

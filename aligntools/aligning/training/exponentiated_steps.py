@@ -1,7 +1,7 @@
 """Steps of exponentiated gradient with adaptive rates, for tables of millions of numbers and for a single number.
 
-The rules are those of `aligntools.ground.exponentiated`. To save memory numbers are float32, four for each entry and
-direction: a table has tens of millions of entries.
+The rules are those of `aligntools.ground.exponentiated_gradient`. To save memory numbers are float32, four for each
+entry and direction: a table has tens of millions of entries.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import numpy as np
 from aligntools.aligning.models.diagonal_series import TENSION_RANGE
 from aligntools.aligning.training import kernels_reconstruction as km
 from aligntools.formats.text.corpus import Side
-from aligntools.ground.exponentiated import GROWTH, HALVINGS, RATE_LIMIT, STEP
+from aligntools.ground.exponentiated_gradient import GROWTH, HALVINGS, RATE_LIMIT, STEP
 
 #: Least probability of a pair of words.
 LEAST = 1e-12

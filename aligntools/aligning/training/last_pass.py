@@ -10,8 +10,8 @@ import numpy as np
 
 from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.applier import Posteriors
-from aligntools.aligning.applying.decided import Decided
 from aligntools.aligning.applying.decisions import Decider
+from aligntools.aligning.applying.link_blocks import Decided
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.models.sampled_links import LinkCandidates
 from aligntools.aligning.settings import MEDIUM, Decisions, ResolvedSettings

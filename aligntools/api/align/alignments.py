@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.aligning.applying.decided import Decided, joined
+from aligntools.aligning.applying.link_blocks import Decided, joined
 from aligntools.api.given.sentences import words_of
 from aligntools.api.given.texts import Sentence
 

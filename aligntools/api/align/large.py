@@ -160,7 +160,7 @@ class PartsRun:
     def _check_memory(self) -> None:
         """Refuse a bound that cannot be kept, before any work."""
         from aligntools.aligning.parts import memory
-        from aligntools.aligning.parts.planning import estimate_text
+        from aligntools.aligning.parts.plans import estimate_text
         from aligntools.ground import memory as bounds
 
         begun = self._take_begun()
@@ -224,7 +224,7 @@ class PartsRun:
 
     def plan(self, pool: "Pool", clock: Callable[[], float]) -> list[str]:
         """Return what the work would take, in lines for a person; a sample is aligned, and timed by ``clock``."""
-        from aligntools.aligning.parts.planning import plan_lines
+        from aligntools.aligning.parts.plans import plan_lines
 
         if not all(_regular(path) for one in self.inputs for path in one.values()):
             raise UsageProblem("`plan` needs files: it looks at their beginning, and a pipe cannot be read again")
@@ -341,7 +341,7 @@ def seems_too_large(texts: list[str], settings: AlignerSettings, languages: str 
         return False
     if not kind_of(settings.trained).in_parts:
         return False
-    from aligntools.aligning.parts.planning import seems_too_large as seems
+    from aligntools.aligning.parts.plans import seems_too_large as seems
 
     names = ("joint",) if len(texts) == 1 else ("source", "target")
     return seems([dict(zip(names, texts, strict=True))], settings, languages)

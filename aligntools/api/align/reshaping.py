@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.aligning.links.mismatched import Mismatched, without_links
+from aligntools.aligning.links.mismatches import Mismatched, without_links
 from aligntools.aligning.links.units import remapped
 from aligntools.api.align.alignments import Alignments
 from aligntools.formats.links.pharaoh import Links, check_range

@@ -7,7 +7,7 @@ from aligntools.aligning.settings import Decisions
 from aligntools.api.align.alignments import Alignments
 
 if TYPE_CHECKING:
-    from aligntools.aligning.applying.decided import Decided
+    from aligntools.aligning.applying.link_blocks import Decided
     from aligntools.aligning.training.last_pass import LastPass
     from aligntools.formats.text.corpus import Skipped
 

@@ -125,7 +125,7 @@ def _given(
     scheme: Scheme,
     split: Split | None,
 ) -> "tuple[Links, list[Cut]]":
-    from aligntools.aligning.links.mismatched import Mismatched
+    from aligntools.aligning.links.mismatches import Mismatched
     from aligntools.aligning.links.piece_texts import cut_of, scheme_of, spelled, tell
 
     links = links_of(alignments)

@@ -27,7 +27,7 @@ from aligntools.ground.running import Run
 from aligntools.words.normal_forms import in_form
 
 if TYPE_CHECKING:
-    from aligntools.constituents.listing import ScoredTree
+    from aligntools.constituents.derivation_lists import ScoredTree
     from aligntools.constituents.model import ConstituentModel, ParsedTrees
     from aligntools.ground.parallel import Pool
     from aligntools.viewing.models import ModelView
@@ -309,7 +309,7 @@ def train_grammar(
 
 def _trees_of(treebanks: Any, functions: bool) -> tuple[list[Tree], int, str]:
     """Return the trees to learn from, how many were empty, and what messages call the first treebank."""
-    from aligntools.constituents.binarizing import without_repeats
+    from aligntools.constituents.binarization import without_repeats
     from aligntools.formats.annotation.brackets import plain_trees
 
     banks = [treebanks] if isinstance(treebanks, str | os.PathLike) else list(treebanks)

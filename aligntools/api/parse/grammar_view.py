@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aligntools.constituents.describing import described
+from aligntools.constituents.summary import described
 from aligntools.viewing.models import ModelView
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from aligntools.parsing.describing import described
-from aligntools.parsing.unsupervised.describing import described as described_valence
+from aligntools.parsing.summary import described
 from aligntools.parsing.unsupervised.model import ValenceModel
+from aligntools.parsing.unsupervised.summary import described as described_valence
 from aligntools.viewing.models import ModelView
 
 if TYPE_CHECKING:

@@ -187,9 +187,9 @@ class Parser(Annotator, ShownAsModel):
 
     @classmethod
     def _of_file(cls, path: PathLike, verify: bool) -> "Parser":
-        from aligntools.parsing import loading
+        from aligntools.parsing import model_files
 
-        return cls(loading.load(path, verify))
+        return cls(model_files.load(path, verify))
 
     @property
     def n_features(self) -> int:

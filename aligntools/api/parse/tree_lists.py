@@ -14,7 +14,7 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
-    from aligntools.constituents.listing import ScoredTree
+    from aligntools.constituents.derivation_lists import ScoredTree
 
 #: Sentences that are looked at a time.
 PART = 200

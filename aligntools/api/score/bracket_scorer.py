@@ -13,8 +13,8 @@ from aligntools.api.score.scorers import Scorer
 from aligntools.formats.annotation.brackets import Tree, are_named, plain_trees
 from aligntools.ground.errors import DataError
 from aligntools.metrics.brackets import Bracketing, BracketScore
-from aligntools.metrics.fitting import check_words
 from aligntools.metrics.settings import BracketScoring
+from aligntools.metrics.text_match import check_words
 
 _log = logging.getLogger("aligntools")
 

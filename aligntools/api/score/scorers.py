@@ -35,10 +35,10 @@ from aligntools.metrics.aer import Aer, AerScore
 from aligntools.metrics.attachment import Attachment, DependencyTrees, TreeScore
 from aligntools.metrics.base import Score
 from aligntools.metrics.bleu import Bleu, BleuScore, Segments
-from aligntools.metrics.fitting import check_words, shown
 from aligntools.metrics.segmentation import align_words
 from aligntools.metrics.settings import AlignmentScoring, TagScoring, TranslationScoring, TreeScoring
 from aligntools.metrics.tags import TagAccuracy, TagScore
+from aligntools.metrics.text_match import check_words, shown
 from aligntools.words.vocabulary import split_words
 from aligntools.words.white_space import WhiteSpace, as_spaces, explained_by, has_others
 

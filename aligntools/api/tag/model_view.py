@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from aligntools.tagging.describing import described
+from aligntools.tagging.summary import described
 from aligntools.viewing.models import ModelView, WordList
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from aligntools.formats.annotation.conll_tokens import surface_of
 from aligntools.formats.annotation.tagged import Tokens, filled_column
 from aligntools.formats.text.reading import TagReading
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.tagging.splitting import JOIN, Splitter
+from aligntools.tagging.state_splits import JOIN, Splitter
 
 
 def read_surface(text: object, reading: TagReading) -> tuple[Tokens, Splitter]:

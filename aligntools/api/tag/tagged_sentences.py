@@ -20,7 +20,7 @@ from aligntools.formats.annotation.tagged import format_tagged
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.tagging.settings import TagWriting
-from aligntools.tagging.splitting import JOIN, Splitter
+from aligntools.tagging.state_splits import JOIN, Splitter
 
 #: Columns of CoNLL that say together what a word's tag is.
 _log = logging.getLogger("aligntools")

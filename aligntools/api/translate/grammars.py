@@ -12,7 +12,7 @@ from aligntools.api.given.keywords import LoadingKeywords, PairReadingKeywords, 
 from aligntools.api.given.sentences import PathLike, Text, lines_of, side_of
 from aligntools.api.given.translation_keywords import ExtractionKeywords, GrammarFilterKeywords
 from aligntools.api.running.progress import Progress, Step, reporter
-from aligntools.api.translate.extracting import AlignmentsInput, extraction_of, parts_of, whole_of
+from aligntools.api.translate.extraction import AlignmentsInput, extraction_of, parts_of, whole_of
 from aligntools.api.views.showing import ShownAsModel
 from aligntools.formats.text.reading import Loading, PairReading, Splitting
 from aligntools.ground.declaring import Given, taking

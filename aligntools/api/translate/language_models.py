@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from aligntools.formats.text.numbered_text import LineSource
     from aligntools.ground.parallel import Pool
     from aligntools.store.disk_arrays import ArrayStore
-    from aligntools.translating.lm.counting import NgramCounts
     from aligntools.translating.lm.kneser_ney import Discounts, Estimate
     from aligntools.translating.lm.language_model import NgramModel, WordScores
     from aligntools.translating.lm.language_model import Perplexity as Perplexity
+    from aligntools.translating.lm.ngram_counts import NgramCounts
     from aligntools.viewing.models import ModelView
 
 _log = logging.getLogger("aligntools")
@@ -394,7 +394,7 @@ def _counted(
     sources: "list[LineSource]", settings: LanguageModelSettings, run: Run, pool: "Pool"
 ) -> "tuple[NgramCounts, ArrayStore]":
     """Count the n-grams of texts in this process."""
-    from aligntools.translating.lm.counting import count
+    from aligntools.translating.lm.ngram_counts import count
 
     store, s = _tables(run), settings
     return count(sources, s.order, store, lowercase=s.lowercase, skip_symbols=s.skip_symbols), store

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from aligntools.api.convert.combining import OPERATIONS, MismatchedLines, combine_files
+from aligntools.api.convert.combination import OPERATIONS, MismatchedLines, combine_files
 from aligntools.cli.placing import Named, check
 from aligntools.ground.errors import harmless
 

@@ -11,7 +11,7 @@ import click
 
 from aligntools import AlignerSettings
 from aligntools.api.align.fast_align_form import ByTable, FastAlignForm, sides_of, symmetrized_line
-from aligntools.api.convert.combining import OPERATIONS
+from aligntools.api.convert.combination import OPERATIONS
 from aligntools.cli.placing import Named, check
 from aligntools.formats.opening import files
 from aligntools.ground.declaring import range_of

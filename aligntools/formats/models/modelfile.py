@@ -19,7 +19,7 @@ from aligntools.formats.opening.json_text import in_words, parse_json
 from aligntools.ground import system
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.ground.ranges import Range, shown
-from aligntools.store import appearing, tensors
+from aligntools.store import atomic_write, tensors
 from aligntools.words.vocabulary import Vocabulary
 
 # Checksums of model files, by which damage is noticed: a copy that broke off, a bit that a disk or memory flipped.
@@ -154,7 +154,7 @@ def write_model(
             out.write(sealed(b"".join(tensors.blocks(arrays, text))))
         return
     try:
-        with appearing.appearing(path) as part:
+        with atomic_write.appearing(path) as part:
             tensors.write(part, arrays, text)
             seal(part)
     except OSError as error:

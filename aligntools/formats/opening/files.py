@@ -24,7 +24,7 @@ from aligntools.formats.opening.recognizing import (
     zstandard_of,
 )
 from aligntools.ground.errors import DataError
-from aligntools.store import appearing
+from aligntools.store import atomic_write
 
 _LOOK = 1 << 16  # bytes read at a time to find the ends of lines
 
@@ -282,7 +282,7 @@ def _writing(path: str | os.PathLike[str], appears: bool, exact: bool = False) -
     foreign: OSError | None = None  # what else fails meanwhile is not this file's
     try:
         with (
-            appearing.appearing(path) if appears else contextlib.nullcontext(path) as name,
+            atomic_write.appearing(path) if appears else contextlib.nullcontext(path) as name,
             open(name, "r+b" if appears else "wb") as raw,
             _compressor(path, raw) as out,
         ):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aligntools.formats.links import giza_reading as reading
+from aligntools.formats.links import giza_files as reading
 from aligntools.formats.links.giza_tables import JUMPS
 from aligntools.formats.opening.recognizing import SUFFIXES, suffix_of
 from aligntools.formats.text.giza_numbers import read_vcb

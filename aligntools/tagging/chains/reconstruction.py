@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aligntools.ground.exponentiated import Family, climb
+from aligntools.ground.exponentiated_gradient import Family, climb
 from aligntools.tagging.chains.chain import as_distributions, expected_counts, from_distributions
 from aligntools.tagging.settings import InductionSettings
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from aligntools.formats.translation.grammar import GrammarRules
 from aligntools.ground.parallel import Pool, balanced_blocks, over
-from aligntools.translating.decoding import forced, kernels_forest
+from aligntools.translating.decoding import forced_decoding, kernels_forest
 from aligntools.translating.decoding import kernels_decoder as kernels
 from aligntools.translating.decoding.kernels_tables import ForestArrays, Reached
 from aligntools.translating.decoding.lattice_search import EncodedText as EncodedText
@@ -230,14 +230,14 @@ class System:
         """
         lm_ids, prepared, words = self._lm_ids(sentences), self._prepared, np.ascontiguousarray(words, np.int32)
         if prepared.index is None:
-            prepared.index = forced.RuleIndex.of(self.grammar)
+            prepared.index = forced_decoding.RuleIndex.of(self.grammar)
         model, index = prepared.model._replace(ids=lm_ids), prepared.index
 
         def hypergraph(workspace: Workspace, begin: int, end: int) -> Hypergraph:
             if begin == end:
                 return _blank()
             k, part = int(np.searchsorted(sentences.offsets, begin, "right")) - 1, slice(begin, end)
-            goal = forced.derive(
+            goal = forced_decoding.derive(
                 sentences.tokens[part],
                 sentences.passed[part],
                 words[offsets[k] : offsets[k + 1]],

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.formats.translation.grammar import GrammarRules
-from aligntools.translating.decoding import forced, kernels_state
+from aligntools.translating.decoding import forced_decoding, kernels_state
 from aligntools.translating.decoding import kernels_decoder as kernels
 from aligntools.translating.decoding.kernels_tables import ModelTables, RuleFeatures, RuleTables, empty_context
 from aligntools.translating.decoding.workspace import Workspace
@@ -47,7 +47,7 @@ class PreparedSystem:
     model: ModelTables
     order: int
     workspaces: list[Workspace] = field(default_factory=list)
-    index: forced.RuleIndex | None = None
+    index: forced_decoding.RuleIndex | None = None
 
     @property
     def rules(self) -> int:

@@ -16,8 +16,8 @@ import numpy as np
 
 from aligntools.ground.parallel import Pool
 from aligntools.store.disk_arrays import ArrayStore
-from aligntools.translating.lm.counting import NgramCounts, Sorter, in_steps
 from aligntools.translating.lm.language_model import BEGIN
+from aligntools.translating.lm.ngram_counts import NgramCounts, Sorter, in_steps
 from aligntools.words.vocabulary import Vocabulary
 
 #: Discounts of an order whose own cannot be computed, for adjusted counts 1, 2, and 3 and more (lmplz's).

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.aligning.contrastive import features, supervised
+from aligntools.aligning.contrastive import features, gold_learning
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import Method
@@ -20,7 +20,7 @@ from tests.naive_contrastive import NAMES
 
 def random_lists(rng, sentences=4, most=6, active=3):
     sizes = rng.integers(1, most + 1, sentences)
-    return supervised.TrainingLists(
+    return gold_learning.TrainingLists(
         [rng.normal(size=(n, active)) for n in sizes],
         [rng.integers(0, 5, (n, 3)).astype(float) for n in sizes],
         rng.integers(1, 6, sentences).astype(float),
@@ -35,7 +35,7 @@ def error_at(lists, weights):
 def errors_at(lists, weights):
     """Return the same for each row of weights."""
     totals = sum(c[np.argmax(f @ weights.T, 0)] for f, c in zip(lists.features, lists.counts, strict=True))
-    return [float(supervised.aer(total, lists.n_sure.sum())) for total in totals]
+    return [float(gold_learning.aer(total, lists.n_sure.sum())) for total in totals]
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -43,7 +43,7 @@ def test_a_line_search_finds_the_lowest_error_of_the_line(seed):
     rng = np.random.default_rng(seed)
     lists = random_lists(rng)
     weights, direction = rng.normal(size=3), rng.normal(size=3)
-    step, error = supervised.line_search(lists, weights, direction)
+    step, error = gold_learning.line_search(lists, weights, direction)
     assert error_at(lists, weights + step * direction) == pytest.approx(error)
     tried = errors_at(lists, weights + np.linspace(-30, 30, 3001)[:, None] * direction)
     assert error <= min(tried) + 1e-9
@@ -53,32 +53,32 @@ def test_a_line_search_finds_the_lowest_error_of_the_line(seed):
 def test_the_gradient_of_the_risk(seed, penalty):
     rng = np.random.default_rng(seed)
     lists, start, weights = random_lists(rng), rng.normal(size=3), rng.normal(size=3)
-    packed, penalty = supervised.pack(lists), np.array(penalty)
-    _, gradient = supervised.risk(weights, packed, start, penalty)
+    packed, penalty = gold_learning.pack(lists), np.array(penalty)
+    _, gradient = gold_learning.risk(weights, packed, start, penalty)
     for k, step in enumerate(np.eye(3) * 1e-5):
-        up, down = (supervised.risk(weights + s * step, packed, start, penalty)[0] for s in (1, -1))
+        up, down = (gold_learning.risk(weights + s * step, packed, start, penalty)[0] for s in (1, -1))
         assert (up - down) / 2e-5 == pytest.approx(gradient[k], rel=1e-6, abs=1e-8)
 
 
 def test_a_large_penalty_keeps_features_at_the_start_but_not_other_aligners_links():
     rng = np.random.default_rng(5)
     lists, start = random_lists(rng), np.zeros(3)
-    free = supervised.minimum_risk(lists, start, 1e-3)
-    held = supervised.minimum_risk(lists, start, np.array([1e6, 1e6, 1e-3]))
+    free = gold_learning.minimum_risk(lists, start, 1e-3)
+    held = gold_learning.minimum_risk(lists, start, np.array([1e6, 1e6, 1e-3]))
     np.testing.assert_allclose(held[:2], 0, atol=1e-4)
     assert np.abs(free[:2]).min() > 0.01
     assert abs(held[2]) > 0.01
 
 
 def test_weights_stay_nearer_to_a_network_than_to_other_starts():
-    assert learning_plan("all").penalty == supervised.NETWORK_PENALTY
-    assert learning_plan("all", "paper").penalty == supervised.PENALTY
+    assert learning_plan("all").penalty == gold_learning.NETWORK_PENALTY
+    assert learning_plan("all", "paper").penalty == gold_learning.PENALTY
 
 
 def test_sharp_weights_make_the_risk_the_error():
     rng = np.random.default_rng(4)
     lists, weights = random_lists(rng), rng.normal(size=3)
-    value, _ = supervised.risk(weights * 1e4, supervised.pack(lists), weights * 1e4, 1.0)
+    value, _ = gold_learning.risk(weights * 1e4, gold_learning.pack(lists), weights * 1e4, 1.0)
     assert value == pytest.approx(error_at(lists, weights))
 
 
@@ -86,7 +86,7 @@ def test_minimum_error_is_no_worse_than_its_start():
     for seed in range(10):
         rng = np.random.default_rng(seed)
         lists, start = random_lists(rng, 8), rng.normal(size=3)
-        found = supervised.minimum_error(lists, start, seed)
+        found = gold_learning.minimum_error(lists, start, seed)
         assert error_at(lists, found) <= error_at(lists, start) + 1e-9
 
 
@@ -106,13 +106,13 @@ def test_counts_of_lists_are_those_of_the_metric():
     candidates, gold = candidates_of(pairs), random_gold(rng, pairs)
     weights, _ = random_weights(rng)
     best = search(candidates, weights, ALL, SearchSettings(beam=3, n_best=3))
-    lists, error = supervised.meet(None, best, supervised.gold_marks(candidates, gold), ALL, gold)
+    lists, error = gold_learning.meet(None, best, gold_learning.gold_marks(candidates, gold), ALL, gold)
     for rank in range(3):
         links, _, _, in_sure, in_possible = aer.count(best.links(rank), gold).T
         for k in np.flatnonzero(best.sizes > rank):
             assert lists.counts[k][rank].tolist() == [links[k], in_sure[k], in_possible[k]]
     assert error == pytest.approx(aer.Aer().score(gold, best.links()).aer)
-    again, _ = supervised.meet(lists, best, supervised.gold_marks(candidates, gold), ALL, gold)
+    again, _ = gold_learning.meet(lists, best, gold_learning.gold_marks(candidates, gold), ALL, gold)
     assert [len(f) for f in again.features] == best.sizes.tolist()  # nothing new is met
 
 
@@ -127,7 +127,7 @@ def test_weights_that_made_the_gold_are_found_again(method):
     start = features.start_weights(active, paper=True)
     candidates = candidates_of(pairs)
     told = []
-    weights = supervised.train_supervised(candidates, gold, start, active, method, report=told.append)
+    weights = gold_learning.train_supervised(candidates, gold, start, active, method, report=told.append)
     found = search(candidates, weights, active).links()
     error = aer.Aer().score(gold, found).aer
     assert error == pytest.approx(min(t["aer"] for t in told))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.constituents.binarizing import EMPTY, INTERMEDIATE
+from aligntools.constituents.binarization import EMPTY, INTERMEDIATE
 from aligntools.constituents.model import ConstituentModel
 
 
