@@ -32,7 +32,7 @@ def treebank(trees: Sequence[Tree], horizontal: int, vertical: int) -> Treebank:
     """Return the grammar of trees, and the trees as nodes with its rules.
 
     trees: Not binary, none empty.
-    horizontal, vertical: As for `binarizing.binarize`.
+    horizontal, vertical: As for `binarization.binarize`.
     """
     flat = [_nodes(binarize(tree, horizontal, vertical)) for tree in trees]
     tags = sorted({label for nodes in flat for label, left, *_ in nodes if left < 0}, key=escaped)
