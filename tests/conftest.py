@@ -11,7 +11,7 @@ import sys
 import hypothesis
 import pytest
 
-from tests.places import SAMPLES
+from tests.places import ROOT, SAMPLES
 
 _CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
 os.environ.setdefault("ALIGNTOOLS_CACHE_DIR", os.path.join(_CACHE, "aligntools"))  # for all, whatever they set
@@ -19,9 +19,10 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):  # then each of the processe
     sys.dont_write_bytecode = False
 os.environ.setdefault("ALIGNTOOLS_NO_FSYNC", "1")  # the commands; what tests write need not survive a power cut
 
-# no deadlines: the first example may wait for the compiler
-hypothesis.settings.register_profile("suite", deadline=None, max_examples=30)
-hypothesis.settings.register_profile("slow", deadline=None, max_examples=300)
+# no deadlines: the first example may wait for the compiler; a checkout that may only be read keeps no examples
+_KEPT = {} if os.access(ROOT, os.W_OK) else {"database": None}
+hypothesis.settings.register_profile("suite", deadline=None, max_examples=30, **_KEPT)
+hypothesis.settings.register_profile("slow", deadline=None, max_examples=300, **_KEPT)
 hypothesis.settings.load_profile("suite")
 
 #: Which tests compile the same kernels or read the same sources, by the beginnings of their paths; the first that fits.
