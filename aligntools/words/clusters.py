@@ -43,7 +43,8 @@ def _patterns() -> tuple["re.Pattern[str]", "re.Pattern[str]"]:
     letter = rf"(?:(?![_{never}])\w)"
     flag = rf"[{_FLAGS}]{{2}}[{never}]*"
     word = rf"{letter}(?:[{never}]|(?<=[{_JOINERS}{_UNSEEN}]){letter})*"
-    symbol = rf"[^\s{never}](?:[{extending}{_JOINERS}]|(?<=\u200d)[^\w\s{never}]|[{_UNSEEN}](?![{_UNSEEN}]*{letter}))*"
+    joined = rf"(?<=\u200d)[^\w\s{never}{_FLAGS}]"
+    symbol = rf"[^\s{never}](?:[{extending}{_JOINERS}]|{joined}|[{_UNSEEN}](?![{_UNSEEN}]*{letter}))*"
     whole = rf"[{_UNSEEN}]*(?:{flag}|(?P<word>{word})|{symbol})|[{never}]+"
     return re.compile(f"[{never}{_FLAGS}]"), re.compile(whole)
 
