@@ -455,7 +455,7 @@ def described(tree):
 
 #: Names that several public classes have. What is added here is a mistake; what is no longer so is taken out.
 SHARED = {
-    "Aligner", "Found", "InducingKeywords", "ParsingKeywords", "Scored", "Side", "TrainingKeywords",
+    "Aligner", "InducingKeywords", "ParsingKeywords", "Scored", "Side", "TrainingKeywords",
     "TransferKeywords",
 }  # fmt: skip
 #: Modules that are named by a participle, not by a noun of the field. The same holds.

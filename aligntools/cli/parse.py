@@ -79,26 +79,28 @@ def command(**o: Any) -> None:
       aligntools train-grammar -q --treebank data/samples/en.mrg -o /tmp/en.pcfg
       aligntools parse -m /tmp/en.pcfg data/samples/en.txt
     """
-    from aligntools.api.parse.parse_files import Parsing
-    from aligntools.api.parse.parsed_files import ParseFiles
-    from aligntools.api.parse.tree_files import TreeParsing, writes_trees
+    from aligntools.api.parse.parse_files import parse_files, writes_trees
 
     run, quiet = declared.settings(Run, o), o["quiet"]
     grammar = writes_trees(o["model"])
     _check_use(o, grammar)
     lines = reporting.SpokenLines(not quiet)
-    files, reading = declared.made_of(ParseFiles, o), declared.settings(ParserReading, o)
-    how: dict[str, Any] = {
-        "verify": o["verify"],
-        "unbuffered": o["unbuffered"],
-        "ending": partial(serving.until_terminated, o["unbuffered"]),
-    }
+    reading, lists = declared.settings(ParserReading, o), declared.settings(TreeLists, o)
+    decisions = declared.settings(GrammarDecisions, o) if grammar else declared.settings(ParserDecisions, o)
     with notices.shown(quiet):
-        if grammar:
-            how["lists"] = declared.settings(TreeLists, o)
-            words = TreeParsing(files, declared.settings(GrammarDecisions, o), reading, run, lines, **how).parse()
-        else:
-            words = Parsing(files, declared.settings(ParserDecisions, o), reading, run, lines, **how).parse()
+        words = parse_files(
+            o["texts"],
+            o["model"],
+            o["output"],
+            decisions,
+            reading=reading,
+            lists=lists,
+            run=run,
+            watch=lines,
+            verify=o["verify"],
+            unbuffered=o["unbuffered"],
+            ending=partial(serving.until_terminated, o["unbuffered"]),
+        )
     if o["verbose"]:
         lines.took(words, "words")
 

@@ -98,23 +98,31 @@ def command(**o: Any) -> None:
       aligntools train-tagger -q --tagged data/samples/en.tagged -o /tmp/en.tagger
       aligntools tag -m /tmp/en.tagger data/samples/en.txt
     """
-    from aligntools.api.tag.tag_files import TagFiles, Tagging, TagInput
+    from aligntools.api.tag.tag_files import tag_files
 
     run, quiet = declared.settings(Run, o), o["quiet"]
     lines = reporting.SpokenLines(not quiet)
     with notices.shown(quiet):
-        words = Tagging(
-            declared.made_of(TagFiles, o),
-            declared.made_of(TagInput, o, raw=declared.settings(RawReading, o)),
-            declared.settings(TagDecisions, o),
-            declared.settings(TagWriting, o),
-            declared.settings(TagLists, o),
-            run,
-            lines,
+        words = tag_files(
+            o["texts"],
+            o["model"],
+            o["output"],
+            scores=o["scores"],
+            posteriors=o["posteriors"],
+            save_classes=o["save_classes"],
+            format=o["format"],
+            predicted_columns=o["predicted_columns"],
+            split=o["split"],
+            raw=declared.settings(RawReading, o),
+            decisions=declared.settings(TagDecisions, o),
+            writing=declared.settings(TagWriting, o),
+            lists=declared.settings(TagLists, o),
+            run=run,
+            watch=lines,
             given=declared.given(),
             verify=o["verify"],
             unbuffered=o["unbuffered"],
             ending=partial(serving.until_terminated, o["unbuffered"]),
-        ).tag()
+        )
     if o["verbose"]:
         lines.took(words, "words")

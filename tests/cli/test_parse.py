@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from aligntools.api.parse import parsing
+from aligntools.api.parse import parse_files
 from tests.cli.running import fails, run, through_head
 
 
@@ -114,7 +114,7 @@ def test_threads_options_and_pipes(model, samples):
 
 def test_workers_that_parse_do_not_show(model, samples, tmp_path, monkeypatch):
     """Neither in trees nor in what is told, by numbers of sentences that count on in each text."""
-    monkeypatch.setattr(parsing, "PART", 20)
+    monkeypatch.setattr(parse_files, "PART", 20)
     odd = tmp_path / "odd"
     odd.write_bytes((samples / "en.tagged").read_bytes() + b"a_NEW b_OLD\n" + b"dog_NOUN " * 30 + b"\n")
     given = "parse", "-m", model, "--max-length", 25, samples / "en.tagged", odd

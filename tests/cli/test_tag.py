@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from aligntools.api.tag import tagging
+from aligntools.api.tag import tag_files
 from tests.cli.running import fails, run, through_head
 
 
@@ -78,7 +78,7 @@ def test_both_decoders_and_any_number_of_threads(model, samples):
 
 
 def test_workers_do_not_show(model, samples, tmp_path, monkeypatch):
-    monkeypatch.setattr(tagging, "PART", 20)
+    monkeypatch.setattr(tag_files, "PART", 20)
     given = "tag", "-v", "-m", model, samples / "en.txt", samples / "en.conllu"
     found = [run(*given, *own) for own in ((), ("--workers", 2, "--tmpdir", tmp_path))]
     assert found[0].stdout == found[1].stdout

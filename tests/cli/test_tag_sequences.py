@@ -111,7 +111,6 @@ def test_what_does_not_go_together(models, tmp_path):
     tag = ("tag", "-m", models / "plain")
     fails(run(*tag, "--n-best", 2, "--samples", 2, stdin=TEXT), "exclude each other", status=2)
     fails(run(*tag, "--scores", tmp_path / "s", "--unbuffered", stdin=TEXT), "leave out --n-best", status=2)
-    fails(run(*tag, "--samples", 2, "--workers", 2, stdin=TEXT), "leave out --workers", status=2)
     fails(run(*tag, "--seed", 2, stdin=TEXT), "--seed goes with --samples", status=2)
     fails(run(*tag, "--n-best", 2, "--to", "conll", stdin=TEXT), "leave out --to", status=2)
     fails(run(*tag, "--samples", 2, "--decode", "viterbi", stdin=TEXT), "leave out --decode", status=2)

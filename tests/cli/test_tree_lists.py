@@ -87,7 +87,6 @@ def test_what_does_not_go_together(models, samples, tmp_path):
     parse = ("parse", "-m", models / "one")
     fails(run(*parse, "--n-best", 2, "--samples", 2, stdin=TEXT), "exclude each other", status=2)
     fails(run(*parse, "--n-best", 2, "--unbuffered", stdin=TEXT), "leave out --n-best", status=2)
-    fails(run(*parse, "--samples", 2, "--workers", 1, stdin=TEXT), "leave out --workers", status=2)
     fails(run(*parse, "--seed", 2, stdin=TEXT), "--seed goes with --samples", status=2)
     fails(run(*parse, "--n-best", 2, "--decode", "viterbi", stdin=TEXT), "leave out --decode", status=2)
     at.induce_grammar(samples / "en.tagged", symbols=2, iterations=1).save(tmp_path / "induced")

@@ -63,14 +63,14 @@ _KINDS = (np.float32, np.int32, np.int32, np.int32, np.float32, np.float32)
 
 
 @dataclass(frozen=True, eq=False)
-class Part(Lesson):
+class LessonPart(Lesson):
     """Candidates of a text: sentence ``k`` has those from ``starts[k]`` on, int64 [sentences + 1]."""
 
     starts: np.ndarray
 
-    def turned(self, order: list[int]) -> "Part":
+    def turned(self, order: list[int]) -> "LessonPart":
         """Return the same with source and target exchanged; ``order`` has the new order of the inputs."""
-        return Part(
+        return LessonPart(
             self.inputs[:, order],
             self.columns,
             self.rows,
@@ -81,8 +81,8 @@ class Part(Lesson):
         )
 
 
-def part_of(candidates: CandidateLinks, links: np.ndarray, shares: np.ndarray) -> Part:
-    """Return the `Part` of candidates whose links are known.
+def part_of(candidates: CandidateLinks, links: np.ndarray, shares: np.ndarray) -> LessonPart:
+    """Return the `LessonPart` of candidates whose links are known.
 
     links, shares (float32 [candidates]): The probability of a link, and the weight of the candidate.
     """
@@ -93,11 +93,11 @@ def part_of(candidates: CandidateLinks, links: np.ndarray, shares: np.ndarray) -
     asked = [NAMES.index(name) for name in INPUTS]
     inputs = np.concatenate([e.local[:, asked], np.clip(np.concatenate(words, 1), kn.LEAST, kn.MOST)], 1)
     neighbours = np.where(e.neighbours < 0, -1, e.neighbours + e.starts[sentence][:, None])
-    return Part(inputs, rows, columns, neighbours, links, shares, e.starts)
+    return LessonPart(inputs, rows, columns, neighbours, links, shares, e.starts)
 
 
 def fit(
-    lists: Sequence[Sequence[Part]],
+    lists: Sequence[Sequence[LessonPart]],
     networks: int,
     passes: int,
     pool: Pool,
@@ -116,7 +116,7 @@ def fit(
 
     one_at_a_time = threading.Lock()
 
-    def one(job: tuple[Sequence[Part], int, int]) -> dict[str, np.ndarray]:
+    def one(job: tuple[Sequence[LessonPart], int, int]) -> dict[str, np.ndarray]:
         parts, own, number = job
 
         def told(figures: dict[str, Any]) -> None:
@@ -138,18 +138,18 @@ def averaged(learned: Sequence[dict[str, np.ndarray]]) -> LinkNetwork:
     return LinkNetwork(INPUTS, **arrays)
 
 
-def both_sides(parts: Sequence[Part]) -> list[Part]:
+def both_sides(parts: Sequence[LessonPart]) -> list[LessonPart]:
     """Return parts, and the same with source and target exchanged."""
     words = np.arange(kn.WORD_INPUTS).reshape(2, -1)[::-1].ravel()
     order = [INPUTS.index(turned(name)) for name in INPUTS] + (len(INPUTS) + words).tolist()
     return [side for part in parts for side in (part, part.turned(order))]
 
 
-def steps(parts: Sequence[Part], rng: np.random.Generator) -> Iterator[list[Lesson]]:
+def steps(parts: Sequence[LessonPart], rng: np.random.Generator) -> Iterator[list[Lesson]]:
     """Yield the sentences of parts in random order, in lists of `Lesson` s of about STEP candidates together."""
     sentences = [(part, k) for part in parts for k in range(len(part.starts) - 1)]
     lessons: list[Lesson] = []
-    chosen: list[tuple[Part, int]] = []
+    chosen: list[tuple[LessonPart, int]] = []
     size = whole = 0
     for n in rng.permutation(len(sentences)):
         part, k = sentences[n]
@@ -168,7 +168,7 @@ def steps(parts: Sequence[Part], rng: np.random.Generator) -> Iterator[list[Less
         yield [*lessons, lesson(chosen)]
 
 
-def lesson(chosen: Sequence[tuple[Part, int]]) -> Lesson:
+def lesson(chosen: Sequence[tuple[LessonPart, int]]) -> Lesson:
     """Return sentences of parts as one `Lesson`."""
     columns: list[list[np.ndarray]] = [[] for _ in _KINDS]
     at = row = column = 0
@@ -208,7 +208,7 @@ def begin(inputs: int, rng: np.random.Generator) -> np.ndarray:
     return flat
 
 
-def learn(parts: Sequence[Part], passes: int, seed: int, report: Report | None = None) -> dict[str, np.ndarray]:
+def learn(parts: Sequence[LessonPart], passes: int, seed: int, report: Report | None = None) -> dict[str, np.ndarray]:
     """Learn one network: name -> array, as `LinkNetwork` has them of each.
 
     The loss is cross-entropy, weighted by shares; inputs are `varied`, and values of channels dropped at random. The

@@ -21,7 +21,7 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_local_features as kl
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
-from aligntools.aligning.contrastive.network_learning import STEP, Part, fit, part_of
+from aligntools.aligning.contrastive.network_learning import STEP, LessonPart, fit, part_of
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.starts import ContrastiveStart
 from aligntools.aligning.contrastive.taught import LARGEST, TeachingSettings
@@ -60,7 +60,7 @@ class Lessons:
     about: Of what and how; for readers.
     """
 
-    parts: list[Part] = field(default_factory=list)
+    parts: list[LessonPart] = field(default_factory=list)
     about: dict[str, Any] = field(default_factory=dict)
 
 

@@ -72,7 +72,7 @@ OPERATIONS = {operation.name: operation for operation in _ALL}
 
 
 @dataclass
-class Tally:
+class LinkTally:
     """Counts of what was read and written.
 
     sentences: Sentence pairs.
@@ -94,7 +94,7 @@ def combine(
     settings: CombiningSettings,
     check: tuple[str, str] | None = None,
     through: "Callable[[Links, int], Links] | None" = None,
-) -> Tally:
+) -> LinkTally:
     """Read one or two alignment files block by block, apply an operation, write the result.
 
     name: One of `OPERATIONS`.
@@ -107,7 +107,7 @@ def combine(
     if order is None:
         grows = METHODS.get(name, (0, 0))[0] > 0
         order = "target" if settings.flavor == "symal" and grows else "source"
-    tally = Tally()
+    tally = LinkTally()
     with ExitStack() as stack:
         for path in filter(files.is_regular, check or ()):
             refuse_file(path)
@@ -257,7 +257,7 @@ def _grid(links: list[tuple[int, int]], path: str, line: int) -> bytes:
     return "\n".join(itertools.chain([ruler], body, [ruler, "", text, ""])).encode()
 
 
-def _f_measure(paths: Sequence[str], tally: Tally) -> str:
+def _f_measure(paths: Sequence[str], tally: LinkTally) -> str:
     if not tally.first or not tally.second:
         empty = paths[0] if not tally.first else paths[1]
         raise DataError(empty, None, "no links to compute an F-measure from")

@@ -12,7 +12,7 @@ from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.aligning.links.operations import Tally
+    from aligntools.aligning.links.operations import LinkTally
 
 #: Source and target text.
 _Texts: TypeAlias = tuple[str, str] | None
@@ -31,7 +31,7 @@ def combine_files(
     words: _Texts = None,
     in_place: bool = False,
     **options: Unpack[CombiningKeywords],
-) -> "Tally":
+) -> "LinkTally":
     """Combine, convert, check, draw or compare alignment files of any length, in constant memory.
 
     What the command ``symmetrize`` does.
@@ -58,7 +58,7 @@ def combine_files(
 
     Returns
     -------
-    Tally
+    LinkTally
         Sentence pairs and links that were read and written.
 
     Raises

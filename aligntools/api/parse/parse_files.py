@@ -1,144 +1,205 @@
-"""Texts with tags in files parsed: read in parts or line by line, and written with their trees."""
+"""Texts in files parsed: read in parts or line by line, written as CoNLL with their trees, or as trees in brackets."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from aligntools.api.given.annotated import Parsed
-from aligntools.api.parse.parsed_files import SHOWN, ParsedFiles
-from aligntools.api.parse.parsing import PART, Parser, Parses
-from aligntools.api.running.annotating_blocks import Annotate, turned_note
+from aligntools.api.given.annotated import predicted_of
+from aligntools.api.parse.constituents import ConstituentParser
+from aligntools.api.parse.parsing import PART, Parser
+from aligntools.api.parse.tree_lists import PART as TREE_PART
+from aligntools.api.parse.tree_lists import check_lists
+from aligntools.api.running.pipeline import (
+    Part,
+    Sinks,
+    Tally,
+    Worked,
+    check_unbuffered,
+    map_parts,
+    parts_of,
+    write_parts,
+)
+from aligntools.api.running.threads import pool_of
+from aligntools.api.running.watching import LineWatch
+from aligntools.constituents.settings import GrammarDecisions, TreeLists
+from aligntools.formats.annotation.brackets import format_tree_list, format_trees
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.annotation.tagged import stream_tags
-from aligntools.formats.text.requests import Request, stream_requests
+from aligntools.formats.text.reading import TagReading
+from aligntools.formats.text.requests import stream_requests
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool
 from aligntools.ground.running import Run
 from aligntools.parsing.settings import ParserDecisions, ParserReading
 
-if TYPE_CHECKING:
-    from aligntools.ground.parallel import Pool
+#: Why sentences have other trees than the grammar's.
+_FLAT = {
+    "flat": "sentences over `max_length` have flat trees",
+    "uncovered": "sentences are not covered by the grammar; their trees are of its labels without annotation, or flat",
+}
 
 
-@dataclass(frozen=True)
-class Note:
-    """What is noted of a part: sentences that were not parsed and words with unknown tags, the first of each by number.
+def writes_trees(model: str) -> bool:
+    """Tell whether a model file has a grammar of constituents, whose trees are written in brackets.
 
-    Attributes
-    ----------
-    flat, unknown, turned : int
-    first_flat, first_unknown : int or None
-        Sentences, from 0.
-    tags : dict of bytes to None
-        The unknown ones, in order.
+    Raises
+    ------
+    ModelError
+        When it is not a model file.
     """
+    from aligntools.formats.models.modelfile import model_kind
 
-    flat: int
-    first_flat: int | None
-    unknown: int
-    first_unknown: int | None
-    tags: dict[bytes, None]
-    turned: int
+    return model_kind(model) in ("pcfg", "induced-pcfg", "neural-pcfg")
 
-    @classmethod
-    def of(cls, found: Parses) -> "Note":
-        """Note a part."""
-        flat, unknown = np.flatnonzero(found.flat), np.flatnonzero(found.unknown_tags)
-        sentences = np.searchsorted(found.source.offsets, unknown[:1], side="right").tolist()
-        return cls(
-            len(flat),
-            int(flat[0]) if len(flat) else None,
-            len(unknown),
-            sentences[0] - 1 if sentences else None,
-            dict.fromkeys(found.mapped_tags[k] for k in unknown.tolist()),
-            found.turned,
+
+def constituent_parser(path: str, verify: bool = True) -> ConstituentParser:
+    """Load a grammar of constituents, of whichever kind it is."""
+    from aligntools.api.parse.grammar_induction import InducedConstituentParser
+    from aligntools.formats.models.modelfile import model_kind
+
+    kind = ConstituentParser if model_kind(path) == "pcfg" else InducedConstituentParser
+    return kind.load(path, verify=verify)
+
+
+def parse_files(
+    texts: Sequence[str],
+    model: str,
+    output: str,
+    decisions: ParserDecisions | GrammarDecisions,
+    *,
+    reading: ParserReading,
+    lists: TreeLists,
+    run: Run,
+    watch: LineWatch,
+    verify: bool = True,
+    unbuffered: bool = False,
+    ending: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
+) -> int:
+    """Parse texts (none: standard input); return how many words they have.
+
+    decisions: Of the kind of parser that the model is.
+    lists: Several trees of each sentence in the place of one; of a grammar of constituents.
+    unbuffered: Answer each line before the next is read.
+    ending: Returns a context in which lines are answered, and that may end the reading.
+    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
+    written.
+    """
+    check_unbuffered(unbuffered, run)
+    parser: Any
+    if isinstance(decisions, GrammarDecisions):
+        if unbuffered and _listed(lists):
+            raise UsageProblem("`unbuffered` answers a line with a line; leave out `n_best` and `samples`")
+        parser = constituent_parser(model, verify)
+        check_lists(lists, decisions, parser.has_lists)
+        work, plain, size, lines = partial(_trees_of, decisions, reading, lists), not parser.needs_tags, TREE_PART, _odd
+    else:
+        parser = _parser(model, verify, decisions, watch)
+        work, plain, size, lines = partial(_heads_of, decisions, reading), False, PART, _unknown
+    column_place(parser.column if reading.column is None else reading.column)
+
+    def read(path: str) -> Iterable[Any]:
+        if unbuffered:
+            tags = not plain or reading.format == "tagged"
+            return stream_requests(path, reading.format, reading.mark, tags=tags)
+        return stream_tags(path, reading.format, reading.mark, size, plain=plain, column=reading.column)
+
+    tally, sinks = Tally(), Sinks(output=output)
+    watch.begin("parsing", unit="word")
+    with pool_of(run.threads) as pool, sinks, ending():
+        done = map_parts(work, parser, parts_of(texts or ("-",), read), run, pool, tally)
+        write_parts(done, sinks, tally, watch, "" if unbuffered else "{words} words parsed")
+        for line in lines(tally):
+            watch.say(line)
+    return tally.counts["words"]
+
+
+def _parser(model: str, verify: bool, decisions: ParserDecisions, watch: LineWatch) -> Parser:
+    """Load a parser; warn of trees that it finds badly."""
+    parser = Parser.load(model, verify=verify)
+    if decisions.projective is False and parser.projective and not parser.unsupervised:
+        watch.say(
+            "warning: the parser was trained on projective trees; among all trees it finds worse ones (train it"
+            " with `projective=False` for them)"
+        )
+    return parser
+
+
+def _heads_of(decisions: ParserDecisions, reading: ParserReading, parser: Parser, part: Part, pool: Pool) -> Worked:
+    """Parse a part into CoNLL."""
+    found = parser.parse_text(part.text, decisions, reading=reading, run=Run(threads=pool))
+    flat, unknown = np.flatnonzero(found.flat), np.flatnonzero(found.unknown_tags)
+    firsts = {"flat": flat, "unknown": np.searchsorted(found.source.offsets, unknown[:1], side="right") - 1}
+    return Worked(
+        {"output": found.format()},
+        {"words": len(found.heads), "turned": found.turned, "flat": len(flat), "unknown": len(unknown)},
+        {name: part.place(int(own[0])) for name, own in firsts.items() if len(own)},
+        {"unknown": [found.mapped_tags[k] for k in unknown.tolist()]},
+    )
+
+
+def _unknown(tally: Tally) -> Iterator[str]:
+    """Yield what there is to say of sentences that were not parsed and of unknown tags."""
+    yield from tally.lines("parser")
+    counts, places = tally.counts, tally.places
+    if counts["flat"]:
+        yield f"warning: {counts['flat']} sentences over `max_length` have flat trees ({places['flat']})"
+    if counts["unknown"]:
+        yield (
+            f"warning: {counts['unknown']} words have tags that the parser has never seen ({tally.names('unknown')};"
+            f" first in {places['unknown']}); see `column` and `map`"
         )
 
 
-class Notes:
-    """Sentences that were not parsed, and words with unknown tags: their number, and the first sentence of them."""
-
-    def __init__(self) -> None:
-        self.flat = self.unknown = self.turned = 0
-        self.first_flat: str | None = None
-        self.first_unknown: str | None = None
-        self.tags: dict[bytes, None] = {}  # the first few tags: there may be ever more
-
-    def take(self, path: str, before: int, note: Note) -> None:
-        """Add what is noted of a part of a text that has ``before`` sentences before it."""
-        self.turned += note.turned
-        if note.first_flat is not None:
-            self.flat += note.flat
-            self.first_flat = self.first_flat or f"{path}, sentence {before + note.first_flat + 1}"
-        if note.first_unknown is not None:
-            self.unknown += note.unknown
-            if len(self.tags) < SHOWN:
-                self.tags |= note.tags
-            self.first_unknown = self.first_unknown or f"{path}, sentence {before + note.first_unknown + 1}"
-
-    def lines(self) -> list[str]:
-        """Return what was noted, in lines."""
-        found = [note] if (note := turned_note(self.turned, "parser")) else []
-        if self.flat:
-            found.append(f"warning: {self.flat} sentences over `max_length` have flat trees ({self.first_flat})")
-        if self.unknown:
-            shown = " ".join(tag.decode("utf-8", "replace") for tag in list(self.tags)[:SHOWN])
-            found.append(
-                f"warning: {self.unknown} words have tags that the parser has never seen ({shown}; first in"
-                f" {self.first_unknown}); see `column` and `map`"
-            )
-        return found
+def _listed(lists: TreeLists) -> bool:
+    """Tell whether lists are written in the place of trees."""
+    return lists.n_best is not None or lists.samples is not None
 
 
-@dataclass(frozen=True)
-class Found:
-    """A part of a text with its trees, as CoNLL; how many words it has, and what is noted of it."""
+def _trees_of(
+    decisions: GrammarDecisions,
+    reading: TagReading,
+    lists: TreeLists,
+    parser: ConstituentParser,
+    part: Part,
+    pool: Pool,
+) -> Worked:
+    """Parse a part into trees in brackets, or into lists of such."""
+    text = predicted_of(part.text) if reading.predicted_columns else part.text
+    if _listed(lists):
+        found = parser.lists_of(text, lists, decisions, reading.column, pool, part.number)
+        none = np.array([own[0].log_probability == -np.inf for own in found], np.bool_)
+        long = np.diff(text.offsets) > decisions.max_length
+        flat = {"flat": np.flatnonzero(none & long), "uncovered": np.flatnonzero(none & ~long)}
+        rows = enumerate((format_tree_list(own, lists.n_best is not None) for own in found), part.number)
+        written = "".join(f"{number} ||| {row}\n" for number, own in rows for row in own)
+    else:
+        parsed = parser.parse_read(text, decisions, reading.column, pool)
+        flat = {name: np.flatnonzero(getattr(parsed, name)) for name in _FLAT}
+        written = format_trees(parsed.trees)
+    tags = parser.tags_of(text, reading.column, decisions) or []
+    strange = parser.unknown_tags(tags)
+    unknown = Counter(tag for tag in tags if tag in strange) if strange else Counter[bytes]()
+    counts = {"words": len(text.words), "turned": parser.turned(text), "unknown": unknown.total()}
+    return Worked(
+        {"output": written.encode("utf-8", "surrogateescape")},
+        counts | {name: len(own) for name, own in flat.items()},
+        {name: part.place(int(own[0])) for name, own in flat.items() if len(own)},
+        {"unknown": list(unknown)},
+    )
 
-    written: bytes
-    words: int
-    note: Note
 
-
-def _parse(decisions: ParserDecisions, reading: ParserReading, parser: Parser, text: Parsed, pool: "Pool") -> Found:
-    """Parse a part of a text."""
-    found = parser.parse_text(text, decisions, reading=reading, run=Run(threads=pool))
-    return Found(found.format(), len(found.heads), Note.of(found))
-
-
-@dataclass
-class Parsing(ParsedFiles[Parser, Found]):
-    """Texts in files, and what is to be done with them."""
-
-    decisions: ParserDecisions
-    reading: ParserReading
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._notes = Notes()
-
-    def _load(self) -> Parser:
-        """Load the parser; warn of trees that it finds badly."""
-        parser = Parser.load(self.files.model, verify=self.verify)
-        column_place(parser.column if self.reading.column is None else self.reading.column)
-        if self.decisions.projective is False and parser.projective and not parser.unsupervised:
-            self.watch.say(
-                "warning: the parser was trained on projective trees; among all trees it finds worse ones (train it"
-                " with `projective=False` for them)"
-            )
-        return parser
-
-    def _work(self) -> Annotate:
-        return partial(_parse, self.decisions, self.reading)
-
-    def _requests(self, path: str, parser: Parser) -> Iterator[Request]:
-        return stream_requests(path, self.reading.format, self.reading.mark, tags=True)
-
-    def _parts(self, path: str, parser: Parser) -> Iterable[Parsed]:
-        return stream_tags(path, self.reading.format, self.reading.mark, PART, column=self.reading.column)
-
-    def _note(self, path: str, before: int, found: Found) -> None:
-        self._notes.take(path, before, found.note)
-
-    def _lines(self) -> list[str]:
-        return self._notes.lines()
+def _odd(tally: Tally) -> Iterator[str]:
+    """Yield what there is to say of sentences without a tree of the grammar and of unknown tags."""
+    yield from tally.lines("grammar")
+    for name, place in tally.places.items():
+        yield f"warning: {tally.counts[name]} {_FLAT[name]} (the first: {place})"
+    if unknown := tally.counts["unknown"]:
+        yield (
+            f"warning: {unknown} words have tags that the grammar has never seen ({tally.names('unknown')}); see"
+            " `column` and `keep_tags`"
+        )

@@ -1,0 +1,206 @@
+"""Texts in files through a model: their parts go in, and what is made of each is written and counted, in order.
+
+A part is worked on here, by workers, or as one sentence that is answered before the next is read.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple, Self, TypeAlias
+
+from aligntools.api.running.engines import mapping_if_asked
+from aligntools.api.running.watching import LineWatch
+from aligntools.formats.opening.files import Output, writing
+from aligntools.formats.text.requests import Request
+from aligntools.ground.errors import AligntoolsError, UsageProblem
+from aligntools.ground.parallel import Pool
+from aligntools.ground.running import Run
+from aligntools.store.objects import Kept
+
+#: Names that a message shows; there may be ever more of them.
+SHOWN = 5
+
+
+class Part(NamedTuple):
+    """Sentences that are worked on together, also in another process.
+
+    first: Number of the first sentence in its text.
+    number: Its number in all texts; what is drawn depends on it.
+    request: Where one sentence is answered before the next is read.
+    """
+
+    path: str
+    first: int
+    number: int
+    text: Any
+    request: Request | None = None
+
+    def place(self, sentence: int) -> str:
+        """Return where a sentence of the part is, for messages."""
+        return f"{_shown(self.path)}, sentence {self.first + sentence + 1}"
+
+
+def _shown(path: str) -> str:
+    return "<stdin>" if path == "-" else path
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What is made of a part.
+
+    written: For each output by name.
+    counts: What is summed over the parts.
+    places: Where what is counted occurs first in the part.
+    names: Of what is counted, in order; the first few are kept.
+    kinds: What else is counted; all of it is kept.
+    """
+
+    written: Mapping[str, bytes]
+    counts: Mapping[str, float]
+    places: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, Iterable[bytes]] = field(default_factory=dict)
+    kinds: Mapping[Any, int] = field(default_factory=dict)
+
+
+#: What is made of a part by a model and a pool: a function of a module, or a `functools.partial` of one.
+Work: TypeAlias = Callable[[Any, Part, Pool], Worked]
+
+
+class Tally:
+    """What is counted over parts: sums, the first place of each, the first few names, and blank answers."""
+
+    def __init__(self) -> None:
+        self.counts, self.kinds = Counter[str](), Counter[Any]()
+        self.places: dict[str, str] = {}
+        self._names: dict[str, dict[bytes, None]] = {}
+        self._blank, self._first, self._why = Counter[str](), "", ""
+
+    def add(self, found: Worked) -> None:
+        """Add what is counted in a part."""
+        self.counts.update(found.counts)
+        self.kinds.update(found.kinds)
+        for name, place in found.places.items():
+            self.places.setdefault(name, place)
+        for name, own in found.names.items():
+            known = self._names.setdefault(name, {})
+            if len(known) < SHOWN:
+                known |= dict.fromkeys(own)
+
+    def blank(self, reason: str, place: str, why: str = "") -> None:
+        """Count a blank answer."""
+        self._blank[reason] += 1
+        self._first, self._why = self._first or place, self._why or why
+
+    def names(self, name: str) -> str:
+        """Return the first few names of what is counted, in words."""
+        return " ".join(one.decode("utf-8", "replace") for one in list(self._names[name])[:SHOWN])
+
+    def lines(self, model: str = "model") -> Iterator[str]:
+        """Yield how many blank answers there were, and how many words in another normal form than the model's."""
+        if self._blank:
+            found = ", ".join(f"{count} {reason.replace('_', '-')}" for reason, count in self._blank.items())
+            yield f"blank answers for: {found}; first at {self._first}{': ' * bool(self._why)}{self._why}"
+        if turned := self.counts["turned"]:
+            yield (
+                f"note: {turned} words have their accents in another form than the {model}'s words (NFC and NFD); they"
+                " were turned for it, and are written as they were"
+            )
+
+
+class Sinks:
+    """Outputs by name, opened, written and closed together: files that appear whole or not at all.
+
+    paths: None of them is an output that is not wanted.
+    """
+
+    def __init__(self, **paths: str | None) -> None:
+        self.paths = {name: path for name, path in paths.items() if path is not None}
+        self._outputs: dict[str, Output] = {}
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._outputs = {name: stack.enter_context(writing(path)) for name, path in self.paths.items()}
+            self._opened = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: Any) -> bool | None:
+        return self._opened.__exit__(*error)
+
+    def write(self, written: Mapping[str, bytes]) -> None:
+        """Write to each output what there is for it, and hand it on."""
+        for name, output in self._outputs.items():
+            output.write(written.get(name, b""))
+        for output in self._outputs.values():
+            output.flush()
+
+
+def parts_of(texts: Iterable[str], read: Callable[[str], Iterable[Any]]) -> Iterator[Part]:
+    """Yield the parts, or the requests, that several texts are read in."""
+    number = 0
+    for path in texts:
+        first = 0
+        for one in read(path):
+            text, request = (one.text, one) if isinstance(one, Request) else (one, None)
+            yield Part(path, first, number, text, request)
+            first, number = first + len(text), number + len(text)
+
+
+def map_parts(
+    work: Work, model: Any, parts: Iterable[Part], run: Run, pool: Pool, tally: Tally
+) -> Generator[Worked, None, None]:
+    """Yield what is made of each part, in order; a request has its answer before the next is read.
+
+    The caller keeps no other reference to a model that is large: workers have it then.
+    """
+    with mapping_if_asked(run, pool) as blocks:
+        if blocks is None:
+            for part in parts:
+                yield work(model, part, pool) if part.request is None else _answer(work, model, part, pool, tally)
+            return
+        kept = blocks.keep(model)
+        del model
+        yield from blocks.run("working", partial(_by_worker, work, kept), parts)
+
+
+def _by_worker(work: Work, model: Kept, part: Part, pool: Pool) -> Worked:
+    """Do a part's job."""
+    return work(model.get(), part, pool)
+
+
+def _answer(work: Work, model: Any, part: Part, pool: Pool, tally: Tally) -> Worked:
+    """Return the answer to a request, a blank one where it cannot be done."""
+    request: Request = part.request  # type: ignore[assignment]
+    place = f"{_shown(part.path)}:{request.line}"
+    if request.problem:
+        tally.blank(request.problem, place)
+    try:
+        return work(model, part, pool)
+    except UsageProblem:
+        raise
+    except (AligntoolsError, MemoryError, ValueError) as error:
+        why = error.message if isinstance(error, AligntoolsError) else str(error)
+        tally.blank("failed", place, why or "out of memory")
+        return work(model, part._replace(text=request.blank), pool)
+
+
+def write_parts(
+    done: Generator[Worked, None, None], sinks: Sinks, tally: Tally, watch: LineWatch, reached: str = ""
+) -> None:
+    """Write and count what is made of each part.
+
+    reached: What is told meanwhile, with the name of a count in braces.
+    """
+    with closing(done):
+        for found in done:
+            sinks.write(found.written)
+            tally.add(found)
+            if reached:
+                watch.tell(reached.format_map(tally.counts))
+
+
+def check_unbuffered(unbuffered: bool, run: Run) -> None:
+    """Refuse to answer line by line in other processes."""
+    if unbuffered and run.asked:
+        raise UsageProblem("`unbuffered` answers each line in this process; leave out `workers` and `cluster`")

@@ -1,0 +1,171 @@
+"""What commands keep that take a text through a model: a sentence in, a sentence out, however it is worked on."""
+
+import re
+
+import pytest
+
+import aligntools as at
+from aligntools.api.parse import parse_files
+from aligntools.api.parse.constituents import ConstituentParser
+from aligntools.api.parse.parsing import Parser
+from aligntools.api.tag import tag_files
+from aligntools.api.tag.tagging import Tagger
+from aligntools.api.translate import translation_output
+from aligntools.api.translate.translation import Translator
+from tests.cli.running import run, through_head
+from tests.cli.test_translate import GRAMMAR, LM
+from tests.places import SAMPLES
+
+WORDS = b"The man sleeps .\n\nzzyzx \xff , the\nWe know the answer .\n\nHamburg\nIt was in the house\n"
+TAGGED = b"The_DET man_NOUN sleeps_VERB ._PUNCT\n\nzzyzx_NEW\nWe_PRON know_VERB\n\nRain_NOUN\nIt_PRON was_OLD in_ADP\n"
+GERMAN = b"das haus ist klein\n\nhaus qu\xffx\ndas\n\nklein\ndas das haus ist klein\n"
+SENTENCES = 7
+#: The text of each command, where it takes its parts from, and what works on a part.
+COMMANDS = {
+    "tag": (WORDS, tag_files, (Tagger, "tag_text")),
+    "parse": (TAGGED, parse_files, (Parser, "parse_text")),
+    "trees": (WORDS, parse_files, (ConstituentParser, "parse_read")),
+    "translate": (GERMAN, translation_output, (Translator, "translate_batch")),
+}
+#: What is written in the place of one answer a sentence, or beside it.
+LISTS = {
+    "tag": (("--n-best", 2), ("--samples", 3), ("--scores", "OUT"), ("--posteriors", "OUT")),
+    "trees": (("--n-best", 2), ("--samples", 3)),
+    "translate": (("--n-best", 2), ("--samples", 3), ("--hypergraphs", "OUT"), ("--derivations", "OUT")),
+}
+LISTED = [(name, more) for name, rows in LISTS.items() for more in rows]
+every_command = pytest.mark.parametrize("name", COMMANDS)
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory):
+    """The beginning of each command's line, with a model."""
+    folder = tmp_path_factory.mktemp("pipelines")
+    at.train_tagger(SAMPLES / "en.tagged", latent=1, members=1).save(folder / "tagger")
+    at.train_parser(SAMPLES / "en.conllu", iterations=1).save(folder / "parser")
+    at.train_grammar(SAMPLES / "en.mrg", latent=1, iterations=2, members=1).save(folder / "trees")
+    (folder / "grammar").write_text(GRAMMAR)
+    (folder / "lm").write_text(LM)
+    return {
+        "tag": ("tag", "-m", folder / "tagger"),
+        "parse": ("parse", "-m", folder / "parser"),
+        "trees": ("parse", "-m", folder / "trees"),
+        "translate": ("translate", "--grammar", folder / "grammar", "--lm", folder / "lm"),
+    }
+
+
+def answers(name, output):
+    """Return the answers of an output: lines, or the blocks of CoNLL."""
+    return re.findall(rb"(?:.+\n)*\n" if name == "parse" else rb".*\n", output)
+
+
+def done(line, *more, stdin=b""):
+    """Run a command that ends well; return its output and what it says, without the time."""
+    found = run(*line, *more, stdin=stdin)
+    assert found.returncode == 0, found.stderr
+    return found.stdout, re.sub(rb" in [\d.]+ s.*", b"", found.stderr)
+
+
+@every_command
+def test_a_sentence_out_for_each_sentence_in(lines, name):
+    out = done(lines[name], stdin=COMMANDS[name][0])[0]
+    assert len(answers(name, out)) == SENTENCES
+    assert b"".join(answers(name, out)) == out
+    for text in (b"", b"\n", COMMANDS[name][0][:-1]):
+        assert len(answers(name, done(lines[name], stdin=text)[0])) == text.count(b"\n") + (text[-1:] > b"\n")
+
+
+@every_command
+def test_several_texts_are_one_output(lines, name, tmp_path):
+    text = COMMANDS[name][0]
+    (tmp_path / "a").write_bytes(text)
+    (tmp_path / "b").write_bytes(b"".join(text.splitlines(True)[2:4]))
+    own = [done(lines[name], tmp_path / one)[0] for one in ("a", "b")]
+    assert done(lines[name], tmp_path / "a", tmp_path / "b")[0] == b"".join(own)
+    assert done(lines[name], tmp_path / "a", "-o", tmp_path / "out")[0] == b""
+    assert (tmp_path / "out").read_bytes() == own[0]
+
+
+@every_command
+def test_parts_threads_and_workers_do_not_show(lines, name, tmp_path, monkeypatch):
+    """Nor in what is said, by numbers of sentences that count on in each text."""
+    (tmp_path / "a").write_bytes(COMMANDS[name][0])
+    line = (*lines[name], "-v", tmp_path / "a", tmp_path / "a")
+    whole = done(line)
+    for size, *more in ((1,), (2, "--threads", 1), (3, "--workers", 1), (100, "--threads", 2)):
+        for part in ("PART", "TREE_PART", "JOB"):
+            monkeypatch.setattr(COMMANDS[name][1], part, size, raising=False)
+        assert done(line, *more) == whole
+
+
+@pytest.mark.parametrize(("name", "more"), LISTED)
+def test_nor_in_lists_and_in_other_outputs(lines, name, more, tmp_path, monkeypatch):
+    (tmp_path / "a").write_bytes(COMMANDS[name][0])
+    line = (*lines[name], tmp_path / "a", tmp_path / "a", *(tmp_path / "out" if m == "OUT" else m for m in more))
+    found = []
+    for size, *own in ((100,), (2,), (3, "--workers", 1)):
+        if "--samples" in more and name == "translate":
+            size = 100  # what is drawn of a translation depends on its place in its part
+        for part in ("PART", "TREE_PART", "JOB"):
+            monkeypatch.setattr(COMMANDS[name][1], part, size, raising=False)
+        found.append((*done(line, *own), (tmp_path / "out").read_bytes() if "OUT" in more else None))
+    assert found[1:] == found[:1] * (len(found) - 1)
+    if more[0] in ("--n-best", "--samples"):  # numbers go on in the next text
+        assert int(found[0][0].splitlines()[-1].split(b" ")[0]) == 2 * SENTENCES - 1
+
+
+@every_command
+def test_answers_at_once_are_those_of_a_whole_text(lines, name, tmp_path):
+    text = COMMANDS[name][0]
+    (tmp_path / "a").write_bytes(text)
+    assert done(lines[name], "--unbuffered", stdin=text) == done(lines[name], stdin=text)
+    twice = (tmp_path / "a", tmp_path / "a")
+    assert done(lines[name], "--unbuffered", *twice) == done(lines[name], *twice)
+
+
+@every_command
+def test_a_line_that_fails_has_a_blank_answer(lines, name, monkeypatch):
+    """So has one that is too long; what is said of the others does not change."""
+    text, _, (kind, method) = COMMANDS[name]
+    rows, work, left = text.splitlines(True), getattr(kind, method), [2]
+
+    def failing(*args, **more):
+        left[0] -= 1
+        if left[0] == 0:
+            raise MemoryError
+        return work(*args, **more)
+
+    rows[4] = rows[3].split(b" ")[0].strip() + b" "
+    whole = done(lines[name], stdin=b"".join([rows[0], b"\n", *rows[2:4], b"\n", *rows[5:]]))
+    monkeypatch.setattr(kind, method, failing)
+    rows[1], rows[4] = rows[2], rows[4] * 30_001 + b"\n"
+    out, said = done(lines[name], "--unbuffered", stdin=b"".join(rows))
+    blank = b"blank answers for: 1 failed, 1 over-long; first at <stdin>:2: out of memory\n"
+    assert out == whole[0]
+    assert said.replace(blank, b"") == whole[1]
+    assert blank in said
+
+
+@every_command
+def test_what_is_wrong_is_said_after_what_was_right(lines, name, tmp_path, monkeypatch):
+    for part in ("PART", "TREE_PART", "JOB"):
+        monkeypatch.setattr(COMMANDS[name][1], part, 2, raising=False)
+    (tmp_path / "a").write_bytes(COMMANDS[name][0])
+    whole = done(lines[name], tmp_path / "a")[0]
+    found = [run(*lines[name], tmp_path / "a", tmp_path / "none", *more) for more in ((), ("--workers", 1))]
+    for one in found:
+        assert one.returncode == 1
+        assert one.stderr.startswith(b"error: ")
+        assert one.stderr.endswith(b"No such file or directory\n")
+        assert one.stdout == (b"" if name == "translate" else whole)  # whose texts are read before its grammar
+    failed = run(*lines[name], tmp_path / "a", tmp_path / "none", "-o", tmp_path / "out")
+    assert failed.returncode == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+@every_command
+def test_a_closed_pipe_ends_quietly(lines, name, tmp_path):
+    (tmp_path / "long").write_bytes(COMMANDS[name][0] * 5000)
+    line, status, errors = through_head(*lines[name], "-q", tmp_path / "long")
+    assert (line[-1:], status, errors) == (b"\n", 0, b"")
