@@ -463,7 +463,7 @@ PARTICIPLES = """
 adapters/eflomal/numbered adapters/eflomal/running aligning/checking/judging aligning/contrastive/teaching
 aligning/parts/reading aligning/terms/counting aligning/terms/finding aligning/terms/nesting api/align/checking
 api/align/deciding api/align/filtering api/align/reshaping api/align/teaching api/given/annotated api/given/naming
-api/running/answering api/running/watching api/serving/described api/serving/gathering api/serving/running
+api/running/watching api/serving/described api/serving/gathering api/serving/running
 api/serving/supervising api/views/showing api/views/viewing cli/declared cli/grouping cli/paging cli/placing
 cli/reporting cli/serving constituents/kernels_listed formats/annotation/enhanced formats/annotation/sniffing
 formats/annotation/tagged formats/opening/metering formats/opening/recognizing formats/text/reading

@@ -84,31 +84,36 @@ def command(*, no_lm: bool, arc_weights: tuple[float, ...], quiet: bool, verbose
       head -5 data/samples/de-en.de | aligntools translate -q --grammar /tmp/de-en.grammar --lm /tmp/en.arpa
       aligntools translate -q --input plf data/samples/de.plf --grammar /tmp/de-en.grammar --lm /tmp/en.arpa
     """
-    from aligntools.api.translate.translation_files import SystemFiles, Translating, TranslationFiles
+    from aligntools.api.translate.translation_files import translate_files
 
-    system, run = declared.made_of(SystemFiles, o), declared.settings(Run, o)
-    if system.lm is not None and no_lm:
+    run, lm, weights = declared.settings(Run, o), o["lm"], o["weights"]
+    if lm is not None and no_lm:
         raise UsageProblem("--lm and --no-lm exclude each other")
-    if system.lm is None and not no_lm:
+    if lm is None and not no_lm:
         raise UsageProblem("a language model is needed: --lm FILE, or --no-lm to translate without one")
     untuned = "no weights given (-w): translating with untuned ones; imputed-risk learns them"
-    lines = reporting.SpokenLines(not quiet, "" if system.weights else untuned)
-    work = Translating(
-        system,
-        declared.made_of(TranslationFiles, o),
-        declared.settings(DecoderSettings, o),
-        declared.settings(LatticeSettings, o, arc_weights=arc_weights or None),
-        declared.settings(TranslationLists, o),
-        run,
-        lines,
-        split=o["split"],
-        verify=o["verify"],
-        unbuffered=o["unbuffered"],
-        ending=partial(serving.until_terminated, o["unbuffered"]),
-    )
+    lines = reporting.SpokenLines(not quiet, "" if weights else untuned)
     with notices.shown(quiet):
-        found = work.translate()
+        count, total = translate_files(
+            o["texts"],
+            o["output"],
+            grammar=o["grammar"],
+            lm=lm,
+            weights=weights,
+            tags=o["tags"],
+            hypergraphs=o["hypergraphs"],
+            derivations=o["derivations"],
+            decoding=declared.settings(DecoderSettings, o),
+            lattices=declared.settings(LatticeSettings, o, arc_weights=arc_weights or None),
+            lists=declared.settings(TranslationLists, o),
+            run=run,
+            watch=lines,
+            split=o["split"],
+            verify=o["verify"],
+            unbuffered=o["unbuffered"],
+            ending=partial(serving.until_terminated, o["unbuffered"]),
+        )
     if verbose:
-        seconds, count = time.perf_counter() - lines.began, found.sentences
-        score = "" if found.score is None else f", mean score {found.score / max(count, 1):.4f}"
+        seconds = time.perf_counter() - lines.began
+        score = "" if total is None else f", mean score {total / max(count, 1):.4f}"
         lines.say(f"{count} sentences in {seconds:.1f} s ({count / max(seconds, 1e-9):.1f}/s){score}")

@@ -10,7 +10,7 @@ from aligntools.api.parse.constituents import ConstituentParser
 from aligntools.api.parse.parsing import Parser
 from aligntools.api.tag import tag_files
 from aligntools.api.tag.tagging import Tagger
-from aligntools.api.translate import translation_output
+from aligntools.api.translate import translation_files
 from aligntools.api.translate.translation import Translator
 from tests.cli.running import run, through_head
 from tests.cli.test_translate import GRAMMAR, LM
@@ -25,7 +25,7 @@ COMMANDS = {
     "tag": (WORDS, tag_files, (Tagger, "tag_text")),
     "parse": (TAGGED, parse_files, (Parser, "parse_text")),
     "trees": (WORDS, parse_files, (ConstituentParser, "parse_read")),
-    "translate": (GERMAN, translation_output, (Translator, "translate_batch")),
+    "translate": (GERMAN, translation_files, (Translator, "translate_batch")),
 }
 #: What is written in the place of one answer a sentence, or beside it.
 LISTS = {

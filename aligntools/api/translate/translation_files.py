@@ -1,168 +1,161 @@
 """Texts in files translated: in parts or line by line, translations and what else is wanted of them written."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
+import os
+import stat
+import sys
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
-from aligntools.api.running.answering import Unanswered, answer, check_unbuffered
+from aligntools.api.running.pipeline import (
+    Part,
+    Sinks,
+    Tally,
+    Worked,
+    check_unbuffered,
+    map_parts,
+    parts_of,
+    write_parts,
+)
 from aligntools.api.running.threads import pool_of
 from aligntools.api.running.watching import LineWatch
-from aligntools.api.translate.translation import Translator
-from aligntools.api.translate.translation_output import SystemFiles as SystemFiles
-from aligntools.api.translate.translation_output import TranslationOutput, Written, prepared, written
-from aligntools.formats.opening.files import writing
+from aligntools.api.translate.grammars import joined
+from aligntools.api.translate.lattices import LatticeInput, lattice_input, stream_input, without_arcs
+from aligntools.api.translate.translation import JOB, PART, Grammar, LanguageModel, Translator
+from aligntools.api.translate.translation_weights import TranslationWeights
 from aligntools.formats.text.reading import Split
 from aligntools.formats.text.requests import stream_requests
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool
 from aligntools.ground.running import Run
 from aligntools.translating.settings import DecoderSettings, LatticeSettings, TranslationLists
 from aligntools.translating.text import Lines
 from aligntools.words.white_space import split_as
 
+#: Bytes of input up to which the grammar is limited to the input's words before it is loaded.
+FILTERED = 1 << 28
 
-@dataclass(frozen=True)
-class TranslationFiles:
-    """Files that are read and written besides those of the system; None for what is not.
 
-    texts: None of them is standard input, ``-``.
+def translate_files(
+    texts: Sequence[str],
+    output: str,
+    *,
+    grammar: str,
+    lm: str | None,
+    weights: str | None,
+    tags: str | None,
+    hypergraphs: str | None,
+    derivations: str | None,
+    decoding: DecoderSettings,
+    lattices: LatticeSettings,
+    lists: TranslationLists,
+    run: Run,
+    watch: LineWatch,
+    split: Split | None = None,
+    verify: bool = True,
+    unbuffered: bool = False,
+    ending: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
+) -> tuple[int, float | None]:
+    """Translate texts (none: standard input).
+
     output: Translations, or lists of candidates.
+    grammar, lm, weights, tags: See `Translator`. Where all texts are in files and not too large, only those rules of
+        the grammar are read that they can use.
     hypergraphs: Packed derivations.
-    derivations: The rules that made each translation.
-    """
-
-    texts: Sequence[str] = ()
-    output: str = "-"
-    hypergraphs: str | None = None
-    derivations: str | None = None
-
-
-@dataclass(frozen=True)
-class Translated:
-    """What was translated.
-
-    score: The sum of the translations' scores; None where lists were made.
-    """
-
-    sentences: int
-    score: float | None
-
-
-class _Outputs:
-    """The files, opened whole-or-nothing, and what was written to them."""
-
-    def __init__(self, stack: ExitStack, files: TranslationFiles) -> None:
-        self.sentences, self.score = 0, 0.0
-        self.out = stack.enter_context(writing(files.output))
-        others = files.hypergraphs, files.derivations
-        self._others = [stack.enter_context(writing(path)) if path else None for path in others]
-
-    def write(self, part: Written) -> None:
-        """Write a part."""
-        self.out.write(part.lines)
-        for other, data in zip(self._others, (part.hypergraphs, part.derivations), strict=True):
-            if other is not None:
-                other.write(data)
-        self.out.flush()
-        self.score += sum(part.scores)
-        self.sentences += part.sentences
-
-
-@dataclass
-class Translating:
-    """Texts in files, and what is to be done with them.
-
+    derivations: The rules that made each translation, or the n best.
     lattices: What is read in the place of sentences.
-    lists: What is written in the place of translations.
     split: What separates words of the texts.
-    verify: Check the checksums of files.
     unbuffered: Answer each line before the next is read.
     ending: Returns a context in which lines are answered, and that may end the reading.
+    Returns how many sentences there are, and the sum of the translations' scores, or None where lists were made.
+    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
+    written.
     """
+    from aligntools.formats.translation.derivations import format_header as header_of_derivations
+    from aligntools.formats.translation.hypergraphs import format_header
 
-    system: SystemFiles
-    files: TranslationFiles
-    decoding: DecoderSettings
-    lattices: LatticeSettings
-    lists: TranslationLists
-    run: Run
-    watch: LineWatch
-    split: Split | None = None
-    verify: bool = True
-    unbuffered: bool = False
-    ending: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
+    listed = lists.n_best is not None or lists.samples is not None
+    if unbuffered and (listed or hypergraphs or derivations):
+        more = "`n_best`, `samples`, `hypergraphs` and `derivations`"
+        raise UsageProblem(f"`unbuffered` answers a line with a line; leave out {more}")
+    if unbuffered and lattices.input != "text":
+        raise UsageProblem(f"`unbuffered` is for sentences; leave it out with `input={lattices.input}`")
+    check_unbuffered(unbuffered, run)
+    if derivations is not None and lattices.input != "text":
+        raise UsageProblem(f"`derivations` is for sentences; leave it out with `input={lattices.input}`")
+    # first: a wrong file is soon found
+    of_arcs = {} if weights is None else without_arcs(TranslationWeights.load(weights).features)[1]
+    reads = None if lattices.input == "text" else lattice_input(lattices, of_arcs)[0]
+    names, known = [split_as(path, split) for path in texts or ("-",)], None
+    parts: Iterable[Part]
+    if unbuffered:
+        parts = parts_of(names, lambda path: stream_requests(path, "text"))
+    else:
+        parts, known = _parts(names, JOB if run.asked and lists.samples is None else PART, reads)
+    rules = Grammar.load(grammar, text=known, span_limit=decoding.span_limit, verify=verify)
+    model = None if lm is None else LanguageModel.load(lm, verify=verify)
+    translator = Translator(rules, model, weights, decoding, tags=tags).with_threads(None)
+    if reads is not None:
+        translator = translator.for_lattices(lattices)
+    del rules, model, known
 
-    @property
-    def _listed(self) -> bool:
-        return self.lists.n_best is not None or self.lists.samples is not None
+    sinks, tally = Sinks(output=output, hypergraphs=hypergraphs, derivations=derivations), Tally()
+    watch.begin("translating", unit="sentence")
+    with sinks, pool_of(run.threads) as pool, ending():
+        sinks.write({"hypergraphs": format_header(translator.features), "derivations": header_of_derivations()})
+        done = map_parts(partial(_translate_part, lists, [*sinks.paths]), translator, parts, run, pool, tally)
+        del translator  # workers have it
+        write_parts(done, sinks, tally, watch, "" if unbuffered else "{sentences} sentences translated")
+        for line in tally.lines():
+            watch.say(line)
+    return tally.counts["sentences"], None if listed else tally.counts["score"]
 
-    @property
-    def _texts(self) -> Sequence[str]:
-        return self.files.texts or ("-",)
 
-    def check(self) -> None:
-        """Refuse what does not go together, before anything is read."""
-        if not self.unbuffered:
-            return
-        if self._listed or self.files.hypergraphs or self.files.derivations:
-            more = "`n_best`, `samples`, `hypergraphs` and `derivations`"
-            raise UsageProblem(f"`unbuffered` answers a line with a line; leave out {more}")
-        if self.lattices.input != "text":
-            raise UsageProblem(f"`unbuffered` is for sentences; leave it out with `input={self.lattices.input}`")
-        check_unbuffered(self.unbuffered, self.run)
+def _translate_part(
+    lists: TranslationLists, wanted: Collection[str], translator: Translator, part: Part, pool: Pool
+) -> Worked:
+    """Translate a part.
 
-    def translate(self) -> Translated:
-        """Translate the texts.
+    wanted: ``hypergraphs``, ``derivations``.
+    """
+    from aligntools.formats.translation.derivations import format_sentences
+    from aligntools.formats.translation.hypergraphs import format_nbest
 
-        Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
-        written.
-        """
-        self.check()
-        files = self.files
-        wanted = TranslationOutput(self.lists, files.hypergraphs is not None, files.derivations is not None)
-        texts = None if self.unbuffered else self._texts
-        translator, parts = prepared(
-            texts,
-            self.system,
-            self.decoding,
-            self.lattices,
-            wanted,
-            split=self.split,
-            verify=self.verify,
-            run=self.run,
-        )
-        self.watch.begin("translating", unit="sentence")
-        with ExitStack() as stack:
-            out = _Outputs(stack, files)
-            if self.unbuffered:
-                self._answer(translator, out)
-            else:
-                done = written(translator, wanted, parts, self.run)
-                del translator  # workers have it
-                self._write(done, out)
-        return Translated(out.sentences, None if self._listed else out.score)
+    translator, n_best, samples = translator.with_threads(pool), lists.n_best, lists.samples
+    counts: dict[str, float] = {"sentences": len(part.text)}
+    written, listed = {}, n_best is not None or samples is not None
+    if not listed:
+        found = list(translator.translate_batch(part.text))
+        written["output"] = b"".join(str(one).encode("utf-8", "surrogateescape") + b"\n" for one in found)
+        counts["score"] = sum(one.score for one in found)
+    if listed or "hypergraphs" in wanted or "derivations" in wanted:
+        forests = next(translator.hypergraphs(part.text, first=part.number))
+        if n_best is not None:
+            written["output"] = format_nbest(part.number, forests.n_best(n_best))
+        elif samples is not None:
+            drawn = forests.samples(samples, gamma=lists.gamma, seed=lists.seed)
+            written["output"] = format_nbest(part.number, drawn)
+        if "hypergraphs" in wanted:
+            written["hypergraphs"] = b"".join(forests.lines())
+        if "derivations" in wanted:
+            written["derivations"] = b"".join(format_sentences(forests.derivations(n_best or 1)))
+    return Worked(written, counts)
 
-    def _write(self, parts: Iterable[Written], out: _Outputs) -> None:
-        """Write the parts of the texts."""
-        for part in parts:
-            out.write(part)
-            self.watch.tell(f"{out.sentences} sentences translated")
 
-    def _answer(self, translator: Translator, out: _Outputs) -> None:
-        """Translate each line before the next is read."""
-        unanswered = Unanswered()
-
-        def translated(own: Translator, text: Lines) -> bytes:
-            (found,) = own.translate_batch(text)
-            out.sentences += 1
-            out.score += found.score
-            return str(found).encode("utf-8", "surrogateescape") + b"\n"
-
-        with pool_of(self.run.threads) as pool, self.ending():
-            own = translator.with_threads(pool)
-            for path in self._texts:
-                requests: Any = stream_requests(split_as(path, self.split), "text")
-                answer(requests, path, lambda text: translated(own, text), out.out, unanswered)
-            if line := unanswered.summary():
-                self.watch.say(line)
+def _parts(texts: Sequence[str], size: int, reads: LatticeInput | None) -> tuple[Iterable[Part], Lines | None]:
+    """Return the input in parts of ``size`` sentences, and whole if all of it is in files."""
+    total = 0
+    for path in texts:
+        try:
+            info = os.fstat(sys.stdin.fileno()) if path == "-" else os.stat(path)
+            mode = stat.S_IFMT(info.st_mode)
+            total += info.st_size if mode in (stat.S_IFREG, stat.S_IFDIR) else FILTERED
+        except (OSError, ValueError, AttributeError):  # a standard input that is no file, or nothing to open
+            total += FILTERED if path == "-" else 0
+    parts: Any = parts_of(texts, lambda path: stream_input(path, size, reads))
+    if total >= FILTERED:
+        return parts, None
+    found = list(parts)
+    return found, joined([part.text for part in found])
