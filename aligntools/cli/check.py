@@ -69,13 +69,17 @@ def command(**o: Any) -> None:
       aligntools check -s data/samples/de-en.de -t data/samples/de-en.en --flagged
       aligntools check -i data/samples/de-en.txt --summary
     """
-    from aligntools.api.align.check_files import CheckedText, CheckFiles
+    from aligntools.api.align.check_files import check_files
 
     with reporting(o) as reporter:
-        found = CheckedText(
+        found = check_files(
             aligning.text_work(o, reporter),
-            declared.made_of(CheckFiles, o, output=o["output"] or "-"),
             declared.settings(CheckSettings, o),
-        ).check()
+            o["output"] or "-",
+            output_format=o["output_format"],
+            summary=o["summary"],
+            flagged=o["flagged"],
+            in_order=o["in_order"],
+        )
     if o["fail_above"] is not None and found.flagged_share > o["fail_above"]:
         sys.exit(FAILED)

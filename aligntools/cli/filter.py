@@ -65,12 +65,16 @@ def command(**o: Any) -> None:
     Example:
       aligntools filter -i data/samples/de-en.txt --rejected rejected.tsv -o kept.txt
     """
-    from aligntools.api.align.filter_files import FilteredText, FilterFiles
+    from aligntools.api.align.filter_files import filter_files
 
-    output = o["output"] if "output" in declared.given() else None
     with reporting(o) as reporter:
-        FilteredText(
+        filter_files(
             aligning.text_work(o, reporter),
-            declared.made_of(FilterFiles, o, output=output),
             declared.settings(FilterSettings, o),
-        ).filter()
+            o["output"] if "output" in declared.given() else None,
+            everything=o["everything"],
+            rejected=o["rejected"],
+            source_output=o["source_output"],
+            target_output=o["target_output"],
+            scores=o["scores"],
+        )

@@ -110,26 +110,36 @@ def command(*, no_reverse_lm: bool, samples: int | None, quiet: bool, verbose: b
       aligntools imputed-risk --supervised dev.de --reference dev.en --grammar de-en.grammar --lm en.arpa \\
         --rounds 2 --pop-limit 20 -o forward.json
     """
-    from aligntools.api.translate.tuning_files import TuningFiles, tune_by_files
+    from aligntools.api.translate.tuning import tune
 
-    files, run = declared.made_of(TuningFiles, o), declared.settings(Run, o)
-    if files.reverse_lm is not None and no_reverse_lm:
+    run, loading = declared.settings(Run, o), declared.settings(Loading, o)
+    if o["reverse_lm"] is not None and no_reverse_lm:
         raise UsageProblem("--reverse-lm and --no-reverse-lm exclude each other")
-    imputes = files.monolingual and files.reverse_grammar and files.reverse_weights
-    if imputes and files.reverse_lm is None and not no_reverse_lm:
+    imputes = o["monolingual"] and o["reverse_grammar"] and o["reverse_weights"]
+    if imputes and o["reverse_lm"] is None and not no_reverse_lm:
         raise UsageProblem("--monolingual needs --reverse-lm, or --no-reverse-lm to impute without one")
     sampled = {} if samples is None else {"impute": "samples", "n_sources": samples}
     with notices.shown(quiet):
-        tune_by_files(
-            files,
+        tune(
+            o["grammar"],
+            o["lm"],
+            o["supervised"],
+            o["references"],
             declared.settings(TuningSettings, o),
-            declared.settings(ImputationSettings, o, **sampled),
-            declared.settings(DecoderSettings, o),
-            run,
-            splitting=declared.settings(Splitting, o),
-            loading=declared.settings(Loading, o),
+            monolingual=o["monolingual"],
+            reverse_grammar=o["reverse_grammar"],
+            reverse_lm=o["reverse_lm"],
+            reverse_weights=o["reverse_weights"],
+            imputation=declared.settings(ImputationSettings, o, **sampled),
+            decoding=declared.settings(DecoderSettings, o),
+            start=o["start"],
+            tags=o["tags"],
+            checkpoint=o["checkpoint"],
+            split=declared.settings(Splitting, o).split,
+            verify=loading.verify,
+            run=run,
             progress=(lambda step: None) if quiet else (lambda step: _tell(step, verbose)),
-        )
+        ).save(o["output"])
 
 
 def _tell(step: "Step", verbose: bool) -> None:

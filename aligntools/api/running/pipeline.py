@@ -4,7 +4,7 @@ A part is worked on here, by workers, or as one sentence that is answered before
 """
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -112,28 +112,30 @@ class Tally:
 class Sinks:
     """Outputs by name, opened, written and closed together: files that appear whole or not at all.
 
-    paths: None of them is an output that is not wanted.
+    exact: Which are copies, written without a byte order mark of our own.
+    paths: None is an output that is not wanted.
     """
 
-    def __init__(self, **paths: str | None) -> None:
+    def __init__(self, exact: Collection[str] = (), **paths: str | None) -> None:
         self.paths = {name: path for name, path in paths.items() if path is not None}
-        self._outputs: dict[str, Output] = {}
+        self._exact, self._outputs = exact, dict[str, Output]()
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            self._outputs = {name: stack.enter_context(writing(path)) for name, path in self.paths.items()}
+            for name, path in self.paths.items():
+                self._outputs[name] = stack.enter_context(writing(path, exact=name in self._exact))
             self._opened = stack.pop_all()
         return self
 
     def __exit__(self, *error: Any) -> bool | None:
         return self._opened.__exit__(*error)
 
-    def write(self, written: Mapping[str, bytes]) -> None:
-        """Write to each output what there is for it, and hand it on."""
+    def write(self, written: Mapping[str, bytes], flush: bool = True) -> None:
+        """Write to each output what there is for it; ``flush``: and hand it on."""
         for name, output in self._outputs.items():
             output.write(written.get(name, b""))
-        for output in self._outputs.values():
-            output.flush()
+            if flush:
+                output.flush()
 
 
 def parts_of(texts: Iterable[str], read: Callable[[str], Iterable[Any]]) -> Iterator[Part]:
