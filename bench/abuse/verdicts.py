@@ -10,8 +10,9 @@ GOOD = ("done", "refused")
 MEMORY = 1 << 30
 #: What is wrong with a whole text, or with two that do not fit each other.
 _WHOLE = re.compile(
-    r": has no |(lines|sentences|sentences with words|sentence pairs|lines of links), but |must have the same number"
-    r"|there is no line |sentence numbers run from |no pair is left|no sentence can be trained on|words in common"
+    r": has no |(lines|sentences|sentences with words|sentence pairs|lines of links|trees), but "
+    r"|must have the same number|there is no line "
+    r"|sentence numbers run from |no pair is left|no sentence can be trained on|words in common"
     r"|use the grammar that they were learned with|: is empty; give"
 )
 
@@ -126,6 +127,7 @@ def _done(ending, said, folder, expected):
         if re.search(r"Warning\b", line):
             return Verdict("noise", line[:300])
     for name, data in held.items() if expected.numbers else ():
+        data = data.replace(b"||| -inf", b"")  # the score in lists of trees of one that was not searched
         if re.search(rb"(?i)(?<![\w-])(nan|-?inf)(?![\w-])", data) and b"\0" not in data:
             return Verdict("nan", name or "standard output")
     return Verdict("done")

@@ -204,6 +204,7 @@ class CandidateFinder:
     ) -> CandidateLinks:
         n = p.k1 - p.k0
         cells = np.empty(int(p.cell_offsets[-1]), np.float32)
+        bounds = self.bounds if len(cells) <= CELLS else BOUNDS["base"]  # that many are one pair's
         counts = np.zeros(n, np.int64)
         pairs = self._pairs(p, bitext)
 
@@ -211,7 +212,7 @@ class CandidateFinder:
             a, b = block
             kl.mean_cells(p.cell_offsets[a - p.k0], p.cell_offsets[b - p.k0], p.forward, p.reverse, cells)
             none = np.empty(0, np.int32)
-            given = (*block, pairs, cells, np.float32(self.bounds.least), self.bounds.most, counts)
+            given = (*block, pairs, cells, np.float32(bounds.least), bounds.most, counts)
             size = kl.find_candidates(*given, none, none)
             rows, columns = np.empty(size, np.int32), np.empty(size, np.int32)
             if size:

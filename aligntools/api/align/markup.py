@@ -18,10 +18,10 @@ from aligntools.ground.errors import DataError
 from aligntools.ground.running import Run
 from aligntools.projecting.markup.features import SparseLinks
 from aligntools.projecting.markup.settings import MarkupSettings as MarkupSettings
+from aligntools.projecting.markup.transfer import CHARACTERS, Prepared, prepare, transferred
 from aligntools.projecting.markup.transfer import LEAST as LEAST
 from aligntools.projecting.markup.transfer import MarkedText as MarkedText
 from aligntools.projecting.markup.transfer import PlacedTag as PlacedTag
-from aligntools.projecting.markup.transfer import Prepared, prepare, transferred
 from aligntools.projecting.markup.words import Finder, Known, WordFinder
 from aligntools.words.tokenizing import tokenizers
 
@@ -307,7 +307,7 @@ def trained(pairs: Iterable[Pair], more: Iterable[tuple[str, str]], how: Tokeniz
     pairs : iterable of (Segment, str)
         Those with a `DataError` in the segment's place are passed over.
     more : iterable of (str, str)
-        Sentences and their translations.
+        Sentences and their translations; those that are too long for links are passed over.
     how : Tokenizing
     **options
         Of `train_aligner`.
@@ -319,6 +319,7 @@ def trained(pairs: Iterable[Pair], more: Iterable[tuple[str, str]], how: Tokeniz
             for side, one in zip(words, prepare(source, target, found).words, strict=True):
                 side.append(one)
     for texts in more:
-        for side, finder, text in zip(words, found, texts, strict=True):
-            side.append(finder(text).words)
+        if max(map(len, texts)) <= CHARACTERS:
+            for side, finder, text in zip(words, found, texts, strict=True):
+                side.append(finder(text).words)
     return train_aligner(*words, **options)
