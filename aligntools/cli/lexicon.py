@@ -6,7 +6,8 @@ from typing import Any
 import click
 
 from aligntools import LinkReading
-from aligntools.api.align.lexicon_files import LexiconFiles, ShortlistSettings, TableWriting, write_lexicon
+from aligntools.api.align.lexicon_files import ShortlistSettings, TableWriting, write_lexicon
+from aligntools.api.align.text_files import TextFiles
 from aligntools.cli import declared, notices, options
 from aligntools.ground.errors import UsageProblem
 
@@ -82,8 +83,19 @@ def command(**o: Any) -> None:
     writing, top = declared.settings(TableWriting, o), declared.settings(ShortlistSettings, o).top
     if "top" in declared.given() and not o["shortlist"]:
         raise UsageProblem("`top` is about shortlists; it goes with `shortlist`")
-    how = {name: o[name] for name in ("split", "input_format", "languages", "index_base", "skip_bad_links")}
     with notices.shown(o["quiet"]):
-        found = write_lexicon(declared.made_of(LexiconFiles, o), writing, top=top, **how)
+        found = write_lexicon(
+            o["alignments"],
+            TextFiles(o["source"], o["target"], o["joint_file"]),
+            writing,
+            output=o["output"],
+            shortlist=o["shortlist"],
+            top=top,
+            split=o["split"],
+            input_format=o["input_format"],
+            languages=o["languages"],
+            index_base=o["index_base"],
+            skip_bad_links=o["skip_bad_links"],
+        )
     if o["verbose"]:
         sys.stderr.write(found + "\n")

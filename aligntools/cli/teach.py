@@ -71,9 +71,9 @@ def command(**o: Any) -> None:
       aligntools teach -s data/samples/de-en.de -t data/samples/de-en.en --students 60,100 -o /tmp/start
       aligntools contrastive-align -s data/samples/fr-en.fr -t data/samples/fr-en.en --start /tmp/start -o /tmp/links
     """
-    from aligntools.api.align.teaching_files import TeachingFiles, teach_by_files
+    from aligntools.api.align.teaching_files import teach_by_files
 
-    files = declared.made_of(TeachingFiles, o)
     settings, reading = declared.settings(TeachingSettings, o), declared.settings(Reading, o)
+    texts, run = (o["source"], o["target"], o["joint_file"]), declared.settings(Run, o)
     with reporting(o) as reporter:
-        teach_by_files(files, settings, reading, declared.settings(Run, o), reporter, verify=o["verify"])
+        teach_by_files(*texts, o["output"], settings, reading, run, reporter, model=o["model"], verify=o["verify"])

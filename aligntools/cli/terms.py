@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from aligntools import AlignerSettings, TermSettings
-from aligntools.api.align.term_files import TermFiles, TermWriting, TextTerms
+from aligntools.api.align.term_files import TermWriting, term_files
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, options
 from aligntools.cli.reporting import reporting
@@ -72,9 +72,14 @@ def command(**o: Any) -> None:
         --known data/samples/glossary.tsv --inconsistent /tmp/otherwise.tsv
     """
     with reporting(o) as reporter:
-        TextTerms(
+        term_files(
             aligning.text_work(o, reporter),
-            declared.made_of(TermFiles, o),
             declared.settings(TermWriting, o),
             declared.settings(TermSettings, o),
-        ).find()
+            o["output"],
+            alignments=o["alignments"],
+            known=o["known"],
+            inconsistent=o["inconsistent"],
+            source_tags=o["source_tags"],
+            target_tags=o["target_tags"],
+        )
