@@ -254,7 +254,7 @@ def test_fields_without_an_option_are_set_by_name():
     given = [run(*text, *how) for how in (("--set", "tension=9", "--set", "look-alike=false"), ("--tension", "9"))]
     assert [done.returncode for done in given] == [0, 0]
     assert given[0].stderr == b""
-    assert given[1].stderr == b"note: --set tension is --set tension=... now\n"
+    assert given[1].stderr == b"note: --tension is --set tension=... now\n"
     alone, plain = run(*text, "--set=tension=9"), run(*text)
     assert alone.stdout == given[1].stdout != plain.stdout
     assert given[0].stdout != alone.stdout
