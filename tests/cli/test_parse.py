@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from aligntools.api.parse import parse_files
-from tests.cli.running import fails, run, through_head
+from tests.cli.running import fails, run
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_no_sentence_is_lost_and_what_is_odd_is_told(model):
     assert run("parse", "-q", "-m", model, "--max-length", 20, stdin=text).stderr == b""
 
 
-def test_threads_options_and_pipes(model, samples):
+def test_threads_and_options(model, samples):
     text = samples / "en.conllu"
     outputs = {run("parse", "-m", model, "--threads", n, text).stdout for n in (1, 3)}
     assert len(outputs) == 1
@@ -108,8 +108,6 @@ def test_threads_options_and_pipes(model, samples):
         said = done.stderr.decode()
         assert ("warning: the parser was trained on projective trees" in said) == ("--no-projective" in flags)
     assert run("parse", "-q", "-m", model, "--no-projective", text).stderr == b""
-    line, status, errors = through_head("parse", "-m", model, *[text] * 30)
-    assert (line.startswith(b"#"), status, errors) == (True, 0, b"")
 
 
 def test_workers_that_parse_do_not_show(model, samples, tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from aligntools.api.tag import tag_files
-from tests.cli.running import fails, run, through_head
+from tests.cli.running import fails, run
 
 
 @pytest.fixture(scope="module")
@@ -89,20 +89,6 @@ def test_workers_do_not_show(model, samples, tmp_path, monkeypatch):
     assert found[0].stderr.startswith(b"error: ")
     assert found[0].stdout == found[1].stdout
     fails(run("tag", "-m", model, "--unbuffered", "--workers", 1), "in this process", status=2)
-
-
-def test_several_files_are_one_output(model, samples, tmp_path):
-    text = samples / "en.txt"
-    done = run("tag", "-m", model, "-o", tmp_path / "out", text, text)
-    assert (done.returncode, done.stdout) == (0, b"")
-    assert (tmp_path / "out").read_bytes() == run("tag", "-m", model, text).stdout * 2
-
-
-def test_a_closed_pipe_ends_quietly(model, tmp_path):
-    (tmp_path / "long").write_bytes(b"the dog barks .\n" * 50_000)
-    line, status, errors = through_head("tag", "-m", model, tmp_path / "long")
-    assert line.count(b"_") == 4
-    assert (status, errors) == (0, b"")
 
 
 def test_what_is_no_tagger(model, samples, trained, tmp_path):

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests import naive_translating as naive
-from tests.cli.running import fails, run, through_head
+from tests.cli.running import fails, run
 
 GRAMMAR = """\
 [X] ||| das haus ||| the house ||| PhraseEgivenF=-0.2 PhraseFgivenE=-0.3
@@ -272,14 +272,6 @@ def test_what_is_wrong_is_one_line(folder, command_inside, tmp_path):
     for name, out in (("empty", b""), ("blank", b"\n\n")):
         done = command_inside("translate", *grammar, *lm, tmp_path / name)
         assert (done.returncode, done.stdout) == (0, out), done.stderr
-
-
-def test_a_closed_pipe_ends_quietly(folder, tmp_path):
-    (tmp_path / "long").write_bytes(b"das haus ist klein\n" * 20_000)
-    options = ["--grammar", folder / "grammar", "--lm", folder / "lm", tmp_path / "long"]
-    line, status, errors = through_head("translate", "-q", *options)
-    assert line == b"the house is small\n"
-    assert (status, errors) == (0, b"")
 
 
 # Lattices

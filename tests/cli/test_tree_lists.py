@@ -30,7 +30,7 @@ def lists(output, scores):
 
 
 @pytest.mark.parametrize("name", ["one", "two"])
-def test_the_best_trees(models, name, tmp_path):
+def test_the_best_trees(models, name):
     done = run("parse", "-m", models / name, "--n-best", 5, "--threads", 1, stdin=TEXT)
     assert done.returncode == 0, done.stderr
     found = lists(done.stdout, True)
@@ -44,11 +44,6 @@ def test_the_best_trees(models, name, tmp_path):
         assert sum(math.exp(p) for p, _ in own) <= 1 + 1e-5
     assert sum(number == 2 for number, *_ in found) > 1
     assert [row[1:] for row in found if row[0] == 1] == [("(())", 0, 0)]
-    for more in (("--threads", 2), ("--workers", 1)):
-        assert run("parse", "-q", "-m", models / name, "--n-best", 5, *more, stdin=TEXT).stdout == done.stdout
-    (tmp_path / "a").write_bytes(TEXT)
-    twice = run("parse", "-q", "-m", models / name, "--n-best", 5, tmp_path / "a", tmp_path / "a").stdout
-    assert lists(twice, True) == found + [(number + 4, *more) for number, *more in found]
 
 
 def test_a_sentence_without_trees_has_its_flat_one(models):

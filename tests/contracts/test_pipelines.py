@@ -8,10 +8,14 @@ import aligntools as at
 from aligntools.api.parse import parse_files
 from aligntools.api.parse.constituents import ConstituentParser
 from aligntools.api.parse.parsing import Parser
+from aligntools.api.running.pipeline import Part, Sinks, Tally, Worked, map_parts, parts_of, write_parts
 from aligntools.api.tag import tag_files
 from aligntools.api.tag.tagging import Tagger
 from aligntools.api.translate import translation_files
 from aligntools.api.translate.translation import Translator
+from aligntools.formats.annotation.tagged import parse_text
+from aligntools.formats.text.requests import Request
+from aligntools.ground.parallel import Pool
 from tests.cli.running import run, through_head
 from tests.cli.test_translate import GRAMMAR, LM
 from tests.places import SAMPLES
@@ -163,9 +167,43 @@ def test_what_is_wrong_is_said_after_what_was_right(lines, name, tmp_path, monke
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.slow
 @every_command
 def test_a_closed_pipe_ends_quietly(lines, name, tmp_path):
     (tmp_path / "long").write_bytes(COMMANDS[name][0] * 5000)
     line, status, errors = through_head(*lines[name], "-q", tmp_path / "long")
     assert (line[-1:], status, errors) == (b"\n", 0, b"")
+
+
+@pytest.mark.parametrize("requests", [False, True])
+def test_nothing_is_read_before_what_came_before_is_written(requests):
+    """So memory does not grow with a text, and who asks line by line has an answer to each."""
+    seen = []
+
+    class Seen(Sinks):
+        def write(self, written, flush=True):
+            seen.append(("written", written["output"]))
+
+    def read(path):
+        for number in range(4):
+            seen.append(("read", b"%d" % number))
+            text = parse_text([b"%d" % number], number + 1)
+            yield Request(text, number + 1) if requests else text
+
+    def work(model, part, pool):
+        return Worked({"output": part.text.words[0]}, {"sentences": len(part.text)})
+
+    tally = Tally()
+    with Pool(1) as pool:
+        done = map_parts(work, None, parts_of(["a", "b"], read), at.Run(), pool, tally)
+        write_parts(done, Seen(), tally, None)
+    assert seen == [(what, b"%d" % number) for number in range(4) for what in ("read", "written")] * 2
+    assert tally.counts["sentences"] == 8
+
+
+def test_the_first_places_and_a_few_names_are_kept():
+    tally = Tally()
+    for part in (Part("-", 0, 0, None), Part("b", 4, 9, None)):
+        tally.add(Worked({}, {"odd": 2}, {"odd": part.place(1)}, {"odd": [b"%d" % k for k in range(9)]}))
+    assert (tally.counts["odd"], tally.places["odd"], tally.names("odd")) == (4, "<stdin>, sentence 2", "0 1 2 3 4")
+    assert part.place(0) == "b, sentence 5"
+    assert list(tally.lines()) == []
