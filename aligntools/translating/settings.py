@@ -7,6 +7,9 @@ from aligntools.ground.declaring import Settings, declared, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, SEED, amounts, counts
 
+#: Words after which a sentence is cut for its best translation, and over which none is learned from: memory grows with
+#: the length.
+LONGEST = 600
 #: Titles of groups of options.
 _COMMON, _TRAINING, _RULES, _SEARCH = "Common options", "Training", "Rules", "Search"
 _OUTPUT, _RESOURCES = "Input and output", "Resources"

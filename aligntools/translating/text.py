@@ -25,6 +25,12 @@ class Lines:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def of_lines(self, chosen: np.ndarray) -> "Lines":
+        """Return the sentences with these numbers, int64 [sentences]."""
+        lengths = np.diff(self.offsets)[chosen]
+        words = [word for k in chosen.tolist() for word in self.words[self.offsets[k] : self.offsets[k + 1]]]
+        return Lines(words, np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]), self.name)
+
     @classmethod
     def of(cls, side: Side, vocabulary: AnyVocabulary, name: str = "<sentences>") -> "Lines":
         """Take a side that was read with its vocabulary."""

@@ -110,6 +110,7 @@ tag -m MODELS/tag.hmm <text -o =out
 eval-tags <tagged <tagged
 project --source <tagged --target <text -a links -o out
 translate --grammar MODELS/grammar --lm MODELS/lm <text --pop-limit 5 -o =out
+imputed-risk --supervised <text --reference <text --grammar MODELS/grammar --lm MODELS/lm --rounds 1 -o out
 train-grammar --treebank <trees -o out --latent 1 --iterations 1
 parse -m GRAMMAR <text -o =out
 parse -m GRAMMAR <tagged -o =out

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
+import numpy as np
+
 from aligntools.api.given.keywords import LoadingKeywords, RunKeywords, SplittingKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.sentences import PathLike, Text, read_lines
@@ -21,7 +23,7 @@ from aligntools.formats.text.reading import Loading, Splitting
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.running import Run
-from aligntools.translating.settings import DecoderSettings, ImputationSettings, TuningSettings
+from aligntools.translating.settings import LONGEST, DecoderSettings, ImputationSettings, TuningSettings
 from aligntools.translating.text import Lines
 
 if TYPE_CHECKING:
@@ -180,7 +182,23 @@ def _texts(
     text = None if supervised is None else read_lines(supervised, split)
     alone = [read_lines(one, split) for one in monolingual]
     others = _same_length([read_lines(one, split) for one in references], text)
-    return Texts(text, others, _same_length(alone, None, words=True))
+    alone = _not_over_long(_same_length(alone, None, words=True))
+    if text is None:
+        return Texts(None, others, alone)
+    text, *others = _not_over_long([text, *others])
+    return Texts(text, others, alone)
+
+
+def _not_over_long(texts: list[Lines]) -> list[Lines]:
+    """Return texts without the sentences that are over-long in one of them; say how many these are."""
+    lengths = np.array([np.diff(text.offsets) for text in texts])
+    if not (lengths > LONGEST).any():
+        return texts
+    long = (lengths > LONGEST).any(0)
+    which = ", ".join(text.name for text in texts)
+    count, first = np.count_nonzero(long), np.argmax(long) + 1
+    _log.warning("%s: %d sentences over %d words are left out; first at line %d", which, count, LONGEST, first)
+    return [text.of_lines(np.flatnonzero(~long)) for text in texts]
 
 
 def _check(

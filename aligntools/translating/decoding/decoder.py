@@ -21,13 +21,11 @@ from aligntools.translating.forest.derivations import best
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, join
 from aligntools.translating.lattices import LatticeLines
 from aligntools.translating.lm.language_model import NgramModel
-from aligntools.translating.settings import DecoderSettings
+from aligntools.translating.settings import LONGEST, DecoderSettings
 from aligntools.translating.text import Lines
 
 #: Rules of hyperedges that the grammar does not have: a word passed through, S -> X, S -> S X, the end of the sentence.
 PASSED, UNARY, BINARY, GOAL = -1, -2, -3, -4
-#: Words after which a sentence is cut for its best translation: memory grows with the length.
-LONGEST = 600
 _BLOCKS = 64
 _Found = TypeVar("_Found")
 
