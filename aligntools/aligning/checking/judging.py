@@ -84,15 +84,9 @@ def judge(
 ) -> Judged:
     """Return what is found in a pair.
 
-    Parameters
-    ----------
-    sides : (list of str, list of str)
-        The words of both sides; at least one of each.
-    odds : (float64 [source words], float64 [target words])
-        See `usual.log_odds`.
-    lengths : Lengths
-    raw : (str, str) or None
-        The sides as they stand, for placeholders and numbers; else the words with spaces between.
+    sides: The words of both sides; at least one of each.
+    odds ((float64 [source words], float64 [target words])): See `usual.log_odds`.
+    raw: The sides as they stand, for placeholders and numbers; else the words with spaces between.
     """
     texts = raw if raw is not None else [" ".join(side) for side in sides]
     other = [placeholders(text) for text in texts]

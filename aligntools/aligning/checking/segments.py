@@ -21,11 +21,8 @@ def maximal_spans(scores: Sequence[float], least: float = 0.0) -> list[Span]:
     Each is a span that cannot be made longer or shorter without its sum falling, and none overlaps another. The best of
     them is the span with the highest sum. Linear time in practice.
 
-    Parameters
-    ----------
-    scores : sequence of float [length=words]
-    least : float
-        Leave out spans with a lower sum; never one with a sum of 0.
+    scores (sequence of float [length=words]).
+    least: Leave out spans with a lower sum; never one with a sum of 0.
     """
     # a candidate: start, end, sum of all that is before it, sum up to its end
     found: list[tuple[int, int, float, float]] = []

@@ -58,17 +58,10 @@ _NULL_PLACES = 0.1
 def unlinked(links: Links, probabilities: npt.NDArray[np.float32], lengths: npt.NDArray[np.int64]) -> list[Floats]:
     """Return the probability that each word has no link: 1 less its best link's posterior.
 
-    Parameters
-    ----------
-    links : Links
-    probabilities : float32 [links]
-    lengths : int64 [2, pairs]
-        Words of the source and target sentences.
-
-    Returns
-    -------
-    list of float64 [words of the source], float64 [words of the target]
-        The words of all pairs, one after the other.
+    probabilities (float32 [links]).
+    lengths (int64 [2, pairs]): Words of the source and target sentences.
+    Returns list of float64 [words of the source], float64 [words of the target]: the words of all pairs, one after the
+    other.
     """
     sentence, found = links.sentences(), []
     for side in (0, 1):
@@ -89,10 +82,7 @@ def shape_of(word: str) -> int:
 def null_shares(model: AlignmentModel) -> tuple[Floats, Floats] | None:
     """Return which share of each word of the vocabularies a model ascribes to NULL; None where it has no whole words.
 
-    Returns
-    -------
-    (float64 [source words + 1], float64 [target words + 1]) or None
-        By the words' ids.
+    Returns (float64 [source words + 1], float64 [target words + 1]) or None: by the words' ids.
     """
     view = model.views[0]
     if view.letters:
@@ -111,13 +101,8 @@ def null_shares(model: AlignmentModel) -> tuple[Floats, Floats] | None:
 class WordTypes:
     """The words of one side of a text: a number for each, and its class.
 
-    Parameters
-    ----------
-    model : AlignmentModel
-    side : int
-        0 for the source, 1 for the target.
-    shares : (float64 [source words + 1], float64 [target words + 1]) or None
-        What `null_shares` finds of the model.
+    side: 0 for the source, 1 for the target.
+    shares ((float64 [source words + 1], float64 [target words + 1]) or None): What `null_shares` finds of the model.
     """
 
     def __init__(self, model: AlignmentModel, side: int, shares: tuple[Floats, Floats] | None) -> None:
@@ -150,18 +135,10 @@ class WordTypes:
 def usual_rates(types: Ids, apart: Floats, classes: Ids) -> Floats:
     """Return how often the word of each place has no link elsewhere, smoothed by the rate of its class.
 
-    Parameters
-    ----------
-    types : int64 [places]
-        The number of each place's word.
-    apart : float64 [places]
-        The probability that it has no link there; see `unlinked`.
-    classes : int64 [words]
-
-    Returns
-    -------
-    float64 [places]
-        The place itself does not count: what is unusual about it must not become usual by it.
+    types (int64 [places]): The number of each place's word.
+    apart (float64 [places]): The probability that it has no link there; see `unlinked`.
+    classes (int64 [words]).
+    Returns float64 [places]: the place itself does not count: what is unusual about it must not become usual by it.
     """
     count, total = np.bincount(types, minlength=len(classes)), np.bincount(types, apart, len(classes))
     fixed = RATE_OF_CLASS.ravel()
@@ -174,10 +151,7 @@ def usual_rates(types: Ids, apart: Floats, classes: Ids) -> Floats:
 def log_odds(apart: Floats, rates: Floats) -> Floats:
     """Return how much speaks for each place's word having no counterpart, rather than a usual one: natural logarithms.
 
-    Parameters
-    ----------
-    apart, rates : float64 [places]
-        See `unlinked` and `usual_rates`.
+    apart, rates (float64 [places]): See `unlinked` and `usual_rates`.
     """
     link, rate = np.digitize(apart, UNLINKED), np.digitize(rates, RATES)
     found: Floats = np.clip(np.log(OMITTED[link] / USUAL[rate, link]), -MOST, MOST)

@@ -17,13 +17,8 @@ _SMALLEST, _LARGEST = 16, 27  # bits of the table's size
 def frequent(parts: Callable[[], Iterator[PhrasePairs]], words: int, least: int) -> PhrasePairs:
     """Return the occurrences of pairs that come at least so often, ordered by pair, then by place.
 
-    Parameters
-    ----------
-    parts : callable
-        Yields the occurrences; called twice.
-    words : int
-        Of the text, about, which the table's size goes by.
-    least : int
+    parts: Yields the occurrences; called twice.
+    words: Of the text, about, which the table's size goes by.
     """
     bits = int(np.clip(np.ceil(np.log2(max(words, 1))) + 1, _SMALLEST, _LARGEST))
     shift, table = np.uint64(64 - bits), np.zeros(1 << bits, np.int32)
@@ -43,17 +38,9 @@ def frequent(parts: Callable[[], Iterator[PhrasePairs]], words: int, least: int)
 def occurrences(side: Side, codes: np.ndarray, longest: int) -> np.ndarray:
     """Return how often stretches of words come in a text, linked or not.
 
-    Parameters
-    ----------
-    side : Side
-    codes : np.ndarray [shape=(stretches,), dtype=uint64]
-        Sorted, each once.
-    longest : int
-        Words of a stretch, at most.
-
-    Returns
-    -------
-    np.ndarray [shape=(stretches,), dtype=int64]
+    codes (uint64 [stretches]): Sorted, each once.
+    longest: Words of a stretch, at most.
+    Returns int64 [stretches].
     """
     found = np.zeros(len(codes), np.int64)
     if not len(codes):
@@ -73,12 +60,8 @@ def occurrences(side: Side, codes: np.ndarray, longest: int) -> np.ndarray:
 def log_likelihood(both: np.ndarray, source: np.ndarray, target: np.ndarray, total: int) -> np.ndarray:
     """Return the log-likelihood ratio of pairs (Dunning 1993), 0 where they come together less than by chance.
 
-    Parameters
-    ----------
-    both, source, target : np.ndarray [shape=(pairs,)]
-        How often a pair comes, and each of its sides.
-    total : int
-        Places in which they could.
+    both, source, target [pairs]: How often a pair comes, and each of its sides.
+    total: Places in which they could.
     """
     k11 = both.astype(np.float64)
     k12, k21 = source - k11, target - k11

@@ -81,12 +81,7 @@ class _Scored:
 def kinds_of(text: Bitext, links: Links, learned: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return where words of both vocabularies may stand in a term [shape=(words,), dtype=int8].
 
-    Parameters
-    ----------
-    text : Bitext
-    links : Links
-    learned : bool
-        Learn stop words, too.
+    learned: Learn stop words, too.
     """
     of = np.repeat(np.arange(len(text)), np.diff(links.offsets))
     ends = [side.tokens[links.pairs[:, k] + side.offsets[of]] for k, side in enumerate((text.source, text.target))]
@@ -112,15 +107,9 @@ def find_terms(
 ) -> list[Term]:
     """Return the term pairs of an aligned text, the best first; upper and lower case are the same.
 
-    Parameters
-    ----------
-    cased : Bitext
-        As it is written, which is how terms are shown.
-    links : Links
-        Of as many pairs, all within them.
-    settings : TermSettings
-    tags : (list of str or None, list of str or None)
-        A tag for each word of either side, where the settings have a pattern of tags.
+    cased: As it is written, which is how terms are shown.
+    links: Of as many pairs, all within them.
+    tags: A tag for each word of either side, where the settings have a pattern of tags.
     """
     text = in_lower_case(cased)
     kinds = kinds_of(text, links, settings.stop_words)

@@ -25,18 +25,10 @@ def _stretches(side: Side, begin: np.ndarray, lengths: np.ndarray, longest: int)
 def alone(source: Side, target: Side, pairs: PhrasePairs, counts: np.ndarray, longest: int) -> np.ndarray:
     """Return how often each pair comes by itself: less the mean count of the longer pairs that it stands within.
 
-    Parameters
-    ----------
-    source, target : Side
-    pairs : PhrasePairs
-        One occurrence of each pair, ordered by `code`.
-    counts : np.ndarray [shape=(pairs,)]
-    longest : int
-        Words of a side, at most.
-
-    Returns
-    -------
-    np.ndarray [shape=(pairs,), dtype=float64]
+    pairs: One occurrence of each pair, ordered by `code`.
+    counts [pairs].
+    longest: Words of a side, at most.
+    Returns float64 [pairs].
     """
     code = pairs.code
     sums, within = np.zeros(len(code)), np.zeros(len(code))

@@ -48,13 +48,9 @@ def codes_of(tokens: np.ndarray, longest: int) -> Iterator[np.ndarray]:
 class PhrasePairs:
     """Places of phrase pairs.
 
-    Attributes
-    ----------
-    source, target : np.ndarray [shape=(pairs,), dtype=int64]
-        First word on either side, counted over the whole text.
-    source_length, target_length : np.ndarray [shape=(pairs,), dtype=int8]
-    source_code, target_code : np.ndarray [shape=(pairs,), dtype=uint64]
-        What words they are; see `mixed`.
+    source, target (int64 [pairs]): First word on either side, counted over the whole text.
+    source_length, target_length (int8 [pairs]).
+    source_code, target_code (uint64 [pairs]): What words they are; see `mixed`.
     """
 
     source: np.ndarray
@@ -92,21 +88,12 @@ def phrase_pairs(
 ) -> Iterator[PhrasePairs]:
     """Yield the tight phrase pairs of a text, block by block.
 
-    Parameters
-    ----------
-    source, target : Side
-    links : Links
-    longest : int
-        Words of a side, at most.
-    source_kinds, target_kinds : np.ndarray [shape=(words of the vocabulary,), dtype=int8]
-        Where words may stand in a stretch: `ANYWHERE`, `WITHIN` (not first and not last), `NOWHERE`.
-    matching : (np.ndarray [shape=(longest, words), dtype=bool] or None, the same of the target)
-        Stretches that may be taken, by their lengths less 1 and first words; None: all.
-
-    Yields
-    ------
-    PhrasePairs
-        Ordered by length, then by place.
+    longest: Words of a side, at most.
+    source_kinds, target_kinds (int8 [words of the vocabulary]): Where words may stand in a stretch: `ANYWHERE`,
+        `WITHIN` (not first and not last), `NOWHERE`.
+    matching (bool [longest, words] or None, of either side): Stretches that may be
+        taken, by their lengths less 1 and first words; None: all.
+    Yields ordered by length, then by place.
     """
     for begin in range(0, len(source), BLOCK):
         end = min(begin + BLOCK, len(source))

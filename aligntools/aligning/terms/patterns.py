@@ -18,14 +18,7 @@ _FIRST, _OTHER = 0xE000, "\ud7ff"
 class TagPattern:
     """A pattern.
 
-    Parameters
-    ----------
-    text : str
-
-    Raises
-    ------
-    UsageProblem
-        When it is none.
+    Raises UsageProblem when it is none.
     """
 
     def __init__(self, text: str) -> None:
@@ -59,16 +52,9 @@ class TagPattern:
     def stretches(self, tags: list[str], longest: int) -> np.ndarray:
         """Return where stretches of words match.
 
-        Parameters
-        ----------
-        tags : list of str
-            Of the words of a text, joined; a stretch over the end of a sentence is looked at like others.
-        longest : int
-
-        Returns
-        -------
-        np.ndarray [shape=(longest, words), dtype=bool]
-            Whether the stretch matches that begins with a word and has one more words than the row's number.
+        tags: Of the words of a text, joined; a stretch over the end of a sentence is looked at like others.
+        Returns bool [longest, words]: whether the stretch matches that begins with a word and has one more words than
+        the row's number.
         """
         names = list(dict.fromkeys(tags))
         numbers = {name: number for number, name in enumerate(names)}

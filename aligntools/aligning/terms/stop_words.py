@@ -48,12 +48,8 @@ def unevenness(tokens: np.ndarray, words: int) -> np.ndarray:
 def stop_words(words: Sequence[str], tokens: np.ndarray, best: np.ndarray) -> np.ndarray:
     """Return which words are stop words [shape=(words,), dtype=bool].
 
-    Parameters
-    ----------
-    words : sequence of str
-    tokens : np.ndarray [shape=(words of the text,)]
-    best : np.ndarray [shape=(words,)]
-        Which share of a word's occurrences is linked to the partner that it has most often.
+    tokens [words of the text].
+    best [words]: Which share of a word's occurrences is linked to the partner that it has most often.
     """
     counts = np.bincount(tokens, minlength=len(words))
     share = counts / max(len(tokens), 1)
@@ -73,13 +69,8 @@ def stop_words(words: Sequence[str], tokens: np.ndarray, best: np.ndarray) -> np
 def best_shares(words: int, own: np.ndarray, other: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return which share of a word's occurrences is linked to its most frequent partner [shape=(words,)].
 
-    Parameters
-    ----------
-    words : int
-    own, other : np.ndarray [shape=(links,)]
-        The words of each link.
-    counts : np.ndarray [shape=(words,)]
-        Occurrences of each word.
+    own, other [links]: The words of each link.
+    counts [words]: Occurrences of each word.
     """
     pairs, times = np.unique(own.astype(np.int64) << 32 | other.astype(np.int64), return_counts=True)
     best = np.zeros(words)

@@ -155,13 +155,7 @@ class Checked(Sequence[PairCheck]):
 
 
 class Checker:
-    """What collects a text's links block by block, and then judges its pairs.
-
-    Parameters
-    ----------
-    model : Aligner
-    settings : CheckSettings
-    """
+    """What collects a text's links block by block, and then judges its pairs."""
 
     def __init__(self, model: Aligner, settings: CheckSettings) -> None:
         from aligntools.aligning.checking.usual import null_shares
@@ -189,13 +183,8 @@ class Checker:
     def add(self, block: Alignments, words: Sequence[Sequence[list[str]]], raw: Sequence[Sequence[str]]) -> None:
         """Take the next pairs, aligned as `filtering.qualities` does.
 
-        Parameters
-        ----------
-        block : Alignments
-        words : (list of lists of str, list of lists of str)
-            The words of both sides, pair by pair.
-        raw : (list of str, list of str)
-            The sides as they stand.
+        words: The words of both sides, pair by pair.
+        raw: The sides as they stand.
         """
         from aligntools.aligning.checking.usual import unlinked
 

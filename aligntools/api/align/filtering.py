@@ -48,11 +48,7 @@ class Filter:
     def judged(self, block: Alignments, sources: Sequence[str], targets: Sequence[str]) -> list[PairQuality]:
         """Return the quality of each pair of a block that was aligned with ``threshold=LEAST``.
 
-        Parameters
-        ----------
-        block : Alignments
-        sources, targets : sequences of str
-            The sentences.
+        sources, targets: The sentences.
         """
         from aligntools.aligning.applying.quality import copied, coverage, scores
 

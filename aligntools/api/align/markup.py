@@ -198,10 +198,7 @@ def segment_of(source: Segment | DataError, target: str) -> Segment:
 def parsed_pairs(sources: Iterable[str | Segment], targets: Iterable[str], markup: str = "xml") -> Iterator[Pair]:
     """Yield segments and their translations.
 
-    Raises
-    ------
-    DataError
-        When there are not as many of each.
+    Raises DataError when there are not as many of each.
     """
     ours, theirs, missing = iter(sources), iter(targets), object()
     for number in count(1):

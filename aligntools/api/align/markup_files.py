@@ -39,29 +39,19 @@ _PLAIN = str.maketrans("\t\n\r", "   ")
 class MarkupFiles:
     """Files that are read and written; None for what is not.
 
-    Attributes
-    ----------
-    source, target : str
-        Segments with tags and their translations without, one a line.
-    document : str
-        In the place of ``source`` a document. XLIFF and TMX have the translations in them: targets without tags get
-        those of their sources. Of HTML and DOCX ``target`` is the translation: lines of text, one for each segment, or
-        a document with the same blocks. All else is written as it is.
-    segments : str
-        The text of the segments of an HTML or DOCX document, one a line without tags, to be translated; nothing else
-        is done.
-    output : str
-        The translations with tags.
-    report : str
-        A line for every tag, with how sure its place is.
-    model : str
-        A saved model.
-    train : bool
-        Train a model on these segments, and on more text.
-    train_source, train_target, train_input : str
-        More text to train on, in two files or one with ``' ||| '`` or a tab between the sides.
-    save_model : str
-        Where the model is saved that is trained.
+    source, target: Segments with tags and their translations without, one a line.
+    document: In the place of ``source`` a document. XLIFF and TMX have the translations in them: targets without tags
+        get those of their sources. Of HTML and DOCX ``target`` is the translation: lines of text, one for each segment,
+        or a document with the same blocks. All else is written as it is.
+    segments: The text of the segments of an HTML or DOCX document, one a line without tags, to be translated; nothing
+        else is done.
+    output: The translations with tags.
+    report: A line for every tag, with how sure its place is.
+    model: A saved model.
+    train: Train a model on these segments, and on more text.
+    train_source, train_target, train_input: More text to train on, in two files or one with ``' ||| '`` or a tab
+        between the sides.
+    save_model: Where the model is saved that is trained.
     """
 
     source: str | None = None
@@ -241,12 +231,8 @@ class MarkedFiles:
     def transfer(self) -> None:
         """Carry all tags over and write the translations.
 
-        Raises
-        ------
-        UsageProblem
-            When files and options do not go together.
-        DataError
-            When a file cannot be read or written, tags are not well-formed, or a target has some.
+        Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
+        written, tags are not well-formed, or a target has some.
         """
         self.files.check(self.training)
         if self.files.document is not None and self.settings.markup != "xml":

@@ -47,10 +47,7 @@ _FLAT = {
 def writes_trees(model: str) -> bool:
     """Tell whether a model file has a grammar of constituents, whose trees are written in brackets.
 
-    Raises
-    ------
-    ModelError
-        When it is not a model file.
+    Raises ModelError when it is not a model file.
     """
     from aligntools.formats.models.modelfile import model_kind
 

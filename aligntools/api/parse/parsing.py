@@ -112,25 +112,14 @@ def _tree_columns(heads: npt.NDArray[np.int32], labels: Sequence[bytes] | None) 
 class Parses(ShownAsTrees, OfText[Parse]):
     """The trees of consecutive sentences, in a few arrays; an item is a `Parse`.
 
-    Attributes
-    ----------
-    source : Tokens or Conll
-        What was parsed.
-    tags : list of bytes
-        The tag of each word as the text has it.
-    heads : int32 [words]
-        0 for the root, 1 to n for a word of the sentence.
-    labels : list of bytes or None
-    scores : float64 [sentences]
-        The trees' scores; -inf for a flat tree.
-    flat : bool [sentences]
-        Sentences above the greatest length, which were not parsed.
-    mapped_tags : list of bytes
-        The tags as the parser sees them.
-    unknown_tags : bool [words]
-        Words with tags that the parser has never seen.
-    turned : int
-        Words that are in another of Unicode's normal forms than the parser's, and were turned for it.
+    source: What was parsed.
+    tags: The tag of each word as the text has it.
+    heads (int32 [words]): 0 for the root, 1 to n for a word of the sentence.
+    scores (float64 [sentences]): The trees' scores; -inf for a flat tree.
+    flat (bool [sentences]): Sentences above the greatest length, which were not parsed.
+    mapped_tags: The tags as the parser sees them.
+    unknown_tags (bool [words]): Words with tags that the parser has never seen.
+    turned: Words that are in another of Unicode's normal forms than the parser's, and were turned for it.
     """
 
     source: Parsed

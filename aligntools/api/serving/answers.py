@@ -89,13 +89,8 @@ class _PairError(Exception):
 class Answers:
     """Answers to requests, by models that do not change: any number of threads may ask at once.
 
-    Parameters
-    ----------
-    models : dict of str to Aligner
-        The first is used where a request names none.
-    limits : ServiceLimits
-    threads : int
-        How many of them look for links at a time. What asks meanwhile is worked at together.
+    models: The first is used where a request names none.
+    threads: How many of them look for links at a time. What asks meanwhile is worked at together.
     """
 
     def __init__(self, models: Mapping[str, Aligner], limits: ServiceLimits, threads: int = 1) -> None:
@@ -116,10 +111,7 @@ class Answers:
     def align(self, body: Any) -> dict[str, Any]:
         """Return the links of pairs, with probabilities, and the words with their places.
 
-        Raises
-        ------
-        Refused
-            When the request is not one, or has too many pairs.
+        Raises Refused when the request is not one, or has too many pairs.
         """
         threshold = body.get("threshold") if isinstance(body, dict) else None
         if threshold is not None and (

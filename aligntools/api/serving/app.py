@@ -63,20 +63,10 @@ def application(
 ) -> Any:
     """Return an ASGI application that answers by models.
 
-    Parameters
-    ----------
-    models : dict of str to Aligner
-        By the names that requests use; the first is used where they name none.
-    limits : ServiceLimits or None
-    threads : int or None
-        How many requests are worked at together; None for as many as there are cores.
-    hosts : AllowedHosts or None
-        The names that requests may have in their Host header; None: any.
-
-    Raises
-    ------
-    UsageProblem
-        When Starlette is not installed, or there is no model.
+    models: By the names that requests use; the first is used where they name none.
+    threads: How many requests are worked at together; None for as many as there are cores.
+    hosts: The names that requests may have in their Host header; None: any.
+    Raises UsageProblem when Starlette is not installed, or there is no model.
     """
     try:
         from starlette.applications import Starlette

@@ -20,14 +20,9 @@ class _Request(Generic[_Item, _Result]):
 class Gathering(Generic[_Item, _Result]):
     """Calls a function for the items of all threads that wait with the same key.
 
-    Parameters
-    ----------
-    work : callable
-        Called with a key and items; returns a result for each, which does not depend on the other items.
-    turns : int
-        Calls at a time.
-    most : int
-        Items of a call; a request with more has a call of its own.
+    work: Called with a key and items; returns a result for each, which does not depend on the other items.
+    turns: Calls at a time.
+    most: Items of a call; a request with more has a call of its own.
     """
 
     def __init__(self, work: Callable[[Hashable, Sequence[_Item]], Sequence[_Result]], turns: int, most: int) -> None:

@@ -25,10 +25,7 @@ _LINGER = 2.0
 def installed() -> None:
     """Refuse to serve without the extra.
 
-    Raises
-    ------
-    UsageProblem
-        When uvicorn is not installed.
+    Raises UsageProblem when uvicorn is not installed.
     """
     try:
         import uvicorn  # noqa: F401
@@ -161,13 +158,7 @@ def _in_one_line(_: Any, about: dict[str, Any]) -> None:
 def answer_until_told(app: Any, listening: socket.socket, limits: ServiceLimits, ready: Callable[[], None]) -> None:
     """Answer by an ASGI application until SIGTERM or SIGINT; then the signal is raised again.
 
-    Parameters
-    ----------
-    app : application
-    listening : socket
-    limits : ServiceLimits
-    ready : callable
-        Is called once requests are taken: from here on a signal ends the service in order.
+    ready: Is called once requests are taken: from here on a signal ends the service in order.
     """
     import uvicorn
 

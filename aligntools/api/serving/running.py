@@ -24,10 +24,7 @@ from aligntools.store.stores import Store
 def named(paths: Sequence[str]) -> dict[str, str]:
     """Return model files by the names that requests use: those of the files, without what follows a dot.
 
-    Raises
-    ------
-    UsageProblem
-        When two have the same name.
+    Raises UsageProblem when two have the same name.
     """
     found: dict[str, str] = {}
     for path in paths:

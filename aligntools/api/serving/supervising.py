@@ -39,14 +39,7 @@ main(pipe, int(sys.argv[2]))
 class Task:
     """What each process answers by: it can be sent to one.
 
-    Attributes
-    ----------
-    store : Store
-    models : mapping of str to str
-        The names of the models in the store, by those that requests use.
-    limits : ServiceLimits
-    threads : int or None
-    hosts : AllowedHosts
+    models: The names of the models in the store, by those that requests use.
     """
 
     store: Store
@@ -91,14 +84,7 @@ class _Process:
 
 
 class Supervisor:
-    """Starts processes and replaces those that end, until it is told to end itself.
-
-    Parameters
-    ----------
-    task : Task
-    listening : socket
-    workers : int
-    """
+    """Starts processes and replaces those that end, until it is told to end itself."""
 
     def __init__(self, task: Task, listening: socket.socket, workers: int) -> None:
         self._task, self._listening, self._workers = task, listening, workers
@@ -109,15 +95,8 @@ class Supervisor:
     def run(self, ready: Callable[[], None]) -> None:
         """Work until SIGTERM or SIGINT: processes answer what they work at, and the signal is raised again.
 
-        Parameters
-        ----------
-        ready : callable
-            Is called once all processes take requests.
-
-        Raises
-        ------
-        ResourceError
-            When processes cannot be started, or end before they are ready.
+        ready: Is called once all processes take requests.
+        Raises ResourceError when processes cannot be started, or end before they are ready.
         """
         if not system.HANDS_OVER:
             raise ResourceError("worker processes cannot be given a port on this system; leave out `workers`")

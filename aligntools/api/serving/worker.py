@@ -26,12 +26,8 @@ def _end_with(pipe: Connection) -> None:
 def main(pipe: Connection, descriptor: int) -> None:
     """Answer requests.
 
-    Parameters
-    ----------
-    pipe : Connection
-        Gives a `Task`, and takes that requests are answered.
-    descriptor : int
-        Of the port.
+    pipe: Gives a `Task`, and takes that requests are answered.
+    descriptor: Of the port.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # comes to all processes of a terminal; the first one ends the others
     for handle in (pipe.fileno(), descriptor):

@@ -22,10 +22,7 @@ def types_of(
 ) -> dict[bytes, tuple[bytes, ...]]:
     """Return the tags that words of a text can have by a dictionary, heaviest first.
 
-    Raises
-    ------
-    DataError
-        When the dictionary cannot be read, or no word of the text is in it.
+    Raises DataError when the dictionary cannot be read, or no word of the text is in it.
     """
     if dictionary is None:
         return {}
@@ -46,10 +43,7 @@ def observe_text(
 ) -> "tuple[Observation, dict[str, int]]":
     """Return which tags the words of a text may have, and how many may have one, several and any.
 
-    Raises
-    ------
-    DataError
-        When a set of tags is not clear, the dictionary cannot be read, or nothing is known of any word.
+    Raises DataError when a set of tags is not clear, the dictionary cannot be read, or nothing is known of any word.
     """
     from aligntools.tagging.supervised.partial import observe
 

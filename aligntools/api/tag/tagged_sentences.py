@@ -64,19 +64,11 @@ class TaggedSentence(ShownWithTags, Sequence[tuple[str, str]]):
 class TaggedSentences(ShownAsTags, OfText[TaggedSentence]):
     """Consecutive sentences with their tags, in a few arrays; an item is a `TaggedSentence`.
 
-    Attributes
-    ----------
-    source : Tokens or Conll
-        What was tagged.
-    tagset : tuple of str
-    ids : int32 [words]
-        Indexes of ``tagset``.
-    probabilities : float64 [words]
-        The posterior probability of each tag.
-    turned : int
-        Words that are in another of Unicode's normal forms than the tagger's, and were turned for it.
-    splitter : Splitter or None
-        What `split` goes by, of a tagger that was trained on surface tokens; not part of the public interface.
+    source: What was tagged.
+    ids (int32 [words]): Indexes of ``tagset``.
+    probabilities (float64 [words]): The posterior probability of each tag.
+    turned: Words that are in another of Unicode's normal forms than the tagger's, and were turned for it.
+    splitter: What `split` goes by, of a tagger that was trained on surface tokens; not part of the public interface.
     """
 
     source: Parsed
@@ -102,10 +94,8 @@ class TaggedSentences(ShownAsTags, OfText[TaggedSentence]):
 
         A token with the tags of several words that cannot be split keeps the first of them.
 
-        Raises
-        ------
-        UsageProblem
-            When the tagger was not trained on surface tokens, or the source is CoNLL with ranges or trees.
+        Raises UsageProblem when the tagger was not trained on surface tokens, or the source is CoNLL with ranges or
+        trees.
         """
         if self.splitter is None:
             raise UsageProblem("the tagger does not know what tokens to split; train it with `tokens=surface`")

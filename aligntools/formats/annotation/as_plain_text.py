@@ -20,19 +20,10 @@ def plain_blocks(path: object, blocks: Iterable[bytes], white: WhiteSpace, conve
     Words of CoNLL are the syntactic ones. A space within one is a no-break space, so that positions count words; a
     sentence without words is a blank line.
 
-    Parameters
-    ----------
-    path : str, path or object
-        For messages. What is no file's name is text that something else reads, too.
-    white : WhiteSpace
-        Says what separates words in lines.
-    convert : bool
-        Otherwise other kinds are refused.
-
-    Raises
-    ------
-    DataError
-        When it is of a kind that is refused, or damaged.
+    path: For messages. What is no file's name is text that something else reads, too.
+    white: Says what separates words in lines.
+    convert: Otherwise other kinds are refused.
+    Raises DataError when it is of a kind that is refused, or damaged.
     """
     rest, memory = iter(blocks), is_memory(path)
     first = next(rest, b"")

@@ -168,11 +168,8 @@ class Tree:
 def parse_trees(lines: Iterable[str], path: object) -> Iterator[tuple[int, Tree]]:
     """Yield the trees of a file, each with the number of its first line.
 
-    Raises
-    ------
-    DataError
-        When brackets are not balanced, a constituent has no words or words and constituents, a leaf more than a word
-        and its lemma, or the lines are of another format.
+    Raises DataError when brackets are not balanced, a constituent has no words or words and constituents, a leaf more
+    than a word and its lemma, or the lines are of another format.
     """
     open_trees, own, began = list[tuple[Tree, int]](), list[str](), 0
     number = 0

@@ -151,14 +151,9 @@ def read_classes(path: object) -> ClassList:
 class WordLookup:
     """Each word's class, for features: what models keep of a list.
 
-    Attributes
-    ----------
-    words, names : Vocabulary
-        Words, and classes.
-    ids : int32 [words]
-        Number of each word's class, from 1.
-    paths : bool
-        Whether the classes are paths.
+    words, names: Words, and classes.
+    ids (int32 [words]): Number of each word's class, from 1.
+    paths: Whether the classes are paths.
     """
 
     words: Vocabulary

@@ -39,10 +39,7 @@ _SENTENCE_COMMENT = re.compile(rb"#\s*(sent_id|text)\s*=")
 def column_place(column: str | int) -> int:
     """Return the 0-based place of a column given by name (see `COLUMNS`) or by number, counted from 1.
 
-    Raises
-    ------
-    UsageProblem
-        When there is no such column.
+    Raises UsageProblem when there is no such column.
     """
     if isinstance(column, str):
         if column not in COLUMNS:
@@ -61,23 +58,14 @@ class Conll:
     number. A block without words is a sentence of no words if a comment in it says ``sent_id`` or ``text``, and
     no sentence otherwise (a header, or a second blank line).
 
-    Attributes
-    ----------
-    path : str
-        For messages.
-    lines : list of bytes
-        With their line ends; joined they are the file, or the part of it.
-    places : np.ndarray [shape=(words,), dtype=int64]
-        Indexes of the word lines in ``lines``, ascending.
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-        Sentence ``n`` has the words ``offsets[n]:offsets[n + 1]``.
-    starts : np.ndarray [shape=(sentences + 1,), dtype=int64]
-        The block of sentence ``n`` is ``lines[starts[n]:starts[n + 1]]``, with the blank lines behind it and,
-        for the first one, all lines before it.
-    first_line : int
-        1-based number of ``lines[0]`` in the file.
-    layout : Layout
-        Where the lines have which column.
+    path: For messages.
+    lines: With their line ends; joined they are the file, or the part of it.
+    places (int64 [words]): Indexes of the word lines in ``lines``, ascending.
+    offsets (int64 [sentences + 1]): Sentence ``n`` has the words ``offsets[n]:offsets[n + 1]``.
+    starts (int64 [sentences + 1]): The block of sentence ``n`` is ``lines[starts[n]:starts[n + 1]]``, with the blank
+        lines behind it and, for the first one, all lines before it.
+    first_line: 1-based number of ``lines[0]`` in the file.
+    layout: Where the lines have which column.
     """
 
     path: str
@@ -114,15 +102,8 @@ class Conll:
     def heads(self) -> np.ndarray:
         """Return the heads of all words.
 
-        Returns
-        -------
-        np.ndarray [shape=(words,), dtype=int32]
-            Number of the head in its sentence, counted from 1; 0 for a root and -1 where the file has ``_``.
-
-        Raises
-        ------
-        DataError
-            For the first head that is not a number, the word itself, or not in the sentence.
+        Returns int32 [words]: number of the head in its sentence, counted from 1; 0 for a root and -1 where the file
+        has ``_``. Raises DataError for the first head that is not a number, the word itself, or not in the sentence.
         """
         values = self.column(COLUMNS["head"])
         if all(map(bytes.isdigit, values)) and max(map(len, values), default=0) < 10:
@@ -187,10 +168,7 @@ class Conll:
     def predicted(self) -> "Conll":
         """Return the same lines of CoNLL-2009 with the predicted columns in the place of the gold's.
 
-        Raises
-        ------
-        DataError
-            For other CoNLL, which has no such columns.
+        Raises DataError for other CoNLL, which has no such columns.
         """
         if self.layout not in (CONLL_2009, PREDICTED_2009) and len(self.places):
             problem = (
@@ -204,17 +182,9 @@ class Conll:
 
         With HEAD, DEPS of sentences with other heads than before are replaced, too: see `enhanced.tree_graph`.
 
-        Parameters
-        ----------
-        replacing : dict of int to sequence of bytes
-            A value for each word, by column, counted from 0.
-
-        Raises
-        ------
-        ValueError
-            When there is not one value for each word, or one cannot stand in a column.
-        DataError
-            When the file has no such column, and a value is other than ``_``.
+        replacing: A value for each word, by column, counted from 0.
+        Raises ValueError when there is not one value for each word, or one cannot stand in a column. Raises DataError
+        when the file has no such column, and a value is other than ``_``.
         """
         return b"".join(self._replaced(replacing) if replacing else self.lines)
 
@@ -260,10 +230,8 @@ class Conll:
 def read_conll(path: object) -> Conll:
     """Read a whole file; one without words has no sentences.
 
-    Raises
-    ------
-    DataError
-        When the file cannot be read or is not CoNLL: a line without ten columns, ids that are not 1, 2, 3 ...
+    Raises DataError when the file cannot be read or is not CoNLL: a line without ten columns, ids that are not 1, 2, 3
+    ...
     """
     with files.reading(path, FOR_OBJECTS) as file:
         return parse_conll(path, list(conll_lines(path, file)))
@@ -272,16 +240,8 @@ def read_conll(path: object) -> Conll:
 def stream_conll(path: object, sentences: int = 10_000) -> Iterator[Conll]:
     """Read a file part by part; the parts' lines, joined, are the file.
 
-    Parameters
-    ----------
-    path : str
-    sentences : int
-        In a part there are at most so many. Each part is there as soon as the blank line behind it is.
-
-    Raises
-    ------
-    DataError
-        As `read_conll`, but only when the reading gets there.
+    sentences: In a part there are at most so many. Each part is there as soon as the blank line behind it is.
+    Raises DataError as `read_conll`, but only when the reading gets there.
     """
     with files.reading(path) as file:
         yield from parse_parts(path, conll_lines(path, file), sentences)
@@ -466,19 +426,11 @@ def format_conll(
 ) -> bytes:
     r"""Write new sentences, ``_`` in every column that is not given.
 
-    Parameters
-    ----------
-    words : sequence of bytes
-        All sentences, joined.
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-        A sentence without words becomes a ``# text =`` line, and is read back as what it is.
-    columns : dict of int to sequence of bytes
-        Further columns, counted from 0.
-
-    Raises
-    ------
-    ValueError
-        When there is not one value for each word, or one cannot stand in a column.
+    words: All sentences, joined.
+    offsets (int64 [sentences + 1]): A sentence without words becomes a ``# text =`` line, and is read back as what it
+        is.
+    columns: Further columns, counted from 0.
+    Raises ValueError when there is not one value for each word, or one cannot stand in a column.
     """
     given = {1: words, **(columns or {})}
     for n, values in given.items():

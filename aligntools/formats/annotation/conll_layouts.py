@@ -29,16 +29,10 @@ _NUMBER = re.compile(rb"\d+|_")
 class Layout:
     """The columns of a file.
 
-    Attributes
-    ----------
-    name : str
-        What the format is called in messages.
-    width : int
-        How many columns a line has, or the fewest where ``open``.
-    places : tuple of (int or None)
-        Where each of `COLUMNS` is, counted from 0; None: the file has none, and ``_`` is read for it.
-    open : bool
-        Whether lines may have more columns, as many in all of a sentence.
+    name: What the format is called in messages.
+    width: How many columns a line has, or the fewest where ``open``.
+    places: Where each of `COLUMNS` is, counted from 0; None: the file has none, and ``_`` is read for it.
+    open: Whether lines may have more columns, as many in all of a sentence.
     """
 
     name: str
@@ -65,10 +59,7 @@ PREDICTED_2009 = Layout("CoNLL-2009", 12, (0, 1, 3, 5, None, 7, 9, 11, None, Non
 def layout_of(path: object, lines: Sequence[bytes], first_line: int = 1) -> Layout:
     """Tell the layout by a header, or by the first line that is neither blank nor a comment.
 
-    Raises
-    ------
-    DataError
-        When a header has no ID in front, no FORM, or a column twice.
+    Raises DataError when a header has no ID in front, no FORM, or a column twice.
     """
     for k, line in enumerate(lines):
         if line.startswith(b"#") and (found := HEADER.match(line)):

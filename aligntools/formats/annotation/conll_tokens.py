@@ -32,15 +32,9 @@ _BACK = {mark[1].encode(): plain.encode() for plain, mark in ESCAPES.items()}
 class Surface:
     """The surface tokens of a text in CoNLL.
 
-    Attributes
-    ----------
-    conll : Conll
-    places : np.ndarray [shape=(tokens,), dtype=int64]
-        Indexes of the tokens' lines in ``conll.lines``: of a range, or of a word that is in none.
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-        Sentence ``n`` has the tokens ``offsets[n]:offsets[n + 1]``.
-    words : np.ndarray [shape=(tokens + 1,), dtype=int64]
-        Token ``k`` is the words ``words[k]:words[k + 1]``.
+    places (int64 [tokens]): Indexes of the tokens' lines in ``conll.lines``: of a range, or of a word that is in none.
+    offsets (int64 [sentences + 1]): Sentence ``n`` has the tokens ``offsets[n]:offsets[n + 1]``.
+    words (int64 [tokens + 1]): Token ``k`` is the words ``words[k]:words[k + 1]``.
     """
 
     conll: Conll
@@ -61,10 +55,7 @@ class Surface:
     def format(self, replacing: dict[int, Sequence[bytes]]) -> bytes:
         """Return the text, some columns of the tokens' lines replaced; see `Conll.format`.
 
-        Raises
-        ------
-        ValueError
-            When there is not one value for each token, or one cannot stand in a column.
+        Raises ValueError when there is not one value for each token, or one cannot stand in a column.
         """
         lines = list(self.conll.lines)
         for n, values in replacing.items():
@@ -101,12 +92,9 @@ def is_range(line: bytes) -> bool:
 def expanded(conll: Conll, pieces: Sequence[Sequence[bytes] | None]) -> Conll:
     """Return a text in which some words are ranges of several, and all are numbered anew.
 
-    Parameters
-    ----------
-    conll : Conll
-        Without ranges and trees, which would have other numbers.
-    pieces : list of (list of bytes or None) [words]
-        What each word is split into. The range gets its form and MISC, its words have nothing but forms.
+    conll: Without ranges and trees, which would have other numbers.
+    pieces (list of (list of bytes or None) [words]): What each word is split into. The range gets its form and MISC,
+        its words have nothing but forms.
     """
     if not conll.layout.usual:
         raise UsageProblem(f"tokens are split in CoNLL-U; this is {conll.layout.name}")

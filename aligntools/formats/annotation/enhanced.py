@@ -53,14 +53,9 @@ def tree_graph(
 ) -> list[bytes]:
     """Return DEPS for all words, with the edges of new trees where there was a graph.
 
-    Parameters
-    ----------
-    conll : Sentences
-    heads, labels : sequence of bytes
-        HEAD and DEPREL of all words. A word without a head has no edge.
-    changed : np.ndarray [shape=(sentences,), dtype=bool], optional
-        Sentences with new heads; the others' DEPS stay as they are. None: all have, and DEPS that is no graph is
-        emptied, too.
+    heads, labels: HEAD and DEPREL of all words. A word without a head has no edge.
+    changed (bool [sentences], optional): Sentences with new heads; the others' DEPS stay as they are. None: all have,
+        and DEPS that is no graph is emptied, too.
     """
     graphs, deps = has_graph(conll), conll.column(COLUMNS["deps"])
     if changed is None:

@@ -30,11 +30,7 @@ def _called(word: bytes) -> bytes:
 def format_classes(words: Sequence[bytes], classes: np.ndarray) -> bytes:
     """Return the file that mkcls calls as it is told to (``-VFILE``).
 
-    Parameters
-    ----------
-    words : sequence of bytes
-    classes : int [words]
-        As mkcls numbers them, from 1.
+    classes (int [words]): As mkcls numbers them, from 1.
     """
     rows = _sorted(words, classes)
     return b"".join(b"%s\t%d\n" % row for row in rows)
@@ -45,14 +41,10 @@ def format_cats(
 ) -> bytes:
     """Return the file beside it, ``FILE.cats``.
 
-    Parameters
-    ----------
-    words, classes
-        As for `format_classes`.
-    number : int
-        How many classes there may be.
-    evaluated, moved, runs : int
-        Words that were looked at and those of them that were moved, and times that all were clustered.
+    words, classes: As for `format_classes`.
+    number: How many classes there may be.
+    evaluated, moved, runs: Words that were looked at and those of them that were moved, and times that all were
+        clustered.
     """
     members: list[list[bytes]] = [[] for _ in range(number + 2)]
     rows = _sorted(words, classes)

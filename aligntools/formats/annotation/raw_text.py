@@ -28,26 +28,14 @@ def stream_raw(
 ) -> Iterator[Conll]:
     """Read raw text in parts, tokenized.
 
-    Parameters
-    ----------
-    path : str
-        UTF-8. Lines may end anywhere in a sentence.
-    language : str
-        ISO code. One that the rules do not know is as English with other apostrophes.
-    sentences : str
-        ``split``: they end where the rules of the language say so and at blank lines; ``lines``: each line is one, a
-        blank one too.
-    most : int
-        Most sentences in a part.
-    name : str
-        ``moses`` or ``icu``.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read, is not UTF-8, or is CoNLL.
-    UsageProblem
-        When the tokenizer is not installed.
+    path: UTF-8. Lines may end anywhere in a sentence.
+    language: ISO code. One that the rules do not know is as English with other apostrophes.
+    sentences: ``split``: they end where the rules of the language say so and at blank lines; ``lines``: each line is
+        one, a blank one too.
+    most: Most sentences in a part.
+    name: ``moses`` or ``icu``.
+    Raises DataError when the file cannot be read, is not UTF-8, or is CoNLL. Raises UsageProblem when the tokenizer is
+    not installed.
     """
     spans = tokenizer(language, name).spans
     split = sentence_splitter(language) if sentences == "split" else None
@@ -80,14 +68,9 @@ def decoded_lines(path: object, lines: Iterable[bytes]) -> Iterator[str]:
 def format_raw(lines: Iterable[str], spans: Spans, split: Split | None) -> Iterator[bytes]:
     """Yield each sentence of a text as a block of CoNLL-U.
 
-    Parameters
-    ----------
-    lines : iterable of str
-        With their ends.
-    spans : callable
-        Returns where the tokens of a sentence begin and end; between them there are only spaces.
-    split : callable or None
-        Cuts a text into sentences, which joined are the text. None: each line is one.
+    lines: With their ends.
+    spans: Returns where the tokens of a sentence begin and end; between them there are only spaces.
+    split: Cuts a text into sentences, which joined are the text. None: each line is one.
     """
     segments = iter(lines) if split is None else _sentences(_paragraphs(lines, split))
     held, before = None, ""

@@ -75,12 +75,8 @@ def beginning(lines: Iterable[bytes]) -> tuple[list[bytes], list[int]]:
 
     Comments may be many: licences, descriptions. Beyond 16 MiB of them nothing is looked for.
 
-    Returns
-    -------
-    seen : list of bytes
-        The lines that were taken.
-    telling : list of int
-        Places of the one or two that tell.
+    Returns seen: The lines that were taken.
+    Returns telling: Places of the one or two that tell.
     """
     seen: list[bytes] = []
     telling: list[int] = []
@@ -129,12 +125,7 @@ def refused(path: object, line: int | None, kind: str, expected: str = "plain te
 
 
 def refuse_others(path: object, block: bytes) -> None:
-    """Refuse what is no plain text, told by the beginning of a file, where positions are those of its lines.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse what is no plain text, told by the beginning of a file, where positions are those of its lines."""
     lines, _ = first_lines(io.BytesIO(block))
     kind = sniff(lines, path=path)[0]
     if kind != "text":
@@ -152,27 +143,12 @@ def sniff(
     possible, taken for tagged text, whose reader will say what is wrong. Where plain text is possible too, tags and
     columns have to look like such.
 
-    Parameters
-    ----------
-    lines : sequence of bytes
-        The text's lines; 200 that are neither blank nor comments are looked at.
-    among : sequence of str
-        The kinds that are possible.
-    separator : bytes or None
-        Of tagged text, if it is known.
-    path : str, path or None
-        Of a file, for which other kinds are looked for, too, and refused.
-
-    Returns
-    -------
-    format : str
-    separator : bytes
-        Of tagged text: the given one, or the one of `SEPARATORS` that most tokens have.
-
-    Raises
-    ------
-    DataError
-        When it is of another kind.
+    lines: The text's lines; 200 that are neither blank nor comments are looked at.
+    among: The kinds that are possible.
+    separator: Of tagged text, if it is known.
+    path: Of a file, for which other kinds are looked for, too, and refused.
+    Returns separator: Of tagged text: the given one, or the one of `SEPARATORS` that most tokens have.
+    Raises DataError when it is of another kind.
     """
     sample = list(islice((x.rstrip(b"\r\n") for x in lines if not is_blank(x)), SAMPLE))
     separators = SEPARATORS if separator is None else (separator,)
@@ -204,12 +180,7 @@ def sniff(
 
 
 def refuse_for(path: object, lines: Sequence[bytes], wanted: str) -> None:
-    """Refuse a file that is plainly of another kind than the one that is read, ``conll`` or ``trees``.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse a file that is plainly of another kind than the one that is read, ``conll`` or ``trees``."""
     sample = [line.rstrip(b"\r\n") for line in lines if not is_blank(line)]
     kind = other_kind(sample) or sniff(lines)[0]
     rows = [line for line in sample if not (wanted == "conll" and line.startswith(b"#"))]

@@ -30,12 +30,8 @@ class Scored(Protocol):
 def format_sequences(first: int, lists: Iterable[Sequence[Scored]]) -> bytes:
     """Format sequences of tags, one a line.
 
-    Parameters
-    ----------
-    first : int
-        Number of the first sentence.
-    lists : iterable of lists
-        Those of each sentence; one without sequences has no line.
+    first: Number of the first sentence.
+    lists: Those of each sentence; one without sequences has no line.
     """
     lines = [
         f"{number} ||| {' '.join(one.tags)} ||| {one.log_probability:.6f}\n"
@@ -56,13 +52,8 @@ def format_posteriors(
 ) -> bytes:
     """Format the posteriors of each token's tags, those that six decimals do not show left out.
 
-    Parameters
-    ----------
-    words : sequence of bytes [tokens]
-    offsets : int64 [sentences + 1]
-    cells : int64 [tokens + 1]
-    tags : sequence of bytes [cells]
-    values : float64 [cells]
+    words (sequence of bytes [tokens]), offsets (int64 [sentences + 1]), cells (int64 [tokens + 1]), tags (sequence of
+        bytes [cells]), values (float64 [cells]).
     """
     lines = []
     for a, b in pairwise(offsets.tolist()):
@@ -78,10 +69,7 @@ def format_posteriors(
 def read_posteriors(path: str) -> list[list[tuple[bytes, dict[bytes, float]]]]:
     """Read posteriors: of each sentence its words with the probabilities of their tags.
 
-    Raises
-    ------
-    DataError
-        Where a line is no token with its tags.
+    Raises DataError where a line is no token with its tags.
     """
     sentences: list[list[tuple[bytes, dict[bytes, float]]]] = []
     own: list[tuple[bytes, dict[bytes, float]]] = []

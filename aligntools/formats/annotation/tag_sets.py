@@ -23,10 +23,7 @@ def read_dictionary(path: object) -> dict[bytes, dict[bytes, float]]:
 
     Lines of the same word and tag add up. A line without a weight counts 1.
 
-    Raises
-    ------
-    DataError
-        When the file cannot be read, a line is not like that, or there is none.
+    Raises DataError when the file cannot be read, a line is not like that, or there is none.
     """
     found: dict[bytes, dict[bytes, float]] = {}
     with files.reading(path) as file:
@@ -89,20 +86,11 @@ def _weight(fields: list[bytes]) -> float | None:
 def sets_of(text: Tokens, path: object, known: Collection[bytes] = ()) -> dict[bytes, tuple[bytes, ...]]:
     """Return the tags that each label of a text stands for: ``_`` none, ``NOUN|VERB`` two, all else itself.
 
-    Parameters
-    ----------
-    text : Tokens
-        With tags.
-    path : str
-        What messages call it.
-    known : collection of bytes
-        Names of tags, apart from those that stand alone in the text.
-
-    Raises
-    ------
-    DataError
-        When a set has an empty tag, ``_`` or a tag twice, or one that stands nowhere alone: then ``|`` may be part of
-        the tags' names.
+    text: With tags.
+    path: What messages call it.
+    known: Names of tags, apart from those that stand alone in the text.
+    Raises DataError when a set has an empty tag, ``_`` or a tag twice, or one that stands nowhere alone: then ``|`` may
+    be part of the tags' names.
     """
     labels = text.tags or []
     sets = {label: tuple(label.split(OR)) if label != NONE else () for label in set(labels)}

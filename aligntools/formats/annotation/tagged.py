@@ -40,18 +40,11 @@ _SPACES = re.compile(rb"[\r\v\f]")  # what bytes.split takes for a space and we 
 class Tokens:
     """Sentences as flat lists.
 
-    Attributes
-    ----------
-    words : list of bytes
-        All sentences, joined.
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-        Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``.
-    tags : list of bytes or None
-        A tag for each word, where the text has tags.
-    lines : np.ndarray [shape=(sentences,), dtype=int64]
-        1-based number of the line where each sentence begins.
-    format : str
-        What was read, one of `FORMATS`.
+    words: All sentences, joined.
+    offsets (int64 [sentences + 1]): Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``.
+    tags: A tag for each word, where the text has tags.
+    lines (int64 [sentences]): 1-based number of the line where each sentence begins.
+    format: What was read, one of `FORMATS`.
     """
 
     words: list[bytes]
@@ -69,10 +62,7 @@ def stream_text(path: object, lines: int = 10_000) -> Iterator[Tokens]:
 
     With one line in a part it is plain text, which is answered line by line.
 
-    Raises
-    ------
-    DataError
-        When the file cannot be read, or is of a kind that has no sentences.
+    Raises DataError when the file cannot be read, or is of a kind that has no sentences.
     """
     with files.reading(path) as file:
         for part in _stream(path, file, "text" if lines == 1 else "auto", None, lines, FORMATS):
@@ -91,10 +81,7 @@ def read_text(path: object) -> Tokens:
 def stream_tagged(path: object, separator: bytes = b"_", lines: int = 10_000) -> Iterator[Tokens]:
     """Read ``word_TAG word_TAG`` lines in parts; of several separators in a token the last one counts.
 
-    Raises
-    ------
-    DataError
-        When the file cannot be read, and for the first token that has no separator, no word or no tag.
+    Raises DataError when the file cannot be read, and for the first token that has no separator, no word or no tag.
     """
     with files.reading(path) as file:
         for first, part in _parts(file, lines):
@@ -127,24 +114,12 @@ def stream_tags(
 ) -> Iterator[Conll | Tokens]:
     """Read text with tags in parts; all have ``words`` and ``offsets``.
 
-    Parameters
-    ----------
-    path : str
-    format : str
-        One of `FORMATS`, or ``auto``: as the first lines look.
-    separator : bytes or None
-        Between word and tag of tagged text; None: the one that these lines have.
-    sentences : int
-        Most sentences in a part. A part of CoNLL may have none, but lines that belong into the output.
-    plain : bool
-        It may be plain text (``text``), too, which has no tags.
-    column : str, int or None
-        Of ``columns``: that of the tags, counted from 1; a name or None is the second one.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read or is not what it should be.
+    format: One of `FORMATS`, or ``auto``: as the first lines look.
+    separator: Between word and tag of tagged text; None: the one that these lines have.
+    sentences: Most sentences in a part. A part of CoNLL may have none, but lines that belong into the output.
+    plain: It may be plain text (``text``), too, which has no tags.
+    column: Of ``columns``: that of the tags, counted from 1; a name or None is the second one.
+    Raises DataError when the file cannot be read or is not what it should be.
     """
     with files.reading(path) as file:
         yield from _stream(path, file, format, separator, sentences, FORMATS if plain else FORMATS[:-1], column, True)
@@ -231,25 +206,13 @@ def read_tags(
 ) -> Tokens:
     """Read tagged text of any kind, for training and for scoring.
 
-    Parameters
-    ----------
-    path : str
-    column : str or int
-        Column of CoNLL that holds the tags, by name (``upos``, ``xpos``) or number, counted from 1. In the format
+    column: Column of CoNLL that holds the tags, by name (``upos``, ``xpos``) or number, counted from 1. In the format
         ``columns`` a name means the second one.
-    format : str
-        One of `FORMATS` but ``text``, or ``auto``: as the first lines look, see `sniff`.
-    separator : bytes or None
-        Between word and tag of tagged text; None: the one that the first lines have.
-    partial : bool
-        Words may have no tag, ``_``; in tagged text that is ``word__``.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read, is not what it should be, or has no tags.
-    UsageProblem
-        When there cannot be such a column.
+    format: One of `FORMATS` but ``text``, or ``auto``: as the first lines look, see `sniff`.
+    separator: Between word and tag of tagged text; None: the one that the first lines have.
+    partial: Words may have no tag, ``_``; in tagged text that is ``word__``.
+    Raises DataError when the file cannot be read, is not what it should be, or has no tags. Raises UsageProblem when
+    there cannot be such a column.
     """
     return _read(path, format, separator, column, FORMATS[:-1], partial)
 
@@ -301,10 +264,7 @@ def format_tagged(
 
     A space within a word (CoNLL has them) is written as a no-break space, so that there are as many tokens as words.
 
-    Raises
-    ------
-    UsageProblem
-        When a tag has the separator in it, so that it could not be read back.
+    Raises UsageProblem when a tag has the separator in it, so that it could not be read back.
     """
     for tag in set(tags):
         if separator in tag or split_words(tag) != [tag] or tag.endswith((b"\r", b"\n")):
@@ -430,12 +390,7 @@ def column_name(place: int) -> str:
 
 
 def filled_column(conll: Conll, place: int) -> list[bytes]:
-    """Return a column, counted from 0, that has something in every word's line, if only ``_``.
-
-    Raises
-    ------
-    DataError
-    """
+    """Return a column, counted from 0, that has something in every word's line, if only ``_``."""
     values = conll.column(place)
     if b"" in values:
         line = conll.line_of_word(values.index(b""))

@@ -60,12 +60,8 @@ class Document(Protocol[T]):
 def read_document(path: Any, languages: str | None = None) -> TranslationFile | Page | Docx:
     """Read a document of any compression: DOCX if it is a ZIP archive, XLIFF or TMX as its first tag says, else HTML.
 
-    Raises
-    ------
-    UsageProblem
-        When languages are given for what is no TMX.
-    DataError
-        When it cannot be read, or has no tags.
+    Raises UsageProblem when languages are given for what is no TMX. Raises DataError when it cannot be read, or has no
+    tags.
     """
     data = _data(path)
     if data.startswith(ARCHIVE) and languages is None:
@@ -89,10 +85,7 @@ def read_translation(document: Page | Docx, path: Any) -> "Document[Any]":
     Text that begins with a tag and has tags of blocks is an HTML document; not where the document's own text begins
     with such a tag, and there is a line for each segment.
 
-    Raises
-    ------
-    DataError
-        When it cannot be read, or does not have the same segments.
+    Raises DataError when it cannot be read, or does not have the same segments.
     """
     data = _data(path)
     if isinstance(document, Docx):

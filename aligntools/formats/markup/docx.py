@@ -35,19 +35,11 @@ _ATTRIBUTE = re.compile(r'\s(Id|Type|Target)\s*=\s*"([^"]*)"')
 class Docx:
     """A document and its paragraphs.
 
-    Attributes
-    ----------
-    path : object
-    packed : bytes
-        The file.
-    parts : list of (zipfile.ZipInfo, bytes)
-        All, in order.
-    encodings : dict
-        Of the parts that have paragraphs.
-    segments : list of Paragraph
-        Those that have text, in order.
-    wanted : list of bool
-        Which of them get something; others stay as they are.
+    packed: The file.
+    parts: All, in order.
+    encodings: Of the parts that have paragraphs.
+    segments: Those that have text, in order.
+    wanted: Which of them get something; others stay as they are.
     """
 
     path: object
@@ -74,10 +66,7 @@ class Docx:
     def with_lines(self, lines: Iterable[str], name: object) -> "Docx":
         """Return the document with lines of text as the translations of its paragraphs.
 
-        Raises
-        ------
-        DataError
-            When there are not as many lines as paragraphs, or a line has characters that XML cannot have.
+        Raises DataError when there are not as many lines as paragraphs, or a line has characters that XML cannot have.
         """
         targets = [_escaped(line.strip(SPACE), name, number) for number, line in enumerate(lines, 1)]
         if len(targets) != len(self.segments):
@@ -97,10 +86,7 @@ class Docx:
     def with_page(self, translated: "Docx") -> "Docx":
         """Return a translated document as one whose paragraphs get the looks and links of this one's.
 
-        Raises
-        ------
-        DataError
-            When it has not as many paragraphs, or links go by relations that it has not.
+        Raises DataError when it has not as many paragraphs, or links go by relations that it has not.
         """
         ours, theirs = (Counter(one.part for one in side.segments) for side in (self, translated))
         for part in [*ours, *theirs]:
@@ -185,10 +171,7 @@ def _same(info: zipfile.ZipInfo) -> zipfile.ZipInfo:
 def read_docx(packed: bytes, path: object) -> Docx:
     """Read a DOCX document's bytes.
 
-    Raises
-    ------
-    DataError
-        When it is no DOCX, is damaged or locked, or a part is not well-formed or larger than `LARGEST`.
+    Raises DataError when it is no DOCX, is damaged or locked, or a part is not well-formed or larger than `LARGEST`.
     """
     parts: list[tuple[zipfile.ZipInfo, bytes]] = []
     try:

@@ -31,25 +31,14 @@ _TAG = re.compile(r"<(/?)[^<>]* (\d+)>")
 class Paragraph:
     """A paragraph with text.
 
-    Attributes
-    ----------
-    source, target : Segment
-        What it has, and its translation. Text is XML, with entities; tags are such as ``<bold 3>``.
-    part : str
-    begin, end : int
-        The bytes of the part that are replaced.
-    line : int
-        Number of the paragraph, from 1, among those that have text.
-    written : tuple of (str, str)
-        Of each mark, by number: what stands for its begin and its end.
-    looks : tuple of str
-        Of each mark the look of the text in it, where it has one; behind them the paragraph's own.
-    prefix : str
-        Of the names of elements, with its colon.
-    whole : bool
-        Whether nothing in it is apart: no text boxes.
-    unchanged : bool
-        Whether its translation is its own text, so that it stays as it is.
+    source, target: What it has, and its translation. Text is XML, with entities; tags are such as ``<bold 3>``.
+    begin, end: The bytes of the part that are replaced.
+    line: Number of the paragraph, from 1, among those that have text.
+    written: Of each mark, by number: what stands for its begin and its end.
+    looks: Of each mark the look of the text in it, where it has one; behind them the paragraph's own.
+    prefix: Of the names of elements, with its colon.
+    whole: Whether nothing in it is apart: no text boxes.
+    unchanged: Whether its translation is its own text, so that it stays as it is.
     """
 
     source: Segment
@@ -152,12 +141,7 @@ class _Paragraph:
 class PartReader:
     """Reads the paragraphs of a part.
 
-    Parameters
-    ----------
-    data : bytes
-    name : str
-    path : object
-        What messages call it.
+    path: What messages call it.
     """
 
     def __init__(self, data: bytes, name: str, path: object) -> None:

@@ -41,22 +41,13 @@ _ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);")
 class Mark:
     """A tag, or two that belong together, and the text between them.
 
-    Attributes
-    ----------
-    opening, closing : str
-        As they are written; ``closing`` is empty where there is one tag alone.
-    begin, end : int
-        Of what is between them, in the segment's text; the same for one tag alone.
-    parent : int
-        Number of the mark that it lies in; -1 where there is none.
-    name : str
-        Of the element; ``CDATA`` and ``!`` are no elements.
-    attributes : str
-        As they are written.
-    around : (str, str) or None
-        White space before and behind a mark without text, where it shall stand there in the translation too.
-    separates : bool
-        Whether such a mark is a space to who reads the text without it: a tab, the break of a line.
+    opening, closing: As they are written; ``closing`` is empty where there is one tag alone.
+    begin, end: Of what is between them, in the segment's text; the same for one tag alone.
+    parent: Number of the mark that it lies in; -1 where there is none.
+    name: Of the element; ``CDATA`` and ``!`` are no elements.
+    attributes: As they are written.
+    around: White space before and behind a mark without text, where it shall stand there in the translation too.
+    separates: Whether such a mark is a space to who reads the text without it: a tab, the break of a line.
     """
 
     opening: str
@@ -93,11 +84,8 @@ class Mark:
 class Segment:
     """A text and its marks, in the order in which they begin.
 
-    Attributes
-    ----------
-    text : str
-        Without tags; entities are as they are written. Text of CDATA sections has entities here, so that all is alike.
-    marks : list of Mark
+    text: Without tags; entities are as they are written. Text of CDATA sections has entities here, so that all is
+        alike.
     """
 
     text: str
@@ -163,10 +151,7 @@ def parse_segment(line: str, codes: bool = False) -> Segment:
     A ``<`` with no name behind it, and an ``&`` that begins no entity, are text. ``<0/>`` and ``<1>...</1>`` are tags,
     as i18next has them. With ``codes``, ``<ph>`` and others of translation files hold code without any attribute too.
 
-    Raises
-    ------
-    BrokenSegment
-        When a tag is not closed, not open, not whole, or crosses another.
+    Raises BrokenSegment when a tag is not closed, not open, not whole, or crosses another.
     """
     if "<" not in line:
         return Segment(line)
@@ -289,13 +274,8 @@ def _end_of_code(name: str, tags: Sequence["re.Match[str]"], number: int) -> int
 def render(text: str, marks: Sequence[Mark], places: Sequence[Sequence[tuple[int, int]]]) -> str:
     """Return a text with marks in it.
 
-    Parameters
-    ----------
-    text : str
-    marks : sequence of Mark
-        Their parents say what lies in what.
-    places : sequence of sequences of (int, int)
-        For each mark where it begins and ends: one place, or more, where it is repeated. Those of marks within the
+    marks: Their parents say what lies in what.
+    places: For each mark where it begins and ends: one place, or more, where it is repeated. Those of marks within the
         same one do not overlap; a mark that others lie in has one, which they are within.
     """
     children: dict[int, list[tuple[int, int, int]]] = {}

@@ -33,10 +33,7 @@ def parse_usfm(line: str, breaks: bool = True) -> Segment:
     the line, or crosses, are marks by themselves; so are notes with all that is in them, and, with ``breaks``, ``//``.
     White space belongs to markers where the text without them has enough of it.
 
-    Raises
-    ------
-    BrokenSegment
-        When a note is not closed.
+    Raises BrokenSegment when a note is not closed.
     """
     text: list[str] = []
     marks: list[Mark] = []

@@ -78,18 +78,11 @@ class _Event(NamedTuple):
 class PageSegment:
     """A segment of a document.
 
-    Attributes
-    ----------
-    source, target : Segment
-        What it has and its translation. Both as they are written, with entities.
-    begin, end : int
-        The characters that are replaced.
-    line : int
-        From 1.
-    block : str
-        The element it stands in.
-    unchanged : bool
-        Whether its translation is its own text, so that it stays as it is.
+    source, target: What it has and its translation. Both as they are written, with entities.
+    begin, end: The characters that are replaced.
+    line: From 1.
+    block: The element it stands in.
+    unchanged: Whether its translation is its own text, so that it stays as it is.
     """
 
     source: Segment
@@ -105,18 +98,10 @@ class PageSegment:
 class Page:
     """A document and its segments.
 
-    Attributes
-    ----------
-    text : str
-        The whole document.
-    encoding : str
-    path : object
-    segments : list of PageSegment
-        In order; of a document as it is read, source and target are the same.
-    wanted : list of bool
-        Which of them get something; others stay as they are.
-    others : Counter of str
-        Blocks that are none of these, by why.
+    text: The whole document.
+    segments: In order; of a document as it is read, source and target are the same.
+    wanted: Which of them get something; others stay as they are.
+    others: Blocks that are none of these, by why.
     """
 
     text: str
@@ -142,10 +127,7 @@ class Page:
     def with_lines(self, lines: Iterable[str], name: object) -> "Page":
         """Return the document with lines of text as the translations of its segments.
 
-        Raises
-        ------
-        DataError
-            When there are not as many lines as segments.
+        Raises DataError when there are not as many lines as segments.
         """
         targets = [line.strip(SPACE) for line in lines]
         if len(targets) != len(self.segments):
@@ -165,10 +147,7 @@ class Page:
     def with_page(self, translated: "Page") -> "Page":
         """Return a translated document as one whose segments get the tags of this one's.
 
-        Raises
-        ------
-        DataError
-            When its segments do not stand in the same blocks.
+        Raises DataError when its segments do not stand in the same blocks.
         """
         ours, theirs = self.segments, translated.segments
         for first, second in zip(ours, theirs, strict=False):
@@ -196,10 +175,7 @@ def read_page(data: bytes, path: object) -> Page:
 
     Its encoding is what its first bytes, or the first ``<meta>`` with a charset, say; else UTF-8.
 
-    Raises
-    ------
-    DataError
-        When it is not in that encoding.
+    Raises DataError when it is not in that encoding.
     """
     encoding = next((name for bom, name in _BOMS if data.startswith(bom)), "")
     if not encoding:

@@ -23,16 +23,9 @@ UNPAIRED = "have no segment of the source with their mid"
 class TranslatedSegment(NamedTuple):
     """A segment and its translation.
 
-    Attributes
-    ----------
-    source : Segment
-    target : Segment
-        Its text is what is between the tags of ``<target>``, as it is written, without inline tags.
-    begin, end : int
-        The bytes of that.
-    line : int
-    left : str
-        Why it is left as it is, whatever its tags; empty for most.
+    target: Its text is what is between the tags of ``<target>``, as it is written, without inline tags.
+    begin, end: The bytes of that.
+    left: Why it is left as it is, whatever its tags; empty for most.
     """
 
     source: Segment
@@ -52,17 +45,10 @@ class TranslatedSegment(NamedTuple):
 class TranslationFile:
     """A file of segments and their translations.
 
-    Attributes
-    ----------
-    data : bytes
-        The file, unpacked.
-    encoding : str
-    segments : list of TranslatedSegment
-        Those that have a translation, in order.
-    problems : list of DataError
-        What is wrong with those whose tags cannot be read; they are left as they are.
-    others : Counter of str
-        Segments that are none of these, by why: not translated, without a counterpart.
+    data: The file, unpacked.
+    segments: Those that have a translation, in order.
+    problems: What is wrong with those whose tags cannot be read; they are left as they are.
+    others: Segments that are none of these, by why: not translated, without a counterpart.
     """
 
     data: bytes
@@ -135,10 +121,7 @@ class _Unit:
 def read_xliff(data: bytes, path: object) -> TranslationFile:
     """Read an XLIFF file's bytes.
 
-    Raises
-    ------
-    DataError
-        When it is not well-formed XML, declares entities, or is no XLIFF.
+    Raises DataError when it is not well-formed XML, declares entities, or is no XLIFF.
     """
     return _read(data, path, lambda events: _xliff_pairs(events, path))
 
@@ -146,10 +129,7 @@ def read_xliff(data: bytes, path: object) -> TranslationFile:
 def read_tmx(data: bytes, path: object, languages: str | None = None) -> TranslationFile:
     """Read a TMX file's bytes, of two languages or of those asked for.
 
-    Raises
-    ------
-    DataError
-        When it is not well-formed XML, declares entities, or has not these languages.
+    Raises DataError when it is not well-formed XML, declares entities, or has not these languages.
     """
     return _read(data, path, lambda events: _tmx_pairs(events, Languages(path, languages)))
 

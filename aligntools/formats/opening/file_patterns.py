@@ -14,12 +14,7 @@ def is_pattern(name: object) -> bool:
 def matching(pattern: str) -> list[tuple[str, str]]:
     """Return the files that a pattern with one star matches, sorted by name, and what the star stands for in each.
 
-    Raises
-    ------
-    UsageProblem
-        When there are several stars.
-    DataError
-        When no file matches.
+    Raises UsageProblem when there are several stars. Raises DataError when no file matches.
     """
     if pattern.count("*") > 1:
         raise UsageProblem(f"{pattern}: give one star; it stands for what tells the files apart")

@@ -45,10 +45,7 @@ def open_input(path: object, mark: bool = False, wide: bool = False, archive: bo
     order mark stays; with ``wide`` UTF-16 is read as it is, with ``archive`` a ZIP archive. The name may say what puts
     lines in the place of what the file has (`translated`, such as of `formats.text.exchange.PairsFile`).
 
-    Raises
-    ------
-    DataError
-        When it cannot be opened.
+    Raises DataError when it cannot be opened.
     """
     if isinstance(path, io.RawIOBase):
         return path
@@ -141,10 +138,7 @@ class _Beginning:
 def line_ranges(path: str, size: int) -> list[tuple[int, int]]:
     """Cut a plain file into ranges of about so many bytes, which are whole lines; the first begins at 0.
 
-    Raises
-    ------
-    DataError
-        When it cannot be read.
+    Raises DataError when it cannot be read.
     """
     cuts = [0]
     with open(path, "rb") as file:
@@ -245,10 +239,7 @@ def writing(path: str | os.PathLike[str], exact: bool = False) -> Iterator[Outpu
     suffix. What is yielded has ``write``, ``writelines`` and ``flush``. What is no text, or a copy of a file, is
     written ``exact``, without a byte order mark of our own; see `Output`.
 
-    Raises
-    ------
-    DataError
-        When the file cannot be written.
+    Raises DataError when the file cannot be written.
     """
     path = str(path)
     if path in ("-", "/dev/stdout"):  # the latter must not be renamed over where it leads to a file

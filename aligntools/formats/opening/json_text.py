@@ -15,10 +15,7 @@ NUMBER = amounts(-1e300, 1e300)
 def parse_json(text: bytes | str) -> Any:
     """Return what a text says.
 
-    Raises
-    ------
-    ValueError
-        When it is not JSON, or nested too deeply for any file of ours.
+    Raises ValueError when it is not JSON, or nested too deeply for any file of ours.
     """
     try:
         return json.loads(text)
@@ -29,18 +26,9 @@ def parse_json(text: bytes | str) -> Any:
 def read_described(path: Any, described: Mapping[str, str], what: str) -> dict[str, Any]:
     """Read a file that is a JSON object and says what it is.
 
-    Parameters
-    ----------
-    path : str
-    described : dict of str to str
-        What it has to say.
-    what : str
-        What it should be, and what writes one.
-
-    Raises
-    ------
-    DataError
-        When it is something else.
+    described: What it has to say.
+    what: What it should be, and what writes one.
+    Raises DataError when it is something else.
     """
     with files.reading(path) as file:
         data = file.read()

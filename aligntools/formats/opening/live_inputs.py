@@ -154,12 +154,7 @@ class _Kept:
 
 
 class LiveInput(io.RawIOBase):
-    """An open pipe, socket or terminal.
-
-    Parameters
-    ----------
-    raw : FileIO
-    """
+    """An open pipe, socket or terminal."""
 
     def __init__(self, raw: io.FileIO) -> None:
         super().__init__()
@@ -199,15 +194,8 @@ class LiveInput(io.RawIOBase):
     def wait(self, end: int | None = None) -> bool:
         """Wait until there is something to read, or the end; meanwhile take in what comes to the others.
 
-        Parameters
-        ----------
-        end : int or None
-            A file descriptor; as soon as that is readable there is nothing more to wait for.
-
-        Returns
-        -------
-        bool
-            False where ``end`` is readable.
+        end: A file descriptor; as soon as that is readable there is nothing more to wait for.
+        Returns False where ``end`` is readable.
         """
         while True:
             with self._lock:

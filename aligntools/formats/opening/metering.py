@@ -43,19 +43,10 @@ Readable: TypeAlias = io.BufferedReader | io.RawIOBase
 class Metered(io.RawIOBase):
     """The bytes of an open file, counted.
 
-    Parameters
-    ----------
-    file : Recognized
-        Read in its place and closed with it.
-    path : object
-        For messages.
-    share : float
-        Part of the bound on memory that the process may have while it reads.
-
-    Attributes
-    ----------
-    live : bool
-        It is a pipe, a terminal or the like, where waiting for more may be waiting for ever.
+    file: Read in its place and closed with it.
+    path: For messages.
+    share: Part of the bound on memory that the process may have while it reads.
+    live: It is a pipe, a terminal or the like, where waiting for more may be waiting for ever.
     """
 
     def __init__(self, file: Recognized, path: object, share: float = 1.0) -> None:

@@ -31,12 +31,7 @@ def _identity(named: Named, descriptor: int) -> tuple[int, int] | None:
 
 
 def check(inputs: Iterable[Named], outputs: Iterable[Named]) -> None:
-    """Refuse an output that is also an input, or two outputs that are one file, by whatever names or links.
-
-    Raises
-    ------
-    UsageProblem
-    """
+    """Refuse an output that is also an input, or two outputs that are one file, by whatever names or links."""
     identities: dict[tuple[int, int], Named] = {}
     for named in inputs:
         if (identity := _identity(named, 0)) is not None:

@@ -211,20 +211,12 @@ class Recognized(io.RawIOBase):
 
     Nothing is read before the first bytes are asked for.
 
-    Parameters
-    ----------
-    raw : RawIOBase
-        What was opened.
-    path : str
-        For messages, and for a suffix.
-    mark : bool
-        Keep a byte order mark, and whatever ends lines, for text that is given back to the byte.
-    wide : bool
-        Read UTF-16 as it is, for XML.
-    archive : bool
-        Read a ZIP archive as it is, for documents that are one.
-    translate : callable or None
-        Puts lines in the place of a file that has its text in another form; see `Translate`.
+    raw: What was opened.
+    path: For messages, and for a suffix.
+    mark: Keep a byte order mark, and whatever ends lines, for text that is given back to the byte.
+    wide: Read UTF-16 as it is, for XML.
+    archive: Read a ZIP archive as it is, for documents that are one.
+    translate: Puts lines in the place of a file that has its text in another form; see `Translate`.
     """
 
     def __init__(

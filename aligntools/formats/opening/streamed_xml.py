@@ -30,21 +30,13 @@ _OF_TWO_BYTES = {b"\xff\xfe": "utf-16-le", b"<\0": "utf-16-le", b"\xfe\xff": "ut
 class XmlEvent(NamedTuple):
     """A tag, a piece of text, or something else of an XML document.
 
-    Attributes
-    ----------
-    kind : str
-        ``start`` or ``end`` of an element, ``text``, or ``other``: a comment, an instruction, a declaration, the marks
-        of a CDATA section. An empty element, ``<x/>``, has a start, which is all of it, and an end of no bytes.
-    name : str
-        Of an element as it is written, with its prefix.
-    attributes : dict
-        Of a start, as they are written.
-    text : str
-        Of a text, with its character references resolved. Text that lies together may come in pieces.
-    begin, end : int
-        Its bytes in the file, once that is unpacked; one event begins where the one before ends.
-    line : int
-        The line it begins on, from 1.
+    kind: ``start`` or ``end`` of an element, ``text``, or ``other``: a comment, an instruction, a declaration, the
+        marks of a CDATA section. An empty element, ``<x/>``, has a start, which is all of it, and an end of no bytes.
+    name: Of an element as it is written, with its prefix.
+    attributes: Of a start, as they are written.
+    text: Of a text, with its character references resolved. Text that lies together may come in pieces.
+    begin, end: Its bytes in the file, once that is unpacked; one event begins where the one before ends.
+    line: The line it begins on, from 1.
     """
 
     kind: str
@@ -64,18 +56,10 @@ class XmlEvent(NamedTuple):
 class XmlReader:
     """The events of an XML document, in order; what is not well-formed is a `DataError` with line and column.
 
-    Parameters
-    ----------
-    read : callable
-        Returns so many bytes of the document, or fewer; none at its end.
-    path : object
-        What messages call it.
-
-    Attributes
-    ----------
-    encoding : str
-        In which its bytes are, as Python's codecs are called, once the first event is there: what is written between
-        its bytes has to be encoded so.
+    read: Returns so many bytes of the document, or fewer; none at its end.
+    path: What messages call it.
+    encoding: In which its bytes are, as Python's codecs are called, once the first event is there: what is written
+        between its bytes has to be encoded so.
     """
 
     def __init__(self, read: Callable[[int], bytes], path: object) -> None:
@@ -173,10 +157,7 @@ class XmlReader:
 def read_xml(path: object) -> Iterator[XmlEvent]:
     """Yield the events of an XML file of any compression, in constant memory.
 
-    Raises
-    ------
-    DataError
-        When it cannot be read, is not well-formed, declares entities, or has tags of many megabytes.
+    Raises DataError when it cannot be read, is not well-formed, declares entities, or has tags of many megabytes.
     """
     with files.reading_bytes(path) as file:
         yield from XmlReader(file.read, path)

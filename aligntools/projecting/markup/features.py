@@ -69,11 +69,7 @@ def character_class(character: str) -> int:
 class Side:
     """A sentence as spans are chosen in it.
 
-    Parameters
-    ----------
-    text : str
-    spans : sequence of (int, int)
-        Where its words begin and end.
+    spans: Where its words begin and end.
     """
 
     def __init__(self, text: str, spans: Spans) -> None:
@@ -134,15 +130,10 @@ class Side:
 class SpanFeatures:
     """The features of spans of a target of ``m`` words for one span of the source.
 
-    Attributes
-    ----------
-    begins, ends : range
-        First and last words of the spans, ``b`` and ``e`` of them.
-    first, last : float64 [b or e, len(EDGE)]
-        Of spans that begin, or end, with a word.
-    within : float64 [m, len(WITHIN)]
-    whole : float64 [len(WHOLE), b, e]
-        By first and last word.
+    begins, ends: First and last words of the spans, ``b`` and ``e`` of them.
+    first, last (float64 [b or e, len(EDGE)]): Of spans that begin, or end, with a word.
+    within (float64 [m, len(WITHIN)]).
+    whole (float64 [len(WHOLE), b, e]): By first and last word.
     """
 
     begins: range
@@ -155,10 +146,7 @@ class SpanFeatures:
     def scores(self, weights: Floats) -> Floats:
         """Return the score of each span, by first and last word; -inf where it would end before it begins.
 
-        Parameters
-        ----------
-        weights : float64
-            Of `EDGE` for first words, of `EDGE` for last ones, of `WITHIN`, of `WHOLE`.
+        weights (float64): Of `EDGE` for first words, of `EDGE` for last ones, of `WITHIN`, of `WHOLE`.
         """
         n = len(EDGE)
         sums = np.concatenate([[0.0], np.cumsum(self.within @ weights[2 * n : 2 * n + len(WITHIN)])])
@@ -181,14 +169,9 @@ SIZE = 2 * len(EDGE) + len(WITHIN) + len(WHOLE)
 class SparseLinks(NamedTuple):
     """Links between the words of two sentences, those of a source word side by side.
 
-    Attributes
-    ----------
-    rows, columns : int64 [links]
-        Source and target words; ``rows`` do not fall.
-    values : float64 [links]
-        Probabilities.
-    shape : (int, int)
-        How many words there are.
+    rows, columns (int64 [links]): Source and target words; ``rows`` do not fall.
+    values (float64 [links]): Probabilities.
+    shape: How many words there are.
     """
 
     rows: npt.NDArray[np.int64]
@@ -242,11 +225,7 @@ class Evidence:
     def features(self, begin: int, end: int, begins: range | None = None, ends: range | None = None) -> SpanFeatures:
         """Return the features of spans of the target, for words ``begin`` to ``end`` of the source.
 
-        Parameters
-        ----------
-        begin, end : int
-        begins, ends : range or None
-            First and last words of the spans; None for all.
+        begins, ends: First and last words of the spans; None for all.
         """
         m = len(self.target.spans)
         begins, ends = begins or range(m), ends or range(m)

@@ -111,12 +111,8 @@ def _is_joint(side: Side, word: int) -> bool:
 class Placement:
     """The marks of one segment while they are placed.
 
-    Parameters
-    ----------
-    marks : sequence of Mark
-        Their places count the characters that ``evidence`` counts.
-    evidence : Evidence
-    weights : float64 [features.SIZE]
+    marks: Their places count the characters that ``evidence`` counts.
+    weights (float64 [features.SIZE]).
     """
 
     def __init__(self, marks: Sequence[Mark], evidence: Evidence, weights: Floats) -> None:

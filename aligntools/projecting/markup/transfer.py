@@ -94,18 +94,10 @@ class MarkedText:
 class Prepared:
     """A segment and its translation, cut into words.
 
-    Attributes
-    ----------
-    segment : Segment
-    target : str
-        As it is written.
-    sides : tuple of RawSentence
-    places : sequence of int
-        Where the characters of the target's text begin in ``target``.
-    marks : list of Mark
-        As those of the segment, but counting the characters of the source's text.
-    same : list of int or None
-        Where each character of the source, and its end, is in the target, if both are the same text.
+    target: As it is written.
+    places: Where the characters of the target's text begin in ``target``.
+    marks: As those of the segment, but counting the characters of the source's text.
+    same: Where each character of the source, and its end, is in the target, if both are the same text.
     """
 
     segment: Segment

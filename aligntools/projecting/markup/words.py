@@ -33,15 +33,9 @@ Known = Callable[[Sequence[str]], Sequence[bool]]
 class RawSentence:
     """A raw sentence and its words.
 
-    Attributes
-    ----------
-    text : str
-    spans : list of (int, int)
-        Where its pieces begin and end: tags stand between them.
-    words : list of str
-        As they are aligned.
-    word_of : list of int
-        The number of each piece's word.
+    spans: Where its pieces begin and end: tags stand between them.
+    words: As they are aligned.
+    word_of: The number of each piece's word.
     """
 
     text: str
@@ -53,13 +47,9 @@ class RawSentence:
 class WordFinder:
     """What finds the words of raw text of one language.
 
-    Parameters
-    ----------
-    known : callable or None
-        Which words a model knows. Pieces that it knows joined are one word; so text is cut as its text was. Without
+    known: Which words a model knows. Pieces that it knows joined are one word; so text is cut as its text was. Without
         one, an apostrophe within a word goes with what is shorter: ``l'``, ``'s``.
-    tokenizer : callable or None
-        Finds words; without one pieces are joined as far as the model knows them.
+    tokenizer: Finds words; without one pieces are joined as far as the model knows them.
     """
 
     def __init__(self, known: Known | None = None, tokenizer: Finder | None = None) -> None:
@@ -68,11 +58,7 @@ class WordFinder:
     def __call__(self, text: str, cuts: Collection[int] = ()) -> RawSentence:
         """Return a text's words.
 
-        Parameters
-        ----------
-        text : str
-        cuts : collection of int
-            Places where tags stand. Words are cut there; a word is aligned whole where the model knows it so.
+        cuts: Places where tags stand. Words are cut there; a word is aligned whole where the model knows it so.
         """
         pieces, within = _cut(raw_words(text), sorted(cuts))
         inner = frozenset(within)
