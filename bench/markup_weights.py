@@ -14,7 +14,7 @@ from aligntools.api.align.markup import MarkupTransfer, trained
 from aligntools.formats.markup.segments import BrokenSegment, decoded, parse_segment
 from aligntools.formats.models.modelfile import write_model
 from aligntools.projecting.markup import transfer
-from aligntools.projecting.markup.features import DENSE, EDGE, SIZE, WITHIN, Evidence, Side
+from aligntools.projecting.markup.features import DENSE, EDGE, SIZE, WITHIN, Evidence, MarkupSide
 from aligntools.projecting.markup.placing import word_span
 from aligntools.projecting.markup.words import between_pieces
 from bench import markup_fluent, markup_texts, measuring
@@ -53,7 +53,7 @@ def evidences(model, pairs, numbers):
         transfer.prepare(parse_segment(pairs[k][0]), markup_texts.strip(pairs[k][1]), carrier._finders) for k in numbers
     ]
     for k, one, links in zip(numbers, prepared, carrier._links([p.words for p in prepared], None), strict=True):
-        sides = [Side(side.text, side.spans) for side in one.sides]
+        sides = [MarkupSide(side.text, side.spans) for side in one.sides]
         yield k, one, Evidence(*sides, between_pieces(*one.sides, links))
 
 

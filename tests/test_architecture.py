@@ -453,11 +453,8 @@ def described(tree):
 
 # Names
 
-#: Names that several public classes have. What is added here is a mistake; what is no longer so is taken out.
-SHARED = {
-    "Aligner", "InducingKeywords", "ParsingKeywords", "Scored", "Side", "TrainingKeywords",
-    "TransferKeywords",
-}  # fmt: skip
+#: Names that several public classes have: that of a class which stands in for other programs' own.
+SHARED = {"Aligner"}
 #: Modules that are named by a participle, not by a noun of the field. The same holds.
 PARTICIPLES = """
 adapters/eflomal/numbered adapters/eflomal/running aligning/checking/judging aligning/contrastive/teaching

@@ -13,7 +13,7 @@ import aligntools as at
 from aligntools.cli.main import cli
 from aligntools.formats.markup.segments import BrokenSegment, parse_segment, render
 from aligntools.formats.markup.usfm import parse_usfm
-from aligntools.projecting.markup.features import SIZE, Evidence, Side, SparseLinks, feature_names
+from aligntools.projecting.markup.features import SIZE, Evidence, MarkupSide, SparseLinks, feature_names
 from aligntools.projecting.markup.settings import MarkupSettings
 from aligntools.projecting.markup.transfer import prepare, transferred, transferred_segment
 from aligntools.projecting.markup.words import WordFinder, missing_placeholders
@@ -137,7 +137,9 @@ def test_scores_of_spans_are_those_of_their_features():
     source, target = "the (new) Option – 3 x", 'die «neue» Option "drei" 3'
     spans = [WordFinder()(text).spans for text in (source, target)]
     evidence = Evidence(
-        Side(source, spans[0]), Side(target, spans[1]), SparseLinks.of(rng.random([len(s) for s in spans]) ** 3)
+        MarkupSide(source, spans[0]),
+        MarkupSide(target, spans[1]),
+        SparseLinks.of(rng.random([len(s) for s in spans]) ** 3),
     )
     weights = rng.normal(size=SIZE)
     assert len(feature_names()) == SIZE

@@ -31,7 +31,7 @@ _BLOCK, _CHARACTERS = 500, 2_000_000
 Pair = tuple[Segment | DataError, str]
 
 
-class TransferKeywords(MarkupKeywords, TokenizingKeywords, total=False):
+class MarkupTransferKeywords(MarkupKeywords, TokenizingKeywords, total=False):
     """Keywords of `transfer_markup` and `MarkupTransfer`, besides their own parameters."""
 
 
@@ -64,7 +64,7 @@ class MarkupTransfer:
         settings: MarkupSettings | None = None,
         *,
         tokenizing: Tokenizing | None = None,
-        **options: Unpack[TransferKeywords],
+        **options: Unpack[MarkupTransferKeywords],
     ) -> None:
         given = Given("MarkupTransfer", options)
         self.settings, how = given.take(MarkupSettings, settings), given.take(Tokenizing, tokenizing)
@@ -248,7 +248,7 @@ def transfer_markup(
     *,
     settings: MarkupSettings | None = None,
     tokenizing: Tokenizing | None = None,
-    **options: Unpack[TransferKeywords],
+    **options: Unpack[MarkupTransferKeywords],
 ) -> list[MarkedText]:
     """Carry tags of segments over to their translations, by word links.
 

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger("aligntools")
 
 
-class TrainingKeywords(GrammarKeywords, RunKeywords, total=False):
+class GrammarTrainingKeywords(GrammarKeywords, RunKeywords, total=False):
     """Keywords of `train_grammar`, besides its own parameters."""
 
 
-class ParsingKeywords(GrammarDecisionsKeywords, RunKeywords, total=False):
+class GrammarParsingKeywords(GrammarDecisionsKeywords, RunKeywords, total=False):
     """Keywords of `ConstituentParser.parse_batch`, besides its own parameters."""
 
 
@@ -134,7 +134,7 @@ class ConstituentParser(Annotator, TreeDistributions, ShownAsModel):
         *,
         run: Run | None = None,
         batch_size: int = PART,
-        **options: Unpack[ParsingKeywords],
+        **options: Unpack[GrammarParsingKeywords],
     ) -> Iterator[Tree]:
         """Parse sentences one after the other, in constant memory.
 
@@ -239,7 +239,7 @@ def train_grammar(
     *,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[TrainingKeywords],
+    **options: Unpack[GrammarTrainingKeywords],
 ) -> ConstituentParser:
     """Learn a grammar of constituents from trees: a treebank grammar, markovized or with latent annotations.
 

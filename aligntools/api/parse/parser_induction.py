@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from aligntools.api.parse.parser_transfer import TaggedInput
 
 
-class InducingKeywords(InducedParserKeywords, ParserReadingKeywords, RunKeywords, total=False):
+class ParserInducingKeywords(InducedParserKeywords, ParserReadingKeywords, RunKeywords, total=False):
     """Keywords of `induce_parser`, besides its own parameters."""
 
 
@@ -32,7 +32,7 @@ def induce_parser(
     reading: ParserReading | None = None,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[InducingKeywords],
+    **options: Unpack[ParserInducingKeywords],
 ) -> Parser:
     """Learn a dependency parser from tags alone, without trees: the dependency model with valence.
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _ADVICE = Advice(lost="the same call with the same `checkpoint` goes on where it was")
 
 
-class TrainingKeywords(ParserKeywords, ParserReadingKeywords, RunKeywords, total=False):
+class ParserTrainingKeywords(ParserKeywords, ParserReadingKeywords, RunKeywords, total=False):
     """Keywords of `train_parser`, besides its own parameters."""
 
 
@@ -68,7 +68,7 @@ def train_parser(
     reading: ParserReading | None = None,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[TrainingKeywords],
+    **options: Unpack[ParserTrainingKeywords],
 ) -> Parser:
     """Train a dependency parser from a treebank, by maximum conditional likelihood.
 

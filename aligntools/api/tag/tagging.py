@@ -62,7 +62,7 @@ class SentencesKeywords(SentenceKeywords, RunKeywords, total=False):
     """Keywords of `Tagger.tag_batch`, besides its own parameters."""
 
 
-class TrainingKeywords(TaggerKeywords, TagReadingKeywords, RunKeywords, total=False):
+class TaggerTrainingKeywords(TaggerKeywords, TagReadingKeywords, RunKeywords, total=False):
     """Keywords of `train_tagger`, besides its own parameters."""
 
 
@@ -241,7 +241,7 @@ def train_tagger(
     reading: TagReading | None = None,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[TrainingKeywords],
+    **options: Unpack[TaggerTrainingKeywords],
 ) -> Tagger:
     """Train a tagger on tagged text: a hidden Markov model whose tags are split into latent substates.
 

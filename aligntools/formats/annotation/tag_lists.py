@@ -15,7 +15,7 @@ from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 
 
-class Scored(Protocol):
+class TagCandidate(Protocol):
     """A sequence of tags with its log-probability."""
 
     @property
@@ -27,7 +27,7 @@ class Scored(Protocol):
         """Its natural logarithm."""
 
 
-def format_sequences(first: int, lists: Iterable[Sequence[Scored]]) -> bytes:
+def format_sequences(first: int, lists: Iterable[Sequence[TagCandidate]]) -> bytes:
     """Format sequences of tags, one a line.
 
     first: Number of the first sentence.

@@ -66,7 +66,7 @@ def character_class(character: str) -> int:
     return 9
 
 
-class Side:
+class MarkupSide:
     """A sentence as spans are chosen in it.
 
     spans: Where its words begin and end.
@@ -189,7 +189,7 @@ class SparseLinks(NamedTuple):
 class Evidence:
     """Links of a sentence pair, as spans are judged by them."""
 
-    def __init__(self, source: Side, target: Side, links: SparseLinks) -> None:
+    def __init__(self, source: MarkupSide, target: MarkupSide, links: SparseLinks) -> None:
         self.source, self.target, self.links = source, target, links
         self.starts = np.searchsorted(links.rows, np.arange(links.shape[0] + 1))
         most = np.zeros(links.shape[0])

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from aligntools.formats.markup.segments import Mark
 from aligntools.formats.markup.webpages import BLOCKS
-from aligntools.projecting.markup.features import INSIDE, Evidence, Floats, Side
+from aligntools.projecting.markup.features import INSIDE, Evidence, Floats, MarkupSide
 
 Bools = npt.NDArray[np.bool_]
 
@@ -101,7 +101,7 @@ def _sign(word: str) -> str:
     return word if word in _SIGNS else ""
 
 
-def _is_joint(side: Side, word: int) -> bool:
+def _is_joint(side: MarkupSide, word: int) -> bool:
     """Whether a sentence ends and another begins before a word, without a space between them."""
     if not 0 < word < len(side.spans) or side.gap_before[word] or side.first[word] > _LETTER:
         return False

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from aligntools.formats.markup.segments import Mark, Segment, decoded, parse_segment, render
 from aligntools.formats.models.modelfile import hold, read_model
 from aligntools.formats.text.reading import Reading
-from aligntools.projecting.markup.features import SIZE, Evidence, Floats, Side, SparseLinks
+from aligntools.projecting.markup.features import SIZE, Evidence, Floats, MarkupSide, SparseLinks
 from aligntools.projecting.markup.placing import BY_EDGE, BY_POSITION, Placed, Placement
 from aligntools.projecting.markup.settings import MarkupSettings
 from aligntools.projecting.markup.words import RawSentence, WordFinder, between_pieces, missing_placeholders
@@ -178,7 +178,7 @@ def _by_links(
     prepared: Prepared, links: SparseLinks, settings: MarkupSettings
 ) -> tuple[list[list[tuple[int, int]]], list[PlacedTag]]:
     """Return where each mark stands, in characters of the target's text, and how sure that is."""
-    source, target = (Side(side.text, side.spans) for side in prepared.sides)
+    source, target = (MarkupSide(side.text, side.spans) for side in prepared.sides)
     evidence = Evidence(source, target, between_pieces(*prepared.sides, links))
     placement = Placement(prepared.marks, evidence, span_weights())
     placed = placement.place()
@@ -241,7 +241,9 @@ def _pieces(placement: Placement, k: int, placed: Placed, settings: MarkupSettin
     return parts or whole
 
 
-def _characters(mark: Mark, placed: Placed, piece: tuple[int, int], source: Side, target: Side) -> tuple[int, int]:
+def _characters(
+    mark: Mark, placed: Placed, piece: tuple[int, int], source: MarkupSide, target: MarkupSide
+) -> tuple[int, int]:
     """Return the characters of the target that a mark stands around, white space at its ends as in the source."""
     first, last = piece
     text, size = source.text, len(target.spans)
@@ -259,7 +261,7 @@ def _characters(mark: Mark, placed: Placed, piece: tuple[int, int], source: Side
     return begin, end
 
 
-def _point(mark: Mark, word: int, source: Side, target: Side) -> int:
+def _point(mark: Mark, word: int, source: MarkupSide, target: MarkupSide) -> int:
     """Return the character before which a tag without text stands, for the word before which it does."""
     text, size = source.text, len(target.spans)
     if word == 0 and mark.begin == 0:
