@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from tests.cli.running import program, run
+from tests.cli.running import fails, program, run
 from tests.places import ROOT
 
 MODELS, SAMPLES = ROOT / "tests/data/models/0.3.0", ROOT / "data/samples"
@@ -202,3 +202,10 @@ def test_the_memory_that_was_told_is_kept(trained, tmp_path):
     assert process.returncode == 0
     assert '<a href="#">train7</a> · <a href="#">train8</a>' in (tmp_path / "o").read_text()
     assert usage.ru_maxrss << 10 < 600 << 20
+
+
+def test_memory_that_the_longest_pair_does_not_fit_into_is_refused(tmp_path):
+    (tmp_path / "long").write_text(f"{words(2000)} ||| {words(2000)}\n" * 2)
+    done = run("align", "-i", tmp_path / "long", "--max-memory", "300M", "--threads", "2", "-o", tmp_path / "o")
+    assert fails(done, "--max-memory 300M is too little", "shorter sentences")
+    assert not (tmp_path / "o").exists()

@@ -121,7 +121,7 @@ def train_model(
     if reconstruction is not None:
         reconstructed_from(settings)  # before what takes long
         settings = replace(settings, view_agreement=False)
-    cells = cells_within(max_memory, needed_for_training(bitext, settings, reconstruction is not None))
+    cells = cells_within(max_memory, *needed_for_training(bitext, settings, reconstruction is not None, pool.threads))
     views = settings.views
     if not keep_text and len(views) == 1 and views[0] and not settings.subwords:
         collapse(bitext, views[0])
