@@ -7,6 +7,7 @@ import re
 import click
 import pytest
 
+from aligntools.cli import kinds
 from aligntools.cli.main import COMMANDS
 from tests.places import ROOT
 
@@ -28,6 +29,8 @@ def text_for(name):
 
 def is_used(option, name):
     spellings = "|".join(re.escape(s) for s in (*option.opts, *option.secondary_opts))
+    if isinstance(option, kinds.Field):
+        spellings += f"|(--set )?{option.name}"
     return re.search(rf"""["' ]({spellings})["' =]""", text_for(name)) is not None
 
 

@@ -229,7 +229,7 @@ def test_text_is_aligned_by_tables(numbered, name, restart, named):
     links = [read_giza_a3(str(numbered / f"{of}.A3.final.part000"))[0].tolists() for of in (name, "again")]
     before, again = ({(n, *link) for n, pair in enumerate(of) for link in pair} for of in links)
     assert len(before & again) >= (1 if name == "four" else 0.9) * max(len(before), len(again))
-    message = "none.t3.final: is not there"
+    message = "none.t3.final: cannot be opened"
     wrong = run(f"{name}.gizacfg", *FILES, *restart, *files, *more, "-previoust", "none.t3.final", "-o", "x",
                 cwd=numbered, script="mgiza")  # fmt: skip
     fails(wrong, message)

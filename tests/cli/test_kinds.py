@@ -26,8 +26,8 @@ LINES = {
     "--text": {
         "train-hmm": "train-hmm --text F --states 2 --iterations 1 -o out",
         "train-tagger": "train-tagger --text F --dictionary dictionary --iterations 1 -o out",
-        "train-grammar (words)": "train-grammar --text F --terminals words --estimator neural --symbols 2"
-        " --epochs 1 -o out",
+        "train-grammar (words)": "train-grammar --text F --set terminals=words --estimator neural --symbols 2"
+        " --set epochs=1 -o out",
         "train-grammar (tags)": "train-grammar --text F --symbols 2 --iterations 1 -o out",
         "extract-grammar": "extract-grammar -s t -t t -a links --text F",
         "filter-grammar": f"filter-grammar --grammar {MODELS}/grammar --text F -o out",

@@ -38,9 +38,10 @@ def test_nonsense_is_refused_with_the_range(name, parameter, capsys):
         if isinstance(kind, kinds.Number) and value == "-1" and kind.allowed.low < 0:
             continue
         command = dict(commands())[name]
-        assert run(command, [f"{parameter.opts[-1]}={value}"], name) == 2, value
+        flag = f"--set={parameter.name}" if isinstance(parameter, kinds.Field) else parameter.opts[-1]
+        assert run(command, [f"{flag}={value}"], name) == 2, value
         message = capsys.readouterr().err.strip().split("\n")[-1]
-        assert parameter.opts[-1] in message
+        assert flag.replace("--set=", "--set ") in message
         assert len(message) < 300
         if isinstance(kind, kinds.Number):
             assert str(kind.allowed) in message

@@ -123,7 +123,7 @@ def test_partial_trees_that_a_grammar_learns_from(texts):
         ("((NP (NNS Cats)))" * 2, (), ("links:1: link", "points past the source sentence"), 1),
         ("(NP (NNS Cats)", (), ("en.conllu:1: a bracket is not closed",), 1),
         ("", (), ("en.conllu: has no trees",), 1),
-        (SOURCE, (), ("en.conllu:1: '1' outside of brackets",), 1),
+        (SOURCE, (), ("en.conllu:1: CoNLL, where trees in brackets are expected",), 1),
     ],
 )
 def test_trees_that_do_not_fit(texts, source, options, messages, status):

@@ -212,15 +212,15 @@ def test_translate_unbuffered(texts):
     assert b"white space" in found.stderr
 
 
-def test_tag(texts, caplog):
+def test_tag(texts):
     (texts / "tagged").write_text("das_DET haus_NOUN\nein_DET buch_NOUN\n")
     _run("train-tagger", "-q", "--tagged", texts / "tagged", "--latent", "1", "--members", "1", "-o", texts / "tagger")
     plain = _run("tag", "-q", "-m", texts / "tagger", texts / "s.plain").stdout
     assert _run("tag", "-q", "-m", texts / "tagger", "--split", "unicode", texts / "s").stdout == plain
     unbuffered = "--split=unicode", "--unbuffered"
     assert _run("tag", "-q", "-m", texts / "tagger", *unbuffered, texts / "s").stdout == plain
-    _run("tag", "-m", texts / "tagger", "--split", "spaces", texts / "s")
-    assert caplog.text.count("white space") == 1
+    told = _run("tag", "-m", texts / "tagger", "--split", "spaces", texts / "s").stderr
+    assert told.count("white space") == 1
     _run("tag", "-m", texts / "tagger", "--tokenize", "--split", "unicode", texts / "s", status=1)
     old = _run("tag", "-m", texts / "tagger", "--split", texts / "s", status=1)  # what --split-tokens was called
     assert "--split-tokens now" in old.stderr

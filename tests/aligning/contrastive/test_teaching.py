@@ -125,7 +125,7 @@ def test_what_cannot_be_taught_is_refused(text, teacher, monkeypatch):
     everything = part_with(text, teacher, lambda links: 0 * links + 1)
     with Pool(1) as pool:
         for parts in ([], [nothing], [everything]):
-            with pytest.raises(UsageProblem, match="link nothing"):
+            with pytest.raises(UsageProblem, match="has the same label"):
                 teaching.learn_start([teaching.Lessons(parts)], TeachingSettings(), pool)
 
 
