@@ -54,6 +54,7 @@ def done(*args, **how):
 
 @settings(max_examples=8)
 @given(st.lists(st.tuples(COLUMN, COLUMN), min_size=1, max_size=4))
+@example([("0", "|||")])
 @example([("The", "("), ("a b", "x y"), ("|||", "|||"), ("\u2028", "$("), ("dog", "_")])
 def test_words_and_tags_come_back(model, pairs):
     folder = model.parent

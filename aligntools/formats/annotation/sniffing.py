@@ -280,6 +280,8 @@ def other_kind(lines: Sequence[bytes]) -> str:
         return "rules"
     if is_binary(b"\n".join(lines[:10])):
         return "binary"
+    if looks_like_conll([line for line in lines if not line.startswith(b"#")][:2]):  # words may be bars
+        return ""
     fields = [_BARS.split(line) for line in lines]
     fewest, most = min(map(len, fields)), max(map(len, fields))
     if most == 2 == fewest:
