@@ -22,6 +22,7 @@ os.environ.setdefault("ALIGNTOOLS_NO_FSYNC", "1")  # the commands; what tests wr
 # no deadlines: the first example may wait for the compiler; a checkout that may only be read keeps no examples
 _KEPT = {} if os.access(ROOT, os.W_OK) else {"database": None}
 hypothesis.settings.register_profile("suite", deadline=None, max_examples=30, **_KEPT)
+hypothesis.settings.register_profile("all", deadline=None, max_examples=100, **_KEPT)
 hypothesis.settings.register_profile("slow", deadline=None, max_examples=300, **_KEPT)
 hypothesis.settings.load_profile("suite")
 
@@ -60,9 +61,10 @@ def number_of(nodeid):
 
 
 def pytest_configure(config):
-    """Take more examples with the slow tests."""
-    if config.option.markexpr in ("", "slow") and not config.getoption("--hypothesis-profile", None):
-        hypothesis.settings.load_profile("slow")
+    """Take more examples with the slow tests, and some more where all tests run."""
+    profile = {"": "all", "slow": "slow"}.get(config.option.markexpr)
+    if profile and not config.getoption("--hypothesis-profile", None):
+        hypothesis.settings.load_profile(profile)
 
 
 @pytest.hookimpl(tryfirst=True)  # before those that are not asked for are left out
