@@ -14,6 +14,7 @@ _WHOLE = re.compile(
     r"|must have the same number|there is no line "
     r"|sentence numbers run from |no pair is left|no sentence can be trained on|words in common"
     r"|use the grammar that they were learned with|: is empty; give"
+    r"|lines where |it has no tags|give the translation as"
 )
 
 

@@ -57,7 +57,7 @@ class Lengths:
         """Return those of a text, int64 [2, pairs]; of few pairs what the model's ratio says."""
         source, target = lengths[:, (lengths > 0).all(axis=0)].astype(np.float64)
         if len(source) < ENOUGH:
-            return cls(float(np.log(ratio)), DEVIATION)
+            return cls(float(np.log(ratio)) if ratio > 0 else 0.0, DEVIATION)  # 0: a model of no target words
         logs = np.log(target / source)
         middle = float(np.median(logs))
         return cls(middle, max(1.4826 * float(np.median(np.abs(logs - middle))), 0.05))

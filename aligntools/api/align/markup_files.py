@@ -18,6 +18,7 @@ from aligntools.api.running.threads import pool_of
 from aligntools.api.running.watching import Watch
 from aligntools.formats.markup.documents import Document, read_document, read_translation
 from aligntools.formats.markup.segments import Segment, decoded
+from aligntools.formats.markup.webpages import Page
 from aligntools.formats.markup.xliff import TranslationFile
 from aligntools.formats.opening.files import Output, lines, reading, writing
 from aligntools.formats.text.reading import Reading, Tokenizing
@@ -295,7 +296,9 @@ class MarkedFiles:
                 raise UsageProblem("XLIFF and TMX have their translations in them; `target` does not go with them")
             return document
         if self.files.target is None:
-            raise UsageProblem("give the translation as `target`: a line for each segment, or a document like this one")
+            kind = "HTML" if isinstance(document, Page) else "DOCX"
+            ways = "a line for each segment, or a document like this one"
+            raise UsageProblem(f"{self.files.document} is {kind}: give the translation as `target`: {ways}")
         return read_translation(document, self.files.target)
 
     def _found(self, transfer: MarkupTransfer, pairs: Iterable[Pair], pool: Any) -> Iterator[tuple[MarkedText, str]]:

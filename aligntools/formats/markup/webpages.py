@@ -185,7 +185,7 @@ def read_page(data: bytes, path: object) -> Page:
     try:
         text = data.decode(encoding)
     except LookupError:
-        raise DataError(path, None, f"unknown encoding '{encoding}'; convert the document to UTF-8") from None
+        raise DataError(path, None, f"unknown encoding '{encoding[:40]}'; convert the document to UTF-8") from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         problem = f"byte {error.start + 1} is not {encoding}; convert the document to UTF-8, and say so in a <meta>"
