@@ -116,8 +116,9 @@ def test_a_small_part_keeps_the_promise(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_larger_part_keeps_the_promise(tmp_path):
+def test_a_larger_part_keeps_the_promise(tmp_path, monkeypatch):
     """Every fourth line, some of the damages: three minutes' worth."""
+    monkeypatch.setenv("ABUSE_SECONDS", "90")  # other tests run beside it
     every = [line.number for line in lines.read()][::4]
     results = run_lines(tmp_path, every, fixed=10, random=2, contents=2)
     assert len(results) > 400

@@ -285,7 +285,8 @@ def other_kind(lines: Sequence[bytes]) -> str:
     fields = [_BARS.split(line) for line in lines]
     fewest, most = min(map(len, fields)), max(map(len, fields))
     if most == 2 == fewest:
-        return "pairs" if any(not (is_blank(left) or is_blank(right)) for left, right in fields) else ""
+        both = len(lines) > 1 and any(not (is_blank(left) or is_blank(right)) for left, right in fields)
+        return "pairs" if both else ""
     return "fields" if fewest > 2 and len(lines) > 1 else ""
 
 
