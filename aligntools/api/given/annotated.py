@@ -164,7 +164,8 @@ def predicted_of(text: object) -> Conll:
     if isinstance(text, (str, os.PathLike)):
         text = read_conll(os.fspath(text))
     if not isinstance(text, Conll):
-        raise UsageProblem("`predicted_columns` is for CoNLL-2009; other text has no columns of what was predicted")
+        problem = "`predicted_columns` is for CoNLL-2009; other text has no columns of what was predicted"
+        raise UsageProblem(f"{name_of(text)}: {problem}")
     return text.predicted()
 
 
