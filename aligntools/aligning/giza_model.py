@@ -9,7 +9,7 @@ from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.cepts import CeptModel
 from aligntools.aligning.models.ibm4 import Ibm4
-from aligntools.formats.links.giza_tables import FARTHEST_JUMP, LEAST, LONGEST, GizaTables
+from aligntools.formats.links.giza import FARTHEST_JUMP, LEAST, LONGEST, GizaTables
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Side
 from aligntools.formats.text.giza_numbers import FIRST

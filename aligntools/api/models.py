@@ -125,7 +125,7 @@ def _loaded(path: str, verify: bool) -> Model | Any:
     if path == "-" or is_model(path):
         return load(path, verify=verify)
     from aligntools.aligning.contrastive.weights import FORMAT, load_weights
-    from aligntools.formats.opening.beginnings import beginning
+    from aligntools.formats.opening.recognition import beginning
 
     start, _ = beginning(path)
     if start.lstrip().startswith(b"{"):

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from aligntools.ground.declaring import former
 from aligntools.ground.errors import AligntoolsError, named
-from aligntools.ground.former_names import former
 
 #: What the command line calls otherwise than Python: files that have short flags.
 FLAGS = {

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from types import FrameType
 
-from aligntools.ground import held_signals, system
+from aligntools.ground import system
 
 #: Seconds until an exception that went nowhere is raised once more.
 AGAIN = 0.01
@@ -15,7 +15,7 @@ _raised: list[int] = []
 
 
 def _end(number: int, _frame: FrameType | None) -> None:
-    if held_signals.waits(number):
+    if system.signal_waits(number):
         return
     signal.signal(number, signal.SIG_IGN)  # a terminal that closes sends it more than once
     _raised.append(number)
@@ -30,7 +30,7 @@ class _Interrupt(KeyboardInterrupt):
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
-    if not held_signals.waits(number):
+    if not system.signal_waits(number):
         _raised.append(number)
         raise _Interrupt
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from aligntools.encoding.lexicon import compared
-from aligntools.formats.links.entries import Entry
+from aligntools.formats.links.dictionary import Entry
 from aligntools.formats.links.priors import Priors, priors_of
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.words.vocabulary import AnyVocabulary

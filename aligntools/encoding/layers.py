@@ -12,8 +12,7 @@ import numpy as np
 
 from aligntools.encoding import kernels_layers as kernels
 from aligntools.encoding.weights import Dense, EncoderWeights, Normalization
-from aligntools.ground.blas import one_thread
-from aligntools.ground.parallel import Pool
+from aligntools.ground.parallel import Pool, one_thread
 
 #: Rows of a block; texts with more have the next that they fit into.
 ROWS = 256

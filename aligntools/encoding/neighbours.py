@@ -15,8 +15,7 @@ from functools import partial
 import numpy as np
 
 from aligntools.encoding.similarities import unit
-from aligntools.ground.blas import one_thread
-from aligntools.ground.parallel import Pool
+from aligntools.ground.parallel import Pool, one_thread
 
 #: How many words of the other side tell what is usual around a word: this share of them and at most so many; of large
 #: vocabularies fewer, so that no more pairs come of it than memory holds easily.

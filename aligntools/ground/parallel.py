@@ -1,10 +1,11 @@
-"""Running kernels over a fixed partition on a pool of threads.
+"""Running kernels over a fixed partition on a pool of threads, and products of matrices on one thread.
 
 The partition never depends on the number of threads, every block owns what it writes, and what has to be
 summed is summed in block order: so the number of threads never shows in the results.
 """
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -61,3 +62,12 @@ def balanced_blocks(costs: "np.ndarray", blocks: int) -> list[tuple[int, int]]:
     cuts = np.searchsorted(total, np.linspace(0, total[-1], blocks + 1)[1:-1], side="left") + 1
     edges = np.unique(np.concatenate([[0], np.minimum(cuts, n), [n]]))
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep products of matrices to one thread each in the body of the ``with`` statement."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield

@@ -11,6 +11,7 @@ import signal
 import stat
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 try:
@@ -182,3 +183,41 @@ def alarm_in(seconds: float) -> None:
     """Have `ALARM` come after so many seconds; does nothing where there are no timers."""
     if ALARM is not None:
         signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+_held = 0
+_waiting: list[int] = []
+
+
+def hold_signals() -> None:
+    """Let signals wait from now on, where this thread is the one that they come to; `release_signals` ends it."""
+    global _held
+    if threading.current_thread() is threading.main_thread():
+        _held += 1
+
+
+def release_signals() -> None:
+    """End what the last `hold_signals` began; what has waited for it comes now."""
+    global _held
+    if threading.current_thread() is threading.main_thread():
+        _held -= 1
+        while not _held and _waiting:
+            os.kill(os.getpid(), _waiting.pop())
+
+
+@contextlib.contextmanager
+def signals_held() -> Iterator[None]:
+    """Let signals wait while the block runs."""
+    hold_signals()
+    try:
+        yield
+    finally:
+        release_signals()
+
+
+def signal_waits(number: int) -> bool:
+    """Tell a signal's handler whether it has to wait, and is to return. A second one of its kind does not wait."""
+    if not _held or number in _waiting:
+        return False
+    _waiting.append(number)
+    return True

@@ -12,7 +12,7 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
-from aligntools.ground import held_signals, memory
+from aligntools.ground import memory, system
 from aligntools.ground.parallel import Pool
 
 #: Seconds that a job is given to end in order where the process that it works for is gone.
@@ -37,7 +37,7 @@ class _Told(logging.Handler):
 
 
 def _end(number: int, _frame: object) -> None:
-    if not held_signals.waits(number):
+    if not system.signal_waits(number):
         signal.signal(number, signal.SIG_IGN)
         raise SystemExit(128 + number)
 

@@ -12,13 +12,11 @@ import numpy as np
 from aligntools.formats.links.findings import Finding, as_text
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
-from aligntools.ground.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem, visible
 from aligntools.viewing.base import View
 from aligntools.viewing.errors import tables_of
 from aligntools.viewing.page import framed, page
-from aligntools.viewing.pairs import ShownPair, ShownSystem
-from aligntools.viewing.pictures import picture
-from aligntools.viewing.shown import visible
+from aligntools.viewing.pictures import ShownPair, ShownSystem, picture
 from aligntools.viewing.terminal import cells, fitted, padded, rendered
 
 # One pair as text for terminals: a matrix where it fits, else both sentences and a list of what is linked with what.

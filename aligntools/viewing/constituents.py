@@ -7,15 +7,13 @@ from functools import cached_property
 from typing import Any
 
 from aligntools.formats.annotation.brackets import Tree
-from aligntools.ground.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem, visible
 from aligntools.metrics.base import percent
 from aligntools.metrics.brackets import Bracketing, BracketScore
 from aligntools.viewing.base import View
 from aligntools.viewing.constituent_drawing import Drawing, Node, as_svg, draw, nodes_of
 from aligntools.viewing.page import page
-from aligntools.viewing.shown import visible
-from aligntools.viewing.tables import counted
-from aligntools.viewing.terminal import rendered
+from aligntools.viewing.terminal import counted, rendered
 
 #: Rows of a table of the summary, at most.
 _ROWS = 30

@@ -7,12 +7,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 from aligntools.formats.translation.derivations import Derivation, DerivedSentence, RuleUse
-from aligntools.ground.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem, visible
 from aligntools.viewing import drawing
 from aligntools.viewing.base import View
 from aligntools.viewing.drawing import element, text_width
 from aligntools.viewing.page import page
-from aligntools.viewing.shown import visible
 from aligntools.viewing.terminal import rendered
 
 # Derivations as SVG: boxes of rules over the source words that they cover, each below the rule that it is put into

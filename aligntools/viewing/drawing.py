@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Mapping
 from xml.etree import ElementTree
 
-from aligntools.viewing.shown import visible
+from aligntools.ground.errors import visible
 
 FONT = "system-ui, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif"
 _NARROW, _BROAD = frozenset("iljtfrI.,:;'|!()[]- "), frozenset("mwMW@%")

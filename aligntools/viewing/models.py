@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from aligntools.ground.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem, visible
 from aligntools.viewing import drawing
 from aligntools.viewing.base import View
 from aligntools.viewing.drawing import element
 from aligntools.viewing.page import page
-from aligntools.viewing.shown import visible
-from aligntools.viewing.tables import bar, heat, text_table
+from aligntools.viewing.terminal import bar, heat, text_table
 
 # Small charts as SVG: columns side by side, told apart by pattern as well as by color
 

@@ -21,7 +21,7 @@ from functools import cache
 from typing import Any
 
 from aligntools import __version__
-from aligntools.viewing.shown import visible
+from aligntools.ground.errors import visible
 
 # The scripts of a page, put together from modules.
 #

@@ -1,4 +1,4 @@
-"""One pair as SVG, for papers: text as text in generic fonts, no script, one drawing for light paper.
+"""One sentence pair with its links, and its picture as SVG: text in generic fonts, no script, for light paper.
 
 The signs are those of the page: filled squares are links (right ones, where there is gold), crossed squares false ones,
 rings missed ones; solid frames are sure gold links, broken ones possible. Several systems share each cell.
@@ -6,11 +6,62 @@ rings missed ones; solid frames are sure gold links, broken ones possible. Sever
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
+import numpy as np
+
+from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import UsageProblem
 from aligntools.viewing.drawing import text_width
-from aligntools.viewing.pairs import ShownPair
+
+
+@dataclass(frozen=True, eq=False)
+class ShownSystem:
+    """The links of one system for every pair.
+
+    probabilities [links] or None: NaN for links without one.
+    """
+
+    name: str
+    links: Links
+    probabilities: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class ShownPair:
+    """One sentence pair, as it is drawn.
+
+    number: From 1 on.
+    source, target: Words.
+    links: The links of each system with their probabilities, NaN where there is none.
+    sure, possible: Gold links, the sure among the possible; None where the pair has none.
+    """
+
+    number: int
+    source: list[str]
+    target: list[str]
+    links: tuple[dict[tuple[int, int], float], ...]
+    sure: frozenset[tuple[int, int]] | None = None
+    possible: frozenset[tuple[int, int]] | None = None
+
+    def verdict(self, system: int, link: tuple[int, int]) -> str:
+        """Return ``right``, ``wrong``, ``missed``, ``plain`` where there is no gold, or "" where nothing is said."""
+        linked = link in self.links[system] if self.links else False
+        if self.sure is None or self.possible is None:
+            return "plain" if linked else ""
+        if linked:
+            return "right" if link in self.possible else "wrong"
+        return "missed" if link in self.sure else ""
+
+    def aer(self, system: int) -> float | None:
+        """Return the error rate of one system; None where there is no gold."""
+        if self.sure is None or self.possible is None:
+            return None
+        own = self.links[system].keys()
+        size = len(own) + len(self.sure)
+        return 1 - (len(own & self.sure) + len(own & self.possible)) / size if size else 0.0
+
 
 FORMS = ("matrix", "ribbon")
 #: Words of the longer side up to which a pair is drawn as a matrix unless the form is given.

@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 
 from aligntools.formats.annotation.tagged import Tokens
-from aligntools.ground.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem, visible
 from aligntools.metrics.base import percent
 from aligntools.metrics.tags import Contingency, TagAccuracy, TagScore, many_to_one
 from aligntools.viewing import drawing
 from aligntools.viewing.base import View
 from aligntools.viewing.drawing import element, text_width
 from aligntools.viewing.page import page
-from aligntools.viewing.shown import visible
-from aligntools.viewing.tables import counted, heat, text_table
-from aligntools.viewing.terminal import rendered
+from aligntools.viewing.terminal import counted, heat, rendered, text_table
 from aligntools.viewing.tree_svg import tree_svg
 
 #: Tags of the confusion table, at most: the most frequent ones.

@@ -8,7 +8,7 @@ from typing import Any
 from aligntools.ground.errors import UsageProblem
 from aligntools.viewing.base import View
 from aligntools.viewing.page import page
-from aligntools.viewing.tables import text_table
+from aligntools.viewing.terminal import text_table
 
 #: What counts the steps of a training, the first that a step has, and what it is called.
 _COUNTERS = ("iteration", "step", "pass", "round")

@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.ground.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem, visible
 from aligntools.metrics.attachment import Attachment, DependencyTrees, TreeScore
 from aligntools.metrics.base import percent
 from aligntools.metrics.tree_groups import DISTANCES, distance_groups
 from aligntools.viewing.base import View
 from aligntools.viewing.page import page
-from aligntools.viewing.shown import visible
-from aligntools.viewing.tables import counted
-from aligntools.viewing.terminal import rendered
+from aligntools.viewing.terminal import counted, rendered
 from aligntools.viewing.tree_layout import drawn_rows, edge_crossings
 from aligntools.viewing.tree_svg import tree_svg
 

@@ -1,4 +1,4 @@
-"""Unicode's normal forms of words: accents as one with their letters (NFC), or as characters of their own (NFD).
+"""Normal forms: words with accents composed (NFC) or decomposed (NFD), and tags of languages.
 
 Text in the other form looks the same, and no model knows its words. Models know which form they were trained on; words
 in the other one are converted for them, and written unchanged.
@@ -47,3 +47,9 @@ def in_form(words: Collection[bytes], form: NormalForm | None) -> tuple[list[byt
 def alike(word: bytes, other: bytes) -> bool:
     """Tell whether two words differ in their normal forms alone."""
     return word != other and _in("NFC", word) == _in("NFC", other)
+
+
+def same_language(language: str, tag: str) -> bool:
+    """Return whether two language tags are one language: ``de`` and ``de-DE`` are, ``de-AT`` and ``de-DE`` are not."""
+    one, other = (name.lower().replace("_", "-").split("-") for name in (language, tag))
+    return bool(tag) and all(a == b for a, b in zip(one, other, strict=False))

@@ -17,7 +17,7 @@ from aligntools import __version__
 from aligntools.cli import signals
 from aligntools.cli.main import COMMANDS, cli
 from aligntools.cli.main import run as run_program
-from aligntools.ground import held_signals
+from aligntools.ground import system
 from aligntools.ground.errors import DataError, ModelError, ResourceError, UsageProblem
 from tests.cli.running import ROOT, fails, run
 
@@ -171,8 +171,8 @@ def test_a_signal_waits_until_a_kernel_is_compiled(number, status):
 
     @click.command("x")
     def command():
-        with held_signals.held():
-            with held_signals.held():
+        with system.signals_held():
+            with system.signals_held():
                 os.kill(os.getpid(), number)
                 went_on.append(1)
             went_on.append(2)
@@ -207,7 +207,7 @@ def test_a_second_signal_does_not_wait():
 
     @click.command("x")
     def command():
-        with held_signals.held():
+        with system.signals_held():
             os.kill(os.getpid(), signal.SIGINT)
             went_on.append(1)
             os.kill(os.getpid(), signal.SIGINT)

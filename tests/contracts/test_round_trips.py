@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 import aligntools as at
 from aligntools.api.align import check_files
 from aligntools.api.align.checking import FoundSpan, PairCheck
-from aligntools.formats.annotation import class_lists, conll, mkcls_files, tag_lists, tag_sets, tagged
+from aligntools.formats.annotation import class_lists, conll, tag_lists, tag_sets, tagged
 from aligntools.formats.annotation.conll_tokens import expanded, surface_of
-from aligntools.formats.links import findings, giza, giza_files, giza_tables, glossaries, link_probabilities, pharaoh
+from aligntools.formats.links import findings, giza, giza_files, glossaries, pharaoh
 from aligntools.formats.links import priors as priors_files
 from aligntools.formats.links.goldlinks import read_gold
 from aligntools.formats.links.ttable import read_ttable, read_vocabulary
@@ -231,13 +231,13 @@ def _classes(paths):
 
 def _mkcls(path, text):
     own = [*text.distinct(), b"word"]  # where all words are of 0 and 1, other programs take it for paths too
-    found = class_lists.read_classes(put(path, mkcls_files.format_classes(own, np.full(len(own), 7))))
+    found = class_lists.read_classes(put(path, class_lists.format_classes(own, np.full(len(own), 7))))
     return dict.fromkeys(own, b"7"), dict(zip(found.words, found.classes, strict=True))
 
 
 def _giza_classes(path, text):
     own = text.distinct()
-    giza_tables.write_classes(path, own, np.arange(1, len(own) + 1))
+    giza.write_classes(path, own, np.arange(1, len(own) + 1))
     return set(own), set(giza_files.read_word_classes(path))
 
 
@@ -269,9 +269,7 @@ def _links(path, text):
     lists = [sorted({(k, len(word) % 7) for k, word in enumerate(row)}) for row in text.sentences]
     links = pharaoh.Links.from_lists(lists)
     shares = np.linspace(0, 1, len(links.pairs))
-    found, values = link_probabilities.read_with_probabilities(
-        put(path, pharaoh.format_pharaoh(links, probabilities=shares))
-    )
+    found, values = pharaoh.read_with_probabilities(put(path, pharaoh.format_pharaoh(links, probabilities=shares)))
     plain = pharaoh.read_pharaoh(put(path, pharaoh.format_pharaoh(links)))
     assert values is None or np.allclose(values, shares, atol=6e-5)
     gold = read_gold(path).possible.tolists() if any(lists) else lists

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.encoding import dictionary
-from aligntools.formats.links.entries import Entry
+from aligntools.formats.links.dictionary import Entry
 from aligntools.formats.text.bitext import read_bitext
 from aligntools.formats.text.memory_text import TextLines
 

@@ -6,7 +6,7 @@ import itertools
 import pytest
 
 from aligntools.formats.text import bitext
-from aligntools.words import scanning
+from aligntools.words import line_scan
 from aligntools.words.vocabulary import Vocabulary
 
 NOTHING = Vocabulary.from_words([])
@@ -16,7 +16,7 @@ PATHS = {"plain": 1 << 60, "compiled": 0}
 @contextlib.contextmanager
 def settled(**settings):
     """Set module constants for a while (hypothesis forbids function-scoped fixtures)."""
-    homes = {name: bitext if hasattr(bitext, name) else scanning for name in settings}
+    homes = {name: bitext if hasattr(bitext, name) else line_scan for name in settings}
     old = {name: getattr(home, name) for name, home in homes.items()}
     for name, value in settings.items():
         setattr(homes[name], name, value)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from aligntools.formats.text.bitext import read_bitext, read_side, stream_bitext
 from aligntools.formats.text.corpus import Skipped
 from aligntools.ground.errors import DataError
-from aligntools.words.malformed import FORMATS
+from aligntools.words.line_scan import FORMATS
 from aligntools.words.vocabulary import Vocabulary
 from tests.formats.conftest import PATHS, both, settled
 

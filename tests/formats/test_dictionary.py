@@ -6,8 +6,7 @@ import lzma
 import pytest
 
 from aligntools.formats.links import dictionary as dictd
-from aligntools.formats.links.dictionary import read_dictionary
-from aligntools.formats.links.entries import Entry, plain
+from aligntools.formats.links.dictionary import Entry, plain, read_dictionary
 from aligntools.ground.errors import DataError
 
 LINES = (

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from aligntools.formats.links.link_probabilities import read_with_probabilities
+from aligntools.formats.links.pharaoh import read_with_probabilities
 from aligntools.ground.errors import DataError
 
 

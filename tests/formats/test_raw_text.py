@@ -12,7 +12,7 @@ from aligntools.formats.annotation.conll import parse_conll
 from aligntools.formats.annotation.conll_tokens import Raw, sentence_texts
 from aligntools.formats.annotation.raw_text import format_raw, stream_raw
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.words.tokenizing import IcuTokenizer, Tokenizer, sentence_splitter
+from aligntools.words.tokenizers import IcuTokenizer, Tokenizer, sentence_splitter
 
 
 def plain_spans(text):

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.formats.opening import files, metering
-from aligntools.formats.opening.beginnings import beginning
-from aligntools.formats.opening.recognizing import Recognized
+from aligntools.formats.opening.recognition import Recognized, beginning
 from aligntools.ground.errors import DataError
 
 zstandard = pytest.importorskip("zstandard")

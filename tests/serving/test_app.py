@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aligntools.words.tokenizing import tokenizer
+from aligntools.words.tokenizers import tokenizer
 from tests.cli.running import fails, run
 from tests.places import SAMPLES
 from tests.serving.services import asked, served

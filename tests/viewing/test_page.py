@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from aligntools.ground.errors import visible
 from aligntools.viewing.page import as_json, bundle, framed, page
-from aligntools.viewing.shown import visible
 
 ODD = "</script><script>alert(1)</script> & \" ' <!-- \u2028 \u2029 \x00"
 

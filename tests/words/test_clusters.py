@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.words.raw_words import raw_words
-from aligntools.words.tokenizing import tokenizer
+from aligntools.words.tokenizers import tokenizer
 
 EMOJI = [
     *("👨‍👩‍👧‍👦", "👍🏽", "👩🏽‍🚀", "❤️‍🔥", "🤦🏼‍♂️", "🇩🇪", "1️⃣", "#️⃣", "☺︎"),

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from aligntools.words.tokenizing import UNSPACED, tokenizers
+from aligntools.words.tokenizers import UNSPACED, tokenizers
 
 
 @pytest.mark.parametrize("language", ["zh", "ja", "th", "lo", "km", "my"])

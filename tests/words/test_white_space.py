@@ -12,7 +12,7 @@ from aligntools.formats.text import bitext, numbered_text
 from aligntools.formats.text.memory_text import TextLines
 from aligntools.formats.text.raw_pairs import RawPairs
 from aligntools.ground.errors import UsageProblem
-from aligntools.words import scanning, white_space
+from aligntools.words import line_scan, white_space
 from aligntools.words.vocabulary import CompiledLexicon, split_words
 from aligntools.words.white_space import WhiteSpace, as_spaces, as_spaces_of_models, has_others, split_as
 
@@ -46,7 +46,7 @@ def test_a_block_may_end_in_the_middle_of_nothing():
 
 
 def _compiled(monkeypatch, compiled):
-    monkeypatch.setattr(scanning, "_SMALL", 0 if compiled else 1 << 40)
+    monkeypatch.setattr(line_scan, "_SMALL", 0 if compiled else 1 << 40)
 
 
 def _sentences(side, vocabulary):

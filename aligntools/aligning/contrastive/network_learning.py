@@ -23,8 +23,7 @@ from aligntools.aligning.contrastive.network_gradients import (
     by_name,
     shapes,
 )
-from aligntools.ground.blas import one_thread
-from aligntools.ground.parallel import Pool
+from aligntools.ground.parallel import Pool, one_thread
 from aligntools.ground.running import Report
 
 #: Features that a network asks about: those that a link has by itself.

@@ -4,7 +4,7 @@ import numpy as np
 
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import DataError
-from aligntools.words import malformed
+from aligntools.words import line_scan
 
 _NAMES = ("source", "target")
 
@@ -28,12 +28,12 @@ class Mismatched:
         """Count the pairs of a block that are wrong on either side."""
         self._lines += len(wrong)
         self.count += int(wrong.sum())
-        if self.count == self._lines >= malformed.HEAD and not self._service:
+        if self.count == self._lines >= line_scan.HEAD and not self._service:
             raise self.error()
 
     def end(self) -> None:
         """Raise the error of a text that has too many."""
-        many = self.count >= malformed.FEW and self.count * malformed.SHARE > self._lines
+        many = self.count >= line_scan.FEW and self.count * line_scan.SHARE > self._lines
         if (many or self.count == self._lines > 0) and not self._service:
             raise self.error()
 

@@ -16,7 +16,7 @@ from aligntools.aligning.parts.training import link_parts, read_text, train_part
 from aligntools.aligning.parts.work import PartedText, ViewWork
 from aligntools.aligning.settings import AlignerSettings, Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
-from aligntools.formats.opening.beginnings import beginning
+from aligntools.formats.opening.recognition import beginning
 from aligntools.formats.text.exchange import format_of, paired
 from aligntools.formats.text.memory_text import TextLines
 from aligntools.ground import memory

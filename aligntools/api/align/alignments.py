@@ -90,9 +90,8 @@ class Alignment:
 
     def _repr_svg_(self) -> str:
         """Return a picture for notebooks: the links between the words, or their numbers where words are not known."""
-        from aligntools.viewing.pairs import ShownPair
-        from aligntools.viewing.pictures import picture
-        from aligntools.viewing.shown import visible
+        from aligntools.ground.errors import visible
+        from aligntools.viewing.pictures import ShownPair, picture
 
         if self.words is not None:
             source, target = ([visible(word) for word in side] for side in self.words)

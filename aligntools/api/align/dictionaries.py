@@ -12,7 +12,7 @@ from aligntools.encoding.settings import DictionarySettings
 
 if TYPE_CHECKING:
     from aligntools.encoding.dictionary import Met
-    from aligntools.formats.links.entries import Entry
+    from aligntools.formats.links.dictionary import Entry
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
     from aligntools.words.vocabulary import AnyVocabulary

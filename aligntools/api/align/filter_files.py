@@ -13,7 +13,7 @@ from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
     from aligntools.formats.text.raw_pairs import RawPairs
-    from aligntools.formats.text.unit_copies import UnitCopy
+    from aligntools.formats.text.units import UnitCopy
 
 #: Tabs and carriage returns, which cannot stand within a field, as spaces.
 _PLAIN = bytes.maketrans(b"\t\r", b"  ")

@@ -13,8 +13,7 @@ from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import DIRECTIONS, Decisions
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignments import Alignments
-from aligntools.formats.links.giza import format_giza_a3
-from aligntools.formats.links.giza_tables import write_classes, write_settings, write_tables
+from aligntools.formats.links.giza import format_giza_a3, write_classes, write_settings, write_tables
 from aligntools.formats.links.pharaoh import Links, concatenate
 from aligntools.formats.opening.files import writing
 from aligntools.formats.text.corpus import Bitext, Side

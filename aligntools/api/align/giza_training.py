@@ -12,8 +12,8 @@ from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.given_classes import with_word_classes
 from aligntools.api.align.giza import GizaDirection, settings_of, write_all_classes
 from aligntools.api.align.training import train_with
+from aligntools.formats.links.giza import write_settings
 from aligntools.formats.links.giza_files import read_word_classes
-from aligntools.formats.links.giza_tables import write_settings
 from aligntools.formats.links.pharaoh import Links, concatenate
 from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.formats.text.giza_numbers import read_snt, read_vcb

@@ -306,7 +306,7 @@ def _regular(path: object) -> bool:
 
 def _files(sources: Sentences, targets: Sentences | None, split: str | None) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the files that the sides name, as readers take them, and what their patterns' stars stand for."""
-    from aligntools.formats.opening.file_patterns import is_pattern, matching
+    from aligntools.formats.opening.named_files import is_pattern, matching
     from aligntools.words.white_space import named_as, split_as
 
     if not is_pattern(sources) and not is_pattern(targets):

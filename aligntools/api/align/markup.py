@@ -23,7 +23,7 @@ from aligntools.projecting.markup.transfer import LEAST as LEAST
 from aligntools.projecting.markup.transfer import MarkedText as MarkedText
 from aligntools.projecting.markup.transfer import PlacedTag as PlacedTag
 from aligntools.projecting.markup.words import Finder, Known, WordFinder
-from aligntools.words.tokenizing import tokenizers
+from aligntools.words.tokenizers import tokenizers
 
 #: Segments, and characters of their translations, that are aligned together.
 _BLOCK, _CHARACTERS = 500, 2_000_000

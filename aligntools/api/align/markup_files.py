@@ -27,7 +27,7 @@ from aligntools.ground.running import Run
 from aligntools.projecting.markup.placing import BY_POSITION
 from aligntools.projecting.markup.transfer import CHARACTERS, WORDS
 from aligntools.projecting.markup.words import missing_placeholders
-from aligntools.words.malformed import SEPARATOR
+from aligntools.words.line_scan import SEPARATOR
 
 #: Less sure than this, a tag counts as unsure.
 UNSURE = 0.5

@@ -12,8 +12,8 @@ from aligntools.aligning.links.settings import LinkWriting
 from aligntools.aligning.settings import Decisions
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignments import Alignments
-from aligntools.formats.opening.file_patterns import in_place_of_star
 from aligntools.formats.opening.files import Output, writing
+from aligntools.formats.opening.named_files import in_place_of_star
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:

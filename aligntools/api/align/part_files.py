@@ -18,8 +18,7 @@ from aligntools.api.align.reshaping import Reshaping
 from aligntools.api.running.threads import pool_of
 from aligntools.api.running.watching import Bars, Watch
 from aligntools.formats.opening import named_files
-from aligntools.formats.opening.file_patterns import in_place_of_star, is_pattern
-from aligntools.formats.opening.named_files import Named
+from aligntools.formats.opening.named_files import Named, in_place_of_star, is_pattern
 from aligntools.ground.errors import UsageProblem
 
 #: What a saved model can be applied with, too: without it, they ask for parts.

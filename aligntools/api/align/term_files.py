@@ -12,7 +12,7 @@ from aligntools.api.running.pipeline import Sinks
 from aligntools.api.running.watching import Watch
 from aligntools.formats.text.units import languages_given
 from aligntools.ground.errors import UsageProblem
-from aligntools.words.tokenizing import languages_of, tokenizers
+from aligntools.words.tokenizers import languages_of, tokenizers
 
 if TYPE_CHECKING:
     from aligntools.formats.text.raw_pairs import RawPairs

@@ -132,8 +132,7 @@ def raw_text(files: TextFiles, reading: Reading, applied: bool, copies: bool = F
 
     With ``copies`` the units of TMX and the like can be written as they stand; see `raw_pairs.RawPairs`.
     """
-    from aligntools.formats.text.raw_pairs import RawPairs
-    from aligntools.formats.text.tokenized import TokenizedPairs
+    from aligntools.formats.text.raw_pairs import RawPairs, TokenizedPairs
     from aligntools.words.white_space import split_as
 
     kept = "memory" if applied else "disk"

@@ -238,7 +238,7 @@ def _target(target: "PathLike | Parsed | Iterable[Sentence]", split: Split | Non
 
 def _links(alignments: "PathLike | ManyAlignments", index_base: int) -> "tuple[Links, npt.NDArray[np.float64] | None]":
     from aligntools.api.convert.links import links_of
-    from aligntools.formats.links.link_probabilities import read_with_probabilities
+    from aligntools.formats.links.pharaoh import read_with_probabilities
 
     if isinstance(alignments, (str, os.PathLike)):
         links, weights = read_with_probabilities(alignments, index_base=index_base)

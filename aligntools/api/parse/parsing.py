@@ -24,9 +24,8 @@ from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.given.sentences import words_of
 from aligntools.api.running.threads import pool_of
 from aligntools.api.views.showing import ShownAsModel, ShownAsTree, ShownAsTrees
-from aligntools.formats.annotation.conll import Conll, column_place, format_conll
+from aligntools.formats.annotation.conll import Conll, column_place, format_conll, tree_graph
 from aligntools.formats.annotation.conll_layouts import COLUMNS
-from aligntools.formats.annotation.enhanced import tree_graph
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.running import Run

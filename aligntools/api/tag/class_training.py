@@ -109,13 +109,13 @@ class WordClasses:
 
     def format(self, format: ClassFormat = "classes") -> bytes:
         """Return the classes as one of the files that `save` writes."""
-        from aligntools.formats.annotation import mkcls_files
+        from aligntools.formats.annotation import class_lists
 
         numbers = np.where(self.classes > self.number, 1, self.classes + 1)  # as mkcls has them
         if format == "classes":
-            return mkcls_files.format_classes(self.words, numbers)
+            return class_lists.format_classes(self.words, numbers)
         if format == "cats":
-            return mkcls_files.format_cats(self.words, numbers, self.number, *self._passes)
+            return class_lists.format_cats(self.words, numbers, self.number, *self._passes)
         if format in get_args(ClassFormat):
             return self.class_list(paths=format == "paths").format()
         raise UsageProblem(f"no form '{format}' of classes; there are {', '.join(get_args(ClassFormat))}")

@@ -45,7 +45,7 @@ def view_annotation(
 def _check_kind(path: str) -> None:
     """Refuse a file of another kind; the message names the option that it is for."""
     from aligntools.formats.models.modelfile import is_model
-    from aligntools.formats.opening.beginnings import beginning_of_input
+    from aligntools.formats.opening.recognition import beginning_of_input
 
     if is_model(path):
         raise UsageProblem(f"{path} is a model; give it with `model`")
@@ -57,7 +57,7 @@ def _check_kind(path: str) -> None:
 def _has_brackets(path: str) -> bool:
     """Return whether a file that can be looked at beforehand has trees of constituents."""
     from aligntools.formats.annotation.brackets import outside, refuse_others
-    from aligntools.formats.opening.beginnings import beginning_of_input
+    from aligntools.formats.opening.recognition import beginning_of_input
 
     lines = beginning_of_input(path).decode("utf-8", "replace").split("\n")
     for number, line in enumerate(lines, 1):
@@ -70,7 +70,7 @@ def _has_brackets(path: str) -> bool:
 def _may_have_trees(path: str) -> bool:
     """Return whether a file seems to be CoNLL, which is tabs between columns, or cannot be looked at beforehand."""
     from aligntools.formats.annotation import sniffing
-    from aligntools.formats.opening.beginnings import beginning_of_input
+    from aligntools.formats.opening.recognition import beginning_of_input
 
     seen, telling = sniffing.beginning(io.BytesIO(beginning_of_input(path)))
     return not telling or any(b"\t" in seen[k] for k in telling)

@@ -7,10 +7,9 @@ from typing import Any
 from aligntools.api.given.trees import trees_given
 from aligntools.api.score.bracket_scorer import BracketScorer
 from aligntools.formats.annotation.brackets import Tree, plain
-from aligntools.ground.errors import DataError
+from aligntools.ground.errors import DataError, visible
 from aligntools.metrics.settings import BracketScoring
 from aligntools.viewing.constituents import ConstituentsView
-from aligntools.viewing.shown import visible
 
 
 def view_constituents(trees: Any, gold: Any = None, *, title: str | None = None) -> ConstituentsView:

@@ -8,9 +8,8 @@ from aligntools.api.given.naming import name_of
 from aligntools.api.given.sentences import Sentence
 from aligntools.formats.opening import files
 from aligntools.formats.translation.derivations import DerivedSentence, read_derivations
-from aligntools.ground.errors import DataError
+from aligntools.ground.errors import DataError, visible
 from aligntools.viewing.derivations import DerivationsView
-from aligntools.viewing.shown import visible
 from aligntools.words.vocabulary import split_words
 
 

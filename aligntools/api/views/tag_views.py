@@ -11,8 +11,8 @@ from aligntools.api.given.annotated import encoded, read_annotated
 from aligntools.api.given.naming import name_of
 from aligntools.formats.annotation.tagged import Tokens, tokens_of_conll
 from aligntools.formats.text.reading import TagReading
+from aligntools.ground.errors import visible
 from aligntools.metrics.text_match import check_words
-from aligntools.viewing.shown import visible
 from aligntools.viewing.tags import TagsView
 
 

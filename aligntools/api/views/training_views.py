@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from aligntools.api.running.progress import Step
 from aligntools.formats.models.training_log import read_training_log
-from aligntools.viewing.shown import visible
+from aligntools.ground.errors import visible
 from aligntools.viewing.training import LoggedTraining, TrainingView, names_of
 
 #: A training: the file that ``--log-json`` wrote, or steps, as ``progress=`` gets them.

@@ -11,10 +11,9 @@ from aligntools.api.given.annotated import encoded
 from aligntools.api.score.scorers import TreeScorer
 from aligntools.formats.annotation.conll import Conll, column_place, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
-from aligntools.ground.errors import DataError
+from aligntools.ground.errors import DataError, visible
 from aligntools.metrics.attachment import DependencyTrees
 from aligntools.metrics.settings import TreeScoring
-from aligntools.viewing.shown import visible
 from aligntools.viewing.trees import TreesView
 
 

@@ -28,19 +28,17 @@ from aligntools.formats.annotation.conll import Conll
 from aligntools.formats.links import pharaoh
 from aligntools.formats.links.findings import Finding, read_findings
 from aligntools.formats.links.goldlinks import Gold
-from aligntools.formats.links.link_probabilities import read_with_probabilities
-from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.links.pharaoh import Links, read_with_probabilities
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.formats.text.exchange import paired
 from aligntools.formats.text.raw_pairs import Sides
 from aligntools.formats.translation.derivations import DerivedSentence
 from aligntools.ground.declaring import Given, taking
-from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.errors import DataError, UsageProblem, visible
 from aligntools.metrics.settings import GoldReading
 from aligntools.viewing.alignments import AlignmentsView
 from aligntools.viewing.base import View as View
-from aligntools.viewing.pairs import ShownSystem
-from aligntools.viewing.shown import visible
+from aligntools.viewing.pictures import ShownSystem
 from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary, split_words
 from aligntools.words.white_space import WhiteSpace, split_as
 

@@ -31,7 +31,7 @@ def combine_bal(
         alone.
     Returns how many sentence pairs there were. Raises DataError for the first pair that cannot be read.
     """
-    from aligntools.formats.links.bal import parse_bal
+    from aligntools.formats.links.giza import parse_bal
     from aligntools.formats.links.pharaoh import LineReader
 
     steps = 8 if diagonal else 4, 0 if not final else 2 if both else 1
@@ -52,7 +52,7 @@ def combine_bal(
 def _lines(kind: Kind, steps: tuple[int, int], direct: Links, inverse: Links) -> bytes:
     """Return a line for each pair, its links in symal's order."""
     from aligntools.aligning.links.symmetrize import grow
-    from aligntools.formats.links.bal import format_union
+    from aligntools.formats.links.giza import format_union
     from aligntools.formats.links.pharaoh import format_pharaoh
 
     if kind == "union":

@@ -25,8 +25,7 @@ from aligntools.constituents.neural.network import (
     scores_of_symbols_back,
     uses,
 )
-from aligntools.ground.blas import one_thread
-from aligntools.ground.parallel import Pool, over
+from aligntools.ground.parallel import Pool, one_thread, over
 
 #: Sentences of a step: all of the same length.
 STEP = 4

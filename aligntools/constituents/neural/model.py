@@ -22,9 +22,8 @@ from aligntools.constituents.settings import GrammarDecisions
 from aligntools.formats.annotation.brackets import Tree
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.models.modelfile import fitting, hold, hold_number, hold_vocabulary, read_model, write_model
-from aligntools.ground.blas import one_thread
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.parallel import Pool, over
+from aligntools.ground.parallel import Pool, one_thread, over
 from aligntools.ground.ranges import counts
 from aligntools.words.vocabulary import Vocabulary
 

@@ -8,8 +8,7 @@ from itertools import chain
 from aligntools.formats.annotation.sniffing import SAMPLE, first_lines, refuse_conll, refuse_others, sniff
 from aligntools.formats.annotation.tagged import format_words, parts_of_kind, tell_kind
 from aligntools.formats.opening import files
-from aligntools.words.untokenized import hint
-from aligntools.words.white_space import WhiteSpace
+from aligntools.words.white_space import WhiteSpace, hint
 
 _PART = 4_000  # sentences in a block
 

@@ -1,4 +1,4 @@
-"""Lists of word classes: ``word TAB class TAB count``, or ``path TAB word TAB count`` as of Brown clusters.
+"""Lists of word classes: ``word TAB class TAB count``, paths of Brown clusters, and files of mkcls.
 
 A path is a string of bits, from the root of a tree of classes down to a word's class: its beginnings are larger
 classes.
@@ -203,3 +203,50 @@ class WordLookup:
             raise ValueError(f"{name} has no words")
         ids = hold(arrays, f"{name}.ids", (len(words) - 1,), np.int32, 1, len(names) - 1)
         return cls(words, names, ids, bool(hold(arrays, f"{name}.paths", (1,), np.int32, 0, 1)[0]))
+
+
+#: What mkcls calls the word ``$``.
+DOLLAR = b"mkcls-mapped-dollar-symbol-$"
+
+
+def _sorted(words: Sequence[bytes], classes: np.ndarray) -> list[tuple[bytes, int]]:
+    """Return words and their classes in the order of the files, without words that other programs would cut."""
+    fine = whole_words(list(words)).tolist()
+    tell_unwritten(fine.count(False))
+    rows = compress(zip(words, classes.tolist(), strict=True), fine)
+    return sorted(rows, key=lambda row: (_called(row[0]), row[1]))
+
+
+def _called(word: bytes) -> bytes:
+    return DOLLAR if word == b"$" else word
+
+
+def format_classes(words: Sequence[bytes], classes: np.ndarray) -> bytes:
+    """Return the file that mkcls calls as it is told to (``-VFILE``).
+
+    classes (int [words]): As mkcls numbers them, from 1.
+    """
+    rows = _sorted(words, classes)
+    return b"".join(b"%s\t%d\n" % row for row in rows)
+
+
+def format_cats(
+    words: Sequence[bytes], classes: np.ndarray, number: int, evaluated: int, moved: int, runs: int
+) -> bytes:
+    """Return the file beside it, ``FILE.cats``.
+
+    words, classes: As for `format_classes`.
+    number: How many classes there may be.
+    evaluated, moved, runs: Words that were looked at and those of them that were moved, and times that all were
+        clustered.
+    """
+    members: list[list[bytes]] = [[] for _ in range(number + 2)]
+    rows = _sorted(words, classes)
+    for word, k in rows:
+        members[k].append(_called(word))
+    members[0].append(b"$")
+    lines = [b";KategProblem:cats: %d   words: %d" % (number, len(rows) + 1)]
+    lines += [b"%d:%s" % (k, b"".join(word + b"," for word in some)) for k, some in enumerate(members)]
+    lines += [b";I have %d categories used." % sum(map(bool, members)), b"", b"Problem(1,0,208)"]
+    lines += [b"      #value: %d" % runs, b"#valueChange: %d" % evaluated, b"   #doChange: %d" % moved]
+    return b"\n".join([*lines, b""])

@@ -12,7 +12,7 @@ from aligntools.formats.annotation.conll_tokens import ESCAPES
 from aligntools.formats.annotation.sniffing import beginning, refuse_conll
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
-from aligntools.words.tokenizing import sentence_splitter, tokenizer
+from aligntools.words.tokenizers import sentence_splitter, tokenizer
 
 _BLOCK = 1 << 16  # characters of a paragraph that are cut into sentences at a time
 _MARK = "\ufeff"  # the byte order mark

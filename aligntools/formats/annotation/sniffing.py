@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from aligntools.formats.annotation.conll_layouts import COLUMNS, HEADER
-from aligntools.formats.opening.recognizing import is_binary
+from aligntools.formats.opening.recognition import is_binary
 from aligntools.formats.opening.streamed_xml import xml_root
 from aligntools.ground.errors import DataError
 from aligntools.words.vocabulary import split_words

@@ -28,9 +28,8 @@ from aligntools.formats.opening import files
 from aligntools.formats.opening.metering import FOR_OBJECTS
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import shown
-from aligntools.words.untokenized import hint
 from aligntools.words.vocabulary import split_words
-from aligntools.words.white_space import WhiteSpace, is_blank, kept_returns
+from aligntools.words.white_space import WhiteSpace, hint, is_blank, kept_returns
 
 _log = logging.getLogger("aligntools")
 _SPACES = re.compile(rb"[\r\v\f]")  # what bytes.split takes for a space and we do not

@@ -6,14 +6,41 @@ A file is text with a word, a tab and its translations on each line, the index o
 
 import os
 import re
+import unicodedata
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from aligntools.formats.links.entries import Entry, plain
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
+from aligntools.words.vocabulary import split_words
 from aligntools.words.white_space import is_blank
+
+#: Signs of entries that text has otherwise: hyphens, the ligature of Dutch, hyphens that show at ends of lines alone.
+_SIGNS = str.maketrans({"‐": "-", "‑": "-", "ĳ": "ij", "Ĳ": "IJ", "\u00ad": None})
+#: Stress marks, which dictionaries of Cyrillic scripts have and text has not; letters with a sign of their own are one
+#: character in NFC.
+_STRESS = re.compile("(?<=[\u0400-\u052f])\u0301")
+
+
+class Entry(NamedTuple):
+    """A word or words of one language, of the other, and how much the entry weighs.
+
+    Words of an entry have single spaces between them.
+    """
+
+    source: str
+    target: str
+    weight: float = 1.0
+
+
+def plain(text: str) -> str:
+    """Return the words of an entry as text would have them, with single spaces between them."""
+    if not text.isascii():
+        text = _STRESS.sub("", unicodedata.normalize("NFC", text).translate(_SIGNS))
+    return " ".join(split_words(text.replace("\n", " ").replace("\r", " ")))
+
 
 # Dictionaries of dictd, as FreeDict's are: articles in one file, and in another, the index, where each begins.
 #

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 from aligntools.formats.opening import files
 from aligntools.formats.opening.streamed_xml import read_xml, xml_root
 from aligntools.ground.errors import DataError
-from aligntools.words.language_tags import matches
+from aligntools.words.normal_forms import same_language
 from aligntools.words.vocabulary import split_words
 from aligntools.words.white_space import tell_unwritten, whole_words
 
@@ -96,7 +96,7 @@ def _of_tbx(path: str, languages: Sequence[str]) -> Iterator[tuple[str, str]]:
                 terms.setdefault(language, []).append(" ".join(split_words("".join(text).replace("\n", " "))))
                 text = None
             elif event.local in _ENTRIES and len(order) == 2:
-                sides = [list(chain(*(terms[name] for name in terms if matches(side, name)))) for side in order]
+                sides = [list(chain(*(terms[name] for name in terms if same_language(side, name)))) for side in order]
                 yield from ((a, b) for a in sides[0] for b in sides[1] if a and b)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.formats.opening import files
+from aligntools.formats.opening.metering import FOR_OBJECTS
 from aligntools.ground.errors import DataError
 
 _BYTES = 1 << 23  # text from here on is worth the compiler, for parsing ...
@@ -386,3 +387,29 @@ def format_pharaoh(
         words = [f"{w}:{p // 10000}.{p % 10000:04}" for w, p in zip(words, parts.tolist(), strict=True)]
     rows = (" ".join(words[a:b]) for a, b in itertools.pairwise(links.offsets.tolist()))
     return "".join(row + "\n" for row in rows).encode()
+
+
+_SCORED = re.compile(rb"(\d{1,9})-(\d{1,9}):([0-9.]+(?:[eE][+-]?\d+)?)(?!\S)")
+
+
+def read_with_probabilities(path: object, *, index_base: int = 0) -> tuple[Links, np.ndarray | None]:
+    """Read Pharaoh lines as `pharaoh.read_pharaoh` does, and the probabilities of links.
+
+    Returns the probabilities [shape=(links,), dtype=float64], from 0 to 1, NaN for a link without one; None where no
+    link has one. Of a link that is there twice the last counts.
+    """
+    with files.reading(path, FOR_OBJECTS) as file:
+        data = file.read()
+    links = parse_pharaoh(data, path=path, index_base=index_base)
+    if b":" not in data:
+        return links, None
+    found: dict[tuple[int, int, int], float] = {}
+    for line, row in enumerate(data.split(b"\n")):
+        for i, j, p in _SCORED.findall(row.rpartition(b"|||")[2] if b"|||" in row else row):
+            try:
+                found[line, int(i) - index_base, int(j) - index_base] = min(float(p), 1.0)
+            except ValueError:  # 0.1.2, which the reader of links lets pass
+                continue
+    keys = zip(links.sentences().tolist(), *links.pairs.T.tolist(), strict=True)
+    values = np.array([found.get(key, np.nan) for key in keys])
+    return links, None if np.isnan(values).all() else values

@@ -11,7 +11,7 @@ from aligntools.formats.markup.segments import Segment
 from aligntools.formats.markup.webpages import Page, read_page
 from aligntools.formats.markup.xliff import TranslationFile, read_tmx, read_xliff
 from aligntools.formats.opening import files
-from aligntools.formats.opening.recognizing import ARCHIVE
+from aligntools.formats.opening.recognition import ARCHIVE
 from aligntools.formats.opening.streamed_xml import xml_root
 from aligntools.ground.errors import DataError, UsageProblem
 

@@ -14,7 +14,7 @@ from typing import IO
 
 from aligntools.formats.opening import live_inputs
 from aligntools.formats.opening.metering import Readable, metered
-from aligntools.formats.opening.recognizing import (
+from aligntools.formats.opening.recognition import (
     MARK,
     Raw,
     Recognized,
@@ -39,7 +39,7 @@ def _standard_input() -> Raw:
 
 
 def open_input(path: object, mark: bool = False, wide: bool = False, archive: bool = False) -> io.RawIOBase:
-    """Open a text for reading bytes: a file, or ``-`` for standard input; see `recognizing.Recognized`.
+    """Open a text for reading bytes: a file, or ``-`` for standard input; see `recognition.Recognized`.
 
     What is open already (`io.RawIOBase`, such as `memory_text.TextLines`) is returned as it is. With ``mark`` a byte
     order mark stays; with ``wide`` UTF-16 is read as it is, with ``archive`` a ZIP archive. The name may say what puts

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from aligntools.formats.opening.recognizing import RETURNS, Recognized
+from aligntools.formats.opening.recognition import RETURNS, Recognized
 from aligntools.ground import memory
 from aligntools.ground.errors import DataError
 

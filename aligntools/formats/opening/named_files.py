@@ -1,11 +1,12 @@
-"""Files as callers name them; a file that would be both read and written is refused."""
+"""Names of files: patterns with a star, and the check that no file is both read and written."""
 
+import glob
 import os
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aligntools.ground.errors import UsageProblem
+from aligntools.ground.errors import DataError, UsageProblem
 
 
 @dataclass(frozen=True)
@@ -50,3 +51,31 @@ def check(inputs: Iterable[Named], outputs: Iterable[Named]) -> None:
         if place in places:
             raise UsageProblem(f"two outputs have the same name: {places[place].flag} and {named.flag} {named.path}")
         places[place] = named
+
+
+def is_pattern(name: object) -> bool:
+    """Tell whether a name stands for several files: it has a star, and no file has that name."""
+    return isinstance(name, str) and "*" in name and not os.path.exists(name)
+
+
+def matching(pattern: str) -> list[tuple[str, str]]:
+    """Return the files that a pattern with one star matches, sorted by name, and what the star stands for in each.
+
+    Raises UsageProblem when there are several stars. Raises DataError when no file matches.
+    """
+    if pattern.count("*") > 1:
+        raise UsageProblem(f"{pattern}: give one star; it stands for what tells the files apart")
+    before, after = pattern.split("*")
+    found = []
+    for path in glob.glob(glob.escape(before) + "*" + glob.escape(after)):
+        star = path[len(before) : len(path) - len(after)]
+        if os.path.isfile(path) and len(path) >= len(before) + len(after):
+            found.append((path, star))
+    if not found:
+        raise DataError(pattern, None, "matches no file")
+    return sorted(found)
+
+
+def in_place_of_star(pattern: str, star: str) -> str:
+    """Return a pattern with its star replaced."""
+    return pattern.replace("*", star)

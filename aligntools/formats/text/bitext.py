@@ -22,8 +22,8 @@ from aligntools.formats.text.corpus import REASONS, Bitext, Side, Skipped
 from aligntools.formats.text.exchange import format_of, paired
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
 from aligntools.ground.parallel import Pool
-from aligntools.words import malformed
-from aligntools.words.scanning import Scanner
+from aligntools.words import line_scan
+from aligntools.words.line_scan import Scanner
 from aligntools.words.vocabulary import (
     CompiledLexicon,
     Growing,
@@ -243,7 +243,7 @@ class _Text:
                 if self.format == "auto" and not self._told and not is_memory(self.path):
                     refuse_for_pairs(self.path, block)
                 self._told = True
-                if self.format == "auto" and (found := malformed.format_of(block)):
+                if self.format == "auto" and (found := line_scan.format_of(block)):
                     self.format = found
                     if found == "tsv":
                         _log.info(
@@ -289,8 +289,8 @@ class _Pairs:
             raise UsageProblem("parallel text is two files, source and target, or one that holds both sides")
         if [str(path) for path in paths] == ["-", "-"]:
             raise UsageProblem("only one of the two files can be standard input")
-        if input_format not in malformed.FORMATS:
-            raise UsageProblem(f"no input format '{input_format}'; there are {', '.join(malformed.FORMATS)}")
+        if input_format not in line_scan.FORMATS:
+            raise UsageProblem(f"no input format '{input_format}'; there are {', '.join(line_scan.FORMATS)}")
         if input_format != "auto" and not self._joint:
             raise UsageProblem("`input_format` is about one file with both sides")
         if languages is not None and not self._joint:
@@ -312,7 +312,7 @@ class _Pairs:
         except BaseException:
             self.close()
             raise
-        self._malformed = malformed.Malformed(self._texts[0].path, strict, unbuffered)
+        self._malformed = line_scan.Malformed(self._texts[0].path, strict, unbuffered)
 
     def close(self) -> None:
         self.pool.close()

@@ -11,12 +11,11 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from aligntools.formats.opening.recognizing import Pushed, Raw, refuse_wide
+from aligntools.formats.opening.recognition import Pushed, Raw, refuse_wide
 from aligntools.formats.opening.streamed_xml import XmlReader, xml_root
-from aligntools.formats.text.unit_copies import UnitCopy
-from aligntools.formats.text.units import READERS, Languages, Unit, languages_given
+from aligntools.formats.text.units import READERS, Languages, Unit, UnitCopy, languages_given
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.words.language_tags import matches
+from aligntools.words.normal_forms import same_language
 
 _LOOK = 1 << 16  # bytes in which a first tag, or a first line, has to be
 _AS_SPACES = str.maketrans("\t\n\r", "   ")
@@ -112,7 +111,7 @@ class PairsFile(str):
         found = []
         for language in languages_given(self.languages or ""):
             fitting = [k for k, name in enumerate(names) if name.lower() == language.lower()]
-            fitting = fitting or [k for k, name in enumerate(names) if matches(language, name)]
+            fitting = fitting or [k for k, name in enumerate(names) if same_language(language, name)]
             if not fitting:
                 expected = "`languages` is about TMX, XLIFF, and tables whose first line names the language of a column"
                 raise DataError(self, 1, f"no column '{language}' in the first line, and no TMX or XLIFF ({expected})")

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from aligntools.formats.links.giza_tables import FIRST as FIRST
+from aligntools.formats.links.giza import FIRST as FIRST
 from aligntools.formats.opening import files
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.errors import DataError

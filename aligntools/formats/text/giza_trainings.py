@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from aligntools.formats.links import giza_files as reading
-from aligntools.formats.links.giza_tables import JUMPS
-from aligntools.formats.opening.recognizing import SUFFIXES, suffix_of
+from aligntools.formats.links.giza import JUMPS
+from aligntools.formats.opening.recognition import SUFFIXES, suffix_of
 from aligntools.formats.text.giza_numbers import read_vcb
 from aligntools.ground.errors import DataError
 

@@ -1,4 +1,4 @@
-"""The original lines of parallel text, read a second time to be written with the links of their words."""
+"""The original lines of parallel text, read a second time, or tokenized while they are read."""
 
 import io
 import os
@@ -16,10 +16,11 @@ from aligntools.formats.opening import files
 from aligntools.formats.opening.files import open_input
 from aligntools.formats.opening.metering import MOST_BYTES, metered
 from aligntools.formats.text.exchange import format_of, paired
-from aligntools.formats.text.unit_copies import UnitCopy
+from aligntools.formats.text.units import UnitCopy
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
-from aligntools.words import malformed
-from aligntools.words.scanning import Scanner
+from aligntools.words import line_scan
+from aligntools.words.line_scan import Scanner
+from aligntools.words.tokenizers import tokenizers
 from aligntools.words.white_space import as_spaces, split_of
 
 _ROWS = 1 << 15
@@ -183,7 +184,7 @@ class Sides:
         if self.format == "auto":
             if not is_memory(self.path):
                 refuse_for_pairs(self.path, data)
-            self.format = malformed.format_of(data) or "auto"
+            self.format = line_scan.format_of(data) or "auto"
         self._engine.has_read(len(data))
         bars, tab, at = self.format in ("joint", "either"), self.format in ("tsv", "either"), 0
         table = np.empty((_ROWS, 8), np.int64)
@@ -313,3 +314,79 @@ def _bare(text: bytes) -> bytes:
     """Return a sentence without the spaces around it, but for one behind a word's carriage return."""
     text = text.strip(b" \t")
     return text + b" " if text.endswith(b"\r") else text
+
+
+class _Tokenizing(Through):
+    """An open text whose lines are tokenized as they are read."""
+
+    def __init__(
+        self,
+        text: object,
+        path: object,
+        tokenizers: Sequence[Callable[[bytes], bytes]],
+        format: str | None,
+        keep: Callable[[bytes], object],
+    ) -> None:
+        super().__init__(text, path, keep)
+        self.splitting = split_of(text)
+        self._tokenizers = tokenizers
+        self._format = format
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """Return the next line, tokenized; one that is longer than ``size`` as it is, in parts."""
+        line: bytes = self._file.readline(size)
+        if line.endswith(b"\n") or size is None or size < 0 or len(line) < size:
+            end = b"\n" if line.endswith(b"\n") else b""
+            line = self._tokenized(line.removesuffix(b"\n").removesuffix(b"\r")) + end
+        self._keep(line)
+        return line
+
+    def read1(self, _size: int = -1, /) -> bytes:
+        """Return what is there: a line."""
+        return self.readline()
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return lines of about ``size`` bytes."""
+        parts, length = [], 0
+        while (size is None or size < 0 or length < size) and (line := self.readline()):
+            parts.append(line)
+            length += len(line)
+        return b"".join(parts)
+
+    def _tokenized(self, line: bytes) -> bytes:
+        if self.splitting == "unicode":
+            line = as_spaces(line)
+        if self._format is None:
+            return self._tokenizers[0](line)
+        self._format = format_of(self, self._format)
+        if self._format == "auto":
+            self._format = line_scan.format_of(line) or "auto"
+        sides = line.split(b"\t") if self._format == "tsv" else line_scan.SEPARATOR.split(line)
+        if len(sides) != 2:
+            return line
+        tokens = [tokenize(side) for tokenize, side in zip(self._tokenizers, sides, strict=True)]
+        if self._format == "tsv":
+            return b"\t".join(tokens)
+        return line if any(line_scan.SEPARATOR.search(side) for side in tokens) else b" ||| ".join(tokens)
+
+
+class TokenizedPairs(RawPairs):
+    """Parallel text tokenized as other readers read it, and its tokens line by line for a second reading.
+
+    raw: The text.
+    languages: Of both sides, such as ``de-en``; ``icu`` is ICU's rules for all languages.
+    keep: Where tokens are kept: ``disk`` or ``memory``.
+    name: ``moses`` or ``icu``.
+    """
+
+    def __init__(self, raw: RawPairs, languages: str, keep: str, name: str = "moses") -> None:
+        self.joint, self.line, self.paths, self.copy = raw.joint, 0, raw.paths, None
+        finders = tokenizers(languages, name)
+        format = raw.format
+        self._texts, inputs = [], []
+        for number, text in enumerate(raw.inputs[: 1 if raw.joint else 2]):
+            store = Queue() if keep == "memory" else LineSpool()
+            own = finders if raw.joint else finders[number : number + 1]
+            inputs.append(_Tokenizing(text, raw.paths[number], own, format, store.write))
+            self._texts.append(Sides(raw.paths[number], None, format, store, inputs[-1]))
+        self.inputs = (*inputs, None)[:2]

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from typing import Protocol
 
 from aligntools.ground.errors import UsageProblem
-from aligntools.words import clusters
+from aligntools.words import raw_words
 
 _CHUNK, _BETWEEN_SPACES = re.compile(r"\S+"), re.compile("[^ ]+")
 #: Web and mail addresses, without the punctuation behind them.
@@ -122,7 +122,7 @@ class Tokenizer:
 
     def _spans(self, text: str, begin: int, end: int, words: "re.Pattern[str]" = _CHUNK) -> list[tuple[int, int]]:
         chunks = [found.span() for found in words.finditer(text, begin, end)]
-        spelled = clusters.in_letters(text)  # sacremoses knows no marks, and takes them for punctuation
+        spelled = raw_words.in_letters(text)  # sacremoses knows no marks, and takes them for punctuation
         tokens = self._tokens(spelled[begin:end]) if chunks else []
         if "".join(tokens) != "".join(spelled[a:b] for a, b in chunks):  # what Moses replaces, such as two apostrophes
             tokens = [token for a, b in chunks for token in self._word(spelled[a:b])]
@@ -133,7 +133,7 @@ class Tokenizer:
                 size = min(left, b - a)
                 spans.append((a, a + size))
                 a, left = a + size, left - size
-        return clusters.whole(text, spans)
+        return raw_words.whole(text, spans)
 
     def _tokens(self, text: str) -> list[str]:
         found = self._tokenizer.tokenize(text, escape=False)
@@ -175,4 +175,4 @@ class IcuTokenizer:
             end = begin + len(token)
             spans += [chunk.span() for chunk in words.finditer(text, begin, end)]
             begin = end
-        return clusters.whole(text, spans)
+        return raw_words.whole(text, spans)
