@@ -6,11 +6,14 @@ compile the same kernels run in the same process, so that hardly anything is com
 
 import logging
 import os
+import shutil
 import sys
+import tempfile
 
 import hypothesis
 import pytest
 
+from tests import models
 from tests.places import ROOT, SAMPLES
 
 _CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -61,7 +64,13 @@ def number_of(nodeid):
 
 
 def pytest_configure(config):
-    """Take more examples with the slow tests; where all tests run, as in CI, the same ones each time."""
+    """Take more examples with the slow tests; where all tests run, as in CI, the same ones each time.
+
+    The processes of a run share the folder of `tests.models`.
+    """
+    if "ALIGNTOOLS_TEST_MODELS" not in os.environ:
+        os.environ["ALIGNTOOLS_TEST_MODELS"] = folder = tempfile.mkdtemp(prefix="aligntools-models-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     profile = {"": "all", "slow": "slow"}.get(config.option.markexpr)
     if profile and not config.getoption("--hypothesis-profile", None):
         hypothesis.settings.load_profile(profile)
@@ -106,38 +115,9 @@ def sample_bitext():
 
 
 @pytest.fixture(scope="session")
-def trained(tmp_path_factory):
+def trained():
     """A folder with ``model`` and ``align`` (and both directions, scores, the process's errors) of a default run."""
-    from tests.cli.running import run
-
-    folder = tmp_path_factory.mktemp("trained")
-    done = run(
-        "align",
-        "-s",
-        SAMPLES / "de-en.de",
-        "-t",
-        SAMPLES / "de-en.en",
-        "-o",
-        folder / "align",
-        "--threads",
-        "1",
-        "--save-model",
-        folder / "model",
-        "--forward-output",
-        folder / "forward",
-        "--reverse-output",
-        folder / "reverse",
-        "--scores",
-        folder / "scores",
-        "--log-json",
-        folder / "log",
-        "--ttable",
-        folder / "ttable",
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == b""
-    (folder / "errors").write_bytes(done.stderr)
-    return folder
+    return models.folder("align")
 
 
 #: Variables that change how wide text is, how it is colored and what is said besides; tests that need one set it.

@@ -10,6 +10,7 @@ import pytest
 
 import aligntools as at
 from aligntools.api.align import aligning_blocks
+from tests import models
 from tests.cli.running import ROOT
 from tests.listing import lines, pharaoh
 
@@ -18,7 +19,7 @@ SAMPLES = ROOT / "data" / "samples"
 
 @pytest.fixture(scope="module")
 def model():
-    return at.train_aligner(lines("de-en.de"), lines("de-en.en"), fast=True)
+    return at.load(models.model("fast"))
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import pytest
 import aligntools as at
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.api.align.contrastive_base import aligner_from_tables
+from tests import models
 from tests.cli.running import run
 from tests.conftest import SAMPLES
 from tests.listing import lines, pharaoh
@@ -20,8 +21,8 @@ def text():
 
 
 @pytest.fixture(scope="module")
-def base(text):
-    return at.train_aligner(*text, fast=True)
+def base():
+    return at.load(models.model("fast"))
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import gzip
 import pytest
 
 from tests.cli.running import run
+from tests.models import model
 from tests.places import REALDATA, SAMPLES
 
 _CASES = REALDATA.parent / "cases"
@@ -101,17 +102,9 @@ def test_references_that_teach_nothing(tmp_path):
     assert b"length 24" not in found.stderr
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("models")
-    assert run("train-tagger", "--tagged", SAMPLES / "en.conllu", "-o", folder / "tagger").returncode == 0
-    assert run("train-parser", "--treebank", SAMPLES / "en.conllu", "-o", folder / "parser").returncode == 0
-    return folder
-
-
-def test_conll_with_a_mark_is_written_without(models, tmp_path):
+def test_conll_with_a_mark_is_written_without(tmp_path):
     case = _CASES / "f1-bom.conllu"
-    for command in (("parse", "-m", models / "parser", case, case), ("tag", "-m", models / "tagger", case)):
+    for command in (("parse", "-m", model("parser"), case, case), ("tag", "-m", model("tagger"), case)):
         found = run(*command)
         assert found.returncode == 0, found.stderr
         assert "\ufeff" not in found.stdout.decode()
@@ -119,11 +112,11 @@ def test_conll_with_a_mark_is_written_without(models, tmp_path):
         assert run("conll", tmp_path / "out").returncode == 0
 
 
-def test_conll_behind_a_long_header_is_conll(models):
+def test_conll_behind_a_long_header_is_conll():
     case = _CASES / "f7-header.conllu"
     words = run("conll", case).stdout.split()
-    found = run("tag", "-m", models / "tagger", case).stdout.decode()
+    found = run("tag", "-m", model("tagger"), case).stdout.decode()
     rows = [line.split("\t") for line in found.splitlines() if line and not line.startswith("#")]
     assert [row[1].encode() for row in rows] == words
-    assert run("parse", "-m", models / "parser", case).returncode == 0
+    assert run("parse", "-m", model("parser"), case).returncode == 0
     assert run("eval-tags", case, case).returncode == 0

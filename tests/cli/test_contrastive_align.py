@@ -7,6 +7,7 @@ import pytest
 
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.api.align import aligning_blocks
+from tests import models
 from tests.cli.running import fails, run
 from tests.conftest import SAMPLES
 
@@ -14,16 +15,9 @@ TEXT = ("-s", SAMPLES / "de-en.de", "-t", SAMPLES / "de-en.en")
 
 
 @pytest.fixture(scope="module")
-def learned(trained, tmp_path_factory):
-    """A folder with ``weights`` and ``align`` of a run on the sample with its base model."""
-    folder = tmp_path_factory.mktemp("contrastive")
-    done = run(
-        "contrastive-align", "-m", trained / "model", *TEXT, "-v", "--sentences", "60", "--passes", "2",
-        "--save-weights", folder / "weights", "-o", folder / "align", "--threads", "1",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    (folder / "errors").write_bytes(done.stderr)
-    return folder
+def learned():
+    """A folder with weights (``model``) and ``align`` of a run on the sample with its base model."""
+    return models.folder("weights")
 
 
 def aer(gold, *alignments):
@@ -50,13 +44,13 @@ def test_about_as_many_links_as_the_base_model(trained, learned):
 def test_weights_are_applied_to_the_same_bytes_whole_or_streaming(trained, learned):
     expected = (learned / "align").read_bytes()
     for more in (["--threads", "1"], ["--threads", "2"]):
-        done = run("contrastive-align", "-q", "-m", trained / "model", "-w", learned / "weights", *TEXT, *more)
+        done = run("contrastive-align", "-q", "-m", trained / "model", "-w", learned / "model", *TEXT, *more)
         assert done.stdout == expected
         assert done.stderr == b""
     pairs = zip(*((SAMPLES / f"de-en.{x}").read_text().splitlines()[:5] for x in ("de", "en")), strict=True)
     text = b"no separator\n" + "".join(f"{s} ||| {t}\n" for s, t in pairs).encode()
     done = run(
-        "contrastive-align", "-q", "-m", trained / "model", "-w", learned / "weights", "-i", "-", "--unbuffered",
+        "contrastive-align", "-q", "-m", trained / "model", "-w", learned / "model", "-i", "-", "--unbuffered",
         stdin=text,
     )  # fmt: skip
     assert done.stdout.splitlines() == [b"", *expected.splitlines()[:5]]  # an answer to any line
@@ -69,7 +63,7 @@ def test_workers_do_not_show(trained, learned, tmp_path, monkeypatch):
     sides = [(SAMPLES / f"de-en.{x}").read_text().splitlines() for x in ("de", "en")]
     text = "".join(f"{s} neu{n % 9} ||| {t} novum{n % 7}\n" for n, (s, t) in enumerate(zip(*sides, strict=True)))
     given = "contrastive-align", "-m", trained / "model", "-i", "-"
-    weights, learning = ("-w", learned / "weights"), ("--sentences", "20", "--passes", "1")
+    weights, learning = ("-w", learned / "model"), ("--sentences", "20", "--passes", "1")
     for own, bad in ((learning, b""), (weights, b"x\n" * 300)):
         stdin = text.encode() + b"\nno separator\n" + bad
         found = [
@@ -82,7 +76,7 @@ def test_workers_do_not_show(trained, learned, tmp_path, monkeypatch):
             assert found[0].stdout == found[1].stdout
             assert found[0].stdout.count(b"\n") == 242
     assert not list(tmp_path.iterdir())
-    done = run("contrastive-align", "-m", trained / "model", "-w", learned / "weights", *TEXT, "--workers", 1,
+    done = run("contrastive-align", "-m", trained / "model", "-w", learned / "model", *TEXT, "--workers", 1,
                "--unbuffered")  # fmt: skip
     assert fails(done, "--unbuffered answers each line in this process", status=2)
 
@@ -315,7 +309,7 @@ def test_folds_are_those_of_the_cross_validation(trained):
 
 def test_strict_stops_at_a_blank_side(trained, learned, tmp_path):
     (tmp_path / "text").write_text("haus ||| house\n ||| a\n")
-    command = ["contrastive-align", "-m", trained / "model", "-w", learned / "weights", "-i", tmp_path / "text"]
+    command = ["contrastive-align", "-m", trained / "model", "-w", learned / "model", "-i", tmp_path / "text"]
     assert run(*command).stdout == b"0-0\n\n"
     fails(run(*command, "--strict"), "blank")
 
@@ -334,7 +328,7 @@ def test_case_sensitive_keeps_words_apart(tmp_path):
 
 
 def test_the_old_spelling_of_model(trained, learned):
-    command = ["contrastive-align", "-q", "-w", learned / "weights", *TEXT]
+    command = ["contrastive-align", "-q", "-w", learned / "model", *TEXT]
     old = run(*command, "--load-model", trained / "model")
     assert old.stdout == run(*command, "--model", trained / "model").stdout
     assert old.stderr.splitlines() == [b"note: --load-model is called --model now"]
@@ -347,7 +341,7 @@ def test_sentences_that_are_hard(trained, learned, tmp_path):
     for n, side in enumerate(("s", "t")):
         (tmp_path / side).write_text("".join(p[n] + "\n" for p in pairs))
     text = ("-s", tmp_path / "s", "-t", tmp_path / "t", "-m", trained / "model")
-    done = run("contrastive-align", *text, "-w", learned / "weights")
+    done = run("contrastive-align", *text, "-w", learned / "model")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.decode().splitlines()
     assert len(lines) == 7
@@ -377,7 +371,7 @@ def test_a_base_model_of_other_languages(tmp_path, trained):
 
 
 def test_weights_files_that_do_not_fit(trained, learned, tmp_path):
-    good = json.loads((learned / "weights").read_text())
+    good = json.loads((learned / "model").read_text())
     assert good["features"] == list(NAMES)
 
     def wrong(change, *fragments):
@@ -399,7 +393,7 @@ def test_weights_files_that_do_not_fit(trained, learned, tmp_path):
     (tmp_path / "w").write_text("no json")
     fails(run("contrastive-align", "-m", trained / "model", "-w", tmp_path / "w", *TEXT), "is not a weights file")
     fails(run("contrastive-align", "-m", tmp_path / "w", *TEXT), "not a model")
-    fails(run("contrastive-align", "-m", learned / "weights", *TEXT), "not a model")
+    fails(run("contrastive-align", "-m", learned / "model", *TEXT), "not a model")
 
 
 def test_gold_that_does_not_fit(trained, tmp_path):

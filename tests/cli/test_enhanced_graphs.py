@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from tests import models
 from tests.cli.running import run
 
 ENHANCED = b"""# sent_id = e1
@@ -27,10 +28,8 @@ PLAIN = b"# sent_id = p\n# text = Ann\n1\tAnn\tAnn\tPROPN\t_\t_\t0\troot\t_\t_\n
 
 
 @pytest.fixture(scope="module")
-def model(samples, tmp_path_factory):
-    path = tmp_path_factory.mktemp("enhanced") / "en.parser"
-    assert run("train-parser", "-q", "--treebank", samples / "en.conllu", "-o", path).returncode == 0
-    return path
+def model():
+    return models.model("parser")
 
 
 def rows(data):

@@ -4,6 +4,7 @@ import gzip
 
 import pytest
 
+from tests import models
 from tests.cli.aligning import JOINT, SOURCE, TARGET, done
 from tests.cli.running import fails, run
 
@@ -19,10 +20,8 @@ REASONS = ["score", "unaligned", "unaligned", "copied", "unaligned"]
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    path = tmp_path_factory.mktemp("model") / "m"
-    done(run("align", "-q", "-i", JOINT, "--save-model", path, "-o", path.with_suffix(".align")))
-    return path
+def model():
+    return models.model("align")
 
 
 @pytest.fixture

@@ -10,24 +10,21 @@ import pytest
 
 from tests.cli.running import ROOT, run
 from tests.cli.test_translate import GRAMMAR, LM
+from tests.models import model
 
 CONLL = b"".join(b"%d\t%s\t_\t%s\t_\t_\t_\t_\t_\t_\n" % row for row in ((1, b"dogs", b"NOUN"), (2, b"sleep", b"VERB")))
 BLANK_TREE = b"# text =\n\n"
 
 
 @pytest.fixture(scope="module")
-def models(trained, samples, tmp_path_factory):
+def models(tmp_path_factory):
     folder = tmp_path_factory.mktemp("services")
     (folder / "grammar").write_text(GRAMMAR)
     (folder / "lm").write_text(LM)
-    assert run(
-        "train-hmm", "-q", "--tagged", samples / "en.tagged", "--latent", 2, "--members", 1, "-o", folder / "tagger"
-    ).returncode == 0  # fmt: skip
-    assert run("train-parser", "-q", "--treebank", samples / "en.conllu", "-o", folder / "parser").returncode == 0
     return {
-        "align": ("align", "-m", trained / "model", "-i", "-"),
-        "tag": ("tag", "-m", folder / "tagger"),
-        "parse": ("parse", "-m", folder / "parser"),
+        "align": ("align", "-m", model("align"), "-i", "-"),
+        "tag": ("tag", "-m", model("tagger")),
+        "parse": ("parse", "-m", model("parser")),
         "translate": ("translate", "--grammar", folder / "grammar", "--lm", folder / "lm"),
     }
 

@@ -9,15 +9,13 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from aligntools.api.tag import tag_files
+from tests import models
 from tests.cli.running import fails, run
 
 
 @pytest.fixture(scope="module")
-def model(samples, tmp_path_factory):
-    path = tmp_path_factory.mktemp("tag") / "en.tagger"
-    done = run("train-hmm", "-q", "--tagged", samples / "en.conllu", "--latent", 2, "--members", 1, "-o", path)
-    assert done.returncode == 0, done.stderr
-    return path
+def model():
+    return models.model("tagger")
 
 
 def test_text_in_words_and_tags_out(model, samples):

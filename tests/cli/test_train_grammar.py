@@ -9,18 +9,16 @@ import pytest
 import aligntools as at
 from aligntools.formats.annotation.brackets import parse_trees
 from aligntools.formats.models.modelfile import read_model, write_model
+from tests import models
 from tests.cli.running import fails, run
 
 
 @pytest.fixture(scope="module")
-def model(samples, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pcfg")
-    done = run("train-grammar", "--treebank", samples / "en.mrg", "-o", folder / "en.pcfg", "--latent", "1",
-               "--iterations", "4", "--log-json", folder / "log", "-v")  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert b"round 1, after merging, iteration 0: log-likelihood -" in done.stderr
-    assert b"40 sentences, 321 words; 47 symbols, 71 substates, 99 rules\n" in done.stderr
-    return folder / "en.pcfg"
+def model():
+    said = (models.folder("trees") / "errors").read_bytes()
+    assert b"round 1, after merging, iteration 0: log-likelihood -" in said
+    assert b"40 sentences, 321 words; 47 symbols, 71 substates, 99 rules\n" in said
+    return models.model("trees")
 
 
 def trees(data):
@@ -158,14 +156,11 @@ def test_functions_are_learned_if_asked_for(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def induced(samples, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("induced")
-    done = run("train-grammar", "--text", samples / "en.tagged", "--symbols", "4", "--iterations", "15", "--seed", "3",
-               "--restarts", "2", "-o", folder / "m", "-v", "--log-json", folder / "log")  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert b"iteration 15: objective -" in done.stderr
-    assert b"40 sentences, 277 words, 14 tags; objective -" in done.stderr
-    return folder / "m"
+def induced():
+    said = (models.folder("induced") / "errors").read_bytes()
+    assert b"iteration 15: objective -" in said
+    assert b"40 sentences, 277 words, 14 tags; objective -" in said
+    return models.model("induced")
 
 
 def test_a_grammar_from_tags_parses_text_with_tags(induced, samples):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import aligntools as at
 from aligntools.formats.annotation.brackets import clean, parse_trees, plain
+from tests import models
 from tests.cli.running import fails, run
 
 #: What may stand in a column of CoNLL.
@@ -36,10 +36,8 @@ COLUMN = st.text(
 
 
 @pytest.fixture(scope="module")
-def model(samples, tmp_path_factory):
-    path = tmp_path_factory.mktemp("trees") / "model"
-    at.train_grammar(samples / "en.mrg").save(path)
-    return path
+def model():
+    return models.model("trees")
 
 
 def trees(data):

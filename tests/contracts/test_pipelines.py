@@ -16,9 +16,9 @@ from aligntools.api.translate.translation import Translator
 from aligntools.formats.annotation.tagged import parse_text
 from aligntools.formats.text.requests import Request
 from aligntools.ground.parallel import Pool
+from tests import models
 from tests.cli.running import run, through_head
 from tests.cli.test_translate import GRAMMAR, LM
-from tests.places import SAMPLES
 
 WORDS = b"The man sleeps .\n\nzzyzx \xff , the\nWe know the answer .\n\nHamburg\nIt was in the house\n"
 TAGGED = b"The_DET man_NOUN sleeps_VERB ._PUNCT\n\nzzyzx_NEW\nWe_PRON know_VERB\n\nRain_NOUN\nIt_PRON was_OLD in_ADP\n"
@@ -45,15 +45,12 @@ every_command = pytest.mark.parametrize("name", COMMANDS)
 def lines(tmp_path_factory):
     """The beginning of each command's line, with a model."""
     folder = tmp_path_factory.mktemp("pipelines")
-    at.train_tagger(SAMPLES / "en.tagged", latent=1, members=1).save(folder / "tagger")
-    at.train_parser(SAMPLES / "en.conllu", iterations=1).save(folder / "parser")
-    at.train_grammar(SAMPLES / "en.mrg", latent=1, iterations=2, members=1).save(folder / "trees")
     (folder / "grammar").write_text(GRAMMAR)
     (folder / "lm").write_text(LM)
     return {
-        "tag": ("tag", "-m", folder / "tagger"),
-        "parse": ("parse", "-m", folder / "parser"),
-        "trees": ("parse", "-m", folder / "trees"),
+        "tag": ("tag", "-m", models.model("small-tagger")),
+        "parse": ("parse", "-m", models.model("small-parser")),
+        "trees": ("parse", "-m", models.model("trees")),
         "translate": ("translate", "--grammar", folder / "grammar", "--lm", folder / "lm"),
     }
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import aligntools as at
 from aligntools.formats.markup.documents import read_document, read_translation
+from tests import models
 from tests.cli.running import fails, run
 from tests.docx_files import body, paragraph, text, write_docx
 
@@ -42,10 +43,8 @@ SPACES = ["", " ", "  "]
 
 
 @pytest.fixture(scope="module")
-def model(samples, tmp_path_factory):
-    path = tmp_path_factory.mktemp("back") / "de-en.atm"
-    at.train_aligner(at.read_bitext(samples / "de-en.txt"), fast=True).save(path)
-    return path
+def model():
+    return models.model("fast")
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from aligntools.projecting.markup.features import SIZE, Evidence, MarkupSide, Sp
 from aligntools.projecting.markup.settings import MarkupSettings
 from aligntools.projecting.markup.transfer import prepare, transferred, transferred_segment
 from aligntools.projecting.markup.words import WordFinder, missing_placeholders
+from tests import models
 from tests.naive_markup import best_span
 
 WORDS = st.sampled_from(["der", "Zug", "fährt", "{0}", "12", "(", ")", ".", "–", "日本", "カタ", "&amp;", "x-y", "«"])
@@ -227,10 +228,8 @@ def test_markers_of_usfm_are_carried_over(model):
 
 
 @pytest.fixture(scope="module")
-def model(samples, tmp_path_factory):
-    path = tmp_path_factory.mktemp("markup") / "de-en.atm"
-    at.train_aligner(at.read_bitext(samples / "de-en.txt"), fast=True).save(path)
-    return path
+def model():
+    return models.model("fast")
 
 
 def run(*args):

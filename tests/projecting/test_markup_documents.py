@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 import aligntools as at
 from aligntools.cli.main import cli
+from tests import models
 from tests.cli.running import fails
 from tests.cli.running import run as shell
 from tests.docx_files import body, paragraph, parts_of, text, write_docx
@@ -26,10 +27,8 @@ TAGGED = """<!DOCTYPE html>
 
 
 @pytest.fixture(scope="module")
-def model(samples, tmp_path_factory):
-    path = tmp_path_factory.mktemp("markup") / "de-en.atm"
-    at.train_aligner(at.read_bitext(samples / "de-en.txt"), fast=True).save(path)
-    return path
+def model():
+    return models.model("fast")
 
 
 def run(*args):

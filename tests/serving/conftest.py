@@ -3,9 +3,9 @@
 import pytest
 
 import aligntools as at
-from tests.places import SAMPLES
+from tests import models
 
 
 @pytest.fixture(scope="session")
 def model():
-    return at.train_aligner(at.read_bitext(str(SAMPLES / "de-en.txt")))
+    return at.load(models.model("align"))

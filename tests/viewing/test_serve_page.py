@@ -6,7 +6,7 @@ import threading
 import pytest
 
 import aligntools as at
-from tests.places import SAMPLES
+from tests import models
 
 pytest.importorskip("starlette")
 uvicorn = pytest.importorskip("uvicorn")
@@ -23,7 +23,7 @@ def address():
     """Where a service answers, in a thread."""
     from aligntools.api.serving.app import application
 
-    model = at.train_aligner(at.read_bitext(str(SAMPLES / "de-en.txt")))
+    model = at.load(models.model("align"))
     server = uvicorn.Server(uvicorn.Config(application({"de-en": model}), log_level="error", lifespan="off"))
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
