@@ -38,7 +38,7 @@ TREES, MODULES = Trees([*FILES, *SCRIPTS]), Trees(FILES)
 
 def package_of(name):
     """Return the subpackage a file is in, or its own name at the top."""
-    return name.split("/")[1]
+    return name.split("/")[1].removesuffix(".py")
 
 
 @functools.cache

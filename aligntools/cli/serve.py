@@ -4,11 +4,11 @@ from typing import Any
 
 import click
 
-from aligntools.api.serving.answers import ServiceLimits
 from aligntools.cli import declared, options
 from aligntools.cli.reporting import say
 from aligntools.ground.ranges import counts
 from aligntools.ground.running import Run
+from aligntools.serving.answers import ServiceLimits
 
 
 @click.command("serve", cls=options.Command)
@@ -69,7 +69,7 @@ def command(**o: Any) -> None:
       aligntools align -q -i data/samples/de-en.txt --save-model de-en.atm -o de-en.align
       timeout --preserve-status 5 aligntools serve -m de-en.atm --port 0 || test $? = 143
     """
-    from aligntools.api.serving.running import serve
+    from aligntools.serving.service import serve
 
     limits, run = declared.settings(ServiceLimits, o), declared.settings(Run, o)
     told = (lambda _: None) if o["quiet"] else say

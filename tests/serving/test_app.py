@@ -20,9 +20,9 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 client_of = pytest.importorskip("starlette.testclient", exc_type=Exception).TestClient
 
-from aligntools.api.serving.answers import Answers, ServiceLimits  # noqa: E402
-from aligntools.api.serving.app import application  # noqa: E402
-from aligntools.api.serving.running import listening_at  # noqa: E402
+from aligntools.serving.answers import Answers, ServiceLimits  # noqa: E402
+from aligntools.serving.app import application  # noqa: E402
+from aligntools.serving.service import listening_at  # noqa: E402
 
 PAIR = {"source": "Der Zug fährt um acht Uhr ab.", "target": "The train leaves at eight o'clock."}
 

@@ -14,9 +14,9 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from aligntools.api.serving import running
-from aligntools.api.serving.hosts import AllowedHosts
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.serving import service
+from aligntools.serving.hosts import AllowedHosts
 from tests.cli.running import fails, run
 from tests.serving.services import asked, served
 
@@ -168,7 +168,7 @@ def test_addresses_that_cannot_be_listened_at_are_named(host, why):
 
 
 def test_ports_that_cannot_be_taken_are_named(monkeypatch):
-    with running.listening_at("[::1]" if socket.has_ipv6 else "127.0.0.1", 0) as taken:
+    with service.listening_at("[::1]" if socket.has_ipv6 else "127.0.0.1", 0) as taken:
         address, port = taken.getsockname()[:2]
         fails(run("serve", "-m", "m.atm", "--port", port, "--host", address), f"{port}: the port is in use; choose")
 
@@ -177,4 +177,4 @@ def test_ports_that_cannot_be_taken_are_named(monkeypatch):
 
     monkeypatch.setattr(socket, "create_server", refused)
     with pytest.raises(DataError, match="ports below 1024"):
-        running.listening_at("127.0.0.1", 80)
+        service.listening_at("127.0.0.1", 80)

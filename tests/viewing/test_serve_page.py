@@ -21,7 +21,7 @@ TYPED = (
 @pytest.fixture(scope="module")
 def address():
     """Where a service answers, in a thread."""
-    from aligntools.api.serving.app import application
+    from aligntools.serving.app import application
 
     model = at.load(models.model("align"))
     server = uvicorn.Server(uvicorn.Config(application({"de-en": model}), log_level="error", lifespan="off"))

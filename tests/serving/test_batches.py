@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from aligntools.api.serving.gathering import Gathering
+from aligntools.serving.batches import Gathering
 
 
 class Work:

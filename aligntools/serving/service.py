@@ -10,13 +10,13 @@ from typing import Any
 
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.running.engines import temporary_folder
-from aligntools.api.serving.answers import Answers, ServiceLimits
-from aligntools.api.serving.app import application
-from aligntools.api.serving.hosts import AllowedHosts
-from aligntools.api.serving.http import WAITING, answer_until_told, installed
-from aligntools.api.serving.supervising import Supervisor, Task
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.running import Run
+from aligntools.serving.answers import Answers, ServiceLimits
+from aligntools.serving.app import application
+from aligntools.serving.hosts import AllowedHosts
+from aligntools.serving.http import WAITING, answer_until_told, installed
+from aligntools.serving.supervisor import Supervisor, Task
 from aligntools.store.objects import write_object
 from aligntools.store.stores import Store
 

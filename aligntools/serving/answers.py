@@ -10,13 +10,13 @@ from aligntools.aligning.checking.settings import CheckSettings
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignments import Alignment
 from aligntools.api.align.markup import MarkedText, MarkupTransfer, checked_pair, finders, parsed, tokenizing_finders
-from aligntools.api.serving.gathering import Gathering
 from aligntools.formats.markup.segments import Segment
 from aligntools.formats.text.reading import Tokenizing
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import AligntoolsError, UsageProblem
 from aligntools.ground.ranges import amounts, counts
 from aligntools.projecting.markup.words import RawSentence
+from aligntools.serving.batches import Gathering
 
 if TYPE_CHECKING:
     from aligntools.api.align.checking import Checker

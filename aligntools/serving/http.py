@@ -7,9 +7,9 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from aligntools.api.serving.answers import ServiceLimits
 from aligntools.ground import system
 from aligntools.ground.errors import UsageProblem
+from aligntools.serving.answers import ServiceLimits
 
 _log = logging.getLogger("aligntools")
 #: Connections that wait to be taken.

@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
 from types import FrameType
 
-from aligntools.api.serving.answers import ServiceLimits
-from aligntools.api.serving.hosts import AllowedHosts
 from aligntools.ground import system
 from aligntools.ground.errors import ResourceError
+from aligntools.serving.answers import ServiceLimits
+from aligntools.serving.app import application
+from aligntools.serving.hosts import AllowedHosts
+from aligntools.serving.http import answer_until_told
+from aligntools.store.objects import read_object
 from aligntools.store.stores import Store
 
 _log = logging.getLogger("aligntools")
@@ -30,7 +33,7 @@ import sys
 from multiprocessing.connection import Connection
 pipe = Connection(int(sys.argv[1]))
 sys.path[:] = pipe.recv()
-from aligntools.api.serving.worker import main
+from aligntools.serving.supervisor import main
 main(pipe, int(sys.argv[2]))
 """
 
@@ -178,3 +181,33 @@ class Supervisor:
                 signal.signal(number, handler)
             os.close(read)
             os.close(write)
+
+
+def _end_with(pipe: Connection) -> None:
+    """End this process in order once the one that started it is gone."""
+    try:
+        pipe.recv()
+    except (EOFError, OSError):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def main(pipe: Connection, descriptor: int) -> None:
+    """Answer requests.
+
+    pipe: Gives a `Task`, and takes that requests are answered.
+    descriptor: Of the port.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # comes to all processes of a terminal; the first one ends the others
+    for handle in (pipe.fileno(), descriptor):
+        os.set_inheritable(handle, False)
+    listening = socket.socket(fileno=descriptor)
+    task: Task = pipe.recv()
+    models = {name: read_object(task.store, kept, shared=True) for name, kept in task.models.items()}
+    app = application(models, task.limits, task.threads, task.hosts)
+
+    def ready() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        pipe.send("ready")
+        threading.Thread(target=_end_with, args=[pipe], daemon=True).start()
+
+    answer_until_told(app, listening, task.limits, ready)

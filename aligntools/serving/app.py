@@ -10,11 +10,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from aligntools.api.align.aligner import Aligner
-from aligntools.api.serving.answers import Answers, Refused, ServiceLimits
-from aligntools.api.serving.described import ROUTES, openapi
-from aligntools.api.serving.hosts import AllowedHosts
 from aligntools.formats.opening.json_text import parse_json
 from aligntools.ground.errors import AligntoolsError, UsageProblem
+from aligntools.serving.answers import Answers, Refused, ServiceLimits
+from aligntools.serving.hosts import AllowedHosts
+from aligntools.serving.openapi import ROUTES, openapi
 from aligntools.viewing.page import page
 
 _log = logging.getLogger("aligntools")
