@@ -41,7 +41,7 @@ def decided(
 
 
 class Decider:
-    """Decides on links.
+    """Decides on links, wherever posteriors come from.
 
     trained: The directions that a model has: 1 forward, 2 reverse, 3 both.
     usual: The threshold if the settings have none.
@@ -55,21 +55,34 @@ class Decider:
         whole = settings.decode == "posterior" or (settings.decode == "viterbi" and chain)
         self.single = (kd.FORWARD, kd.REVERSE) if whole else (kd.FORWARD_BEST, kd.REVERSE_BEST)
 
-    def decide(self, posteriors: Posteriors, chosen: Posteriors, pool: Pool) -> Decided:
-        """Decide on the links of one run; ``chosen`` are the posteriors, or paths, that single directions follow."""
+    def decide(
+        self,
+        posteriors: Posteriors,
+        chosen: Posteriors,
+        pool: Pool,
+        found: tuple[Links, np.ndarray | None] | None = None,
+    ) -> Decided:
+        """Decide on the links of one run.
+
+        chosen: The posteriors, or paths, that single directions follow.
+        found: Links that a network chose already, and their probabilities; None for posteriors.
+        """
         settings, trained = self.settings, self.trained
-        joint = trained == 3 and settings.symmetrize in _WAYS
-        found = self.singles(posteriors, chosen, pool) if self.directions or not joint else (None, None)
-        if joint:
+        joint = found is not None or (trained == 3 and settings.symmetrize in _WAYS)
+        single = self._singles(posteriors, chosen, pool) if self.directions or not joint else (None, None)
+        if found is not None:
+            links, probabilities = found
+        elif joint:
             pairs, offsets, probabilities = decide(posteriors, _WAYS[settings.symmetrize], self.threshold, pool)
             links = Links(pairs, offsets)
         else:
-            links = _combined(found, settings)
+            links, probabilities = _combined(single, settings), None
+        if probabilities is None:
             probabilities = link_posteriors(posteriors, links, trained)
-        forward, reverse = found if self.directions else (None, None)
+        forward, reverse = single if self.directions else (None, None)
         return Decided(links, probabilities, forward, reverse, posteriors.log_likelihood, posteriors.lengths())
 
-    def singles(self, posteriors: Posteriors, chosen: Posteriors, pool: Pool) -> tuple[Links | None, Links | None]:
+    def _singles(self, posteriors: Posteriors, chosen: Posteriors, pool: Pool) -> tuple[Links | None, Links | None]:
         """Return each direction's own links, where it was trained."""
         own = 0.5 if chosen is not posteriors else self.threshold
         found = [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.aligning.applying.applier import decide
-from aligntools.aligning.applying.decisions import Decider, link_posteriors
+from aligntools.aligning.applying.decisions import Decider
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.applying.link_blocks import Decided
 from aligntools.aligning.contrastive import features as names
@@ -388,16 +388,6 @@ def align(
         links = search(candidates, values, active, weights.search, pool).links()
         if decisions.phrases:
             links = with_phrases(candidates, links, values, pool)
-        if known(values):
-            probabilities = link_probabilities(candidates, links, values)
-        else:
-            probabilities = link_posteriors(posteriors, links, trained)
+        probabilities = link_probabilities(candidates, links, values) if known(values) else None
         chosen = next(paths) if paths is not None else posteriors
-        single = base.singles(posteriors, chosen, pool) if directions else (None, None)
-        yield Decided(
-            links,
-            probabilities,
-            *single,
-            posteriors.log_likelihood,
-            posteriors.lengths(),
-        )
+        yield base.decide(posteriors, chosen, pool, (links, probabilities))

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from aligntools.aligning.evidence import Asked, Known
 from aligntools.aligning.settings import Decisions, ResolvedSettings
+from aligntools.api.align import text_parts
 from aligntools.api.align.alignments import Alignment, Alignments, with_words
 from aligntools.api.align.evidence_kinds import AppliedEvidenceKeywords
 from aligntools.api.align.evidence_texts import Readers
 from aligntools.api.given.keywords import DecisionsKeywords, ReadingKeywords, RunKeywords
 from aligntools.api.given.texts import Sentence, Sentences, paths_of
-from aligntools.api.running.engines import mapping
+from aligntools.api.running.pipeline import Part, Tally
 from aligntools.api.running.threads import pool_of
 from aligntools.api.views.showing import ShownAsModel
 from aligntools.formats.text.reading import LONGEST_RANGE, Reading
@@ -264,6 +265,7 @@ class Aligner(ShownAsModel):
         unbuffered: bool = False,
         directions: bool = True,
         counter: "PriorCounter | None" = None,
+        requests: "tuple[Tally, str] | None" = None,
         **options: Unpack[ApplyingKeywords],
     ) -> Iterator[Alignments]:
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed.
@@ -274,37 +276,25 @@ class Aligner(ShownAsModel):
             Find the links of the single directions too.
         counter : PriorCounter or None
             Counts the links of both directions; in this process alone.
+        requests : (Tally, str) or None
+            Where single pairs have a blank answer if they fail: what counts them, and the name of their text.
         """
         from aligntools.aligning.memory import cells_within
-        from aligntools.api.align.aligning_blocks import JOB, aligned_by
-        from aligntools.formats.links.pharaoh import concatenate
 
         given = Given("align_blocks", options)
         decisions = given.take(Decisions, "decisions").suiting(self.settings.direction, self.weights is not None)
         reading, run = given.take(Reading, "reading"), given.take(Run, "run")
         given.end()
-        weights = self.weights if decisions.by_network else None
-        max_memory = run.memory
-        if run.asked:
-            if unbuffered or counter is not None:
-                what = "unbuffered pairs are aligned" if unbuffered else "links are counted"
-                raise UsageProblem(f"{what} in this process; leave out the workers")
-            cells = None if max_memory is None else cells_within(max_memory // ((run.workers or 1) + 1))
-            job = partial(_align, decisions, cells, directions)
-            with pool_of(run.threads) as pool, mapping(run, pool) as blocks:
-                texts = self._with_places(sources, targets, reading, False, JOB, weights, pool)
-                yield from aligned_by(blocks, self, job, texts)
-            return
-        cells = None if max_memory is None else cells_within(max_memory)
+        if run.asked and (unbuffered or counter is not None):
+            what = "unbuffered pairs are aligned" if unbuffered else "links are counted"
+            raise UsageProblem(f"{what} in this process; leave out the workers")
+        processes = (run.workers or 1) + 1 if run.asked else 1
+        cells = None if run.memory is None else cells_within(run.memory // processes)
+        work = partial(_align_part, decisions, cells, directions or counter is not None, counter)
+        size = text_parts.JOB if run.asked else PART
         with pool_of(run.threads) as pool:
-            for text, asked in self._with_places(sources, targets, reading, unbuffered, PART, weights, pool):
-                links = []
-                for found in _align(decisions, cells, directions or counter is not None, self, text, pool, asked):
-                    if counter is not None:
-                        links.append((found.forward_table, found.reverse_table))
-                    yield found
-                if counter is not None:
-                    counter.add(text, *(concatenate(column) for column in zip(*links, strict=True)))
+            texts = self._with_places(sources, targets, reading, unbuffered, size, decisions, pool)
+            yield from text_parts.align_parts(work, self, texts, run, pool, requests)
 
     def _with_places(
         self,
@@ -313,11 +303,11 @@ class Aligner(ShownAsModel):
         reading: Reading,
         unbuffered: bool,
         part: int,
-        weights: "Weights | None",
+        decisions: Decisions,
         pool: "Pool",
     ) -> "Iterator[tuple[Bitext, list[GivenLinks]]]":
         """Yield what `texts` does, each with what weights ask of its places."""
-        if weights is not None and weights.knowers:
+        if self.weights is not None and decisions.by_network and self.weights.knowers:
             return self._readers.texts(self, sources, targets, reading, unbuffered, part, pool)
         return ((text, []) for text in self.texts(sources, targets, reading, unbuffered, part))
 
@@ -357,19 +347,21 @@ class Aligner(ShownAsModel):
         )
 
 
-def _align(
+def _align_part(
     decisions: Decisions,
     cells: int | None,
     directions: bool,
+    counter: "PriorCounter | None",
     aligner: Aligner,
-    text: "Bitext",
+    part: Part,
     pool: "Pool",
-    given: "list[GivenLinks]",
 ) -> Iterator[Alignments]:
-    """Yield the alignments of runs of a text in the model's ids; ``given`` is what the model's weights ask for."""
+    """Yield the alignments of the runs of a part, and have their links counted."""
     from aligntools.aligning.applying.decisions import decided
+    from aligntools.formats.links.pharaoh import concatenate
     from aligntools.formats.text.corpus import Skipped
 
+    text, given = text_parts.text_of(part, aligner.model)
     weights = aligner.weights if decisions.by_network else None
     if weights is None:
         applier = aligner._applier if cells is None else aligner.applier(cells)
@@ -381,7 +373,11 @@ def _align(
         applier = aligner.network_applier if cells is None else aligner.applier(min(cells, CELLS))
         finder = CandidateFinder(aligner.model, pool, weights.network, weights.search.candidates, applier=applier)
         found = tasks.align(finder, text, weights, pool, given, directions, decisions)
-    skipped = text.skipped
+    skipped, tables = text.skipped, []
     for d in found:
+        if counter is not None:
+            tables.append((d.forward_table, d.reverse_table))
         yield Alignments.of(d, skipped)
         skipped = Skipped()
+    if counter is not None:
+        counter.add(text, *(concatenate(column) for column in zip(*tables, strict=True)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates, Constraint, ContrastiveSettings
 from aligntools.aligning.evidence import Asked
 from aligntools.aligning.settings import AlignerSettings
+from aligntools.api.align import text_parts
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import known_text, read_bitext
 from aligntools.api.align.alignments import Alignment, Alignments, with_words
@@ -24,7 +25,7 @@ from aligntools.api.convert.links import OneAlignment
 from aligntools.api.given.keywords import ContrastiveKeywords, ReadingKeywords, RunKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import Sentence, Sentences
-from aligntools.api.running.engines import mapping
+from aligntools.api.running.pipeline import Part, Tally
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
 from aligntools.formats.text.reading import Reading
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from aligntools.aligning.contrastive.tasks import GoldLearning
     from aligntools.aligning.contrastive.weights import Weights
     from aligntools.aligning.model import AlignmentModel
-    from aligntools.formats.links.given_links import GivenLinks
     from aligntools.formats.links.goldlinks import Gold
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
@@ -229,30 +229,23 @@ class ContrastiveAligner:
         *,
         unbuffered: bool = False,
         evidence: Sequence[Evidence] = (),
+        requests: "tuple[Tally, str] | None" = None,
         **options: Unpack[SearchingKeywords],
     ) -> Iterator[Alignments]:
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed."""
-        from aligntools.api.align.aligning_blocks import JOB, aligned_by
-
         check_count(evidence, self.weights.files, MOST_FILES)
         given = Given("align_blocks", options)
         reading, run = given.take(Reading, "reading"), given.take(Run, "run")
         given.end()
         if unbuffered and run.asked:
             raise UsageProblem("unbuffered pairs are aligned in this process; leave out the workers")
-        part = JOB if run.asked else PART
+        part = text_parts.JOB if run.asked else PART
         with pool_of(run.threads) as pool:
             if self.weights.knowers:
                 read: Any = self._readers.texts(self.aligner, sources, targets, reading, unbuffered, part, pool)
             else:
                 read = self.aligner.texts(sources, targets, reading, unbuffered, part)
-            texts = in_step(read, evidence)
-            if run.asked:
-                with mapping(run, pool) as blocks:
-                    yield from aligned_by(blocks, self, _align, texts)
-                return
-            for text, links in texts:
-                yield from _align(self, text, pool, links)
+            yield from text_parts.align_parts(_align_part, self, in_step(read, evidence), run, pool, requests)
 
 
 def load_contrastive_weights(
@@ -273,13 +266,12 @@ def load_contrastive_weights(
     return replace(found, search=search.among(candidates) if candidates else search)
 
 
-def _align(
-    aligner: ContrastiveAligner, text: "Bitext", pool: "Pool", evidence: "list[GivenLinks]"
-) -> Iterator[Alignments]:
-    """Yield the alignments of runs of a text in the model's ids."""
+def _align_part(aligner: ContrastiveAligner, part: Part, pool: "Pool") -> Iterator[Alignments]:
+    """Yield the alignments of the runs of a part."""
     from aligntools.aligning.contrastive import tasks
     from aligntools.formats.text.corpus import Skipped
 
+    text, evidence = text_parts.text_of(part, aligner.model)
     finder = _candidate_finder(aligner.aligner, aligner.weights, pool, aligner._applier)
     skipped = text.skipped
     for d in tasks.align(finder, text, aligner.weights, pool, evidence):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Protocol, Self, TypeVar, cast
 
 from aligntools.api.running.engines import mapping_if_asked
 from aligntools.api.running.watching import LineWatch
@@ -19,8 +19,25 @@ from aligntools.ground.parallel import Pool
 from aligntools.ground.running import Run
 from aligntools.store.objects import Kept
 
+T = TypeVar("T")
 #: Names that a message shows; there may be ever more of them.
 SHOWN = 5
+
+
+class Answerable(Protocol):
+    """One sentence, or pair, that is answered before the next is read: its line, what is wrong with it, a blank one."""
+
+    @property
+    def line(self) -> int:
+        """1-based number of its first line."""
+
+    @property
+    def problem(self) -> str:
+        """Why its answer is blank, or nothing."""
+
+    @property
+    def blank(self) -> Any:
+        """What is answered in its place then."""
 
 
 class Part(NamedTuple):
@@ -35,7 +52,7 @@ class Part(NamedTuple):
     first: int
     number: int
     text: Any
-    request: Request | None = None
+    request: Answerable | None = None
 
     def place(self, sentence: int) -> str:
         """Return where a sentence of the part is, for messages."""
@@ -62,10 +79,6 @@ class Worked:
     places: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, Iterable[bytes]] = field(default_factory=dict)
     kinds: Mapping[Any, int] = field(default_factory=dict)
-
-
-#: What is made of a part by a model and a pool: a function of a module, or a `functools.partial` of one.
-Work: TypeAlias = Callable[[Any, Part, Pool], Worked]
 
 
 class Tally:
@@ -150,10 +163,12 @@ def parts_of(texts: Iterable[str], read: Callable[[str], Iterable[Any]]) -> Iter
 
 
 def map_parts(
-    work: Work, model: Any, parts: Iterable[Part], run: Run, pool: Pool, tally: Tally
-) -> Generator[Worked, None, None]:
+    work: Callable[[Any, Part, Pool], T], model: Any, parts: Iterable[Part], run: Run, pool: Pool, tally: Tally
+) -> Generator[T, None, None]:
     """Yield what is made of each part, in order; a request has its answer before the next is read.
 
+    work: Makes something of a model, a part and a pool: a function of a module, or a `functools.partial` of one. Where
+        it yields several things, workers and answers have a list of them.
     The caller keeps no other reference to a model that is large: workers have it then.
     """
     with mapping_if_asked(run, pool) as blocks:
@@ -166,25 +181,31 @@ def map_parts(
         yield from blocks.run("working", partial(_by_worker, work, kept), parts)
 
 
-def _by_worker(work: Work, model: Kept, part: Part, pool: Pool) -> Worked:
+def _by_worker(work: Callable[[Any, Part, Pool], T], model: Kept, part: Part, pool: Pool) -> T:
     """Do a part's job."""
-    return work(model.get(), part, pool)
+    found: T = work(model.get(), part, pool)
+    return _whole(found)
 
 
-def _answer(work: Work, model: Any, part: Part, pool: Pool, tally: Tally) -> Worked:
+def _whole(found: T) -> T:
+    """Return what was made, all of it."""
+    return cast(T, list(found)) if isinstance(found, Iterator) else found
+
+
+def _answer(work: Callable[[Any, Part, Pool], T], model: Any, part: Part, pool: Pool, tally: Tally) -> T:
     """Return the answer to a request, a blank one where it cannot be done."""
-    request: Request = part.request  # type: ignore[assignment]
+    request: Answerable = part.request  # type: ignore[assignment]
     place = f"{_shown(part.path)}:{request.line}"
     if request.problem:
         tally.blank(request.problem, place)
     try:
-        return work(model, part, pool)
+        return _whole(work(model, part, pool))
     except UsageProblem:
         raise
     except (AligntoolsError, MemoryError, ValueError) as error:
         why = error.message if isinstance(error, AligntoolsError) else str(error)
         tally.blank("failed", place, why or "out of memory")
-        return work(model, part._replace(text=request.blank), pool)
+        return _whole(work(model, part._replace(text=request.blank), pool))
 
 
 def write_parts(
