@@ -107,8 +107,8 @@ class AlignmentModel:
         header, arrays = read_model(path, KIND, verify)
         with fitting(path):
             settings = _settings(header)
-            source = hold_vocabulary(arrays, "source.blob", "source.starts")
-            target = hold_vocabulary(arrays, "target.blob", "target.starts")
+            source = hold_vocabulary(arrays, "source")
+            target = hold_vocabulary(arrays, "target")
             views = [
                 _view_model(about, _under(str(n), arrays), settings, source, target, pool)
                 for n, about in enumerate(header["members"])
@@ -167,8 +167,7 @@ def _subwords(
 ) -> SubwordMember:
     """Make what links pieces of its arrays."""
     merges, pieces = (
-        [hold_vocabulary(arrays, f"{side}.{kind}.blob", f"{side}.{kind}.starts") for side in ("source", "target")]
-        for kind in ("merges", "pieces")
+        [hold_vocabulary(arrays, f"{side}.{kind}") for side in ("source", "target")] for kind in ("merges", "pieces")
     )
     cut = []
     for found in merges:
@@ -260,9 +259,7 @@ def _view_model(
 ) -> LexicalModel:
     """Make one view's model of its arrays."""
     if about["view"]:
-        s_words, t_words = (
-            hold_vocabulary(arrays, f"{name}.blob", f"{name}.starts").words() for name in ("s_words", "t_words")
-        )
+        s_words, t_words = (hold_vocabulary(arrays, name).words() for name in ("s_words", "t_words"))
     else:
         s_words, t_words = source.words(), target.words()
     sizes = (len(source), len(target), len(s_words), len(t_words), len(arrays["table.ids"]))

@@ -1,11 +1,10 @@
 """A grammar of constituents on disk and at work."""
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 from unicodedata import normalize
 
 import numpy as np
@@ -18,23 +17,22 @@ from aligntools.constituents.lexicon import WordCounts
 from aligntools.constituents.settings import GrammarDecisions, TreeLists
 from aligntools.formats.annotation.brackets import Tree, clean
 from aligntools.formats.annotation.conll import column_place
-from aligntools.formats.models.modelfile import (
-    fitting,
-    hold,
-    hold_offsets,
-    hold_vocabulary,
-    read_model,
-    write_model,
-)
+from aligntools.formats.models.modelfile import Array, SavedModel, checked, hold, hold_offsets, hold_vocabulary, named
 from aligntools.ground.parallel import Pool, over
 from aligntools.words.normal_forms import NormalForm, form_of
 from aligntools.words.vocabulary import Vocabulary
 
-KIND = "pcfg"
 #: Symbols, and states of them, that a model may have.
 MOST_SYMBOLS, MOST_STATES = 100_000, 1_000_000
 #: Members that a product of grammars may have.
 MOST_MEMBERS = 100
+_STATES = Array("roots", ("states",), np.float64, 0, 1), Array("frequencies", ("states",), np.float64, 0)
+_WORDS = (
+    Array("counts", ("words",), np.float64, 0),
+    Array("pair_counts", ("pairs",), np.float64, 0),
+    Array("of_shapes", ("shapes", "states"), np.float64, 0, 1),
+    Array("of_states", ("states",), np.float64, 0, 1),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +54,7 @@ class ParsedTrees:
 
 
 @dataclass(frozen=True, eq=False)
-class ConstituentModel:
+class ConstituentModel(SavedModel):
     """A grammar with its words.
 
     frequencies (float64 [states]): How often each state occurs in training.
@@ -65,6 +63,7 @@ class ConstituentModel:
         weights.
     """
 
+    KIND = "pcfg"
     grammar: ConstituentGrammar
     frequencies: np.ndarray
     lexicon: WordCounts
@@ -241,8 +240,8 @@ class ConstituentModel:
             [Tree(tag or names[k], [], word) for word, tag, k in zip(words, tags, best, strict=True)],
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file."""
+    def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return the header and the arrays of the model's file; of further members those that differ."""
         arrays = self._arrays()
         first = dict(arrays)
         for number, member in enumerate(self.others, 1):
@@ -251,7 +250,7 @@ class ConstituentModel:
         header: dict[str, Any] = {"settings": self.settings, "paths": [list(path) for path in self.grammar.paths]}
         if self.others:
             header["members"] = len(self.members)
-        write_model(path, KIND, header, arrays, _model)
+        return header, arrays
 
     def _arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays of this member."""
@@ -262,82 +261,60 @@ class ConstituentModel:
         words = sorted(lexicon.words, key=lexicon.words.__getitem__)
         for name, values in (("tags", tags), ("labels", labels), ("shapes", shapes), ("words", words)):
             known: Vocabulary = Vocabulary.from_bytes([value.encode("utf-8", "surrogateescape") for value in values])
-            arrays |= {f"{name}.blob": known.blob, f"{name}.starts": known.starts}
+            arrays |= known.arrays(name)
         for name in ("substates", "binary", "binary_weights", "unary", "unary_weights", "roots"):
             arrays[name] = getattr(grammar, name)
-        arrays["frequencies"] = self.frequencies
-        for name in ("counts", "pairs", "pair_counts", "of_shapes", "of_states"):
-            arrays[f"words.{name}"] = getattr(lexicon, name)
-        return arrays
+        arrays |= {"frequencies": self.frequencies, "words.pairs": lexicon.pairs}
+        return arrays | {f"words.{name}": array for name, array in named(lexicon, _WORDS).items()}
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "ConstituentModel":
-        """Read a model file.
+    def from_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """Rebuild the model, members after the first from their own arrays and those that they share with it."""
+        count = header.get("members", 1)
+        if not isinstance(count, int) or not 1 <= count <= MOST_MEMBERS:
+            raise ValueError(f"{count} members")
+        members = []
+        for begin in (f"{number}." for number in range(count)):
+            own = {name.removeprefix(begin): values for name, values in arrays.items() if name.startswith(begin)}
+            members.append(cls._member(header, arrays | own))
+        if not all(members[0].grammar.same_rules(other.grammar) for other in members[1:]):
+            raise ValueError("members with other rules")
+        return replace(members[0], others=tuple(members[1:]))
 
-        Raises ModelError when it is not one, or its parts do not fit together.
-        """
-        header, arrays = read_model(path, KIND, verify)
-        with fitting(path):
-            return _model(header, arrays)
-
-
-def _model(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> ConstituentModel:
-    """Return what a file holds."""
-    count = header.get("members", 1)
-    if not isinstance(count, int) or not 1 <= count <= MOST_MEMBERS:
-        raise ValueError(f"{count} members")
-    own, *others = (_member(header, _of_member(arrays, number)) for number in range(count))
-    if not all(own.grammar.same_rules(other.grammar) for other in others):
-        raise ValueError("members with other rules")
-    return replace(own, others=tuple(others))
-
-
-def _of_member(arrays: dict[str, np.ndarray], number: int) -> dict[str, np.ndarray]:
-    """Return the arrays of a member: its own, and those of the first that it shares."""
-    begin = f"{number}."
-    return arrays | {name.removeprefix(begin): values for name, values in arrays.items() if name.startswith(begin)}
-
-
-def _member(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> ConstituentModel:
-    """Return what the arrays of a member hold."""
-    names = {name: _names(arrays, name) for name in ("tags", "labels", "shapes", "words")}
-    settings, symbols = header["settings"], (*names["tags"], *names["labels"])
-    if not names["tags"] or len(symbols) > MOST_SYMBOLS or not isinstance(settings, dict):
-        raise ValueError(f"{len(symbols)} symbols")
-    column_place(settings.get("column", "upos"))
-    substates = hold(arrays, "substates", (len(symbols),), np.int32, 1, 1 << 10)
-    grammar = _grammar(header, arrays, symbols, len(names["tags"]), substates)
-    states = hold(arrays, "frequencies", (grammar.n_states,), np.float64, 0)
-    lexicon = _lexicon(arrays, names["words"], names["shapes"], grammar)
-    return ConstituentModel(grammar, states, lexicon, settings)
+    @classmethod
+    def _member(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        names = {name: _names(arrays, name) for name in ("tags", "labels", "shapes", "words")}
+        settings, symbols, n_tags = header["settings"], (*names["tags"], *names["labels"]), len(names["tags"])
+        if not n_tags or len(symbols) > MOST_SYMBOLS or not isinstance(settings, dict):
+            raise ValueError(f"{len(symbols)} symbols")
+        column_place(settings.get("column", "upos"))
+        substates = hold(arrays, "substates", (len(symbols),), np.int32, 1, 1 << 10)
+        states = int(substates.sum())
+        if states > MOST_STATES:
+            raise ValueError(f"{states} states")
+        rules: list[np.ndarray] = []
+        for name, width in (("binary", 3), ("unary", 2)):
+            found = hold(arrays, name, (len(arrays[name]), width), np.int32, 0, len(symbols) - 1)
+            keys = found[:, [1, 2, 0] if width == 3 else [1, 0]].tolist()
+            if any(a >= b for a, b in pairwise(keys)) or (found[:, 0] < n_tags).any():
+                raise ValueError(f"{name} rules are not in order")
+            size = int(substates[found].astype(np.int64).prod(1).sum())
+            rules += [found, hold(arrays, f"{name}_weights", (size,), np.float64, 0, 1)]
+        roots, frequencies = checked(arrays, _STATES, {"states": states})
+        paths = header["paths"]
+        if len(paths) != len(rules[2]) or not all(isinstance(name, str) for path in paths for name in path):
+            raise ValueError("paths")
+        between = tuple(tuple(map(clean, path)) for path in paths)
+        binary, binary_weights, unary, unary_weights = rules
+        grammar = ConstituentGrammar(
+            symbols, n_tags, substates, binary, binary_weights, unary, unary_weights, roots, between
+        )
+        return cls(grammar, frequencies, _lexicon(arrays, names["words"], names["shapes"], grammar), settings)
 
 
 def _names(arrays: dict[str, np.ndarray], name: str) -> list[str]:
-    known = hold_vocabulary(arrays, f"{name}.blob", f"{name}.starts", text=False)
+    known = hold_vocabulary(arrays, name, text=False)
     return [clean(value.decode("utf-8", "surrogateescape")) for value in known.encoded()][1:]
-
-
-def _grammar(
-    header: dict[str, Any], arrays: dict[str, np.ndarray], symbols: tuple[str, ...], n_tags: int, substates: np.ndarray
-) -> ConstituentGrammar:
-    states = int(substates.sum())
-    if states > MOST_STATES:
-        raise ValueError(f"{states} states")
-    rules: list[np.ndarray] = []
-    for name, width in (("binary", 3), ("unary", 2)):
-        found = hold(arrays, name, (len(arrays[name]), width), np.int32, 0, len(symbols) - 1)
-        keys = found[:, [1, 2, 0] if width == 3 else [1, 0]].tolist()
-        if any(a >= b for a, b in pairwise(keys)) or (found[:, 0] < n_tags).any():
-            raise ValueError(f"{name} rules are not in order")
-        size = int(substates[found].astype(np.int64).prod(1).sum())
-        rules += [found, hold(arrays, f"{name}_weights", (size,), np.float64, 0, 1)]
-    roots = hold(arrays, "roots", (states,), np.float64, 0, 1)
-    paths = header["paths"]
-    if len(paths) != len(rules[2]) or not all(isinstance(name, str) for path in paths for name in path):
-        raise ValueError("paths")
-    binary, binary_weights, unary, unary_weights = rules
-    between = tuple(tuple(map(clean, path)) for path in paths)
-    return ConstituentGrammar(symbols, n_tags, substates, binary, binary_weights, unary, unary_weights, roots, between)
 
 
 def _lexicon(
@@ -351,15 +328,8 @@ def _lexicon(
     if pairs[:, 0].max() >= n or pairs[:, 1].max() >= grammar.n_tags:
         raise ValueError("pairs of words and tags")
     at = np.append(0, np.cumsum(grammar.substates[pairs[:, 1]].astype(np.int64)))
-    arrays = arrays | {"at": at}
-    hold_offsets(arrays, "at", len(pairs), int(at[-1]), 1)
-    return WordCounts(
-        {word: k for k, word in enumerate(words)},
-        hold(arrays, "words.counts", (n,), np.float64, 0),
-        pairs,
-        at,
-        hold(arrays, "words.pair_counts", (int(at[-1]),), np.float64, 0),
-        {name: k for k, name in enumerate(["", *shapes])},
-        hold(arrays, "words.of_shapes", (len(shapes) + 1, states), np.float64, 0, 1),
-        hold(arrays, "words.of_states", (states,), np.float64, 0, 1),
-    )
+    hold_offsets({"at": at}, "at", len(pairs), int(at[-1]), 1)
+    sizes = {"words": n, "pairs": int(at[-1]), "shapes": len(shapes) + 1, "states": states}
+    counts, *others = checked(arrays, _WORDS, sizes, "words.")
+    numbers, of_shapes = ({name: k for k, name in enumerate(names)} for names in (words, ["", *shapes]))
+    return WordCounts(numbers, counts, pairs, at, others[0], of_shapes, *others[1:])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.models.modelfile import hold, hold_vocabulary
+from aligntools.formats.models.modelfile import Array, checked, hold, hold_vocabulary
 from aligntools.parsing import kernels_labels as kernels
 from aligntools.parsing.features.space import EncodedSentences, compile_templates
 from aligntools.words.vocabulary import Vocabulary
@@ -74,6 +74,9 @@ class Shares:
     def whole(cls, labels: np.ndarray) -> "Shares":
         """Return that each edge has the one label, from 0, that is given."""
         return cls(np.arange(len(labels) + 1), np.asarray(labels, np.int32), np.ones(len(labels), np.float32))
+
+
+_ARRAYS = Array("places", ("places",), np.int64, 0, "features"), Array("weights", ("places", "labels"), np.float32)
 
 
 @dataclass
@@ -191,26 +194,20 @@ class Labeler:
         names = [word.encode() for word in self.labels.words()[1:]]
         return [names[k] for k in found.tolist()]
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return arrays for a model file: the rows that are not all 0."""
+    def arrays(self, name: str) -> dict[str, np.ndarray]:
+        """Return arrays for a model file, by names that begin with this one: the rows that are not all 0."""
         places = np.flatnonzero(self.weights.any(axis=1))
-        return {
-            "blob": self.labels.blob,
-            "starts": self.labels.starts,
-            "places": places,
-            "weights": self.weights[places],
-            "bits": np.array([self.bits], np.int64),
-        }
+        own = {"places": places, "weights": self.weights[places], "bits": np.array([self.bits], np.int64)}
+        return self.labels.arrays(name) | {f"{name}.{key}": array for key, array in own.items()}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray], templates: tuple[str, ...] = TEMPLATES) -> "Labeler":
+    def from_arrays(cls, arrays: dict[str, np.ndarray], name: str, templates: tuple[str, ...]) -> "Labeler":
         """Take the arrays of a model file; ValueError or KeyError where they do not fit together."""
-        labels = hold_vocabulary(arrays, "blob", "starts")
+        labels = hold_vocabulary(arrays, name)
         if len(labels) < 2:
             raise ValueError("no labels")
-        bits = int(hold(arrays, "bits", (1,), np.int64, 1, 24)[0])
-        places = hold(arrays, "places", (len(arrays["places"]),), np.int64, 0, (1 << bits) - 1)
-        values = hold(arrays, "weights", (len(places), len(labels) - 1), np.float32)
-        weights = np.zeros((1 << bits, len(labels) - 1), np.float32)
+        bits = 1 << int(hold(arrays, f"{name}.bits", (1,), np.int64, 1, 24)[0])
+        places, values = checked(arrays, _ARRAYS, {"features": bits, "labels": len(labels) - 1}, f"{name}.")
+        weights = np.zeros((bits, len(labels) - 1), np.float32)
         weights[places] = values
         return cls(labels, weights, templates)

@@ -4,7 +4,7 @@ import os
 
 from aligntools.formats.models.modelfile import model_kind
 from aligntools.parsing.parser import ParserModel
-from aligntools.parsing.unsupervised.model import KIND, ValenceModel
+from aligntools.parsing.unsupervised.model import ValenceModel
 
 
 def load(path: str | os.PathLike[str], verify: bool = True) -> ParserModel | ValenceModel:
@@ -12,4 +12,4 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> ParserModel | Val
 
     Raises ModelError when it is not one, or its parts do not fit together.
     """
-    return (ValenceModel if model_kind(path) == KIND else ParserModel).load(path, verify)
+    return (ValenceModel if model_kind(path) == ValenceModel.KIND else ParserModel).load(path, verify)

@@ -1,16 +1,15 @@
 """A parser as a whole: vocabularies, feature space, weights and labels, on disk and at work."""
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.formats.annotation.conll import column_place
-from aligntools.formats.models.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
+from aligntools.formats.models.modelfile import Array, SavedModel, checked, hold_vocabulary
 from aligntools.ground.declaring import modern, range_of
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.space import FIRST_LAYERS, EncodedSentences, FeatureSpace, layers_of
@@ -20,9 +19,10 @@ from aligntools.parsing.settings import LONGEST, MAPS, LearningSettings, Transfe
 from aligntools.parsing.trees import inference
 from aligntools.words.normal_forms import NormalForm, form_of
 
-KIND = "parser"
 #: Edges that are scored at a time.
 CHUNK = 1_000_000
+_VOCABULARIES = "words", "tags", "prefixes"
+_ARRAYS = Array("places", ("weights",), np.int32, 0, "features"), Array("weights", ("weights",), np.float32)
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class DependencyParses:
 
 
 @dataclass(frozen=True)
-class ParserModel:
+class ParserModel(SavedModel):
     """An edge-factored log-linear model over trees; nothing in it changes.
 
     weights (float64 [space.size]): With no more digits than a float32 has, so that a saved model is the same model.
@@ -48,6 +48,7 @@ class ParserModel:
     settings: What it was trained with, for information; JSON.
     """
 
+    KIND = "parser"
     vocabularies: Vocabularies
     space: FeatureSpace
     weights: np.ndarray
@@ -105,8 +106,8 @@ class ParserModel:
             heads[offsets[begin] : offsets[end]], best[begin:end] = found, scores
         return DependencyParses(heads, best, flat)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file: the weights that are not 0, as float32."""
+    def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return the header and the arrays of the model's file: the weights that are not 0, as float32."""
         header = {
             "trees": asdict(self.constraints),
             "settings": self.settings,
@@ -115,70 +116,45 @@ class ParserModel:
             "bins": list(self.space.bins),
             "labels": self.labeler is not None,
         }
-        classes = self.vocabularies.classes
-        if classes is not None:
-            header["classes"] = True
         places = np.flatnonzero(self.weights).astype(np.int32)
         arrays = {"places": places, "weights": self.weights[places].astype(np.float32)}
-        for name in ("words", "tags", "prefixes"):
-            part = getattr(self.vocabularies, name)
-            arrays[f"{name}.blob"], arrays[f"{name}.starts"] = part.blob, part.starts
-        if classes is not None:
-            arrays |= classes.arrays("classes")
+        for name in _VOCABULARIES:
+            arrays |= getattr(self.vocabularies, name).arrays(name)
+        if self.vocabularies.classes is not None:
+            header["classes"] = True
+            arrays |= self.vocabularies.classes.arrays("classes")
         if self.labeler is not None:
             if self.labeler.templates != TEMPLATES:
                 header["label_templates"] = list(self.labeler.templates)
-            arrays |= {f"labeler.{name}": a for name, a in self.labeler.arrays().items()}
-        write_model(path, KIND, header, arrays, _checked)
+            arrays |= self.labeler.arrays("labeler")
+        return header, arrays
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "ParserModel":
-        """Read a model file.
-
-        Raises ModelError when it is not one, or its parts do not fit together.
-        """
-        header, arrays = read_model(path, KIND, verify)
-        with fitting(path):
-            return cls(*_checked(header, arrays))
-
-
-def _checked(
-    header: dict[str, Any], arrays: dict[str, np.ndarray]
-) -> tuple[Vocabularies, FeatureSpace, np.ndarray, TreeConstraints, dict[str, Any], Labeler | None]:
-    """Return the parts of a model of those of a file, held against what kernels trust; ValueError names a misfit.
-
-    Templates and bins read as such, every weight has its own place among those that the templates have, and all are
-    finite.
-    """
-    if any(bits not in range_of(LearningSettings, "bits") for bits in header["bits"]):
-        raise ValueError("bits")
-    space = FeatureSpace(header["templates"], header["bits"], header["bins"])
-    names = ("words", "tags", "prefixes")
-    classes = WordLookup.from_arrays(arrays, "classes") if header.get("classes") else None
-    templates = tuple(header.get("label_templates", TEMPLATES))
-    if classes is None and layers_of((*space.templates, *templates)) > FIRST_LAYERS:
-        raise ValueError("templates of classes, and no classes")
-    words, tags, prefixes = (hold_vocabulary(arrays, f"{n}.blob", f"{n}.starts", text=False) for n in names)
-    vocabularies = Vocabularies(words, tags, prefixes, classes)
-    size = (len(arrays["places"]),)
-    places = hold(arrays, "places", size, np.int32, 0, space.size - 1)
-    if np.any(places[1:] <= places[:-1]):
-        raise ValueError("two weights for one place")
-    weights = np.zeros(space.size)
-    weights[places] = hold(arrays, "weights", size, np.float32)
-    labeler = None
-    if header["labels"]:
-        own = {k.removeprefix("labeler."): a for k, a in arrays.items() if k.startswith("labeler.")}
-        if not templates:
+    def from_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """Rebuild the model: templates and bins read as such, each weight has a place of its own, all are finite."""
+        if any(bits not in range_of(LearningSettings, "bits") for bits in header["bits"]):
+            raise ValueError("bits")
+        space = FeatureSpace(header["templates"], header["bits"], header["bins"])
+        classes = WordLookup.from_arrays(arrays, "classes") if header.get("classes") else None
+        templates = tuple(header.get("label_templates", TEMPLATES))
+        if classes is None and layers_of((*space.templates, *templates)) > FIRST_LAYERS:
+            raise ValueError("templates of classes, and no classes")
+        words, tags, prefixes = (hold_vocabulary(arrays, name, text=False) for name in _VOCABULARIES)
+        places, values = checked(arrays, _ARRAYS, {"features": space.size})
+        if np.any(places[1:] <= places[:-1]):
+            raise ValueError("two weights for one place")
+        weights = np.zeros(space.size)
+        weights[places] = values
+        if header["labels"] and not templates:
             raise ValueError("label_templates")
-        labeler = Labeler.from_arrays(own, templates)
-    constraints, settings = TreeConstraints(**header["trees"]), modern(TransferSettings, dict(header["settings"]))
-    if not isinstance(settings, dict) or not all(isinstance(given, bool) for given in asdict(constraints).values()):
-        raise ValueError("settings")
-    column_place(settings.get("column", "upos"))
-    if settings.get("map", "none") not in MAPS:
-        raise ValueError("map")
-    return vocabularies, space, weights, constraints, settings, labeler
+        labeler = Labeler.from_arrays(arrays, "labeler", templates) if header["labels"] else None
+        constraints, settings = TreeConstraints(**header["trees"]), modern(TransferSettings, dict(header["settings"]))
+        if not isinstance(settings, dict) or not all(isinstance(given, bool) for given in asdict(constraints).values()):
+            raise ValueError("settings")
+        column_place(settings.get("column", "upos"))
+        if settings.get("map", "none") not in MAPS:
+            raise ValueError("map")
+        return cls(Vocabularies(words, tags, prefixes, classes), space, weights, constraints, settings, labeler)
 
 
 def _runs(sentences: EncodedSentences, skip: np.ndarray) -> Iterator[tuple[int, int]]:

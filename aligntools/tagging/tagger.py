@@ -1,18 +1,17 @@
 """A tagger as a whole: vocabulary, candidates, models and unknown words, on disk and in memory."""
 
-import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise, repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 
 from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.formats.annotation.conll import column_place
-from aligntools.formats.models.modelfile import fitting, hold, hold_offsets, read_model, write_model
+from aligntools.formats.models.modelfile import Array, SavedModel, checked, hold, hold_offsets, named
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.decoding import CandidateChain, TagCandidates, tag_posteriors
@@ -23,16 +22,32 @@ from aligntools.tagging.settings import DECODERS
 from aligntools.tagging.state_splits import Splitter
 from aligntools.words.normal_forms import NormalForm, form_of
 
-if TYPE_CHECKING:
-    pass
-
-KIND = "tagger"
 #: A word's tags with less than this share of the probability of its likeliest tag are not candidates.
 THRESHOLD = 1e-3
 #: Largest number of unknown words that are remembered between calls.
 REMEMBER = 1 << 17
 #: Bytes of unknown words that are remembered: they may be long.
 HELD = 1 << 26
+_ARRAYS = (
+    Array("candidates.groups", ("candidates",), np.int32, 0, "groups"),
+    Array("candidates.ptr", ("words",), low=1, cuts="candidates"),
+    Array("classes.parents", ("classes",), np.int64, 0, "classes"),
+    Array("unknown.weights", ("rows", "tags"), np.float32),
+    Array("unknown.states", ("states",), np.int32, 0, "tags"),
+    Array("unknown.ptr", ("words",), cuts="states"),
+    Array("unknown.shares", ("states",), np.float32, 0),
+)
+_CHAIN = (
+    Array("start", ("states",), np.float64, 0),
+    Array("first", ("groups",), low=1, cuts="states"),
+    Array("transitions", ("states", "states"), np.float64, 0),
+    Array("stop", ("states",), np.float64, 0),
+)
+_MEMBER = (
+    Array("prior", ("states",), np.float64, np.finfo(np.float64).tiny),
+    Array("shares", ("classes", "states"), np.float32, 0),
+)
+_WORDS = Array("words.factors", ("words",), np.float64, 0)
 
 
 @dataclass(frozen=True)
@@ -75,7 +90,7 @@ def rounded(values: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class TaggerModel:
+class TaggerModel(SavedModel):
     """What training gives and ``tag -m`` takes; nothing in it changes.
 
     words: Known words, distinct.
@@ -87,6 +102,7 @@ class TaggerModel:
         of an older version.
     """
 
+    KIND = "tagger"
     tags: list[str]
     words: list[bytes]
     candidates: TagCandidates
@@ -263,8 +279,8 @@ class TaggerModel:
         known = set(self.words)
         return np.fromiter((w in known for w in words), bool, len(words))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file."""
+    def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return the header and the arrays of the model's file."""
         header = {
             "tags": self.tags,
             "anonymous": self.anonymous,
@@ -273,38 +289,66 @@ class TaggerModel:
             "levels": self.classes.levels,
             "settings": self.settings,
         }
-        arrays = {
-            "candidates.ptr": self.candidates.ptr,
-            "candidates.groups": self.candidates.groups,
-            "classes.parents": self.classes.parents,
-            "unknown.weights": self.unknown.weights,
-            "unknown.ptr": self.unknown.ptr,
-            "unknown.states": self.unknown.states,
-            "unknown.shares": self.unknown.shares,
-        }
+        arrays = named(self, _ARRAYS)
         if self.unknown.classes is not None:
             header["word_classes"] = True
             arrays |= self.unknown.classes.arrays("word_classes")
-        encoded = [name.encode("utf-8", "surrogateescape") for name in self.unknown.features]
-        signatures = [name.encode("utf-8", "surrogateescape") for name in self.classes.numbers]
         if self.factors is not None:
             arrays["words.factors"] = self.factors
-        for name, words in (("words", self.words), ("features", encoded), ("signatures", signatures)):
-            arrays[f"{name}.blob"], arrays[f"{name}.ends"] = _pack(words)
+        texts = {
+            "words": self.words,
+            "features": _bytes(self.unknown.features),
+            "signatures": _bytes(self.classes.numbers),
+        }
+        for name, words in texts.items():
+            arrays[f"{name}.blob"] = np.frombuffer(b"".join(words), np.uint8)
+            arrays[f"{name}.ends"] = np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), dtype=np.int64)
         for n, m in enumerate(self.all_members):
-            arrays |= {f"{n}.{name}": getattr(m.chain, name) for name in _CHAIN}
-            arrays |= {f"{n}.values": m.chain.values.astype(np.float32), f"{n}.prior": m.prior, f"{n}.shares": m.shares}
-        write_model(path, KIND, header, arrays, _assemble)
+            own = named(m.chain, _CHAIN) | named(m, _MEMBER) | {"values": m.chain.values.astype(np.float32)}
+            arrays |= {f"{n}.{name}": array for name, array in own.items()}
+        return header, arrays
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "TaggerModel":
-        """Read a model file.
+    def from_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """Rebuild the model.
 
-        Raises ModelError when it is not one, or its parts do not fit together.
+        Every word has candidates, every tag states; tags, states and classes are numbered within what there is; nothing
+        is negative, and no state has the probability 0.
         """
-        header, arrays = read_model(path, KIND, verify)
-        with fitting(path):
-            return _assemble(header, arrays)
+        tags, anonymous, settings = header["tags"], header["anonymous"], header["settings"]
+        words, n_tags = _unpack(arrays, "words"), len(tags)
+        odd = any(not isinstance(tag, str) or not tag or set(tag) & set("\t\n") for tag in tags)
+        if not tags or odd or header["members"] < 1:
+            raise ValueError("no tags")
+        if not isinstance(settings, dict) or not isinstance(anonymous, bool):
+            raise ValueError("settings")
+        column_place(settings.get("column", "upos"))
+        if "splits" in settings:
+            Splitter.of(settings["splits"])
+        signatures, features = ([_text(s) for s in _unpack(arrays, name)] for name in ("signatures", "features"))
+        sizes = {"words": len(words), "tags": n_tags, "groups": 1 if anonymous else n_tags}
+        sizes |= {"rows": len(features) + len(RELATIONS) * n_tags}
+        groups, ptr, parents, *found = checked(arrays, _ARRAYS, sizes)
+        if len(signatures) != len(parents) - 1:
+            raise ValueError("signatures and classes differ in number")
+        candidates, weights, states, of_words, shares = TagCandidates(ptr, groups), *found
+        classes = FormClasses(
+            {s: n + 1 for n, s in enumerate(signatures)}, parents, [tuple(x) for x in header["levels"]]
+        )
+        known, numbers = {text_of(w): n for n, w in enumerate(words)}, {f: n for n, f in enumerate(features)}
+        word_classes = WordLookup.from_arrays(arrays, "word_classes") if header.get("word_classes") else None
+        unknown = UnknownWords(numbers, weights, known, of_words, states, shares, word_classes)
+        own = sizes | {"classes": len(parents)}
+        all_ = [_member(n, arrays, candidates, own) for n in range(header["members"] + bool(header["coarse"]))]
+        if anonymous and len(all_) != 1:
+            raise ValueError("more than one model of anonymous states")
+        if anonymous and len(all_[0].prior) != n_tags:
+            raise ValueError("a state has no tag")
+        coarse = all_.pop(0) if header["coarse"] else None
+        if coarse and len(coarse.prior) != sizes["groups"]:
+            raise ValueError("the coarse model has not one state for each tag")
+        factors = checked(arrays, [_WORDS], sizes)[0] if "words.factors" in arrays else None
+        return cls(tags, words, candidates, all_, coarse, unknown, classes, anonymous, settings, factors)
 
 
 class _Memory:
@@ -332,14 +376,12 @@ class _Memory:
         self.held += sum(map(len, words))
 
 
-_CHAIN = ("first", "start", "transitions", "stop")
+def _bytes(names: Iterable[str]) -> list[bytes]:
+    return [name.encode("utf-8", "surrogateescape") for name in names]
 
 
-def _pack(words: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    return (
-        np.frombuffer(b"".join(words), np.uint8),
-        np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), dtype=np.int64),
-    )
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")
 
 
 def _unpack(arrays: dict[str, np.ndarray], name: str) -> list[bytes]:
@@ -355,65 +397,9 @@ def _unpack(arrays: dict[str, np.ndarray], name: str) -> list[bytes]:
     return words
 
 
-def _assemble(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> "TaggerModel":
-    """Make a tagger of the parts of a file, held against what kernels trust; ValueError names the first misfit.
-
-    Every word has candidates, every tag states; tags, states and classes are numbered within what there is; nothing
-    is negative, and no state has the probability 0.
-    """
-    tags, anonymous, levels = header["tags"], header["anonymous"], header["levels"]
-    words, n_tags = _unpack(arrays, "words"), len(header["tags"])
-    if not tags or any(not isinstance(t, str) or not t or set(t) & set("\t\n") for t in tags) or header["members"] < 1:
-        raise ValueError("no tags")
-    if not isinstance(header["settings"], dict) or not isinstance(anonymous, bool):
-        raise ValueError("settings")
-    column_place(header["settings"].get("column", "upos"))
-    if "splits" in header["settings"]:
-        Splitter.of(header["settings"]["splits"])
-    n_groups = 1 if anonymous else n_tags
-    groups = hold(arrays, "candidates.groups", (len(arrays["candidates.groups"]),), np.int32, 0, n_groups - 1)
-    ptr = hold_offsets(arrays, "candidates.ptr", len(words), len(groups), least=1)
-    candidates = TagCandidates(ptr, groups)
-    parents = arrays["classes.parents"]
-    hold(arrays, "classes.parents", (len(parents),), np.int64, 0, len(parents) - 1)
-    signatures = [s.decode("utf-8", "surrogateescape") for s in _unpack(arrays, "signatures")]
-    if len(signatures) != len(parents) - 1:
-        raise ValueError("signatures and classes differ in number")
-    classes = FormClasses({s: n + 1 for n, s in enumerate(signatures)}, parents, [tuple(x) for x in levels])
-    features = [s.decode("utf-8", "surrogateescape") for s in _unpack(arrays, "features")]
-    rows = len(features) + len(RELATIONS) * n_tags
-    weights = hold(arrays, "unknown.weights", (rows, n_tags), np.float32)
-    states = hold(arrays, "unknown.states", (len(arrays["unknown.states"]),), np.int32, 0, n_tags - 1)
-    ptr = hold_offsets(arrays, "unknown.ptr", len(words), len(states))
-    shares = hold(arrays, "unknown.shares", (len(states),), np.float32, 0)
-    known = {text_of(w): n for n, w in enumerate(words)}
-    word_classes = WordLookup.from_arrays(arrays, "word_classes") if header.get("word_classes") else None
-    unknown = UnknownWords({f: n for n, f in enumerate(features)}, weights, known, ptr, states, shares, word_classes)
-    all_ = [
-        _member(n, arrays, candidates, n_groups, len(parents), n_tags if anonymous else None)
-        for n in range(header["members"] + bool(header["coarse"]))
-    ]
-    if anonymous and len(all_) != 1:
-        raise ValueError("more than one model of anonymous states")
-    coarse = all_.pop(0) if header["coarse"] else None
-    if coarse and len(coarse.prior) != n_groups:
-        raise ValueError("the coarse model has not one state for each tag")
-    factors = hold(arrays, "words.factors", (len(words),), np.float64, 0) if "words.factors" in arrays else None
-    return TaggerModel(tags, words, candidates, all_, coarse, unknown, classes, anonymous, header["settings"], factors)
-
-
-def _member(
-    n: int, arrays: dict[str, np.ndarray], candidates: TagCandidates, n_groups: int, n_nodes: int, n_states: int | None
-) -> "TaggerMember":
-    size = len(arrays[f"{n}.start"])
-    first = hold_offsets(arrays, f"{n}.first", n_groups, size, least=1)
-    if n_states not in (None, size):
-        raise ValueError("a state has no tag")
-    start = hold(arrays, f"{n}.start", (size,), np.float64, 0)
-    stop = hold(arrays, f"{n}.stop", (size,), np.float64, 0)
-    transitions = hold(arrays, f"{n}.transitions", (size, size), np.float64, 0)
-    prior = hold(arrays, f"{n}.prior", (size,), np.float64, np.finfo(np.float64).tiny)
-    shares = hold(arrays, f"{n}.shares", (n_nodes, size), np.float32, 0)
+def _member(n: int, arrays: dict[str, np.ndarray], candidates: TagCandidates, sizes: dict[str, int]) -> TaggerMember:
+    start, first, transitions, stop = checked(arrays, _CHAIN, sizes, f"{n}.")
+    prior, shares = checked(arrays, _MEMBER, sizes | {"states": len(start)}, f"{n}.")
     places = int(np.diff(first)[candidates.groups].sum())
     values = hold(arrays, f"{n}.values", (places,), np.float32, 0).astype(np.float64)
     return TaggerMember(CandidateChain(first, start, transitions, stop, values), prior, shares)

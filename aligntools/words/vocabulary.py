@@ -66,6 +66,10 @@ class Vocabulary:
             raise ValueError("these arrays are not a vocabulary")
         return cls(blob, starts)
 
+    def arrays(self, name: str) -> dict[str, np.ndarray]:
+        """Return its arrays for a model file, by names that begin with this one."""
+        return {f"{name}.blob": self.blob, f"{name}.starts": self.starts}
+
     def __len__(self) -> int:
         return len(self.starts) - 1
 

@@ -13,7 +13,7 @@ from aligntools.constituents.neural.charts import best_tree, expectations
 from aligntools.constituents.neural.encoder import encode
 from aligntools.constituents.neural.layers import KEPT, KEPT_SQUARES, LEAST, LONGEST, RATE, Adam
 from aligntools.constituents.neural.learning import STEP, batches, climb, learn
-from aligntools.constituents.neural.model import KIND, NeuralGrammar, is_mark, terminal
+from aligntools.constituents.neural.model import NeuralGrammar, is_mark, terminal
 from aligntools.constituents.neural.network import Sizes, heads, scores_of_symbols
 from aligntools.constituents.neural.training import train
 from aligntools.constituents.settings import GrammarDecisions
@@ -206,7 +206,7 @@ def test_a_model_comes_back(tmp_path, estimator):
     np.testing.assert_array_equal(first.scores, second.scores)
     with Pool(2) as pool:
         assert list(map(str, again.parse(WORDS, TAGS, pool=pool).trees)) == list(map(str, first.trees))
-    header, arrays = read_model(tmp_path / "m", KIND)
+    header, arrays = read_model(tmp_path / "m", NeuralGrammar.KIND)
     for change, more in (
         ({}, {"root": arrays["root"] * np.float32(np.inf)}),
         ({}, {"symbols": arrays["symbols"][:2].copy()}),
@@ -216,7 +216,7 @@ def test_a_model_comes_back(tmp_path, estimator):
         ({"settings": header["settings"] | {"column": "x"}}, {}),
         ({"settings": 3}, {}),
     ):
-        write_model(tmp_path / "bad", KIND, header | change, arrays | more)
+        write_model(tmp_path / "bad", NeuralGrammar.KIND, header | change, arrays | more)
         with pytest.raises(ModelError):
             NeuralGrammar.load(tmp_path / "bad")
 

@@ -13,7 +13,7 @@ from aligntools.tagging.chains.chain import Chain
 from aligntools.tagging.induced import from_chain
 from aligntools.tagging.settings import TaggerSettings
 from aligntools.tagging.supervised.training import train_supervised
-from aligntools.tagging.tagger import KIND, TaggerModel
+from aligntools.tagging.tagger import TaggerModel
 from tests import naive_tagging as naive
 
 TEXT = """the/D dog/N barks/V ./P
@@ -190,9 +190,9 @@ def put(place, value):
 )
 def test_damaged_models_are_refused(tmp_path, split, harm):
     split.save(tmp_path / "m")
-    header, arrays = read_model(tmp_path / "m", KIND)
+    header, arrays = read_model(tmp_path / "m", TaggerModel.KIND)
     harm(header, arrays)
-    write_model(tmp_path / "m", KIND, header, arrays)
+    write_model(tmp_path / "m", TaggerModel.KIND, header, arrays)
     with pytest.raises(ModelError, match="is damaged"):
         TaggerModel.load(tmp_path / "m")
 

@@ -54,10 +54,10 @@ class InducedConstituentParser(ConstituentParser):
     @classmethod
     def _of_file(cls, path: "PathLike", verify: bool) -> "InducedConstituentParser":
         from aligntools.constituents.inducing.model import InducedGrammar
-        from aligntools.constituents.neural.model import KIND, NeuralGrammar
+        from aligntools.constituents.neural.model import NeuralGrammar
         from aligntools.formats.models.modelfile import model_kind
 
-        kind = NeuralGrammar if model_kind(path) == KIND else InducedGrammar
+        kind = NeuralGrammar if model_kind(path) == NeuralGrammar.KIND else InducedGrammar
         return cls(kind.load(path, verify))  # type: ignore[arg-type]
 
     def turned(self, text: "Parsed") -> int:

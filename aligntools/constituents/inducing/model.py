@@ -1,11 +1,10 @@
 """A grammar that was learned from tags alone, on disk and at work."""
 
-import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,14 +14,17 @@ from aligntools.constituents.model import ParsedTrees
 from aligntools.constituents.settings import GrammarDecisions
 from aligntools.formats.annotation.brackets import Tree
 from aligntools.formats.annotation.conll import column_place
-from aligntools.formats.models.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
+from aligntools.formats.models.modelfile import Array, SavedModel, checked, hold_vocabulary, named
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary
 
-KIND = "induced-pcfg"
 #: Symbols and tags that a model may have.
 MOST = 1000
+_ARRAYS = (
+    Array("roots", ("symbols",), np.float64, 0, 1),
+    Array("rules", ("symbols", "both", "both"), np.float64, 0, 1),
+)
 #: Tags of punctuation: the Penn Treebank's, STTS's, universal ones; and those of CESS, an F and small letters.
 _MARKS = frozenset([",", ".", ":", "''", "``", "(", ")", "-LRB-", "-RRB-", "$,", "$.", "$(", "PUNCT"])
 _OF_CESS = re.compile(r"F[a-z]{1,2}")
@@ -34,7 +36,7 @@ def is_punctuation(tag: str) -> bool:
 
 
 @dataclass(frozen=True)
-class InducedGrammar:
+class InducedGrammar(SavedModel):
     """Rules between symbols without names, and tags.
 
     vocabulary: Of tags.
@@ -42,6 +44,7 @@ class InducedGrammar:
     settings: What it was trained with; JSON.
     """
 
+    KIND = "induced-pcfg"
     vocabulary: Vocabulary
     rules: DenseRules
     settings: dict[str, Any] = field(default_factory=dict)
@@ -115,36 +118,18 @@ class InducedGrammar:
         left = np.concatenate([known.rules, known.rules[:, k:].mean(1, keepdims=True)], 1)
         return DenseRules(known.roots, np.concatenate([left, left[:, :, k:].mean(2, keepdims=True)], 2))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file."""
-        arrays = {
-            "tags.blob": self.vocabulary.blob,
-            "tags.starts": self.vocabulary.starts,
-            "roots": self.rules.roots,
-            "rules": self.rules.rules,
-        }
-        write_model(path, KIND, {"settings": self.settings}, arrays, self._of_parts)
+    def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return the header and the arrays of the model's file."""
+        return {"settings": self.settings}, self.vocabulary.arrays("tags") | named(self.rules, _ARRAYS)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "InducedGrammar":
-        """Read a model file.
-
-        Raises ModelError when it is not one, or its parts do not fit together.
-        """
-        header, arrays = read_model(path, KIND, verify)
-        with fitting(path):
-            return cls._of_parts(header, arrays)
-
-    @classmethod
-    def _of_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> "InducedGrammar":
-        """Return what a file holds."""
-        vocabulary = hold_vocabulary(arrays, "tags.blob", "tags.starts", text=False)
+    def from_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """Rebuild the model from what a file holds."""
+        vocabulary = hold_vocabulary(arrays, "tags", text=False)
         tags, symbols, settings = len(vocabulary) - 1, len(arrays["roots"]), header["settings"]
         if not 1 <= tags <= MOST or not 1 <= symbols <= MOST or not isinstance(settings, dict):
             raise ValueError(f"{symbols} symbols, {tags} tags")
-        size = symbols + tags
-        roots = hold(arrays, "roots", (symbols,), np.float64, 0, 1)
-        rules = DenseRules(roots, hold(arrays, "rules", (symbols, size, size), np.float64, 0, 1))
+        rules = DenseRules(*checked(arrays, _ARRAYS, {"both": symbols + tags}))
         if any(np.abs(rows.sum(1) - 1).max() > 1e-6 for rows in rules.rows()):
             raise ValueError("probabilities do not sum to 1")
         column_place(settings.get("column", "upos"))

@@ -1,11 +1,10 @@
 """A grammar whose rules networks make, on disk and at work."""
 
-import os
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,13 +20,12 @@ from aligntools.constituents.neural.network import Heads, Sizes, heads, scores_o
 from aligntools.constituents.settings import GrammarDecisions
 from aligntools.formats.annotation.brackets import Tree
 from aligntools.formats.annotation.conll import column_place
-from aligntools.formats.models.modelfile import fitting, hold, hold_number, hold_vocabulary, read_model, write_model
+from aligntools.formats.models.modelfile import SavedModel, hold, hold_number, hold_vocabulary
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, one_thread, over
 from aligntools.ground.ranges import counts
 from aligntools.words.vocabulary import Vocabulary
 
-KIND = "neural-pcfg"
 #: Words that are punctuation though they have a name, and signs that are none though Unicode says so.
 _BRACKETS = frozenset(["-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-"])
 _WORDS = frozenset("#%&@*/")
@@ -59,7 +57,7 @@ def numbers_of(known: Vocabulary, terminals: Sequence[str]) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class NeuralGrammar:
+class NeuralGrammar(SavedModel):
     """A neural or compound PCFG, over words or tags.
 
     vocabulary: Of words or tags; 0 is any that is not known.
@@ -67,6 +65,7 @@ class NeuralGrammar:
     settings: What it was trained with; JSON.
     """
 
+    KIND = "neural-pcfg"
     vocabulary: Vocabulary
     arrays: Arrays
     sizes: Sizes
@@ -171,26 +170,15 @@ class NeuralGrammar:
                 shown[k] = f"T{best}"
         return put_together(nodes.tolist(), kept, words, shown), score, False
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file."""
-        arrays = {"terminals.blob": self.vocabulary.blob, "terminals.starts": self.vocabulary.starts}
+    def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return the header and the arrays of the model's file."""
         sizes = {name: getattr(self.sizes, name) for name in _SIZES}
-        write_model(path, KIND, {"settings": self.settings, "sizes": sizes}, arrays | self.arrays, self._of_parts)
+        return {"settings": self.settings, "sizes": sizes}, self.vocabulary.arrays("terminals") | self.arrays
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "NeuralGrammar":
-        """Read a model file.
-
-        Raises ModelError when it is not one, or its parts do not fit together.
-        """
-        header, arrays = read_model(path, KIND, verify)
-        with fitting(path):
-            return cls._of_parts(header, arrays)
-
-    @classmethod
-    def _of_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> "NeuralGrammar":
-        """Return what a file holds."""
-        vocabulary = hold_vocabulary(arrays, "terminals.blob", "terminals.starts", text=False)
+    def from_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """Rebuild the model from what a file holds."""
+        vocabulary = hold_vocabulary(arrays, "terminals", text=False)
         settings, numbers = header["settings"], header["sizes"]
         symbols, preterminals, width, latent = (
             int(hold_number(numbers, name, counts(0 if name == "latent" else 1, MOST))) for name in _SIZES

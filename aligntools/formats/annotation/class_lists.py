@@ -184,21 +184,13 @@ class WordLookup:
 
     def arrays(self, name: str) -> dict[str, np.ndarray]:
         """Return arrays for a model file, under names that begin with this one."""
-        return {
-            f"{name}.words.blob": self.words.blob,
-            f"{name}.words.starts": self.words.starts,
-            f"{name}.names.blob": self.names.blob,
-            f"{name}.names.starts": self.names.starts,
-            f"{name}.ids": self.ids,
-            f"{name}.paths": np.array([self.paths], np.int32),
-        }
+        own = {f"{name}.ids": self.ids, f"{name}.paths": np.array([self.paths], np.int32)}
+        return self.words.arrays(f"{name}.words") | self.names.arrays(f"{name}.names") | own
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray], name: str) -> "WordLookup":
         """Take the arrays of a model file; ValueError or KeyError where they do not fit together."""
-        words, names = (
-            hold_vocabulary(arrays, f"{name}.{k}.blob", f"{name}.{k}.starts", text=False) for k in ("words", "names")
-        )
+        words, names = (hold_vocabulary(arrays, f"{name}.{k}", text=False) for k in ("words", "names"))
         if len(words) < 2:
             raise ValueError(f"{name} has no words")
         ids = hold(arrays, f"{name}.ids", (len(words) - 1,), np.int32, 1, len(names) - 1)

@@ -7,9 +7,10 @@ import math
 import os
 import stat
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from operator import attrgetter
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -207,6 +208,52 @@ def hold(
     return array
 
 
+class Array(NamedTuple):
+    """An array of a model file.
+
+    shape: Sizes, by number or by name: a name is that of a size that is known, or of the array's own.
+    low, high: The least and the greatest value; a name for ``high`` says that values are below that size.
+    cuts: Of offsets, the size that they cut into as many parts as ``shape`` says.
+    """
+
+    name: str
+    shape: tuple[int | str, ...]
+    dtype: npt.DTypeLike = np.int64
+    low: float | None = None
+    high: int | str | None = None
+    cuts: str | None = None
+
+
+def checked(
+    arrays: dict[str, np.ndarray], declared: Iterable[Array], known: Mapping[str, int], before: str = ""
+) -> list[np.ndarray]:
+    """Return the arrays that a model declares, as a list in that order, after checking each.
+
+    known: Sizes by name.
+    before: What the names of the arrays in the file begin with.
+    Raises ValueError, which names the first misfit, or KeyError where an array is missing.
+    """
+    found, sizes = list[np.ndarray](), dict(known)
+    for one in declared:
+        name = before + one.name
+        if one.cuts is not None:
+            least = 0 if one.low is None else int(one.low)
+            found.append(hold_offsets(arrays, name, sizes[str(one.shape[0])], sizes[one.cuts], least))
+            continue
+        for axis, size in enumerate(one.shape):
+            if isinstance(size, str) and size not in sizes:
+                sizes[size] = arrays[name].shape[axis] if arrays[name].ndim > axis else 0
+        shape = tuple(sizes[size] if isinstance(size, str) else size for size in one.shape)
+        high = sizes[one.high] - 1 if isinstance(one.high, str) else one.high
+        found.append(hold(arrays, name, shape, one.dtype, one.low, high))
+    return found
+
+
+def named(model: object, declared: Iterable[Array]) -> dict[str, np.ndarray]:
+    """Return the arrays that a model declares by their names, which are those of its attributes."""
+    return {one.name: attrgetter(one.name)(model) for one in declared}
+
+
 def hold_offsets(arrays: dict[str, np.ndarray], name: str, parts: int, length: int, least: int = 0) -> np.ndarray:
     """Return offsets that cut an array of so many elements into parts [shape=(parts + 1,), dtype=int64].
 
@@ -232,8 +279,14 @@ def hold_sorted_rows(arrays: dict[str, np.ndarray], name: str, offsets: np.ndarr
             raise ValueError(f"{name} is not in order")
 
 
-def hold_vocabulary(arrays: dict[str, np.ndarray], blob: str, starts: str, text: bool = True) -> Vocabulary:
-    """Return a vocabulary of two arrays; its words have neither tabs nor newlines and are UTF-8, if they are text."""
+def hold_vocabulary(
+    arrays: dict[str, np.ndarray], name: str, text: bool = True, names: tuple[str, str] | None = None
+) -> Vocabulary:
+    """Return a vocabulary of two arrays; its words have neither tabs nor newlines and are UTF-8, if they are text.
+
+    names: Of the arrays, where they are not called ``NAME.blob`` and ``NAME.starts``.
+    """
+    blob, starts = names or (f"{name}.blob", f"{name}.starts")
     found = Vocabulary.from_arrays(arrays[blob], arrays[starts])
     data, places = found.blob, found.starts
     first = 1
@@ -340,3 +393,32 @@ def read_model(
         checking = verifying(path, about["checksum"]) if verify and "checksum" in about else None
         with checking or contextlib.nullcontext():
             return about["header"], {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+
+class SavedModel:
+    """A model in a file of one kind: a header, which is JSON, and arrays."""
+
+    KIND: ClassVar[str]
+
+    def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return the header and the arrays of the model's file."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """Rebuild the model from what a file holds, checked as far as kernels trust it; ValueError names a misfit."""
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file."""
+        write_model(path, self.KIND, *self.parts(), self.from_parts)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], verify: bool = True) -> Self:
+        """Read a model file.
+
+        Raises ModelError when it is not one, or its parts do not fit together.
+        """
+        header, arrays = read_model(path, cls.KIND, verify)
+        with fitting(path):
+            return cls.from_parts(header, arrays)

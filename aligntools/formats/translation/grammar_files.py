@@ -13,6 +13,15 @@ from aligntools.words.vocabulary import Vocabulary
 
 FORMATS = ("hiero", "moses", "binary")
 KIND = "grammar"
+_DECLARED = (
+    modelfile.Array("features", ("rules", "names"), np.float32),
+    modelfile.Array("counts", ("counted", 3), np.float64),
+    modelfile.Array("links", ("links", 2), np.uint8),
+    modelfile.Array("links_offsets", ("rules",), cuts="links"),
+    modelfile.Array("sparse_ids", ("values",), np.int32, 0, "sparse"),
+    modelfile.Array("sparse_values", ("values",), np.float32),
+    modelfile.Array("sparse_offsets", ("rules",), cuts="values"),
+)
 _CHECKED = 1 << 18  # rules that are looked at together
 
 
@@ -79,7 +88,8 @@ def _checked(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GrammarRu
     before the second on the source side. Links are of symbols of the rule, features have names, all is finite.
     """
     sides: dict[str, Any] = {
-        side: modelfile.hold_vocabulary(arrays, f"{side}_blob", f"{side}_starts") for side in ("source", "target")
+        side: modelfile.hold_vocabulary(arrays, side, names=(f"{side}_blob", f"{side}_starts"))
+        for side in ("source", "target")
     }
     rules = len(arrays["source_offsets"]) - 1
     names = [header["feature_names"], header["sparse_names"]]
@@ -91,13 +101,8 @@ def _checked(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GrammarRu
     for side, vocabulary in sides.items():
         symbols = modelfile.hold(arrays, side, (len(arrays[side]),), np.int32, -2, len(vocabulary) - 1)
         modelfile.hold_offsets(arrays, f"{side}_offsets", rules, len(symbols), least=1)
-    modelfile.hold(arrays, "features", (rules, len(names[0])), np.float32)
-    modelfile.hold(arrays, "counts", (rules if len(arrays["counts"]) else 0, 3), np.float64)
-    modelfile.hold(arrays, "links", (len(arrays["links"]), 2), np.uint8)
-    modelfile.hold_offsets(arrays, "links_offsets", rules, len(arrays["links"]))
-    ids = modelfile.hold(arrays, "sparse_ids", (len(arrays["sparse_ids"]),), np.int32, 0, len(names[1]) - 1)
-    modelfile.hold(arrays, "sparse_values", ids.shape, np.float32)
-    modelfile.hold_offsets(arrays, "sparse_offsets", rules, len(ids))
+    sizes = {"rules": rules, "names": len(names[0]), "sparse": len(names[1])}
+    modelfile.checked(arrays, _DECLARED, sizes | {"counted": rules if len(arrays["counts"]) else 0})
     for begin in range(0, rules, _CHECKED):
         _check_rules(arrays, begin, min(begin + _CHECKED, rules))
     own: dict[str, Any] = {name: arrays[name] for name in _ARRAYS}

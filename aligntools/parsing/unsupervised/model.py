@@ -1,15 +1,14 @@
 """A parser that was learned without trees: the dependency model with valence, on disk and at work."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from aligntools.formats.annotation.conll import column_place
-from aligntools.formats.models.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
+from aligntools.formats.models.modelfile import Array, SavedModel, checked, hold_vocabulary, named
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, balanced_blocks, over
 from aligntools.parsing.parser import DependencyParses
@@ -21,11 +20,15 @@ from aligntools.parsing.unsupervised.settings import PUNCTUATION
 from aligntools.parsing.unsupervised.valence import BLOCKS, Valence, best_trees
 from aligntools.words.vocabulary import Vocabulary
 
-KIND = "dmv"
 #: Tags of punctuation: universal ones, the Penn Treebank's and STTS's.
 MARKS = frozenset({b".", b"PUNCT", b"$,", b"$.", b"$(", *(tag for tag, full in PENN.items() if full == b".")})
 #: Tags that a model may have; more are not tags.
 MOST_TAGS = 2000
+_ARRAYS = (
+    Array("choose", ("tags", 2, "tags"), np.float64, 0, 1),
+    Array("decide", ("tags", 2, 2, 2), np.float64, 0, 1),
+    Array("root", ("tags",), np.float64, 0, 1),
+)
 
 
 @dataclass(frozen=True)
@@ -56,13 +59,14 @@ def punctuation(tags: Sequence[bytes]) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class ValenceModel:
+class ValenceModel(SavedModel):
     """The dependency model with valence over tags; a parser as `parser.ParserModel` is one, without labels.
 
     vocabulary: Of tags.
     settings: What it was trained with; JSON.
     """
 
+    KIND = "dmv"
     vocabulary: Vocabulary
     parameters: Valence
     settings: dict[str, Any] = field(default_factory=dict)
@@ -142,36 +146,18 @@ class ValenceModel:
             over(pool, attach, balanced_blocks(lengths + 8.0, BLOCKS))
         return DependencyParses(heads, best, flat)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file."""
-        arrays = {
-            "tags.blob": self.vocabulary.blob,
-            "tags.starts": self.vocabulary.starts,
-            "choose": self.parameters.choose,
-            "decide": self.parameters.decide,
-            "root": self.parameters.root,
-        }
-        write_model(path, KIND, {"settings": self.settings}, arrays, self._of_parts)
+    def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return the header and the arrays of the model's file."""
+        return {"settings": self.settings}, self.vocabulary.arrays("tags") | named(self.parameters, _ARRAYS)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "ValenceModel":
-        """Read a model file.
-
-        Raises ModelError when it is not one, or its parts do not fit together.
-        """
-        header, arrays = read_model(path, KIND, verify)
-        with fitting(path):
-            return cls._of_parts(header, arrays)
-
-    @classmethod
-    def _of_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> "ValenceModel":
-        """Return what a file holds."""
-        vocabulary = hold_vocabulary(arrays, "tags.blob", "tags.starts", text=False)
+    def from_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """Rebuild the model from what a file holds."""
+        vocabulary = hold_vocabulary(arrays, "tags", text=False)
         n, settings = len(vocabulary) - 1, header["settings"]
         if not 1 <= n <= MOST_TAGS or not isinstance(settings, dict):
             raise ValueError(f"{n} tags")
-        shapes = {"choose": (n, 2, n), "decide": (n, 2, 2, 2), "root": (n,)}
-        parameters = Valence(*(hold(arrays, name, shape, np.float64, 0, 1) for name, shape in shapes.items()))
+        parameters = Valence(*checked(arrays, _ARRAYS, {"tags": n}))
         if any(np.abs(rows.sum(1) - 1).max() > 1e-6 for rows in parameters.rows()):
             raise ValueError("probabilities do not sum to 1")
         column_place(settings.get("column", "upos"))

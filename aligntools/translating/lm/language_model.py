@@ -9,11 +9,19 @@ import logging
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from aligntools.formats.models import modelfile
+from aligntools.formats.models.modelfile import (
+    Array,
+    SavedModel,
+    checked,
+    hold_number,
+    hold_vocabulary,
+    is_model,
+    named,
+)
 from aligntools.formats.text.numbered_text import LineSource, stream_numbered
 from aligntools.formats.translation.arpa import CONTROL, ArpaReader
 from aligntools.ground.errors import DataError, UsageProblem
@@ -24,17 +32,21 @@ from aligntools.words.vocabulary import CompiledLexicon, Vocabulary
 
 UNKNOWN, BEGIN, END = 0, 1, 2
 _log = logging.getLogger("aligntools")
-_KIND = "lm"
 _LN10 = math.log(10)
 _BLOCKS = 64
 #: N-grams of one order, and the decimal logarithms of their probabilities and backoff weights.
 Block: TypeAlias = tuple[np.ndarray, np.ndarray]
 #: Largest order; kernels keep a word's state in arrays of this size at most.
 MAX_ORDER = 20
+_ARRAYS = (
+    Array("unigrams", ("words", 2), np.float32),
+    Array("keys", ("slots",), np.uint64),
+    Array("values", ("slots", 2), np.float32),
+)
 
 
 @dataclass(frozen=True, eq=False)
-class NgramModel:
+class NgramModel(SavedModel):
     """An n-gram model.
 
     order: Words in the longest n-gram.
@@ -46,6 +58,7 @@ class NgramModel:
     has_unknown: Whether <unk> came with the model; otherwise its logarithm to base 10 is -100.
     """
 
+    KIND = "lm"
     order: int
     vocabulary: Vocabulary
     unigrams: np.ndarray
@@ -75,15 +88,29 @@ class NgramModel:
         found[found <= END] = UNKNOWN
         return found
 
-    def save(self, path: str) -> None:
-        """Write the model to a binary file, which loads faster than ARPA.
-
-        Raises DataError when it cannot be written.
-        """
+    def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return the header and the arrays of the model's binary file, which loads faster than ARPA."""
         header = {"order": self.order, "counts": self.counts, "has_unknown": self.has_unknown}
-        arrays = {name: getattr(self, name) for name in ("unigrams", "keys", "values")}
-        arrays |= {"words": self.vocabulary.blob, "starts": self.vocabulary.starts}
-        modelfile.write_model(path, _KIND, header, arrays, _checked)
+        return header, named(self, _ARRAYS) | {"words": self.vocabulary.blob, "starts": self.vocabulary.starts}
+
+    @classmethod
+    def from_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """Rebuild the model.
+
+        Slots are a power of two and not all in use, so that every search ends; words have ids of their own, the symbols
+        those that kernels know; logarithms are finite.
+        """
+        vocabulary = hold_vocabulary(arrays, "words", False, ("words", "starts"))
+        if len(vocabulary) < 3 or [vocabulary.word(id).encode() for id in (BEGIN, END)] != list(CONTROL[1:]):
+            raise ValueError("the vocabulary does not begin with <s> and </s>")
+        order, sizes = int(hold_number(header, "order", counts(1, MAX_ORDER))), header["counts"]
+        if len(sizes) != order or any(n not in counts(0, LARGEST) for n in sizes):
+            raise ValueError("counts")
+        unigrams, keys, values = checked(arrays, _ARRAYS, {"words": len(vocabulary)})
+        size = len(keys)
+        if size & (size - 1) or np.count_nonzero(keys) == size:
+            raise ValueError(f"{size} slots, all in use or no power of two")
+        return cls(order, vocabulary, unigrams, keys, values, list(sizes), bool(header["has_unknown"]))
 
 
 class Repeated(ValueError):
@@ -143,8 +170,8 @@ def load(path: str, verify: bool = True) -> NgramModel:
 
     Raises DataError when the file cannot be read or is neither.
     """
-    if modelfile.is_model(path):
-        return _load_binary(path, verify)
+    if is_model(path):
+        return NgramModel.load(path, verify)
     reader = ArpaReader(path)
     blocks = reader.blocks()
     first = next(blocks)  # with it comes the vocabulary
@@ -158,33 +185,6 @@ def load(path: str, verify: bool = True) -> NgramModel:
 def _chained(first: Block, rest: Iterator[Block]) -> Iterator[Block]:
     yield first
     yield from rest
-
-
-def _load_binary(path: str, verify: bool) -> NgramModel:
-    header, arrays = modelfile.read_model(path, _KIND, verify)
-    with modelfile.fitting(path):
-        return _checked(header, arrays)
-
-
-def _checked(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> NgramModel:
-    """Make a model of the parts of a file, held against what kernels trust; ValueError names the first misfit.
-
-    Slots are a power of two and not all in use, so that every search ends; words have ids of their own, the symbols
-    those that kernels know; logarithms are finite.
-    """
-    vocabulary = modelfile.hold_vocabulary(arrays, "words", "starts", text=False)
-    if len(vocabulary) < 3 or [vocabulary.word(id).encode() for id in (BEGIN, END)] != list(CONTROL[1:]):
-        raise ValueError("the vocabulary does not begin with <s> and </s>")
-    order = int(modelfile.hold_number(header, "order", counts(1, MAX_ORDER)))
-    if len(header["counts"]) != order or any(n not in counts(0, LARGEST) for n in header["counts"]):
-        raise ValueError("counts")
-    size = len(arrays["keys"])
-    unigrams = modelfile.hold(arrays, "unigrams", (len(vocabulary), 2), np.float32)
-    keys = modelfile.hold(arrays, "keys", (size,), np.uint64)
-    values = modelfile.hold(arrays, "values", (size, 2), np.float32)
-    if size & (size - 1) or np.count_nonzero(keys) == size:
-        raise ValueError(f"{size} slots, all in use or no power of two")
-    return NgramModel(order, vocabulary, unigrams, keys, values, list(header["counts"]), bool(header["has_unknown"]))
 
 
 @dataclass(eq=False)
