@@ -1,10 +1,10 @@
-"""Writes the options of every class of settings as keywords that type checkers know.
+"""Writes the keywords of functions that take settings, for type checkers: the stub `aligntools.ground.keywords`.
 
-Those of kinds of evidence go into `aligntools.api.align.evidence_keywords`, all kinds together; those of translation
-into `aligntools.api.given.translation_keywords`, the others into `aligntools.api.given.keywords`. Run ``python -m
-tests.keywords`` after a change of a class; a test compares.
+Nothing imports the stub when it runs. A class of it has the fields of a class of settings; or those of all classes that
+a function takes, by its `taking`. Run ``python -m tests.keywords`` after a change of either; a test compares.
 """
 
+import ast
 import importlib
 import typing
 from collections.abc import Iterator
@@ -14,12 +14,30 @@ from aligntools.aligning.evidence import AskedKind, asked_kinds
 from aligntools.api.align import evidence_kinds as evidence_kinds  # makes them known
 from aligntools.ground.declaring import Declared, Settings, declared
 from tests.places import ROOT
+from tests.sources import MODULES, dotted
 
-API = ROOT / "aligntools" / "api"
-OF_SETTINGS, OF_EVIDENCE = API / "given" / "keywords.py", API / "align" / "evidence_keywords.py"
-OF_TRANSLATION = API / "given" / "translation_keywords.py"
+STUB = ROOT / "aligntools" / "ground" / "keywords.pyi"
 #: Kinds of evidence, of which tests register others.
 KINDS: tuple[AskedKind[Any], ...] = asked_kinds()
+#: Functions that pass keywords on, which their `taking` does not say.
+PASSED_ON = {
+    "CheckingKeywords": ["Check", "Aligner", "PriorWeights", "Reading", "Run", "Evidence"],
+    "FilteringKeywords": ["Filter", "Aligner", "PriorWeights", "Reading", "Run", "Evidence"],
+    "SearchingKeywords": ["Reading", "Run"],
+    "TranslatorKeywords": ["Decoder", "Splitting"],
+}
+#: Keywords that are no fields of settings.
+MORE = {
+    "ApplyingKeywords": {name: f"at.{name.title()} | None" for name in ("decisions", "reading", "run")},
+    "SearchingKeywords": {"reading": "at.Reading | None", "run": "at.Run | None"},
+    "TuneKeywords": {
+        "imputation": "at.ImputationSettings | None",
+        "decoding": "at.DecoderSettings | None",
+        "reverse_grammar": "at.Grammar | str | os.PathLike[str] | None",
+        "reverse_lm": "at.LanguageModel | str | os.PathLike[str] | None",
+        "reverse_weights": "at.TranslationWeights | Mapping[str, float] | str | os.PathLike[str] | None",
+    },
+}
 
 
 def classes() -> dict[str, type[Settings]]:
@@ -49,80 +67,50 @@ def written(one: Declared) -> str:
     return " | ".join([*names, *(["None"] if one.optional else [])])
 
 
-def _row(name: str, kind: str) -> str:
-    """Return a keyword's line, or its lines as the formatter has them."""
-    row = f"    {name}: {kind}\n"
-    if len(row) <= 121:
-        return row
-    inner = row[row.index("[") + 1 : row.rindex("]")]
-    lines = [inner] if len(inner) <= 112 else [f"{choice}," for choice in inner.split(", ")]
-    return row.replace(inner, "".join(f"\n        {line}" for line in lines) + "\n    ")
+def taken() -> dict[str, list[str]]:
+    """Return the classes that functions name in ``Unpack``, each with the settings that are taken."""
+    found: dict[str, list[str]] = {}
+    for tree in MODULES.values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef) and node.args.kwarg and node.args.kwarg.annotation:
+                shown = ast.unparse(node.args.kwarg.annotation).strip("'")
+                if shown.startswith("Unpack[") and not shown.startswith("Unpack[_"):
+                    by = [d for d in node.decorator_list if isinstance(d, ast.Call) and dotted(d.func) == "taking"]
+                    kinds = [ast.unparse(kind) for decorator in by for kind in decorator.args]
+                    names = [kind.removesuffix("Settings").replace("*SETTINGS", "Evidence") for kind in kinds]
+                    found.setdefault(shown[7:-1], []).extend(name for name in names if name not in found[shown[7:-1]])
+    return found | PASSED_ON
 
 
-def _class(name: str, bases: list[str], about: str, own: list[tuple[str, str]]) -> str:
-    """Return a class of keywords: names and types."""
-    head = f"class {name}Keywords({', '.join([f'{base}Keywords' for base in bases] or ['TypedDict'])}, total=False):\n"
-    return head + f'    """{about}"""\n' + ("\n" if own else "") + "".join(_row(*one) for one in own)
-
-
-def _module(about: str, parts: list[str]) -> str:
-    """Return a module's text, with the imports that its classes need."""
-    body = "\n\n".join(parts)
-    lines = [
-        f'"""Options of {about} as keywords, for type checkers; ``python -m tests.keywords`` makes it of these."""\n\n',
-        "import os\n" if "os." in body else "",
-        "from collections.abc import Sequence\n" if "Sequence[" in body else "",
-        f"from typing import {'Literal, ' if 'Literal[' in body else ''}TypedDict\n\n",
-        "from aligntools.ground.parallel import Pool\n\n" if "Pool" in body else "",
+def stub() -> str:
+    """Return the stub's text."""
+    known = classes()
+    kinds: dict[str, dict[str, str]] = {
+        name: {n: written(one) for n, one in declared(kind).items()} for name, kind in known.items()
+    }
+    every = [
+        (name, written(one), name in kind.applying) for kind in KINDS for name, one in declared(kind.settings).items()
     ]
-    return "".join([*lines, "\n", body])
-
-
-def of_settings(translation: bool = False) -> str:
-    """Return the text of most classes' module, or of translation's.
-
-    A class whose settings are also others' has its own keywords alone.
-    """
-    known = {kind: name for name, kind in classes().items()}
-    parts: dict[type[Settings], str] = {}
-
-    def write(kind: type[Settings]) -> None:
-        bases = [base for base in kind.__bases__ if base in known]
-        for base in bases:
-            write(base)
-        of_bases = {(n, written(one)) for base in bases for n, one in declared(base).items()}
-        own = [(n, written(one)) for n, one in declared(kind).items() if (n, written(one)) not in of_bases]
-        about = f"Those of `{kind.__name__}`."
-        parts.setdefault(kind, _class(known[kind], [known[base] for base in bases], about, own))
-
-    sources = [
-        path.read_text(encoding="utf-8") for path in API.rglob("*.py") if path not in (OF_SETTINGS, OF_TRANSLATION)
-    ]
-    for kind, name in known.items():
-        if kind.__module__.startswith("aligntools.translating.") != translation:
-            continue
-        if any(f"{name}Keywords" in source for source in sources):  # else no function takes them by name
-            write(kind)
-    return _module("translation" if translation else "the settings", [*parts.values()])
-
-
-def of_evidence() -> str:
-    """Return the text of the module of all kinds of evidence."""
-    every = [(name, written(one), kind) for kind in KINDS for name, one in declared(kind.settings).items()]
-    training = [(name, what) for name, what, _ in every]
-    applying = [(name, what) for name, what, kind in every if name in kind.applying]
-    return _module(
-        "all kinds of evidence",
-        [
-            _class("Evidence", [], "Keywords of functions that train.", training),
-            _class("AppliedEvidence", [], "Keywords of functions that load what was trained.", applying),
-        ],
+    kinds["Evidence"] = {name: kind for name, kind, _ in every}
+    kinds["AppliedEvidence"] = {name: kind for name, kind, applied in every if applied}
+    used = taken()
+    joined = {name: bases for name, bases in used.items() if name.removesuffix("Keywords") not in kinds}
+    plain = {name for name in kinds if f"{name}Keywords" in used or any(name in bases for bases in joined.values())}
+    parts = [_class(name, [], kinds[name]) for name in kinds if name in plain]
+    parts += [_class(name.removesuffix("Keywords"), joined[name], MORE.get(name, {})) for name in sorted(joined)]
+    about = "Keywords of functions that take settings, for type checkers; ``python -m tests.keywords`` makes it."
+    imports = "import os\nfrom collections.abc import Mapping, Sequence\nfrom typing import Literal, TypedDict\n"
+    return (
+        f'"""{about}"""\n\n{imports}\nimport aligntools as at\nfrom aligntools.ground.parallel import Pool\n\n'
+        + "\n".join(parts)
     )
 
 
-#: The modules that are made, and what makes them.
-MADE = {OF_SETTINGS: of_settings, OF_TRANSLATION: lambda: of_settings(True), OF_EVIDENCE: of_evidence}
+def _class(name: str, bases: list[str], own: dict[str, str]) -> str:
+    """Return a class of keywords: names and types."""
+    head = f"class {name}Keywords({', '.join([f'{base}Keywords' for base in bases] or ['TypedDict'])}, total=False):"
+    return head + ("\n" + "".join(f"    {n}: {kind}\n" for n, kind in own.items()) if own else " ...\n")
+
 
 if __name__ == "__main__":
-    for path, text in MADE.items():
-        path.write_text(text(), encoding="utf-8")
+    STUB.write_text(stub(), encoding="utf-8")

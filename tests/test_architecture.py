@@ -54,6 +54,7 @@ def test_the_trees_are_there():
 def test_what_is_imported_is_there():
     """Also where it is imported late: a module that has moved is seen before it is called."""
     there = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in MODULES}
+    there |= {"aligntools.ground.keywords"}  # a stub, for type checkers alone
     found = {f"{name}:{line} {module}" for name, tree in TREES.items() for module, line in modules_of(tree)}
     assert {one for one in found if one.rsplit(" ", 1)[1] not in there} == set()
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union, Unpack
 
 import aligntools
-from aligntools.api.given.keywords import ModelViewingKeywords
 from aligntools.api.views.showing import ShownAsModel, weight_view
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import ModelError, UsageProblem
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from aligntools.api.tag.tagging import Tagger
     from aligntools.api.translate.grammars import Grammar
     from aligntools.api.translate.language_models import LanguageModel
+    from aligntools.ground.keywords import ModelViewingKeywords
 
 Model: TypeAlias = Union["Aligner", "Tagger", "Parser", "ConstituentParser", "Grammar", "LanguageModel"]
 
@@ -66,7 +66,7 @@ def view_model(
     *,
     title: str | None = None,
     verify: bool = True,
-    **options: Unpack[ModelViewingKeywords],
+    **options: "Unpack[ModelViewingKeywords]",
 ) -> ModelView:
     """Look at what a model learned: jumps, fertilities, translations of words; tags and their words; weights.
 

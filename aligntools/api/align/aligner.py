@@ -10,9 +10,7 @@ from aligntools.aligning.evidence import Asked, Known
 from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.api.align import text_parts
 from aligntools.api.align.alignments import Alignment, Alignments, with_words
-from aligntools.api.align.evidence_kinds import AppliedEvidenceKeywords
 from aligntools.api.align.evidence_texts import Readers
-from aligntools.api.given.keywords import DecisionsKeywords, ReadingKeywords, RunKeywords
 from aligntools.api.given.texts import Sentence, Sentences, paths_of
 from aligntools.api.running.pipeline import Part, Tally
 from aligntools.api.running.threads import pool_of
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
     from aligntools.aligning.model import AlignmentModel
     from aligntools.formats.links.given_links import GivenLinks
     from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.keywords import AppliedEvidenceKeywords, ApplyingKeywords
     from aligntools.ground.parallel import Pool
     from aligntools.viewing.models import ModelView
 
@@ -36,14 +35,6 @@ if TYPE_CHECKING:
 PART = 50_000
 #: Lines of a file that are aligned together, at most.
 _LINES = 10_000
-
-
-class ApplyingKeywords(DecisionsKeywords, ReadingKeywords, RunKeywords, total=False):
-    """Keywords of `Aligner.align_batch` and its kin, besides their own parameters."""
-
-    decisions: Decisions | None
-    reading: Reading | None
-    run: Run | None
 
 
 def check_lengths(bitext: "Bitext") -> None:
@@ -127,7 +118,7 @@ class Aligner(ShownAsModel):
         *,
         threads: "int | Pool | None" = None,
         verify: bool = True,
-        **options: Unpack[AppliedEvidenceKeywords],
+        **options: "Unpack[AppliedEvidenceKeywords]",
     ) -> "Aligner":
         """Read a model file, as ``align --save-model`` or `save` wrote it, or tables of GIZA++ or MGIZA.
 
@@ -201,7 +192,7 @@ class Aligner(ShownAsModel):
         cells = CHUNK_CELLS if max_cells is None else max_cells
         return Applier(model.views, model.settings, model.sizes, cells, model.subwords)
 
-    def align(self, source: Sentence, target: Sentence, **options: Unpack[ApplyingKeywords]) -> Alignment:
+    def align(self, source: Sentence, target: Sentence, **options: "Unpack[ApplyingKeywords]") -> Alignment:
         """Align one sentence pair; see `align_batch` for the options.
 
         Examples
@@ -222,7 +213,7 @@ class Aligner(ShownAsModel):
         targets: Sentences | None = None,
         *,
         unbuffered: bool = False,
-        **options: Unpack[ApplyingKeywords],
+        **options: "Unpack[ApplyingKeywords]",
     ) -> Iterator[Alignment]:
         """Align sentence pairs one after the other, in constant memory: one `Alignment` for each pair, always.
 
@@ -266,7 +257,7 @@ class Aligner(ShownAsModel):
         directions: bool = True,
         counter: "PriorCounter | None" = None,
         requests: "tuple[Tally, str] | None" = None,
-        **options: Unpack[ApplyingKeywords],
+        **options: "Unpack[ApplyingKeywords]",
     ) -> Iterator[Alignments]:
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed.
 

@@ -16,18 +16,10 @@ from aligntools.aligning.settings import (
 )
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignments import Alignments
-from aligntools.api.align.evidence_kinds import SETTINGS, EvidenceKeywords
+from aligntools.api.align.evidence_kinds import SETTINGS
 from aligntools.api.align.priors import SomePriors, WeightedPriors
 from aligntools.api.align.training import tell_unused, train_with
 from aligntools.api.align.training_links import TrainingLinks
-from aligntools.api.given.keywords import (
-    AlignerKeywords,
-    DecisionsKeywords,
-    PriorWeightsKeywords,
-    ReadingKeywords,
-    ReconstructionKeywords,
-    RunKeywords,
-)
 from aligntools.api.given.texts import Sentences, paths_of
 from aligntools.api.running.progress import Progress
 from aligntools.api.running.threads import pool_of
@@ -38,23 +30,10 @@ from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
     from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.keywords import AlignKeywords, MreKeywords, ReadingKeywords, TrainingKeywords
 
 
 _log = logging.getLogger("aligntools")
-
-
-class TrainingKeywords(
-    AlignerKeywords, PriorWeightsKeywords, ReadingKeywords, RunKeywords, EvidenceKeywords, total=False
-):
-    """Keywords of `train_aligner`, besides its own parameters."""
-
-
-class MreKeywords(AlignerKeywords, ReconstructionKeywords, ReadingKeywords, RunKeywords, total=False):
-    """Keywords of `train_mre_aligner`, besides its own parameters."""
-
-
-class AlignKeywords(TrainingKeywords, DecisionsKeywords, total=False):
-    """Keywords of `align`, besides its own parameters."""
 
 
 @taking(Reading)
@@ -64,7 +43,7 @@ def read_bitext(
     *,
     reading: Reading | None = None,
     tab_separates: bool = False,
-    **options: Unpack[ReadingKeywords],
+    **options: "Unpack[ReadingKeywords]",
 ) -> "Bitext":
     """Read parallel text.
 
@@ -161,7 +140,7 @@ def train_aligner(
     keep_text: bool = True,
     progress: Progress = None,
     links: TrainingLinks | None = None,
-    **options: Unpack[TrainingKeywords],
+    **options: "Unpack[TrainingKeywords]",
 ) -> Aligner:
     """Train an aligner: both directions together, as ``aligntools align`` does.
 
@@ -247,7 +226,7 @@ def train_mre_aligner(
     run: Run | None = None,
     keep_text: bool = True,
     progress: Progress = None,
-    **options: Unpack[MreKeywords],
+    **options: "Unpack[MreKeywords]",
 ) -> Aligner:
     """Train an aligner by maximum reconstruction estimation (Cheng, Liu & Xu 2017), from where EM ends.
 
@@ -339,7 +318,7 @@ def align(
     priors: "SomePriors | None" = None,
     init_model: Aligner | None = None,
     progress: Progress = None,
-    **options: Unpack[AlignKeywords],
+    **options: "Unpack[AlignKeywords]",
 ) -> Alignments:
     """Train an aligner on a text and align that text: one alignment for each pair.
 

@@ -12,10 +12,9 @@ from aligntools.aligning.checking.segments import Span
 from aligntools.aligning.checking.settings import CheckSettings
 from aligntools.aligning.settings import AlignerSettings, PriorWeights
 from aligntools.api.align.aligner import Aligner
-from aligntools.api.align.alignment import TrainingKeywords, train_aligner
+from aligntools.api.align.alignment import train_aligner
 from aligntools.api.align.alignments import Alignments
 from aligntools.api.align.filtering import qualities
-from aligntools.api.given.keywords import CheckKeywords
 from aligntools.api.given.sentences import words_of
 from aligntools.api.given.texts import Sentence
 from aligntools.formats.links.findings import DIFFERENCES, SPANS, Finding, of_fields
@@ -26,6 +25,7 @@ from aligntools.ground.running import Run
 if TYPE_CHECKING:
     from aligntools.aligning.checking.judging import Judged
     from aligntools.aligning.checking.usual import Floats
+    from aligntools.ground.keywords import CheckingKeywords
 
 #: What speaks against a pair, in the order in which it is told, and the fields of `PairCheck` that have it.
 _PROBLEMS = {name: (field,) for name, (field, _) in SPANS.items()} | DIFFERENCES
@@ -264,10 +264,6 @@ def _told(span: Span, words: Sequence[str]) -> FoundSpan:
     return FoundSpan(*span, " ".join(words[span.start : span.end]))
 
 
-class CheckingKeywords(CheckKeywords, TrainingKeywords, total=False):
-    """Keywords of `check`, besides its own parameters."""
-
-
 @taking(CheckSettings)
 def check(
     sources: Sequence[Sentence],
@@ -275,7 +271,7 @@ def check(
     settings: CheckSettings | None = None,
     *,
     model: Aligner | None = None,
-    **options: Unpack[CheckingKeywords],
+    **options: "Unpack[CheckingKeywords]",
 ) -> Checked:
     """Check translations: which words nothing on the other side accounts for, what is repeated, which numbers differ.
 

@@ -17,12 +17,11 @@ from aligntools.api.align.alignment import known_text, read_bitext
 from aligntools.api.align.alignments import Alignment, Alignments, with_words
 from aligntools.api.align.contrastive_base import check_of_places, network_for, network_of, train_base
 from aligntools.api.align.evidence import Evidence, check_count, in_step
-from aligntools.api.align.evidence_kinds import SETTINGS, AppliedEvidenceKeywords, EvidenceKeywords
+from aligntools.api.align.evidence_kinds import SETTINGS
 from aligntools.api.align.evidence_texts import Readers
 from aligntools.api.align.learning_weights import Others, learn_from_gold
 from aligntools.api.align.teaching import SomeStart, resolved_start
 from aligntools.api.convert.links import OneAlignment
-from aligntools.api.given.keywords import ContrastiveKeywords, ReadingKeywords, RunKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import Sentence, Sentences
 from aligntools.api.running.pipeline import Part, Tally
@@ -42,22 +41,12 @@ if TYPE_CHECKING:
     from aligntools.aligning.model import AlignmentModel
     from aligntools.formats.links.goldlinks import Gold
     from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.keywords import AppliedEvidenceKeywords, SearchingKeywords, WeightKeywords
     from aligntools.ground.parallel import Pool
 
 #: Sentence pairs searched at a time: their candidate links take far more memory than the pairs.
 PART = 10_000
 _log = logging.getLogger("aligntools")
-
-
-class SearchingKeywords(ReadingKeywords, RunKeywords, total=False):
-    """Keywords of `ContrastiveAligner.align_batch` and its kin, besides their own parameters."""
-
-    reading: Reading | None
-    run: Run | None
-
-
-class WeightKeywords(ContrastiveKeywords, EvidenceKeywords, ReadingKeywords, RunKeywords, total=False):
-    """Keywords of `train_contrastive_aligner`, besides its own parameters."""
 
 
 class ContrastiveAligner:
@@ -136,7 +125,7 @@ class ContrastiveAligner:
         constraint: Constraint | None = None,
         candidates: Candidates | None = None,
         start: SomeStart | None = None,
-        **options: Unpack[AppliedEvidenceKeywords],
+        **options: "Unpack[AppliedEvidenceKeywords]",
     ) -> "ContrastiveAligner":
         """Read a weights file, as ``contrastive-align --save-weights`` or `save_weights` wrote it.
 
@@ -186,7 +175,7 @@ class ContrastiveAligner:
         target: Sentence,
         *,
         evidence: "Sequence[OneAlignment]" = (),
-        **options: Unpack[SearchingKeywords],
+        **options: "Unpack[SearchingKeywords]",
     ) -> Alignment:
         """Align one sentence pair; ``evidence`` has other aligners' alignments of it."""
         given = [[one] for one in evidence]
@@ -201,7 +190,7 @@ class ContrastiveAligner:
         *,
         unbuffered: bool = False,
         evidence: Sequence[Evidence] = (),
-        **options: Unpack[SearchingKeywords],
+        **options: "Unpack[SearchingKeywords]",
     ) -> Iterator[Alignment]:
         """Align sentence pairs one after the other: one `Alignment` for each pair; see `Aligner.align_batch`.
 
@@ -230,7 +219,7 @@ class ContrastiveAligner:
         unbuffered: bool = False,
         evidence: Sequence[Evidence] = (),
         requests: "tuple[Tally, str] | None" = None,
-        **options: Unpack[SearchingKeywords],
+        **options: "Unpack[SearchingKeywords]",
     ) -> Iterator[Alignments]:
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed."""
         check_count(evidence, self.weights.files, MOST_FILES)
@@ -307,7 +296,7 @@ def train_contrastive_aligner(
     reading: Reading | None = None,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[WeightKeywords],
+    **options: "Unpack[WeightKeywords]",
 ) -> ContrastiveAligner:
     """Learn the weights of features of whole alignments, from the text itself or from gold links.
 

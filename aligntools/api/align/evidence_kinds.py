@@ -4,8 +4,6 @@ from aligntools.aligning.evidence import Asked as Asked
 from aligntools.aligning.evidence import EvidenceKind, asked_kinds, register
 from aligntools.api.align.dictionaries import DICTIONARY
 from aligntools.api.align.encoders import ENCODER
-from aligntools.api.align.evidence_keywords import AppliedEvidenceKeywords as AppliedEvidenceKeywords
-from aligntools.api.align.evidence_keywords import EvidenceKeywords as EvidenceKeywords
 from aligntools.api.align.word_vectors import VECTORS, WORD_ENCODER
 
 register(ENCODER)

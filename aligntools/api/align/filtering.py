@@ -1,20 +1,22 @@
 """Sentence pairs judged by their alignment: which are translations of each other, and which are noise."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
 from aligntools.aligning.settings import AlignerSettings, FilterSettings, PriorWeights
 from aligntools.api.align.aligner import Aligner
-from aligntools.api.align.alignment import TrainingKeywords, train_aligner
+from aligntools.api.align.alignment import train_aligner
 from aligntools.api.align.alignments import Alignments
-from aligntools.api.given.keywords import FilterKeywords
 from aligntools.api.given.texts import Sentence
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.running import Run
 from aligntools.words.vocabulary import split_words
+
+if TYPE_CHECKING:
+    from aligntools.ground.keywords import FilteringKeywords
 
 
 class PairQuality(NamedTuple):
@@ -77,10 +79,6 @@ class Filter:
         return ""
 
 
-class FilteringKeywords(FilterKeywords, TrainingKeywords, total=False):
-    """Keywords of `filter_pairs`, besides its own parameters."""
-
-
 @taking(FilterSettings)
 def filter_pairs(
     sources: Sequence[Sentence],
@@ -88,7 +86,7 @@ def filter_pairs(
     limits: FilterSettings | None = None,
     *,
     model: Aligner | None = None,
-    **options: Unpack[FilteringKeywords],
+    **options: "Unpack[FilteringKeywords]",
 ) -> list[PairQuality]:
     """Judge sentence pairs by how well their words align: one `PairQuality` for each pair.
 

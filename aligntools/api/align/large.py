@@ -12,17 +12,9 @@ from aligntools.aligning.evidence import About, Asked, summary
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import PART_PAIRS, AlignerSettings, Decisions, PartSettings, PriorWeights
 from aligntools.api.align.alignments import Alignments
-from aligntools.api.align.evidence_kinds import SETTINGS, EvidenceKeywords
+from aligntools.api.align.evidence_kinds import SETTINGS
 from aligntools.api.align.priors import SomePriors, WeightedPriors, fingerprint
 from aligntools.api.align.training import tell_unused
-from aligntools.api.given.keywords import (
-    AlignerKeywords,
-    DecisionsKeywords,
-    PartKeywords,
-    PriorWeightsKeywords,
-    ReadingKeywords,
-    RunKeywords,
-)
 from aligntools.api.given.texts import Sentences, paths_of
 from aligntools.api.running.engines import opened, temporary_folder
 from aligntools.api.running.progress import Progress, Step, reporter
@@ -37,21 +29,9 @@ if TYPE_CHECKING:
     from aligntools.aligning.parts.jobs import JobRunner
     from aligntools.aligning.parts.reading import TextSizes
     from aligntools.aligning.parts.work import PartedText
+    from aligntools.ground.keywords import PartsKeywords
     from aligntools.ground.parallel import Pool
     from aligntools.store.stores import Store
-
-
-class PartsKeywords(
-    AlignerKeywords,
-    DecisionsKeywords,
-    EvidenceKeywords,
-    PartKeywords,
-    PriorWeightsKeywords,
-    ReadingKeywords,
-    RunKeywords,
-    total=False,
-):
-    """Keywords of `align_in_parts`, besides its own parameters."""
 
 
 _log = logging.getLogger("aligntools")
@@ -361,7 +341,7 @@ def align_in_parts(
     save_model: str | os.PathLike[str] | None = None,
     priors: "SomePriors | None" = None,
     progress: Progress = None,
-    **options: Unpack[PartsKeywords],
+    **options: "Unpack[PartsKeywords]",
 ) -> Iterator[Alignments]:
     """Train an aligner on a text of any size and align that text, in parts that are worked from disk.
 

@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count, islice
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import train_aligner
-from aligntools.api.given.keywords import MarkupKeywords, TokenizingKeywords
 from aligntools.formats.markup.segments import BrokenSegment, Segment, parse_segment
 from aligntools.formats.markup.usfm import parse_usfm
 from aligntools.formats.text.reading import Tokenizing
@@ -25,14 +24,14 @@ from aligntools.projecting.markup.transfer import PlacedTag as PlacedTag
 from aligntools.projecting.markup.words import Finder, Known, WordFinder
 from aligntools.words.tokenizers import tokenizers
 
+if TYPE_CHECKING:
+    from aligntools.ground.keywords import MarkupTransferKeywords
+
+
 #: Segments, and characters of their translations, that are aligned together.
 _BLOCK, _CHARACTERS = 500, 2_000_000
 #: A segment, or what is wrong with it or with its translation; and its translation.
 Pair = tuple[Segment | DataError, str]
-
-
-class MarkupTransferKeywords(MarkupKeywords, TokenizingKeywords, total=False):
-    """Keywords of `transfer_markup` and `MarkupTransfer`, besides their own parameters."""
 
 
 class MarkupTransfer:
@@ -64,7 +63,7 @@ class MarkupTransfer:
         settings: MarkupSettings | None = None,
         *,
         tokenizing: Tokenizing | None = None,
-        **options: Unpack[MarkupTransferKeywords],
+        **options: "Unpack[MarkupTransferKeywords]",
     ) -> None:
         given = Given("MarkupTransfer", options)
         self.settings, how = given.take(MarkupSettings, settings), given.take(Tokenizing, tokenizing)
@@ -248,7 +247,7 @@ def transfer_markup(
     *,
     settings: MarkupSettings | None = None,
     tokenizing: Tokenizing | None = None,
-    **options: Unpack[MarkupTransferKeywords],
+    **options: "Unpack[MarkupTransferKeywords]",
 ) -> list[MarkedText]:
     """Carry tags of segments over to their translations, by word links.
 

@@ -9,7 +9,6 @@ from aligntools.aligning.contrastive.settings import GIVEN, STARTS
 from aligntools.aligning.contrastive.taught import TeachingSettings
 from aligntools.api.align.aligner import Aligner, check_lengths
 from aligntools.api.align.alignment import read_bitext
-from aligntools.api.given.keywords import ReadingKeywords, RunKeywords, TeachingKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import Sentences
 from aligntools.api.running.progress import Progress, Step, reporter
@@ -22,15 +21,12 @@ from aligntools.ground.running import Run
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.starts import ContrastiveStart
     from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.keywords import TeachKeywords
 
 #: A text to teach by: two sides, a file of both, or a `Bitext`.
 TeachingText: TypeAlias = Union["Bitext", str, os.PathLike[str], tuple[Sentences, Sentences]]
 #: A start as users give it: a name, a file, or what `teach` returned.
 SomeStart: TypeAlias = Union[str, os.PathLike[str], "ContrastiveStart"]
-
-
-class TeachKeywords(TeachingKeywords, ReadingKeywords, RunKeywords, total=False):
-    """Keywords of `teach`, besides its own parameters."""
 
 
 @taking(TeachingSettings, Reading, Run)
@@ -43,7 +39,7 @@ def teach(
     reading: Reading | None = None,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[TeachKeywords],
+    **options: "Unpack[TeachKeywords]",
 ) -> "ContrastiveStart":
     """Teach the network that judges links by large text, without gold links: a start for `train_contrastive_aligner`.
 

@@ -11,7 +11,6 @@ from aligntools.aligning.terms.settings import TermFormat, TermSettings
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import read_bitext, train_aligner
 from aligntools.api.convert.links import links_of
-from aligntools.api.given.keywords import AlignerKeywords, ReadingKeywords, RunKeywords, TermKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import Sentences
 from aligntools.api.given.word_tags import word_tags
@@ -31,15 +30,12 @@ if TYPE_CHECKING:
     from aligntools.api.convert.links import ManyAlignments
     from aligntools.formats.links.pharaoh import Links
     from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.keywords import TermsKeywords
 
 #: Terms that are known: a glossary in a file, or pairs of source and target terms.
 Known: TypeAlias = str | os.PathLike[str] | Iterable[tuple[str, str]]
 #: A file with a tag for each word of a side, where there is one.
 TagFile: TypeAlias = str | os.PathLike[str] | None
-
-
-class TermsKeywords(TermKeywords, AlignerKeywords, ReadingKeywords, RunKeywords, total=False):
-    """Keywords of `terms`, besides its own parameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +177,7 @@ def terms(
     reading: Reading | None = None,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[TermsKeywords],
+    **options: "Unpack[TermsKeywords]",
 ) -> TermList:
     """Find the terms of parallel text and their translations, of one word and of several.
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 from aligntools.aligning.links.operations import OPERATIONS as OPERATIONS
 from aligntools.aligning.links.operations import MismatchedLines as MismatchedLines
 from aligntools.aligning.links.settings import CombiningSettings as CombiningSettings
-from aligntools.api.given.keywords import CombiningKeywords
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
     from aligntools.aligning.links.operations import LinkTally
+    from aligntools.ground.keywords import CombiningKeywords
 
 #: Source and target text.
 _Texts: TypeAlias = tuple[str, str] | None
@@ -30,7 +30,7 @@ def combine_files(
     to_pieces: _Texts = None,
     words: _Texts = None,
     in_place: bool = False,
-    **options: Unpack[CombiningKeywords],
+    **options: "Unpack[CombiningKeywords]",
 ) -> "LinkTally":
     """Combine, convert, check, draw or compare alignment files of any length, in constant memory.
 

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.api.given.annotated import Parsed, PathLike, Sentence, decoded, tokens_of
-from aligntools.api.given.keywords import LinkReadingKeywords, ProjectionKeywords, SplittingKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import Split
 from aligntools.formats.annotation.brackets import Tree, format_trees, plain_trees
@@ -27,16 +26,13 @@ if TYPE_CHECKING:
     from aligntools.api.convert.links import ManyAlignments
     from aligntools.api.given.trees import SomeTrees
     from aligntools.formats.links.pharaoh import Links
+    from aligntools.ground.keywords import ProjectingKeywords
     from aligntools.projecting.partners import FlatLinks, Partners
 
 _log = logging.getLogger("aligntools")
 
 #: What stands before a confidence in the column MISC.
 CONFIDENCE = b"Projected="
-
-
-class ProjectingKeywords(ProjectionKeywords, LinkReadingKeywords, SplittingKeywords, total=False):
-    """Keywords of `project`, besides its own parameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +125,7 @@ def project(
     target: "PathLike | Parsed | Iterable[Sentence]",
     alignments: "PathLike | ManyAlignments",
     settings: ProjectionSettings | None = None,
-    **options: Unpack[ProjectingKeywords],
+    **options: "Unpack[ProjectingKeywords]",
 ) -> Projection:
     """Carry annotation from sentences to their translations, over word alignments.
 

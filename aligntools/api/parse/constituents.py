@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from aligntools.api.given.annotated import Parsed, PathLike, decoded, tell_unused
 from aligntools.api.given.annotators import Annotator, batches
-from aligntools.api.given.keywords import GrammarDecisionsKeywords, GrammarKeywords, RunKeywords
 from aligntools.api.given.naming import IN_MEMORY, name_of
 from aligntools.api.given.sentences import words_of
 from aligntools.api.given.texts import SomeSentence
@@ -29,17 +28,10 @@ from aligntools.words.normal_forms import in_form
 if TYPE_CHECKING:
     from aligntools.constituents.derivation_lists import ScoredTree
     from aligntools.constituents.model import ConstituentModel, ParsedTrees
+    from aligntools.ground.keywords import GrammarDecisionsKeywords, GrammarParsingKeywords, GrammarTrainingKeywords
     from aligntools.ground.parallel import Pool
     from aligntools.viewing.models import ModelView
 _log = logging.getLogger("aligntools")
-
-
-class GrammarTrainingKeywords(GrammarKeywords, RunKeywords, total=False):
-    """Keywords of `train_grammar`, besides its own parameters."""
-
-
-class GrammarParsingKeywords(GrammarDecisionsKeywords, RunKeywords, total=False):
-    """Keywords of `ConstituentParser.parse_batch`, besides its own parameters."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,7 +75,7 @@ class ConstituentParser(Annotator, TreeDistributions, ShownAsModel):
         tokens: SomeSentence,
         tags: Sequence[str] | None = None,
         decisions: GrammarDecisions | None = None,
-        **options: Unpack[GrammarDecisionsKeywords],
+        **options: "Unpack[GrammarDecisionsKeywords]",
     ) -> Tree:
         """Parse a sentence.
 
@@ -134,7 +126,7 @@ class ConstituentParser(Annotator, TreeDistributions, ShownAsModel):
         *,
         run: Run | None = None,
         batch_size: int = PART,
-        **options: Unpack[GrammarParsingKeywords],
+        **options: "Unpack[GrammarParsingKeywords]",
     ) -> Iterator[Tree]:
         """Parse sentences one after the other, in constant memory.
 
@@ -239,7 +231,7 @@ def train_grammar(
     *,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[GrammarTrainingKeywords],
+    **options: "Unpack[GrammarTrainingKeywords]",
 ) -> ConstituentParser:
     """Learn a grammar of constituents from trees: a treebank grammar, markovized or with latent annotations.
 

@@ -5,7 +5,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from aligntools.api.given.annotated import check_tags, check_words, decoded, read_annotated, read_words_or_tags
-from aligntools.api.given.keywords import InducedGrammarKeywords, RunKeywords, TagReadingKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import SomeSentence
 from aligntools.api.parse.constituents import ConstituentParser
@@ -20,11 +19,8 @@ from aligntools.ground.running import Run
 if TYPE_CHECKING:
     from aligntools.api.given.annotated import Parsed, PathLike
     from aligntools.api.parse.parser_transfer import TaggedInput
+    from aligntools.ground.keywords import InducingGrammarKeywords
     from aligntools.viewing.models import ModelView
-
-
-class InducingGrammarKeywords(InducedGrammarKeywords, TagReadingKeywords, RunKeywords, total=False):
-    """Keywords of `induce_grammar`, besides its own parameters."""
 
 
 class InducedConstituentParser(ConstituentParser):
@@ -82,7 +78,7 @@ def induce_grammar(
     reading: TagReading | None = None,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[InducingGrammarKeywords],
+    **options: "Unpack[InducingGrammarKeywords]",
 ) -> InducedConstituentParser:
     """Learn a grammar of constituents from tags or words, without trees: rules between symbols without names.
 

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any, Unpack
 
 from aligntools.api.given.annotated import check_tags, read_annotated
-from aligntools.api.given.keywords import InducedParserKeywords, ParserReadingKeywords, RunKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.parse.parsing import Parser, mapped_tags
 from aligntools.api.running.progress import Progress, Step, reporter
@@ -17,10 +16,7 @@ from aligntools.parsing.unsupervised.settings import InducedParserSettings
 if TYPE_CHECKING:
     from aligntools.api.given.annotated import PathLike
     from aligntools.api.parse.parser_transfer import TaggedInput
-
-
-class ParserInducingKeywords(InducedParserKeywords, ParserReadingKeywords, RunKeywords, total=False):
-    """Keywords of `induce_parser`, besides its own parameters."""
+    from aligntools.ground.keywords import ParserInducingKeywords
 
 
 @taking(InducedParserSettings, ParserReading, Run)
@@ -32,7 +28,7 @@ def induce_parser(
     reading: ParserReading | None = None,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[ParserInducingKeywords],
+    **options: "Unpack[ParserInducingKeywords]",
 ) -> Parser:
     """Learn a dependency parser from tags alone, without trees: the dependency model with valence.
 

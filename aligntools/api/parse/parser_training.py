@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.api.given.annotated import PathLike, lookup_of
-from aligntools.api.given.keywords import ParserKeywords, ParserReadingKeywords, RunKeywords
 from aligntools.api.parse.parsing import Parser, mapped_tags
 from aligntools.api.parse.treebanks import Treebank, read_treebanks
 from aligntools.api.running.engines import opened, temporary_folder
@@ -23,15 +22,12 @@ from aligntools.ground.running import Run
 from aligntools.parsing.settings import ParserReading, ParserSettings
 
 if TYPE_CHECKING:
+    from aligntools.ground.keywords import ParserTrainingKeywords
     from aligntools.ground.parallel import Pool
     from aligntools.parsing.learning.checkpoints import Checkpoint
     from aligntools.parsing.learning.parts import InParts
 
 _ADVICE = Advice(lost="the same call with the same `checkpoint` goes on where it was")
-
-
-class ParserTrainingKeywords(ParserKeywords, ParserReadingKeywords, RunKeywords, total=False):
-    """Keywords of `train_parser`, besides its own parameters."""
 
 
 @contextlib.contextmanager
@@ -68,7 +64,7 @@ def train_parser(
     reading: ParserReading | None = None,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[ParserTrainingKeywords],
+    **options: "Unpack[ParserTrainingKeywords]",
 ) -> Parser:
     """Train a dependency parser from a treebank, by maximum conditional likelihood.
 

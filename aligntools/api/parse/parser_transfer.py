@@ -11,13 +11,6 @@ import numpy as np
 
 from aligntools.api.convert.links import check_fit
 from aligntools.api.given.annotated import Annotated, Parsed, PathLike, read_annotated
-from aligntools.api.given.keywords import (
-    LinkReadingKeywords,
-    LoadingKeywords,
-    ParserReadingKeywords,
-    RunKeywords,
-    TransferKeywords,
-)
 from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.parse.parser_training import checkpoint_in, in_parts
 from aligntools.api.parse.parsing import Parser, mapped_tags
@@ -32,6 +25,7 @@ from aligntools.parsing.settings import Method, ParserReading, TagMap, TransferS
 
 if TYPE_CHECKING:
     from aligntools.formats.links.pharaoh import Links
+    from aligntools.ground.keywords import TransferringKeywords
     from aligntools.parsing.parser import ParserModel
     from aligntools.parsing.text import TaggedText
     from aligntools.parsing.transfer.learning import TransferSource
@@ -46,12 +40,6 @@ ADVICE = "for several languages, train one on all their treebanks (`features=del
 #: Share of words with unknown tags above which a text has another tag set; share of aligned words worth a warning.
 MOST_UNKNOWN, FEW = 0.5, 0.2
 _log = logging.getLogger("aligntools")
-
-
-class TransferringKeywords(
-    TransferKeywords, ParserReadingKeywords, LinkReadingKeywords, LoadingKeywords, RunKeywords, total=False
-):
-    """Keywords of `transfer_parser`, besides its own parameters."""
 
 
 def _read_links(alignments: AlignmentsInput, how: LinkReading) -> "tuple[Links, str]":
@@ -90,7 +78,7 @@ def transfer_parser(
     reading: ParserReading | None = None,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[TransferringKeywords],
+    **options: "Unpack[TransferringKeywords]",
 ) -> Parser:
     """Train a parser for a language without a treebank, through parallel text with tags and word alignments.
 

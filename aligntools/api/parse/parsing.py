@@ -19,7 +19,6 @@ from aligntools.api.given.annotated import (
     tell_unused,
 )
 from aligntools.api.given.annotators import Annotator, OfText, batches
-from aligntools.api.given.keywords import ParserDecisionsKeywords, ParserReadingKeywords, RunKeywords
 from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.given.sentences import words_of
 from aligntools.api.running.threads import pool_of
@@ -33,6 +32,7 @@ from aligntools.parsing.settings import ParserDecisions, ParserReading, TagMap
 from aligntools.words.normal_forms import in_form
 
 if TYPE_CHECKING:
+    from aligntools.ground.keywords import DecidingKeywords, ParsingKeywords
     from aligntools.ground.parallel import Pool
     from aligntools.parsing.parser import ParserModel
     from aligntools.parsing.unsupervised.model import ValenceModel
@@ -41,14 +41,6 @@ if TYPE_CHECKING:
 #: Sentences that are parsed at a time.
 PART = 2000
 _log = logging.getLogger("aligntools")
-
-
-class DecidingKeywords(ParserDecisionsKeywords, ParserReadingKeywords, total=False):
-    """Keywords of `Parser.parse`, besides its own parameters."""
-
-
-class ParsingKeywords(DecidingKeywords, RunKeywords, total=False):
-    """Keywords of `Parser.parse_batch` and its kin, besides their own parameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +202,7 @@ class Parser(Annotator, ShownAsModel):
         decisions: ParserDecisions | None = None,
         *,
         reading: ParserReading | None = None,
-        **options: Unpack[DecidingKeywords],
+        **options: "Unpack[DecidingKeywords]",
     ) -> Parse:
         """Parse a sentence.
 
@@ -263,7 +255,7 @@ class Parser(Annotator, ShownAsModel):
         run: Run | None = None,
         batch_size: int = PART,
         unbuffered: bool = False,
-        **options: Unpack[ParsingKeywords],
+        **options: "Unpack[ParsingKeywords]",
     ) -> Iterator[Parse]:
         """Parse sentences with tags one after the other, in constant memory.
 
@@ -312,7 +304,7 @@ class Parser(Annotator, ShownAsModel):
         *,
         reading: ParserReading | None = None,
         run: Run | None = None,
-        **options: Unpack[ParsingKeywords],
+        **options: "Unpack[ParsingKeywords]",
     ) -> Parses:
         """Parse what a reader of `aligntools.formats` returned.
 

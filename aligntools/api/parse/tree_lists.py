@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from aligntools.api.given.annotated import decoded, tagged_tokens_of, tokens_of
 from aligntools.api.given.annotators import batches
-from aligntools.api.given.keywords import GrammarDecisionsKeywords, RunKeywords
 from aligntools.api.given.texts import SomeSentence
 from aligntools.api.running.threads import pool_of
 from aligntools.constituents.settings import GrammarDecisions, TreeLists
@@ -15,13 +14,10 @@ from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
     from aligntools.constituents.derivation_lists import ScoredTree
+    from aligntools.ground.keywords import ListingKeywords
 
 #: Sentences that are looked at a time.
 PART = 200
-
-
-class ListingKeywords(GrammarDecisionsKeywords, RunKeywords, total=False):
-    """Keywords of `TreeDistributions.n_best` and `TreeDistributions.sample_trees`, besides their own parameters."""
 
 
 def read_sentences(sentences: Sequence[Any]) -> tuple[list[list[str]], list[list[str]]]:
@@ -61,7 +57,7 @@ class TreeDistributions:
         decisions: GrammarDecisions | None = None,
         *,
         run: Run | None = None,
-        **options: Unpack[ListingKeywords],
+        **options: "Unpack[ListingKeywords]",
     ) -> "Iterator[list[ScoredTree]]":
         """Return the n best trees of each sentence, best first: those whose rules are most probably right, together.
 
@@ -108,7 +104,7 @@ class TreeDistributions:
         seed: int = 1,
         first: int = 0,
         run: Run | None = None,
-        **options: Unpack[ListingKeywords],
+        **options: "Unpack[ListingKeywords]",
     ) -> "Iterator[list[ScoredTree]]":
         """Draw n trees of each sentence from ``p(tree | words)``, among the trees that pruning leaves.
 

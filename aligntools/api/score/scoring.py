@@ -5,13 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from aligntools.api.convert.links import ManyAlignments
-from aligntools.api.given.keywords import (
-    AlignmentScoringKeywords,
-    BracketScoringKeywords,
-    TagScoringKeywords,
-    TranslationScoringKeywords,
-    TreeScoringKeywords,
-)
 from aligntools.api.given.texts import Sentences
 from aligntools.api.score.bracket_scorer import BracketScorer
 from aligntools.api.score.scorers import (
@@ -39,6 +32,13 @@ if TYPE_CHECKING:
     from aligntools.formats.annotation.conll import Conll
     from aligntools.formats.annotation.tagged import Tokens
     from aligntools.formats.links.goldlinks import Gold
+    from aligntools.ground.keywords import (
+        AlignmentScoringKeywords,
+        BracketScoringKeywords,
+        TagScoringKeywords,
+        TranslationScoringKeywords,
+        TreeScoringKeywords,
+    )
     from aligntools.metrics.aer import AerScore
     from aligntools.metrics.attachment import DependencyTrees, TreeScore
     from aligntools.metrics.bleu import BleuScore
@@ -57,7 +57,7 @@ def aer(
     source: AnyPath | Sentences | None = None,
     target: AnyPath | Sentences | None = None,
     settings: AlignmentScoring | None = None,
-    **options: Unpack[AlignmentScoringKeywords],
+    **options: "Unpack[AlignmentScoringKeywords]",
 ) -> "AerScore":
     """Score alignments against gold links: alignment error rate, precision, recall, F1.
 
@@ -117,7 +117,7 @@ def score_tags(
     settings: TagScoring | None = None,
     *,
     train: AnyPath | Sentences | None = None,
-    **options: Unpack[TagScoringKeywords],
+    **options: "Unpack[TagScoringKeywords]",
 ) -> "TagScore":
     """Score tags, or induced classes without names, against gold tags.
 
@@ -173,7 +173,7 @@ def score_trees(
     gold: "AnyPath | Conll | DependencyTrees | Iterable[Any]",
     predicted: "AnyPath | Conll | DependencyTrees | Iterable[Any]",
     settings: TreeScoring | None = None,
-    **options: Unpack[TreeScoringKeywords],
+    **options: "Unpack[TreeScoringKeywords]",
 ) -> "TreeScore":
     """Score dependency trees against gold trees: UAS, LAS, whole trees, roots.
 
@@ -220,7 +220,7 @@ def score_brackets(
     gold: "AnyPath | Iterable[Tree | str]",
     parsed: "AnyPath | Iterable[Tree | str]",
     settings: BracketScoring | None = None,
-    **options: Unpack[BracketScoringKeywords],
+    **options: "Unpack[BracketScoringKeywords]",
 ) -> "BracketScore":
     """Score trees of constituents against gold trees: labelled F1, precision and recall, as EVALB counts them.
 
@@ -269,7 +269,7 @@ def bleu(
     *,
     more_references: Sequence[AnyPath | Sentences] = (),
     settings: TranslationScoring | None = None,
-    **options: Unpack[TranslationScoringKeywords],
+    **options: "Unpack[TranslationScoringKeywords]",
 ) -> "BleuScore":
     """Score translations against references: BLEU, as sacrebleu counts it with tokenization ``none``.
 

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.api.convert.links import ManyAlignments, as_written, links_of
-from aligntools.api.given.keywords import ClassKeywords, RunKeywords, SplittingKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.sentences import PathLike, Sentence, side_of
 from aligntools.api.given.texts import Sentences
@@ -26,14 +25,11 @@ from aligntools.ground.running import Run
 if TYPE_CHECKING:
     from aligntools.clustering.exchange import Clustering
     from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.keywords import ClassTrainingKeywords
     from aligntools.words.vocabulary import AnyVocabulary
 
 #: Forms of a file of classes: mkcls' two, paths as of Brown clusters, and words with classes and counts.
 ClassFormat: TypeAlias = Literal["classes", "cats", "paths", "counts"]
-
-
-class ClassTrainingKeywords(ClassKeywords, SplittingKeywords, RunKeywords, total=False):
-    """Keywords of `train_classes` and `train_bilingual_classes`, besides their own parameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +184,7 @@ def train_classes(
     *,
     splitting: Splitting | None = None,
     run: Run | None = None,
-    **options: Unpack[ClassTrainingKeywords],
+    **options: "Unpack[ClassTrainingKeywords]",
 ) -> WordClasses:
     """Learn classes of words from plain text, by what stands next to them: the exchange algorithm.
 
@@ -254,7 +250,7 @@ def train_bilingual_classes(
     index_base: int = 0,
     splitting: Splitting | None = None,
     run: Run | None = None,
-    **options: Unpack[ClassTrainingKeywords],
+    **options: "Unpack[ClassTrainingKeywords]",
 ) -> tuple[WordClasses, WordClasses]:
     """Learn classes of the words of both sides of a text, by what stands next to them and what they are linked to.
 

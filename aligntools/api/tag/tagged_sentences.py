@@ -4,14 +4,13 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Unpack, overload
+from typing import TYPE_CHECKING, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from aligntools.api.given.annotated import Parsed, decoded, encoded
 from aligntools.api.given.annotators import OfText
-from aligntools.api.given.keywords import TagWritingKeywords
 from aligntools.api.views.showing import ShownAsTags, ShownWithTags
 from aligntools.formats.annotation.conll import Conll, column_place, format_conll, parse_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
@@ -21,6 +20,10 @@ from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.tagging.settings import TagWriting
 from aligntools.tagging.state_splits import JOIN, Splitter
+
+if TYPE_CHECKING:
+    from aligntools.ground.keywords import TagWritingKeywords
+
 
 #: Columns of CoNLL that say together what a word's tag is.
 _log = logging.getLogger("aligntools")
@@ -119,7 +122,7 @@ class TaggedSentences(ShownAsTags, OfText[TaggedSentence]):
         return TaggedSentences(text, tagset, ids, probabilities, self.column, self.turned)
 
     @taking(TagWriting)
-    def format(self, writing: TagWriting | None = None, **options: Unpack[TagWritingKeywords]) -> bytes:
+    def format(self, writing: TagWriting | None = None, **options: "Unpack[TagWritingKeywords]") -> bytes:
         """Return the text with its tags, in UTF-8.
 
         In CoNLL, what else is known of a word's tag is not the tagger's, and is emptied: UPOS, XPOS and FEATS.

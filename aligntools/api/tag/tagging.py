@@ -17,15 +17,6 @@ from aligntools.api.given.annotated import (
     tokens_of,
 )
 from aligntools.api.given.annotators import Annotator, batches
-from aligntools.api.given.keywords import (
-    InductionKeywords,
-    RunKeywords,
-    SplittingKeywords,
-    TagDecisionsKeywords,
-    TaggerKeywords,
-    TagReadingKeywords,
-    WordReadingKeywords,
-)
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
 from aligntools.api.tag.partial_tags import Dictionary, observe_text, types_of
@@ -42,32 +33,19 @@ from aligntools.tagging.settings import INDUCTION_PRESETS, InductionSettings, Ta
 from aligntools.words.normal_forms import in_form
 
 if TYPE_CHECKING:
+    from aligntools.ground.keywords import (
+        InducingKeywords,
+        SentenceKeywords,
+        SentencesKeywords,
+        TaggerTrainingKeywords,
+        TaggingKeywords,
+    )
     from aligntools.ground.parallel import Pool
     from aligntools.tagging.tagger import TaggerModel
     from aligntools.viewing.models import ModelView
 
 #: Sentences that are tagged at a time.
 PART = 4000
-
-
-class TaggingKeywords(TagDecisionsKeywords, RunKeywords, total=False):
-    """Keywords of `Tagger.tag_text`, besides its own parameters."""
-
-
-class SentenceKeywords(TagDecisionsKeywords, SplittingKeywords, total=False):
-    """Keywords of `Tagger.tag`, besides its own parameters."""
-
-
-class SentencesKeywords(SentenceKeywords, RunKeywords, total=False):
-    """Keywords of `Tagger.tag_batch`, besides its own parameters."""
-
-
-class TaggerTrainingKeywords(TaggerKeywords, TagReadingKeywords, RunKeywords, total=False):
-    """Keywords of `train_tagger`, besides its own parameters."""
-
-
-class InducingKeywords(InductionKeywords, WordReadingKeywords, RunKeywords, total=False):
-    """Keywords of `induce_tags`, besides its own parameters."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,7 +97,7 @@ class Tagger(Annotator, TagDistributions, ShownAsModel):
 
     @taking(TagDecisions, Splitting)
     def tag(
-        self, sentence: Sentence, decisions: TagDecisions | None = None, **options: Unpack[SentenceKeywords]
+        self, sentence: Sentence, decisions: TagDecisions | None = None, **options: "Unpack[SentenceKeywords]"
     ) -> TaggedSentence:
         """Tag a sentence.
 
@@ -157,7 +135,7 @@ class Tagger(Annotator, TagDistributions, ShownAsModel):
         run: Run | None = None,
         batch_size: int = PART,
         unbuffered: bool = False,
-        **options: Unpack[SentencesKeywords],
+        **options: "Unpack[SentencesKeywords]",
     ) -> Iterator[TaggedSentence]:
         """Tag sentences one after the other, in constant memory.
 
@@ -200,7 +178,7 @@ class Tagger(Annotator, TagDistributions, ShownAsModel):
         *,
         run: Run | None = None,
         remember: bool = True,
-        **options: Unpack[TaggingKeywords],
+        **options: "Unpack[TaggingKeywords]",
     ) -> TaggedSentences:
         """Tag what a reader of `aligntools.formats` returned.
 
@@ -241,7 +219,7 @@ def train_tagger(
     reading: TagReading | None = None,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[TaggerTrainingKeywords],
+    **options: "Unpack[TaggerTrainingKeywords]",
 ) -> Tagger:
     """Train a tagger on tagged text: a hidden Markov model whose tags are split into latent substates.
 
@@ -346,7 +324,7 @@ def induce_tags(
     reading: WordReading | None = None,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[InducingKeywords],
+    **options: "Unpack[InducingKeywords]",
 ) -> Tagger:
     """Learn tags from text without tags: a hidden Markov model, by EM, variational Bayes or maximum reconstruction.
 

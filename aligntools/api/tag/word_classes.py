@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from aligntools.api.given.annotated import Parsed, PathLike, Sentence, check_words, read_untagged
-from aligntools.api.given.keywords import RunKeywords, WordReadingKeywords
 from aligntools.api.running.threads import pool_of
 from aligntools.api.tag.tagged_sentences import TaggedSentences
 from aligntools.api.tag.tagging import Tagger
@@ -18,12 +17,12 @@ from aligntools.formats.text.reading import WordReading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.running import Run
 
+if TYPE_CHECKING:
+    from aligntools.ground.keywords import CountingKeywords
+
+
 #: How often each word has each tag.
 Counts = Counter[tuple[bytes, bytes]]
-
-
-class CountingKeywords(WordReadingKeywords, RunKeywords, total=False):
-    """Keywords of `word_classes`, besides its own parameters."""
 
 
 def counts_of(found: TaggedSentences) -> Counts:
@@ -45,7 +44,7 @@ def word_classes(
     paths: bool = False,
     reading: WordReading | None = None,
     run: Run | None = None,
-    **options: Unpack[CountingKeywords],
+    **options: "Unpack[CountingKeywords]",
 ) -> ClassList:
     """Return one class for each word of a text: the tag that a tagger gives it most often.
 

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack
 
 import numpy as np
 
-from aligntools.api.given.keywords import LoadingKeywords, PairReadingKeywords, RunKeywords, SplittingKeywords
 from aligntools.api.given.sentences import PathLike, Text, lines_of, side_of
-from aligntools.api.given.translation_keywords import ExtractionKeywords, GrammarFilterKeywords
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.translate.extraction import AlignmentsInput, extraction_of, parts_of, whole_of
 from aligntools.api.views.showing import ShownAsModel
@@ -25,23 +23,12 @@ from aligntools.translating.text import Lines
 if TYPE_CHECKING:
     from aligntools.formats.text.corpus import Bitext
     from aligntools.formats.translation.grammar import GrammarRules
+    from aligntools.ground.keywords import ExtractingKeywords, GrammarLoadingKeywords, GrammarTextKeywords
     from aligntools.translating.grammar.extraction import Extraction, ExtractionFigures
     from aligntools.viewing.models import ModelView
 
 GrammarFormat: TypeAlias = Literal["hiero", "moses", "binary"]
 _log = logging.getLogger("aligntools")
-
-
-class ExtractingKeywords(ExtractionKeywords, PairReadingKeywords, RunKeywords, total=False):
-    """Keywords of `extract_grammar`, besides its own parameters."""
-
-
-class GrammarTextKeywords(GrammarFilterKeywords, SplittingKeywords, total=False):
-    """Keywords of `filter_grammar`, besides its own parameters."""
-
-
-class GrammarLoadingKeywords(GrammarTextKeywords, LoadingKeywords, total=False):
-    """Keywords of `Grammar.load` and of `filter_grammar_file`, besides their own parameters."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +121,9 @@ class Grammar(ShownAsModel):
 
     @classmethod
     @taking(GrammarFilter, Splitting, Loading)
-    def load(cls, path: PathLike, *, text: Text | None = None, **options: Unpack[GrammarLoadingKeywords]) -> "Grammar":
+    def load(
+        cls, path: PathLike, *, text: Text | None = None, **options: "Unpack[GrammarLoadingKeywords]"
+    ) -> "Grammar":
         """Read a grammar: the text of cdec and Joshua, that of Moses, or a binary file.
 
         Parameters
@@ -193,7 +182,7 @@ def extract_grammar(
     index_base: int = 0,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[ExtractingKeywords],
+    **options: "Unpack[ExtractingKeywords]",
 ) -> Grammar:
     """Extract a hierarchical grammar from aligned text (Chiang 2007, "Hierarchical phrase-based translation", 3).
 
@@ -259,7 +248,7 @@ def extract_grammar_file(
     index_base: int = 0,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[ExtractingKeywords],
+    **options: "Unpack[ExtractingKeywords]",
 ) -> "ExtractionFigures":
     """Extract a grammar and write it part by part, so that it is never in memory as a whole.
 
@@ -313,7 +302,7 @@ def _report(extraction: "Extraction", progress: Progress) -> None:
 
 
 @taking(GrammarFilter, Splitting)
-def filter_grammar(grammar: Grammar, text: Text, **options: Unpack[GrammarTextKeywords]) -> Grammar:
+def filter_grammar(grammar: Grammar, text: Text, **options: "Unpack[GrammarTextKeywords]") -> Grammar:
     """Keep the rules of a grammar that a text can use: it has each stretch of source words between nonterminals.
 
     Parameters
@@ -351,7 +340,7 @@ def filter_grammar_file(
     path: PathLike,
     *,
     format: Literal["same", "hiero", "moses", "binary"] = "same",
-    **options: Unpack[GrammarLoadingKeywords],
+    **options: "Unpack[GrammarLoadingKeywords]",
 ) -> FilterFigures:
     """Keep the rules of a grammar's file that a text can use; the lines of text files are copied as they are.
 

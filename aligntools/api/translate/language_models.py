@@ -9,10 +9,8 @@ from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
 
-from aligntools.api.given.keywords import RunKeywords, SplittingKeywords
 from aligntools.api.given.sentences import PathLike, Sentence, Text, sources_of, words_of_model
 from aligntools.api.given.texts import Split
-from aligntools.api.given.translation_keywords import LanguageModelKeywords
 from aligntools.api.running.engines import opened, temporary_folder
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
@@ -26,6 +24,7 @@ from aligntools.translating.settings import TABLES, LanguageModelSettings
 
 if TYPE_CHECKING:
     from aligntools.formats.text.numbered_text import LineSource
+    from aligntools.ground.keywords import LmTrainingKeywords
     from aligntools.ground.parallel import Pool
     from aligntools.store.disk_arrays import ArrayStore
     from aligntools.translating.lm.kneser_ney import Discounts, Estimate
@@ -35,10 +34,6 @@ if TYPE_CHECKING:
     from aligntools.viewing.models import ModelView
 
 _log = logging.getLogger("aligntools")
-
-
-class LmTrainingKeywords(LanguageModelKeywords, SplittingKeywords, RunKeywords, total=False):
-    """Keywords of `train_lm`, besides its own parameters."""
 
 
 @dataclass(frozen=True)
@@ -321,7 +316,7 @@ def train_lm(
     *,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[LmTrainingKeywords],
+    **options: "Unpack[LmTrainingKeywords]",
 ) -> LanguageModel:
     """Estimate an n-gram language model: interpolated modified Kneser-Ney smoothing, as KenLM's lmplz has it.
 

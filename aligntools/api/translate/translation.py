@@ -6,9 +6,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from aligntools.api.given.keywords import RunKeywords, SplittingKeywords
 from aligntools.api.given.sentences import PathLike, Sentence
-from aligntools.api.given.translation_keywords import DecoderKeywords, LatticeKeywords
 from aligntools.api.running.engines import mapping
 from aligntools.api.running.threads import pool_of
 from aligntools.api.translate.grammars import Grammar as Grammar
@@ -40,6 +38,7 @@ from aligntools.translating.settings import DecoderSettings, LatticeSettings, Tr
 from aligntools.translating.text import Lines
 
 if TYPE_CHECKING:
+    from aligntools.ground.keywords import LatticeKeywords, RunKeywords, TranslatorKeywords
     from aligntools.ground.parallel import Pool
     from aligntools.store.objects import Kept
     from aligntools.translating.decoding.decoder import EncodedText, System
@@ -145,10 +144,6 @@ def _decoded(words: list[bytes]) -> tuple[str, ...]:
     return tuple(word.decode("utf-8", "surrogateescape") for word in words)
 
 
-class TranslatorKeywords(DecoderKeywords, SplittingKeywords, total=False):
-    """Keywords of `Translator`, besides its own parameters."""
-
-
 @taking(DecoderSettings, Splitting)
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Translator:
@@ -203,7 +198,7 @@ class Translator:
         *,
         tags: PathLike | Mapping[str, str] | None = None,
         threads: "int | Pool | None" = None,
-        **options: Unpack[TranslatorKeywords],
+        **options: "Unpack[TranslatorKeywords]",
     ) -> None:
         from aligntools.translating.decoding.decoder import System
         from aligntools.translating.decoding.prepared import feature_names
@@ -261,7 +256,7 @@ class Translator:
 
     @taking(LatticeSettings)
     def for_lattices(
-        self, settings: LatticeSettings | Literal["plf", "cn"] = "plf", **options: Unpack[LatticeKeywords]
+        self, settings: LatticeSettings | Literal["plf", "cn"] = "plf", **options: "Unpack[LatticeKeywords]"
     ) -> "Translator":
         """Return the same system for lattices: its text is PLF or confusion networks, or consists of `WordLattice`.
 
@@ -306,7 +301,7 @@ class Translator:
         features: bool = False,
         unbuffered: bool = False,
         run: Run | None = None,
-        **options: Unpack[RunKeywords],
+        **options: "Unpack[RunKeywords]",
     ) -> Iterator[Translation]:
         """Translate sentences one after another; text of any length, which is read as it is needed.
 
@@ -356,7 +351,7 @@ class Translator:
 
     @taking(Run)
     def n_best(
-        self, text: Input, n: int, *, run: Run | None = None, **options: Unpack[RunKeywords]
+        self, text: Input, n: int, *, run: Run | None = None, **options: "Unpack[RunKeywords]"
     ) -> Iterator[list[Translation]]:
         """Return the n best distinct translations of each sentence, best first, with their features.
 
@@ -395,7 +390,7 @@ class Translator:
         gamma: float = TranslationLists.gamma,
         seed: int = TranslationLists.seed,
         run: Run | None = None,
-        **options: Unpack[RunKeywords],
+        **options: "Unpack[RunKeywords]",
     ) -> Iterator[list[Translation]]:
         """Return n derivations of each sentence, drawn in proportion to ``exp(gamma * score)``, with their features.
 

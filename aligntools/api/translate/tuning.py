@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
-from aligntools.api.given.keywords import LoadingKeywords, RunKeywords, SplittingKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.sentences import PathLike, Text, read_lines
 from aligntools.api.given.texts import Split
-from aligntools.api.given.translation_keywords import DecoderKeywords, ImputationKeywords, TuningKeywords
 from aligntools.api.running.engines import mapping_if_asked
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
@@ -28,21 +26,10 @@ from aligntools.translating.text import Lines
 
 if TYPE_CHECKING:
     from aligntools.formats.translation.grammar import GrammarRules
+    from aligntools.ground.keywords import TuneKeywords
     from aligntools.translating.tuning.learning import ReverseSystem
 
 _log = logging.getLogger("aligntools")
-
-
-class TuneKeywords(
-    TuningKeywords, ImputationKeywords, DecoderKeywords, SplittingKeywords, LoadingKeywords, RunKeywords, total=False
-):
-    """Keywords of `tune`, besides its own parameters."""
-
-    imputation: ImputationSettings | None
-    decoding: DecoderSettings | None
-    reverse_grammar: Grammar | PathLike | None
-    reverse_lm: LanguageModel | PathLike | None
-    reverse_weights: WeightsInput
 
 
 @taking(TuningSettings, ImputationSettings, DecoderSettings, Splitting, Loading, Run)
@@ -59,7 +46,7 @@ def tune(
     checkpoint: PathLike | None = None,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[TuneKeywords],
+    **options: "Unpack[TuneKeywords]",
 ) -> TranslationWeights:
     """Learn the weights of a translation system (Li, Wang, Eisner & Khudanpur 2011, "Minimum imputed risk").
 

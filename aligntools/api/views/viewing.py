@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from aligntools.api.convert.links import links_of
-from aligntools.api.given.keywords import GoldReadingKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import InputFormat, Sentences, Split, paths_of
 from aligntools.api.given.word_tags import word_tags
@@ -42,6 +41,10 @@ from aligntools.viewing.pictures import ShownSystem
 from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary, split_words
 from aligntools.words.white_space import WhiteSpace, split_as
 
+if TYPE_CHECKING:
+    from aligntools.ground.keywords import GoldReadingKeywords
+
+
 #: Parallel text to look at: what `read_bitext` returns, a file with both sides, or two texts of any kind.
 SomePairs: TypeAlias = "Bitext | str | os.PathLike[str] | tuple[Sentences, Sentences]"
 _Words: TypeAlias = list[list[str]]
@@ -62,7 +65,7 @@ def view(
     checked: "str | os.PathLike[str] | Iterable[Any] | None" = None,
     input_format: InputFormat = "auto",
     languages: str | None = None,
-    **options: Unpack[GoldReadingKeywords],
+    **options: "Unpack[GoldReadingKeywords]",
 ) -> View:
     """Look at results: in a notebook, as a page, as a picture, in the terminal.
 
