@@ -1,13 +1,11 @@
-"""What a tagger learned, in numbers to look at: the words of each tag, and which tags follow each other."""
+"""What a tagger learned, to look at: the words of each tag, and which tags follow each other."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from aligntools.tagging.tagger import TaggerModel
-
-if TYPE_CHECKING:
-    from aligntools.tagging.tagger import TaggerMember
+from aligntools.tagging.tagger import TaggerMember, TaggerModel
+from aligntools.viewing.models import ModelView, WordList
 
 #: Tags in the table of transitions, at most.
 _MOST = 60
@@ -15,21 +13,15 @@ _MOST = 60
 _TYPICAL = 0.1
 
 
-def described(model: TaggerModel, words: int, best: int) -> dict[str, Any]:
-    """Return what the model learned.
+def model_view(model: TaggerModel, title: str, words: int, best: int) -> ModelView:
+    """Return what a tagger learned: words of tags, tags that follow each other, tags of the first ``words`` words.
 
-    words: Known words that are given with their tags, the first ones.
-    best: Words given for each tag.
-    Returns ``settings``: rows of name and value. ``tags``: list of str; ``prior``: their probabilities. ``typical``:
-    for each tag words with the largest ``p(tag | word) / p(tag)``. ``transitions`` [tags, tags]: ``p(next | tag)``, of
-    ``transition_tags``. ``words``: known words with ``[[tag, p(tag | word)]..]``.
+    best: Words given for each tag: those with the largest ``p(tag | word) / p(tag)``.
     """
     member = model.coarse or model.members[0]
     chain, prior, groups = member.chain, member.prior, _groups(model)
     n = len(model.tags)
-    shares = _word_shares(model, member, min(words, len(model.words)))
-    typical = _typical(model, member, best)
-    settings = [
+    settings: list[list[Any]] = [
         ["tags", n],
         ["known words", len(model.words)],
         ["models that are averaged", len(model.members)],
@@ -42,15 +34,25 @@ def described(model: TaggerModel, words: int, best: int) -> dict[str, Any]:
     kept = np.sort(np.argsort(-tag_prior, kind="stable")[:_MOST])
     rows = between[np.ix_(kept, kept)]
     rows /= np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
-    return {
-        "settings": settings,
-        "tags": list(model.tags),
-        "prior": tag_prior.tolist(),
-        "typical": typical,
-        "transitions": rows.tolist(),
-        "transition_tags": [model.tags[k] for k in kept.tolist()],
-        "words": shares,
+    typical, shares = _typical(model, member, best), tag_prior.tolist()
+    table = {
+        "caption": "Words that a tag emits most readily",
+        "head": ["tag", "share, %", "words"],
+        "rows": [
+            [model.tags[k], f"{100 * shares[k]:.1f}", " ".join(word for word, _ in typical[k])]
+            for k in sorted(range(n), key=lambda k: -shares[k])
+        ],
+        "words": True,
     }
+    names = [model.tags[k] for k in kept.tolist()]
+    matrix = ("Tags that follow each other: the next tag's probability in percent", names, names, rows.tolist())
+    lists, notes = [], []
+    if words:
+        known = _word_shares(model, member, min(words, len(model.words)))
+        lists = [WordList("known words", "tag", [word for word, _ in known], [pairs for _, pairs in known])]
+        if len(known) < len(model.words):
+            notes.append(f"{len(known):,} of {len(model.words):,} known words.")
+    return ModelView(title, settings, tables=[table], words=lists, matrix=matrix, notes=notes)
 
 
 def _groups(model: TaggerModel) -> np.ndarray:
@@ -61,7 +63,7 @@ def _groups(model: TaggerModel) -> np.ndarray:
     return np.repeat(np.arange(len(first) - 1), np.diff(first))
 
 
-def _layout(model: TaggerModel, member: "TaggerMember") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _layout(model: TaggerModel, member: TaggerMember) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return for each emission value the word's row, the state, and ``p(state | word)``."""
     _, candidate, state = model.candidates.states(member.chain.first)
     rows = model.candidates.rows()[candidate]
@@ -69,7 +71,7 @@ def _layout(model: TaggerModel, member: "TaggerMember") -> tuple[np.ndarray, np.
     return rows, state, shares / np.maximum(np.bincount(rows, shares, len(model.words)), 1e-300)[rows]
 
 
-def _word_shares(model: TaggerModel, member: "TaggerMember", count: int) -> list[list[Any]]:
+def _word_shares(model: TaggerModel, member: TaggerMember, count: int) -> list[list[Any]]:
     rows, state, shares = _layout(model, member)
     groups = _groups(model)
     end = int(np.searchsorted(rows, count))
@@ -84,7 +86,7 @@ def _word_shares(model: TaggerModel, member: "TaggerMember", count: int) -> list
     return result
 
 
-def _typical(model: TaggerModel, member: "TaggerMember", best: int) -> list[list[list[float | str]]]:
+def _typical(model: TaggerModel, member: TaggerMember, best: int) -> list[list[list[Any]]]:
     """Return for each tag the words whose emissions are the largest compared with those of other tags."""
     rows, state, shares = _layout(model, member)
     tags = _groups(model)[state]

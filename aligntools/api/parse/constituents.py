@@ -59,7 +59,7 @@ class ConstituentParser(Annotator, TreeDistributions, ShownAsModel):
 
     def model_view(self, title: str, words: int, best: int) -> "ModelView":
         """Return what the model learned; see `aligntools.view_model`."""
-        from aligntools.api.parse.grammar_view import model_view
+        from aligntools.constituents.summary import model_view
 
         return model_view(self.model, title, best)
 

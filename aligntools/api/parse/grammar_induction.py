@@ -43,7 +43,7 @@ class InducedConstituentParser(ConstituentParser):
 
     def model_view(self, title: str, words: int, best: int) -> "ModelView":
         """Return what the model learned; see `aligntools.view_model`."""
-        from aligntools.api.parse.grammar_view import induced_view
+        from aligntools.constituents.summary import induced_view
 
         return induced_view(self.model, title, best)
 

@@ -161,7 +161,7 @@ class Parser(Annotator, ShownAsModel):
 
     def model_view(self, title: str, words: int, best: int) -> "ModelView":
         """Return what the model learned; see `aligntools.view_model`."""
-        from aligntools.api.parse.model_view import model_view
+        from aligntools.parsing.summary import model_view
 
         return model_view(self.model, title)
 

@@ -65,7 +65,7 @@ class Tagger(Annotator, TagDistributions, ShownAsModel):
 
     def model_view(self, title: str, words: int, best: int) -> "ModelView":
         """Return what the model learned; see `aligntools.view_model`."""
-        from aligntools.api.tag.model_view import model_view
+        from aligntools.tagging.summary import model_view
 
         return model_view(self.model, title, words, best)
 
