@@ -3,6 +3,7 @@
 from aligntools.aligning.checking.settings import CheckSettings as CheckSettings
 from aligntools.aligning.contrastive.settings import ContrastiveSettings as ContrastiveSettings
 from aligntools.aligning.contrastive.taught import TeachingSettings as TeachingSettings
+from aligntools.aligning.prior_counts import count_priors as count_priors
 from aligntools.aligning.settings import AlignerSettings as AlignerSettings
 from aligntools.aligning.settings import Decisions as Decisions
 from aligntools.aligning.settings import FilterSettings as FilterSettings
@@ -41,13 +42,6 @@ from aligntools.api.align.priors import write_priors as write_priors
 from aligntools.api.align.teaching import teach as teach
 from aligntools.api.align.terms import TermList as TermList
 from aligntools.api.align.terms import terms as terms
-from aligntools.api.convert.links import count_priors as count_priors
-from aligntools.api.convert.links import extract_lexicon as extract_lexicon
-from aligntools.api.convert.links import symmetrize as symmetrize
-from aligntools.api.convert.pieces import links_to_pieces as links_to_pieces
-from aligntools.api.convert.pieces import links_to_words as links_to_words
-from aligntools.api.convert.projection import Projection as Projection
-from aligntools.api.convert.projection import project as project
 from aligntools.api.models import load as load
 from aligntools.api.models import view_model as view_model
 from aligntools.api.parse.constituents import ConstituentParser as ConstituentParser
@@ -117,6 +111,10 @@ from aligntools.ground.errors import ModelError as ModelError
 from aligntools.ground.errors import ResourceError as ResourceError
 from aligntools.ground.errors import UsageProblem as UsageProblem
 from aligntools.ground.running import Run as Run
+from aligntools.links.alignments import symmetrize as symmetrize
+from aligntools.links.pieces import links_to_pieces as links_to_pieces
+from aligntools.links.pieces import links_to_words as links_to_words
+from aligntools.links.translation_tables import extract_lexicon as extract_lexicon
 from aligntools.metrics.settings import AlignmentScoring as AlignmentScoring
 from aligntools.metrics.settings import BracketScoring as BracketScoring
 from aligntools.metrics.settings import GoldReading as GoldReading
@@ -129,6 +127,8 @@ from aligntools.parsing.settings import ParserSettings as ParserSettings
 from aligntools.parsing.settings import TransferSettings as TransferSettings
 from aligntools.parsing.unsupervised.settings import InducedParserSettings as InducedParserSettings
 from aligntools.projecting.markup.settings import MarkupSettings as MarkupSettings
+from aligntools.projecting.projection import Projection as Projection
+from aligntools.projecting.projection import project as project
 from aligntools.projecting.settings import ProjectionSettings as ProjectionSettings
 from aligntools.tagging.settings import InductionSettings as InductionSettings
 from aligntools.tagging.settings import TagDecisions as TagDecisions

@@ -187,8 +187,8 @@ def _row(o, kept, pair, size):
 
 def _links(system, folder):
     """Return name -> links of the gold sentences; of eflomal in every symmetrization."""
-    from aligntools.aligning.links.symmetrize import symmetrize
     from aligntools.formats.links.pharaoh import read_pharaoh
+    from aligntools.links.symmetrize import symmetrize
 
     if system == OURS:
         return {OURS: read_pharaoh(str(folder / "joint"), compiled=False)}

@@ -23,10 +23,11 @@ LAYERS = (
     ("ground",),
     ("words", "store"),
     ("formats",),
+    ("links",),
     ("metrics", "clustering", "encoding"),
     ("viewing",),
     ("aligning", "tagging", "parsing", "constituents", "translating"),
-    ("projecting",),
+    ("projecting", "tools"),
     ("api",),
     ("serving", "adapters"),
     ("cli",),
@@ -34,9 +35,9 @@ LAYERS = (
 BELOW = {name: {below for row in LAYERS[:place] for below in row} for place, row in enumerate(LAYERS) for name in row}
 #: The groups within a package, lowest first: each may import those before it. A file beside them is its own group.
 GROUPS = {
-    "formats": ("opening", "models", "links", "annotation", "text", "translation", "markup"),
+    "formats": ("opening", "models", "links", "annotation", "text", "translation", "markup", "inputs"),
     "api": (
-        *("given", "running", "convert", "score", "views"),
+        *("running", "score", "views"),
         *("align", "tag", "parse", "translate"),
         *("models",),
     ),
@@ -484,8 +485,8 @@ api/align/deciding
 api/align/filtering
 api/align/reshaping
 api/align/teaching
-api/given/annotated
-api/given/naming
+formats/inputs/annotation
+formats/text/memory_text
 api/running/watching
 api/views/showing
 api/views/viewing

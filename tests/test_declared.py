@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 import aligntools as at
-from aligntools.aligning.links.settings import LinkWriting, ShortlistSettings, TableWriting
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.cli import declared as on_command_line
 from aligntools.cli import options
@@ -21,6 +20,7 @@ from aligntools.ground.declaring import Given, Settings, declared, documented, o
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import amounts, counts
 from aligntools.ground.running import Run
+from aligntools.links.settings import LinkWriting, ShortlistSettings, TableWriting
 from aligntools.tagging.settings import TagDecisions
 from tests import keywords
 

@@ -7,11 +7,9 @@ from aligntools.aligning.models import registry
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, SEED, amounts, counts
+from aligntools.links.settings import Flavor, Heuristic
 
-#: Heuristics over both directions' links; `aligntools.aligning.links.symmetrize` says what each does.
-Heuristic: TypeAlias = Literal["union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
 Symmetrization: TypeAlias = Literal["joint", "mean", Heuristic]
-Flavor: TypeAlias = Literal["atools", "symal"]
 Decoder: TypeAlias = Literal["best", "posterior", "viterbi"]
 Estimator: TypeAlias = Literal["vb", "em"]
 Positions: TypeAlias = Literal["diagonal", "table"]

@@ -10,7 +10,7 @@ from aligntools.cli.alignment_options import given
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.api.convert.conll_columns import PutFormat, Units, Wanted
+    from aligntools.tools.conll_columns import PutFormat, Units, Wanted
 
 
 @click.command("conll", cls=options.Command)
@@ -101,8 +101,8 @@ def command(
       aligntools conll data/samples/en.mrg --to words -o /tmp/en.words
       aligntools conll data/samples/en.conllu --put lemma /tmp/en.lemmas -o /tmp/en.conllu
     """
-    from aligntools.api.convert.conll_columns import put_in, take_out
     from aligntools.formats.opening.files import writing
+    from aligntools.tools.conll_columns import put_in, take_out
 
     if not space or space.split(" ") != [space] or set(space) & set("\t\r\n"):
         raise UsageProblem("--space is written for a space within a word; it cannot be empty or contain a space")

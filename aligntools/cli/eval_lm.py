@@ -13,8 +13,8 @@ from aligntools.cli import declared, notices, options
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.api.given.texts import Split
     from aligntools.api.translate.language_models import Perplexity, SentenceScore, WordScore
+    from aligntools.formats.inputs.texts import Split
 
 _BITS = math.log(2)
 _DECIMAL = math.log(10)

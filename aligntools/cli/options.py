@@ -15,7 +15,6 @@ from typing import Any, overload
 import click
 
 from aligntools import Loading, PieceReading, Reading, Tokenizing
-from aligntools.api.given.texts import text_path as text_path
 from aligntools.api.running.threads import available_cores
 from aligntools.cli import declared, flags, kinds, placing
 from aligntools.cli.docstrings import docstring
@@ -25,6 +24,7 @@ from aligntools.cli.kinds import WRITTEN as WRITTEN
 from aligntools.cli.kinds import Number as Number
 from aligntools.cli.kinds import Place as Place
 from aligntools.cli.kinds import Word as Word
+from aligntools.formats.inputs.texts import text_path as text_path
 from aligntools.formats.opening import files, live_inputs
 from aligntools.ground import memory, ranges
 from aligntools.ground.errors import harmless

@@ -13,7 +13,6 @@ from aligntools.aligning.contrastive import tasks, teaching
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.learning import WeightLearning
 from aligntools.aligning.contrastive.taught import TeachingSettings
-from aligntools.aligning.links import symmetrize
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models import registry
 from aligntools.aligning.models.base import LexicalModel
@@ -31,6 +30,7 @@ from aligntools.encoding import kernels_layers
 from aligntools.encoding.layers import Layers
 from aligntools.encoding.weights import Dense, EncoderWeights, Layer, Normalization
 from aligntools.formats.annotation.brackets import parse_trees
+from aligntools.formats.inputs.sentences import Lines
 from aligntools.formats.links import pharaoh
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
@@ -44,6 +44,7 @@ from aligntools.formats.translation.grammar_files import read_grammar
 from aligntools.formats.translation.grammar_text import write_text
 from aligntools.formats.translation.plf import EPSILON, Arc, WordLattice
 from aligntools.ground.parallel import Pool
+from aligntools.links import symmetrize
 from aligntools.metrics import bleu
 from aligntools.parsing.learning import treebank
 from aligntools.parsing.settings import ParserSettings, TransferSettings, TreeConstraints
@@ -70,7 +71,6 @@ from aligntools.translating.lm.kneser_ney import estimate
 from aligntools.translating.lm.language_model import NgramModel
 from aligntools.translating.lm.ngram_counts import Sorter, count
 from aligntools.translating.settings import ExtractionSettings, FeatureSet, TuningSettings
-from aligntools.translating.text import Lines
 from aligntools.translating.tuning import tuning
 from aligntools.translating.tuning.imputation import impute
 from aligntools.translating.tuning.imputed_lattices import automata

@@ -92,8 +92,8 @@ def command(**o: Any) -> None:
     """
     if [o["source"], o["target"], o["alignments"]].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
-    from aligntools.api.convert.projection import project
     from aligntools.formats.opening import files
+    from aligntools.projecting.projection import project
 
     if not o["dictionary"] and "min_share" in declared.given():
         raise UsageProblem("`min_share` goes with `dictionary`")

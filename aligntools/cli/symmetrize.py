@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
-from aligntools.api.convert.combination import OPERATIONS, CombiningSettings, combine_files
 from aligntools.cli import declared, notices, options
 from aligntools.cli.grouping import FC
 from aligntools.ground.errors import UsageProblem
+from aligntools.links.operations import OPERATIONS, combine_files
+from aligntools.links.settings import CombiningSettings
 
 
 def usage() -> str:

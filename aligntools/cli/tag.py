@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from aligntools import Run, TagDecisions, TagLists, TagReading, TagWriting
-from aligntools.api.given.texts import RawReading
 from aligntools.cli import declared, engine_options, kinds, notices, options, reporting, serving
 from aligntools.cli.flags import renamed
+from aligntools.formats.inputs.texts import RawReading
 
 
 class _Tag(options.Command):

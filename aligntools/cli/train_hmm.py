@@ -195,9 +195,9 @@ def _train(o: dict[str, Any], log: "Output | None") -> str:
 
 def _induce(o: dict[str, Any], log: "Output | None") -> str | None:
     """Induce tags; return what to say in the end."""
-    from aligntools.api.given.annotated import check_words, read_untagged
     from aligntools.api.tag.tagging import induce_tags
     from aligntools.api.tag.word_classes import word_classes
+    from aligntools.formats.inputs.annotation import check_words, read_untagged
 
     def describe(step: Step) -> str:
         f = step.figures

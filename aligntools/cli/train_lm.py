@@ -11,8 +11,8 @@ from aligntools.cli import declared, engine_options, notices, options
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.api.given.texts import Split
     from aligntools.api.translate.language_models import LanguageModel
+    from aligntools.formats.inputs.texts import Split
 
 
 @click.command("train-lm", cls=options.Command)

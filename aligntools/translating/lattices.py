@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from aligntools.formats.inputs.sentences import Lines
 from aligntools.formats.text.corpus import Side
 from aligntools.formats.translation.plf import EPSILON, WordLattice
 from aligntools.ground.errors import DataError
-from aligntools.translating.text import Lines
 from aligntools.words.vocabulary import Vocabulary
 
 #: Before the names of the features that arcs have: ``lattice-1`` is the logarithm of their first score.

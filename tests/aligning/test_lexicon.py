@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.aligning.links import translation_tables
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.bitext import read_bitext
+from aligntools.links import translation_tables
 
 word = st.sampled_from(["a", "b", "B", "ß", "NULL", "zz", "'"])
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aligntools as at
-from aligntools.aligning.links.prior_counts import PriorCounter
 from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models import kernels_link_counts as kc
+from aligntools.aligning.prior_counts import PriorCounter
 from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.views import view_text
 from aligntools.aligning.training.sampling import _direction

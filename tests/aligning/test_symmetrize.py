@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.aligning.links.operations import OPERATIONS
-from aligntools.aligning.links.symmetrize import FLAVORS, METHODS, symmetrize
-from aligntools.aligning.settings import Decisions, Heuristic
+from aligntools.aligning.settings import Decisions
 from aligntools.formats.links import pharaoh
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.declaring import declared
 from aligntools.ground.errors import UsageProblem
+from aligntools.links.operations import OPERATIONS
+from aligntools.links.settings import Heuristic
+from aligntools.links.symmetrize import FLAVORS, METHODS, symmetrize
 from tests import naive
 
 DATA = Path(__file__).parents[1] / "data" / "symmetrize"

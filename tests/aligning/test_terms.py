@@ -12,7 +12,7 @@ from aligntools.aligning.terms import counting, occurrences, stop_words
 from aligntools.aligning.terms.consistency import InAnyCase, forms_of_one, is_form
 from aligntools.aligning.terms.finding import find_terms
 from aligntools.aligning.terms.settings import TermSettings
-from aligntools.api.convert.links import as_written, links_of
+from aligntools.links.alignments import as_written, links_of
 from tests import naive_terms
 from tests.places import ROOT
 

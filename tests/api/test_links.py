@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.api.convert.combination import combine_files
 from aligntools.formats.links.pharaoh import Links, read_pharaoh
+from aligntools.links.operations import combine_files
 from tests.places import ROOT, SAMPLES
 
 GOLDENS = ROOT / "tests" / "data" / "symmetrize"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aligntools.api.convert.conll_columns import put_in, take_out
+from aligntools.tools.conll_columns import put_in, take_out
 from tests.cli.running import fails, run
 
 RICH = (

@@ -287,7 +287,7 @@ def _priors(path, text):
 
 
 def _ttable(path, text):
-    from aligntools.aligning.links.translation_tables import count_links
+    from aligntools.links.translation_tables import count_links
 
     lines = [" ".join(row) for row in text.sentences if row] or ["a"]
     bitext = at.read_bitext(lines, lines, case_sensitive=True)

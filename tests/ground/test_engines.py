@@ -11,12 +11,12 @@ import time
 
 import pytest
 
-from aligntools.aligning.links.operations import MismatchedLines
 from aligntools.ground import kernels_vectors, processes
 from aligntools.ground.engines import Serial
 from aligntools.ground.errors import DataError, ModelError, ResourceError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.processes import Processes
+from aligntools.links.operations import MismatchedLines
 from tests.ground import jobs
 from tests.places import ROOT
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aligntools.formats.inputs.sentences import Lines, numbered
 from aligntools.formats.text.corpus import Side
-from aligntools.translating.text import Lines, numbered
 from aligntools.translating.tuning import imputation
 from aligntools.words.vocabulary import Vocabulary
 from tests import naive_hypergraph as naive

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from aligntools.formats.inputs.sentences import Lines
 from aligntools.ground.errors import DataError
 from aligntools.translating.forest import semirings
 from aligntools.translating.forest.hypergraph import edge_scores
-from aligntools.translating.text import Lines
 from aligntools.translating.tuning import imputed_lattices, tuning_sets
 from tests import naive_hypergraph as naive
 from tests.translating.making import FEATURES, arrays, forest, scored

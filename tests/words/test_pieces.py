@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.aligning.links.units import remapped
 from aligntools.formats.links.pharaoh import Links
+from aligntools.links.pieces import remapped
 from aligntools.words import piece_marks as marks
 from aligntools.words.pieces import cut_as_python, cut_by_marks, cut_by_words, recognized, words_of_line
 

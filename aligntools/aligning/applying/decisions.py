@@ -12,11 +12,11 @@ import numpy as np
 from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.applier import Applier, Posteriors, decide
 from aligntools.aligning.applying.link_blocks import Decided
-from aligntools.aligning.links.symmetrize import symmetrize
 from aligntools.aligning.settings import Decisions
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.parallel import Pool
+from aligntools.links.symmetrize import symmetrize
 
 #: The ways to decide on both directions' posteriors at once, by their names.
 _WAYS = {"joint": kd.JOINT, "mean": kd.MEAN}

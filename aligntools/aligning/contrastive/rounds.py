@@ -16,8 +16,8 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.starts import shipped
-from aligntools.aligning.links.prior_counts import PriorCounter, joined_with
 from aligntools.aligning.model import AlignmentModel
+from aligntools.aligning.prior_counts import PriorCounter, joined_with
 from aligntools.aligning.settings import PriorWeights, ResolvedSettings
 from aligntools.aligning.training.train_model import train_model
 from aligntools.aligning.training.view_priors import GivenPriors

@@ -11,10 +11,10 @@ from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.api.align import text_parts
 from aligntools.api.align.alignments import Alignment, Alignments, with_words
 from aligntools.api.align.evidence_texts import Readers
-from aligntools.api.given.texts import Sentence, Sentences, paths_of
 from aligntools.api.running.pipeline import Part, Tally
 from aligntools.api.running.threads import pool_of
 from aligntools.api.views.showing import ShownAsModel
+from aligntools.formats.inputs.texts import Sentence, Sentences, paths_of
 from aligntools.formats.text.reading import LONGEST_RANGE, Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
@@ -23,8 +23,8 @@ from aligntools.ground.running import Run
 if TYPE_CHECKING:
     from aligntools.aligning.applying.applier import Applier
     from aligntools.aligning.contrastive.weights import Weights
-    from aligntools.aligning.links.prior_counts import PriorCounter
     from aligntools.aligning.model import AlignmentModel
+    from aligntools.aligning.prior_counts import PriorCounter
     from aligntools.formats.links.given_links import GivenLinks
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.keywords import AppliedEvidenceKeywords, ApplyingKeywords

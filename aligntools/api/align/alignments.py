@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.aligning.applying.link_blocks import Decided, joined
-from aligntools.api.given.sentences import words_of
-from aligntools.api.given.texts import Sentence
+from aligntools.formats.inputs.sentences import words_of
+from aligntools.formats.inputs.texts import Sentence
 
 if TYPE_CHECKING:
     from aligntools.formats.links.pharaoh import Links

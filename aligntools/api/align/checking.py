@@ -15,8 +15,8 @@ from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import train_aligner
 from aligntools.api.align.alignments import Alignments
 from aligntools.api.align.filtering import qualities
-from aligntools.api.given.sentences import words_of
-from aligntools.api.given.texts import Sentence
+from aligntools.formats.inputs.sentences import words_of
+from aligntools.formats.inputs.texts import Sentence
 from aligntools.formats.links.findings import DIFFERENCES, SPANS, Finding, of_fields
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking

@@ -5,10 +5,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Union
 
-from aligntools.api.convert.links import ManyAlignments, links_of
 from aligntools.formats.links.given_links import GivenLinks, GivenLinksReader, concatenate_given, fitting, parse_given
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.links.alignments import ManyAlignments, links_of
 
 if TYPE_CHECKING:
     from aligntools.formats.text.corpus import Bitext, Side

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from aligntools.aligning.evidence import Asked, Known, TextSource
-from aligntools.api.given.texts import Sentences, paths_of
+from aligntools.formats.inputs.texts import Sentences, paths_of
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 

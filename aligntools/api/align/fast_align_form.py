@@ -153,7 +153,7 @@ def sides_of(line: bytes, path: str, number: int) -> tuple[list[bytes], list[byt
 
 def symmetrized_line(forward: list[tuple[int, int]], reverse: list[tuple[int, int]], method: str) -> bytes:
     """Return the line of a sentence pair whose links of both directions are combined."""
-    from aligntools.aligning.links.symmetrize import symmetrize
     from aligntools.formats.links.pharaoh import Links, format_pharaoh
+    from aligntools.links.symmetrize import symmetrize
 
     return format_pharaoh(symmetrize(Links.from_lists([forward]), Links.from_lists([reverse]), method))

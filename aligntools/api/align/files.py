@@ -28,7 +28,7 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
-    from aligntools.aligning.links.prior_counts import PriorCounter
+    from aligntools.aligning.prior_counts import PriorCounter
     from aligntools.formats.links.pharaoh import Links
     from aligntools.formats.links.priors import Priors
     from aligntools.formats.text.corpus import Bitext, Skipped
@@ -320,7 +320,7 @@ class FileAlignment:
         """Return what counts priors, if they are asked for."""
         if not self.outputs.save_priors:
             return None
-        from aligntools.aligning.links.prior_counts import PriorCounter
+        from aligntools.aligning.prior_counts import PriorCounter
 
         if direction != "both":
             raise UsageProblem(f"`save_priors` counts links of both directions, and {direction} alone is trained")

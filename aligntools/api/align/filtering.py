@@ -9,7 +9,7 @@ from aligntools.aligning.settings import AlignerSettings, FilterSettings, PriorW
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import train_aligner
 from aligntools.api.align.alignments import Alignments
-from aligntools.api.given.texts import Sentence
+from aligntools.formats.inputs.texts import Sentence
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.running import Run

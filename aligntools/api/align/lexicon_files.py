@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from aligntools.aligning.links.settings import ShortlistSettings as ShortlistSettings
-from aligntools.aligning.links.settings import TableWriting as TableWriting
 from aligntools.api.align.text_files import TextFiles
-from aligntools.api.given.texts import InputFormat, Split
+from aligntools.formats.inputs.texts import InputFormat, Split
 from aligntools.ground.errors import UsageProblem
+from aligntools.links.settings import ShortlistSettings as ShortlistSettings
+from aligntools.links.settings import TableWriting as TableWriting
 
 
 def write_lexicon(
@@ -36,7 +36,8 @@ def write_lexicon(
     if [text.source, text.target, text.joint_file, alignments].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
     text.check_text()
-    from aligntools.api.convert.links import as_written, extract_lexicon
+    from aligntools.links.alignments import as_written
+    from aligntools.links.translation_tables import extract_lexicon
 
     first, second = text.text if len(text.text) == 2 else (text.joint_file, None)
     assert first is not None  # as was checked

@@ -49,8 +49,8 @@ class MosesModel:
     def finish(self, source: str | os.PathLike[str], target: str | os.PathLike[str] | None, reading: Reading) -> None:
         """Write ``lex.f2e`` and ``lex.e2f``, of the words as they stand in the text."""
         from aligntools.api.align.alignment import read_bitext
-        from aligntools.api.convert.links import extract_lexicon
         from aligntools.formats.links.pharaoh import concatenate
+        from aligntools.links.translation_tables import extract_lexicon
 
         bitext = read_bitext(source, target, reading=replace(reading, case_sensitive=True))
         extract_lexicon(bitext, None, concatenate(self._tables)).save(os.fspath(self.folder / "lex"))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.aligning.links.settings import LinkWriting
 from aligntools.aligning.settings import Decisions
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignments import Alignments
 from aligntools.formats.opening.files import Output, writing
 from aligntools.formats.opening.named_files import in_place_of_star
 from aligntools.ground.errors import UsageProblem
+from aligntools.links.settings import LinkWriting
 
 if TYPE_CHECKING:
     from aligntools.api.align.reshaping import Reshaping

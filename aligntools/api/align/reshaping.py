@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.aligning.links.mismatches import Mismatched, without_links
-from aligntools.aligning.links.units import remapped
 from aligntools.api.align.alignments import Alignments
 from aligntools.formats.links.pharaoh import Links, check_range
 from aligntools.formats.text.raw_pairs import RawPairs, undecodable_replaced
 from aligntools.formats.text.reading import Scheme
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.links.pieces import Mismatched, remapped, without_links
 from aligntools.words import pieces
 from aligntools.words.pieces import Cut, Units
 

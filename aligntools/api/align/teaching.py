@@ -9,10 +9,10 @@ from aligntools.aligning.contrastive.settings import GIVEN, STARTS
 from aligntools.aligning.contrastive.taught import TeachingSettings
 from aligntools.api.align.aligner import Aligner, check_lengths
 from aligntools.api.align.alignment import read_bitext
-from aligntools.api.given.naming import name_of
-from aligntools.api.given.texts import Sentences
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
+from aligntools.formats.inputs.texts import Sentences
+from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from aligntools.aligning.contrastive.taught import TeachingSettings
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.teaching import TeachingText, teach
-from aligntools.api.given.texts import text_path
 from aligntools.api.running.threads import pool_of
 from aligntools.api.running.watching import Watch
+from aligntools.formats.inputs.texts import text_path
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run

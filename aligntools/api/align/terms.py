@@ -10,27 +10,27 @@ from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.terms.settings import TermFormat, TermSettings
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import read_bitext, train_aligner
-from aligntools.api.convert.links import links_of
-from aligntools.api.given.naming import name_of
-from aligntools.api.given.texts import Sentences
-from aligntools.api.given.word_tags import word_tags
 from aligntools.api.running.progress import Progress
+from aligntools.formats.inputs.annotation import word_tags
+from aligntools.formats.inputs.texts import Sentences
 from aligntools.formats.links import glossaries
 from aligntools.formats.opening import files
+from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.reading import Reading
 from aligntools.formats.text.units import languages_given
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import shown
 from aligntools.ground.running import Run
+from aligntools.links.alignments import links_of
 
 if TYPE_CHECKING:
     from aligntools.aligning.terms.consistency import Inconsistency
     from aligntools.aligning.terms.finding import Term
-    from aligntools.api.convert.links import ManyAlignments
     from aligntools.formats.links.pharaoh import Links
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.keywords import TermsKeywords
+    from aligntools.links.alignments import ManyAlignments
 
 #: Terms that are known: a glossary in a file, or pairs of source and target terms.
 Known: TypeAlias = str | os.PathLike[str] | Iterable[tuple[str, str]]

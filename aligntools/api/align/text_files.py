@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aligntools.aligning.links.settings import LinkWriting as LinkWriting
-from aligntools.api.given.texts import text_path
+from aligntools.formats.inputs.texts import text_path
 from aligntools.formats.text.reading import PieceReading, Reading, Tokenizing
 from aligntools.ground.declaring import documented, option
 from aligntools.ground.errors import UsageProblem
+from aligntools.links.settings import LinkWriting as LinkWriting
 
 if TYPE_CHECKING:
     from aligntools.api.align.outputs import AlignmentFiles

@@ -54,7 +54,7 @@ def train_with(
         links, as it does where training goes on from a model that has it decide.
     known: What is known of the text's words beforehand.
     """
-    from aligntools.aligning.links.prior_counts import joined_with
+    from aligntools.aligning.prior_counts import joined_with
     from aligntools.aligning.training.train_model import count_steps, train_model
     from aligntools.aligning.training.view_priors import GivenPriors
     from aligntools.formats.text.corpus import without_blanks

@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Unpack
 
-from aligntools.api.given.annotated import Parsed, PathLike, decoded, tell_unused
-from aligntools.api.given.annotators import Annotator, batches
-from aligntools.api.given.naming import IN_MEMORY, name_of
-from aligntools.api.given.sentences import words_of
-from aligntools.api.given.texts import SomeSentence
-from aligntools.api.given.trees import SomeTrees, trees_given
 from aligntools.api.parse.tree_lists import PART, TreeDistributions, read_sentences
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
 from aligntools.api.views.showing import ShownAsModel
 from aligntools.constituents.settings import GrammarDecisions, GrammarSettings, TreeLists
-from aligntools.formats.annotation.brackets import Tree, clean
+from aligntools.formats.annotation.brackets import SomeTrees, Tree, clean, trees_given
 from aligntools.formats.annotation.conll import Conll, column_place
+from aligntools.formats.inputs.annotation import Parsed, PathLike, decoded, tell_unused
+from aligntools.formats.inputs.annotators import Annotator, batches
+from aligntools.formats.inputs.sentences import words_of
+from aligntools.formats.inputs.texts import SomeSentence
+from aligntools.formats.text.memory_text import IN_MEMORY, name_of
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.running import Run

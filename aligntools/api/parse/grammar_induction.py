@@ -4,21 +4,21 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
-from aligntools.api.given.annotated import check_tags, check_words, decoded, read_annotated, read_words_or_tags
-from aligntools.api.given.naming import name_of
-from aligntools.api.given.texts import SomeSentence
 from aligntools.api.parse.constituents import ConstituentParser
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
 from aligntools.constituents.inducing.settings import InducedGrammarSettings
+from aligntools.formats.inputs.annotation import check_tags, check_words, decoded, read_annotated, read_words_or_tags
+from aligntools.formats.inputs.texts import SomeSentence
+from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.reading import TagReading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
-    from aligntools.api.given.annotated import Parsed, PathLike
     from aligntools.api.parse.parser_transfer import TaggedInput
+    from aligntools.formats.inputs.annotation import Parsed, PathLike
     from aligntools.ground.keywords import InducingGrammarKeywords
     from aligntools.viewing.models import ModelView
 

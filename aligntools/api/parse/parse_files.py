@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.api.given.annotated import predicted_of
 from aligntools.api.parse.constituents import ConstituentParser
 from aligntools.api.parse.parsing import PART, Parser
 from aligntools.api.parse.tree_lists import PART as TREE_PART
@@ -30,6 +29,7 @@ from aligntools.constituents.settings import GrammarDecisions, TreeLists
 from aligntools.formats.annotation.brackets import format_tree_list, format_trees
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.annotation.tagged import stream_tags
+from aligntools.formats.inputs.annotation import predicted_of
 from aligntools.formats.text.reading import TagReading
 from aligntools.formats.text.requests import stream_requests
 from aligntools.ground.errors import UsageProblem

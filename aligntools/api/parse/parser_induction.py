@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Any, Unpack
 
-from aligntools.api.given.annotated import check_tags, read_annotated
-from aligntools.api.given.naming import name_of
 from aligntools.api.parse.parsing import Parser, mapped_tags
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
+from aligntools.formats.inputs.annotation import check_tags, read_annotated
+from aligntools.formats.text.memory_text import name_of
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.running import Run
@@ -14,8 +14,8 @@ from aligntools.parsing.settings import ParserReading
 from aligntools.parsing.unsupervised.settings import InducedParserSettings
 
 if TYPE_CHECKING:
-    from aligntools.api.given.annotated import PathLike
     from aligntools.api.parse.parser_transfer import TaggedInput
+    from aligntools.formats.inputs.annotation import PathLike
     from aligntools.ground.keywords import ParserInducingKeywords
 
 

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.given.annotated import (
+from aligntools.api.running.threads import pool_of
+from aligntools.api.views.showing import ShownAsModel, ShownAsTree, ShownAsTrees
+from aligntools.formats.annotation.conll import Conll, column_place, format_conll, tree_graph
+from aligntools.formats.annotation.conll_layouts import COLUMNS
+from aligntools.formats.inputs.annotation import (
     Annotated,
     Parsed,
     PathLike,
@@ -18,13 +22,9 @@ from aligntools.api.given.annotated import (
     tagged_tokens_of,
     tell_unused,
 )
-from aligntools.api.given.annotators import Annotator, OfText, batches
-from aligntools.api.given.naming import IN_MEMORY
-from aligntools.api.given.sentences import words_of
-from aligntools.api.running.threads import pool_of
-from aligntools.api.views.showing import ShownAsModel, ShownAsTree, ShownAsTrees
-from aligntools.formats.annotation.conll import Conll, column_place, format_conll, tree_graph
-from aligntools.formats.annotation.conll_layouts import COLUMNS
+from aligntools.formats.inputs.annotators import Annotator, OfText, batches
+from aligntools.formats.inputs.sentences import words_of
+from aligntools.formats.text.memory_text import IN_MEMORY
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.running import Run

@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.given.annotated import PathLike, encoded
-from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.parse.parsing import Parse
 from aligntools.formats.annotation.conll import Conll, column_place, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
+from aligntools.formats.inputs.annotation import PathLike, encoded
+from aligntools.formats.text.memory_text import IN_MEMORY
 from aligntools.formats.text.reading import TagReading
 from aligntools.ground.errors import DataError
 

@@ -12,7 +12,7 @@ from aligntools.ground.errors import DataError
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
-    from aligntools.api.given.sentences import PathLike
+    from aligntools.formats.inputs.sentences import PathLike
     from aligntools.ground.engines import Engine
     from aligntools.ground.parallel import Pool
     from aligntools.store.block_maps import BlockMap as BlockMap

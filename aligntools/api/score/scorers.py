@@ -16,21 +16,20 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from aligntools.api.convert.links import links_of
-from aligntools.api.given.annotated import predicted_of, tell_unused
-from aligntools.api.given.naming import name_of
-from aligntools.api.given.texts import Split
 from aligntools.formats.annotation import conll, sniffing, tagged
 from aligntools.formats.annotation.as_plain_text import refuse_file
 from aligntools.formats.annotation.conll import Conll, column_place
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.tagged import Tokens
+from aligntools.formats.inputs.annotation import predicted_of, tell_unused
+from aligntools.formats.inputs.texts import Split
 from aligntools.formats.links import goldlinks, pharaoh
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
-from aligntools.formats.text.memory_text import TextLines, sentences_given, words_given
+from aligntools.formats.text.memory_text import TextLines, name_of, sentences_given, words_given
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.links.alignments import links_of
 from aligntools.metrics.aer import Aer, AerScore
 from aligntools.metrics.attachment import Attachment, DependencyTrees, TreeScore
 from aligntools.metrics.base import Score

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
-from aligntools.api.convert.links import ManyAlignments
-from aligntools.api.given.texts import Sentences
 from aligntools.api.score.bracket_scorer import BracketScorer
 from aligntools.api.score.scorers import (
     AlignmentScorer,
@@ -13,8 +11,10 @@ from aligntools.api.score.scorers import (
     TranslationScorer,
     TreeScorer,
 )
+from aligntools.formats.inputs.texts import Sentences
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.ranges import BOOTSTRAP, SEED
+from aligntools.links.alignments import ManyAlignments
 from aligntools.metrics.base import Score
 from aligntools.metrics.base import aligned as aligned
 from aligntools.metrics.report import ScoreReport

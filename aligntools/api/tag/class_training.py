@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack, get_args
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.convert.links import ManyAlignments, as_written, links_of
-from aligntools.api.given.naming import name_of
-from aligntools.api.given.sentences import PathLike, Sentence, side_of
-from aligntools.api.given.texts import Sentences
 from aligntools.api.running.threads import pool_of
 from aligntools.clustering.settings import ClassSettings
 from aligntools.formats.annotation.class_lists import ClassList
+from aligntools.formats.inputs.sentences import PathLike, Sentence, side_of
+from aligntools.formats.inputs.texts import Sentences
+from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.reading import Splitting
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.running import Run
+from aligntools.links.alignments import ManyAlignments, as_written, links_of
 
 if TYPE_CHECKING:
     from aligntools.clustering.exchange import Clustering

@@ -4,10 +4,10 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from aligntools.api.given.annotated import PathLike, encoded
-from aligntools.api.given.naming import name_of
 from aligntools.formats.annotation.tag_sets import likely, read_dictionary, sets_of
 from aligntools.formats.annotation.tagged import Tokens
+from aligntools.formats.inputs.annotation import PathLike, encoded
+from aligntools.formats.text.memory_text import name_of
 from aligntools.ground.errors import DataError
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from aligntools.api.given.annotated import predicted_of
 from aligntools.formats.annotation.conll import Conll, column_place, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import surface_of
 from aligntools.formats.annotation.tagged import Tokens, filled_column
+from aligntools.formats.inputs.annotation import predicted_of
 from aligntools.formats.text.reading import TagReading
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.tagging.state_splits import JOIN, Splitter

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.api.given.annotated import predicted_of
 from aligntools.api.running.pipeline import (
     Part,
     Sinks,
@@ -28,6 +27,7 @@ from aligntools.api.tag.word_classes import counts_of, list_of
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.annotation.raw_text import stream_raw
 from aligntools.formats.annotation.tagged import stream_sentences
+from aligntools.formats.inputs.annotation import predicted_of
 from aligntools.formats.text.reading import RawReading, Split, check_predicted
 from aligntools.formats.text.requests import stream_requests
 from aligntools.ground.errors import UsageProblem

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Unpack, overload
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.given.annotated import Parsed, decoded, encoded
-from aligntools.api.given.annotators import OfText
 from aligntools.api.views.showing import ShownAsTags, ShownWithTags
 from aligntools.formats.annotation.conll import Conll, column_place, format_conll, parse_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import expanded, is_range
 from aligntools.formats.annotation.tagged import format_tagged
+from aligntools.formats.inputs.annotation import Parsed, decoded, encoded
+from aligntools.formats.inputs.annotators import OfText
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.tagging.settings import TagWriting

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from aligntools.api.given.annotated import Parsed, PathLike, Sentence, check_words, read_untagged
 from aligntools.api.running.threads import pool_of
 from aligntools.api.tag.tagged_sentences import TaggedSentences
 from aligntools.api.tag.tagging import Tagger
 from aligntools.formats.annotation.class_lists import ClassList as ClassList
 from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.formats.annotation.class_lists import read_classes as read_classes
+from aligntools.formats.inputs.annotation import Parsed, PathLike, Sentence, check_words, read_untagged
 from aligntools.formats.text.reading import WordReading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.running import Run

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
 
-from aligntools.api.given.naming import IN_MEMORY
-from aligntools.api.given.sentences import Sentence, Text, stream_lines
+from aligntools.formats.inputs.sentences import Lines, Sentence, Text, stream_lines
+from aligntools.formats.text.memory_text import IN_MEMORY
 from aligntools.formats.translation.plf import Arc as Arc
 from aligntools.formats.translation.plf import WordLattice as WordLattice
 from aligntools.formats.translation.plf import parse_cn, parse_plf, stream_lattices
 from aligntools.translating.lattices import PREFIX, LatticeLines, lattice_lines
 from aligntools.translating.settings import LatticeSettings
-from aligntools.translating.text import Lines
 from aligntools.words.white_space import is_blank
 
 #: Text, or lattices.

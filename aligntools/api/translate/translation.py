@@ -6,7 +6,6 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from aligntools.api.given.sentences import PathLike, Sentence
 from aligntools.api.running.engines import mapping
 from aligntools.api.running.threads import pool_of
 from aligntools.api.translate.grammars import Grammar as Grammar
@@ -29,13 +28,13 @@ from aligntools.api.translate.translation_weights import (
     weights_of,
     with_bigrams,
 )
+from aligntools.formats.inputs.sentences import Lines, PathLike, Sentence
 from aligntools.formats.text.reading import Split, Splitting
 from aligntools.formats.translation.derivations import DerivedSentence as DerivedSentence
 from aligntools.ground.declaring import Given, range_of, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 from aligntools.translating.settings import DecoderSettings, LatticeSettings, TranslationLists
-from aligntools.translating.text import Lines
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import LatticeKeywords, RunKeywords, TranslatorKeywords

@@ -25,13 +25,13 @@ from aligntools.api.translate.grammars import joined
 from aligntools.api.translate.lattices import LatticeInput, lattice_input, stream_input, without_arcs
 from aligntools.api.translate.translation import JOB, PART, Grammar, LanguageModel, Translator
 from aligntools.api.translate.translation_weights import TranslationWeights
+from aligntools.formats.inputs.sentences import Lines
 from aligntools.formats.text.reading import Split
 from aligntools.formats.text.requests import stream_requests
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.running import Run
 from aligntools.translating.settings import DecoderSettings, LatticeSettings, TranslationLists
-from aligntools.translating.text import Lines
 from aligntools.words.white_space import split_as
 
 #: Bytes of input up to which the grammar is limited to the input's words before it is loaded.

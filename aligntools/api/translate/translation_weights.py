@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from aligntools.api.given.naming import name_of
-from aligntools.api.given.sentences import PathLike
 from aligntools.api.views.showing import ShownAsWeights
+from aligntools.formats.inputs.sentences import PathLike
+from aligntools.formats.text.memory_text import name_of
 from aligntools.ground.errors import DataError
 
 if TYPE_CHECKING:

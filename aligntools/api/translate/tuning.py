@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
-from aligntools.api.given.naming import name_of
-from aligntools.api.given.sentences import PathLike, Text, read_lines
-from aligntools.api.given.texts import Split
 from aligntools.api.running.engines import mapping_if_asked
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
 from aligntools.api.translate.grammars import Grammar, grammar_of, joined
 from aligntools.api.translate.language_models import LanguageModel
 from aligntools.api.translate.translation_weights import TranslationWeights, WeightsInput, weights_of, with_bigrams
+from aligntools.formats.inputs.sentences import Lines, PathLike, Text, read_lines
+from aligntools.formats.inputs.texts import Split
+from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.reading import Loading, Splitting
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.running import Run
 from aligntools.translating.settings import LONGEST, DecoderSettings, ImputationSettings, TuningSettings
-from aligntools.translating.text import Lines
 
 if TYPE_CHECKING:
     from aligntools.formats.translation.grammar import GrammarRules

@@ -4,9 +4,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from aligntools.api.given.trees import trees_given
 from aligntools.api.score.bracket_scorer import BracketScorer
-from aligntools.formats.annotation.brackets import Tree, plain
+from aligntools.formats.annotation.brackets import Tree, plain, trees_given
 from aligntools.ground.errors import DataError, visible
 from aligntools.metrics.settings import BracketScoring
 from aligntools.viewing.constituents import ConstituentsView

@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from aligntools.api.given.naming import name_of
-from aligntools.api.given.sentences import Sentence
+from aligntools.formats.inputs.sentences import Sentence
 from aligntools.formats.opening import files
+from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.translation.derivations import DerivedSentence, read_derivations
 from aligntools.ground.errors import DataError, visible
 from aligntools.viewing.derivations import DerivationsView

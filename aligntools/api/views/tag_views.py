@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.api.given.annotated import encoded, read_annotated
-from aligntools.api.given.naming import name_of
 from aligntools.formats.annotation.tagged import Tokens, tokens_of_conll
+from aligntools.formats.inputs.annotation import encoded, read_annotated
+from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.reading import TagReading
 from aligntools.ground.errors import visible
 from aligntools.metrics.text_match import check_words

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.api.given.annotated import encoded
 from aligntools.api.score.scorers import TreeScorer
 from aligntools.formats.annotation.conll import Conll, column_place, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
+from aligntools.formats.inputs.annotation import encoded
 from aligntools.ground.errors import DataError, visible
 from aligntools.metrics.attachment import DependencyTrees
 from aligntools.metrics.settings import TreeScoring

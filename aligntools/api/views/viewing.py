@@ -11,10 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.convert.links import links_of
-from aligntools.api.given.naming import name_of
-from aligntools.api.given.texts import InputFormat, Sentences, Split, paths_of
-from aligntools.api.given.word_tags import word_tags
 from aligntools.api.running.progress import Step
 from aligntools.api.score.scorers import gold_of
 from aligntools.api.views.constituent_views import view_constituents
@@ -24,16 +20,20 @@ from aligntools.api.views.training_views import view_training
 from aligntools.api.views.tree_views import view_trees
 from aligntools.formats.annotation.brackets import Tree
 from aligntools.formats.annotation.conll import Conll
+from aligntools.formats.inputs.annotation import word_tags
+from aligntools.formats.inputs.texts import InputFormat, Sentences, Split, paths_of
 from aligntools.formats.links import pharaoh
 from aligntools.formats.links.findings import Finding, read_findings
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links, read_with_probabilities
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.formats.text.exchange import paired
+from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.raw_pairs import Sides
 from aligntools.formats.translation.derivations import DerivedSentence
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem, visible
+from aligntools.links.alignments import links_of
 from aligntools.metrics.settings import GoldReading
 from aligntools.viewing.alignments import AlignmentsView
 from aligntools.viewing.base import View as View

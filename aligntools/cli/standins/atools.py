@@ -4,9 +4,9 @@ import sys
 
 import click
 
-from aligntools.api.convert.combination import OPERATIONS, MismatchedLines, combine_files
 from aligntools.cli.placing import Named, check
 from aligntools.ground.errors import harmless
+from aligntools.links.operations import OPERATIONS, MismatchedLines, combine_files
 
 USAGE = f"""Usage: atools -c COMMAND -i FILE1.AL [-j FILE2.AL]
 Valid options for COMMAND: {" ".join(OPERATIONS)}"""

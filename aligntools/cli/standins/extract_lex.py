@@ -28,7 +28,8 @@ def command(args: tuple[str, ...]) -> int:
 def _run(target: str, source: str, alignments: str, s2t: str, t2s: str) -> None:
     from pathlib import Path
 
-    from aligntools.api.convert.links import extract_lexicon, with_blanks
+    from aligntools.links.alignments import with_blanks
+    from aligntools.links.translation_tables import extract_lexicon
 
     bitext = with_blanks(source, target)
     tables = extract_lexicon(bitext, None, Path(alignments), skip_bad_links=True)

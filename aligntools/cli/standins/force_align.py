@@ -11,12 +11,12 @@ import click
 
 from aligntools import AlignerSettings
 from aligntools.api.align.fast_align_form import ByTable, FastAlignForm, sides_of, symmetrized_line
-from aligntools.api.convert.combination import OPERATIONS
 from aligntools.cli.placing import Named, check
 from aligntools.formats.opening import files
 from aligntools.ground.declaring import range_of
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import amounts
+from aligntools.links.operations import OPERATIONS
 
 _TRAIN = "fast_align -i corpus.f-e {}-d -v -o -p {}_params >{}_align 2>{}_err"
 #: How both directions are combined.

@@ -55,7 +55,7 @@ def command(args: list[str]) -> int:
         "-vcb2": f"{second}.vcb",
     } | names
     with placed([Named("", text) for text in texts], [Named(flag, path) for flag, path in made.items()]):
-        from aligntools.api.convert.giza_numbers import GizaFiles, number_texts
+        from aligntools.cli.standins.giza_numbers import GizaFiles, number_texts
 
         out = GizaFiles((made["-vcb1"], made["-vcb2"]), (made["-snt1"], made["-snt2"]))
         left_out = number_texts(list(zip(texts[::2], texts[1::2], strict=True)), weights, out)

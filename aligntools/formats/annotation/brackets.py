@@ -6,10 +6,11 @@ without them. Brackets in words, tags and labels are written as ``-LRB-`` and ``
 stand between trees.
 """
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
 from aligntools.formats.annotation.sniffing import first_lines, refuse_for
 from aligntools.formats.opening import files
@@ -396,3 +397,31 @@ def format_tree(tree: Tree) -> str:
 def format_trees(trees: Iterable[Tree]) -> str:
     """Return trees, one a line; see `format_tree`."""
     return "".join(format_tree(tree) + "\n" for tree in trees)
+
+
+#: A file of trees in brackets, or trees, as objects or as text.
+SomeTrees: TypeAlias = "str | os.PathLike[str] | Iterable[Tree | str]"
+
+
+def trees_given(given: Any, what: str) -> tuple[list[Tree], list[int] | None]:
+    """Return trees as they stand and, of a file, the numbers of their first lines.
+
+    what: What messages call trees in memory.
+    Raises DataError when a file cannot be read, brackets are not balanced, or something is not a tree.
+    """
+    if isinstance(given, str | os.PathLike):
+        return read_trees(os.fspath(given))
+    return list(_trees_of(given, what)), None
+
+
+def _trees_of(given: Iterable[Any], what: str) -> Iterator[Tree]:
+    for number, item in enumerate(given, 1):
+        if isinstance(item, Tree):
+            yield item
+        elif isinstance(item, str):
+            found = [tree for _, tree in parse_trees([item], what)]
+            if len(found) != 1:
+                raise DataError(what, number, f"{len(found)} trees; give one at a time")
+            yield found[0]
+        else:
+            raise DataError(what, number, "not a tree; give a Tree, or text in brackets")

@@ -1,6 +1,7 @@
 """Text that is in memory already, read as if it were a file: lines as strings, or sentences as lists of words."""
 
 import io
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -103,3 +104,12 @@ class TextLines(io.RawIOBase):
             parts.append(line)
             length += len(line)
         return b"".join(parts)
+
+
+#: Text that is not from a file.
+IN_MEMORY = "<sentences>"
+
+
+def name_of(given: object, otherwise: str = IN_MEMORY) -> str:
+    """Return the name of a file that was given, or what else was is called."""
+    return os.fspath(given) if isinstance(given, str | os.PathLike) else otherwise

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from aligntools.formats.inputs.sentences import Lines
 from aligntools.formats.translation.grammar import GrammarRules
 from aligntools.ground.parallel import Pool, balanced_blocks, over
 from aligntools.translating.decoding import forced_decoding, kernels_forest
@@ -22,7 +23,6 @@ from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, jo
 from aligntools.translating.lattices import LatticeLines
 from aligntools.translating.lm.language_model import NgramModel
 from aligntools.translating.settings import LONGEST, DecoderSettings
-from aligntools.translating.text import Lines
 
 #: Rules of hyperedges that the grammar does not have: a word passed through, S -> X, S -> S X, the end of the sentence.
 PASSED, UNARY, BINARY, GOAL = -1, -2, -3, -4

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from aligntools.formats.inputs.sentences import Lines
 from aligntools.formats.translation.grammar import GrammarRules
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
@@ -16,7 +17,6 @@ from aligntools.translating.decoding.prepared import feature_names
 from aligntools.translating.lattices import arc_names
 from aligntools.translating.lm.language_model import NgramModel
 from aligntools.translating.settings import DecoderSettings, ImputationSettings, TuningSettings
-from aligntools.translating.text import Lines
 from aligntools.translating.tuning.round_trips import RoundTrips, round_trips
 from aligntools.translating.tuning.tuning import (
     Round,

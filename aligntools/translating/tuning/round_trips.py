@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligntools.formats.inputs.sentences import Lines
 from aligntools.formats.translation.grammar import GrammarRules, pick
 from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import derivations
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores
-from aligntools.translating.text import Lines
 from aligntools.translating.tuning.imputation import normalized
 from aligntools.words.vocabulary import Vocabulary
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from aligntools.formats.inputs.sentences import Lines
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import Pool, balanced_blocks
@@ -17,7 +18,6 @@ from aligntools.translating.forest import derivations
 from aligntools.translating.forest.candidates import CandidateLists
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, join
 from aligntools.translating.lattices import LatticeLines, lattice_lines
-from aligntools.translating.text import Lines
 from aligntools.translating.tuning.imputation import Imputed, impute
 from aligntools.translating.tuning.imputed_lattices import SentenceTooLongError, automata
 from aligntools.translating.tuning.linear_bleu import References

@@ -4,14 +4,12 @@ import logging
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from aligntools.api.given.naming import IN_MEMORY, name_of
-from aligntools.api.given.sentences import lines_of
-from aligntools.api.given.texts import Sentence as Sentence
-from aligntools.api.given.texts import Split
+from aligntools.formats.annotation import tagged
 from aligntools.formats.annotation.class_lists import ClassList, WordLookup, read_classes
 from aligntools.formats.annotation.conll import Conll, read_conll
 from aligntools.formats.annotation.sniffing import sniff
@@ -23,7 +21,10 @@ from aligntools.formats.annotation.tagged import (
     stream_tags,
     tokens_of_conll,
 )
-from aligntools.formats.text.memory_text import sentences_given
+from aligntools.formats.inputs.sentences import lines_of
+from aligntools.formats.inputs.texts import Sentence as Sentence
+from aligntools.formats.inputs.texts import Split
+from aligntools.formats.text.memory_text import IN_MEMORY, name_of, sentences_given
 from aligntools.formats.text.reading import TagReading, WordReading
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.words.normal_forms import form_of, in_form
@@ -196,3 +197,30 @@ def lookup_of(classes: ClassList | PathLike | None, words: list[bytes]) -> WordL
     if words and not lookup.find(list(set(words))).any():
         _log.warning("none of the words of `classes` is one of the text: another language, or another tokenization?")
     return lookup
+
+
+def word_tags(path: str | os.PathLike[str], lengths: Sequence[int], left_out: bool = False) -> list[list[str]]:
+    """Return a tag for each word of a side; blank sentences need not be in the file.
+
+    path: Tagged text or CoNLL, as `score_tags` takes it.
+    lengths: Words of each sentence.
+    left_out: Sentences without words may have tags: of those that were left out when the text was read.
+    Raises DataError when it cannot be read, or does not have a tag for each word.
+    """
+    path = os.fspath(path)
+    tokens = tagged.read_tags(path)
+    tags = [tag.decode("utf-8", "replace") for tag in tokens.tags or ()]
+    rows = [tags[a:b] for a, b in pairwise(tokens.offsets.tolist())]
+    filled = [n for n, length in enumerate(lengths) if length]
+    places = range(len(lengths)) if len(rows) == len(lengths) else filled
+    if len(rows) != len(places):
+        raise DataError(path, None, f"{len(rows)} sentences, but the text has {len(lengths)}")
+    found: list[list[str]] = [[] for _ in lengths]
+    for place, row, line in zip(places, rows, tokens.lines.tolist(), strict=True):
+        if left_out and not lengths[place]:
+            continue
+        if len(row) != lengths[place]:
+            problem = f"{len(row)} tags, but the sentence, line {place + 1} of the text, has {lengths[place]} words"
+            raise DataError(path, line, problem)
+        found[place] = row
+    return found

@@ -6,9 +6,8 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Self, TypeVar, overload
 
-from aligntools.api.given.annotated import Parsed, PathLike
-from aligntools.api.given.naming import IN_MEMORY
-from aligntools.formats.text.memory_text import sentences_given
+from aligntools.formats.inputs.annotation import Parsed, PathLike
+from aligntools.formats.text.memory_text import IN_MEMORY, sentences_given
 
 S = TypeVar("S")
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.given.annotated import Parsed, PathLike, Sentence, decoded, tokens_of
-from aligntools.api.given.naming import name_of
-from aligntools.api.given.texts import Split
 from aligntools.formats.annotation.brackets import Tree, format_trees, plain_trees
 from aligntools.formats.annotation.conll import Conll, column_place, format_conll, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.tagged import Tokens, column_name, filled_column, stream_sentences
+from aligntools.formats.inputs.annotation import Parsed, PathLike, Sentence, decoded, tokens_of
+from aligntools.formats.inputs.texts import Split
+from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.reading import LinkReading, Splitting
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
@@ -23,10 +23,10 @@ from aligntools.projecting.settings import ProjectionSettings
 from aligntools.words.white_space import split_as
 
 if TYPE_CHECKING:
-    from aligntools.api.convert.links import ManyAlignments
-    from aligntools.api.given.trees import SomeTrees
+    from aligntools.formats.annotation.brackets import SomeTrees
     from aligntools.formats.links.pharaoh import Links
     from aligntools.ground.keywords import ProjectingKeywords
+    from aligntools.links.alignments import ManyAlignments
     from aligntools.projecting.partners import FlatLinks, Partners
 
 _log = logging.getLogger("aligntools")
@@ -95,7 +95,7 @@ class Projection:
         min_share : float
             Labels with a smaller share of their word's weight are left out.
         """
-        from aligntools.projecting.dictionary import type_dictionary
+        from aligntools.projecting.columns import type_dictionary
 
         place = column_place(column)
         if place not in self.columns:
@@ -233,8 +233,8 @@ def _target(target: "PathLike | Parsed | Iterable[Sentence]", split: Split | Non
 
 
 def _links(alignments: "PathLike | ManyAlignments", index_base: int) -> "tuple[Links, npt.NDArray[np.float64] | None]":
-    from aligntools.api.convert.links import links_of
     from aligntools.formats.links.pharaoh import read_with_probabilities
+    from aligntools.links.alignments import links_of
 
     if isinstance(alignments, (str, os.PathLike)):
         links, weights = read_with_probabilities(alignments, index_base=index_base)
@@ -289,7 +289,7 @@ def _check(
     index_base: int,
 ) -> None:
     """Refuse texts and links that do not belong together."""
-    from aligntools.api.convert.links import check_fit
+    from aligntools.links.alignments import check_fit
 
     for found, what in ((target, target_name), (links, name)):
         if len(found) != len(source) - 1:
@@ -308,7 +308,7 @@ def _of_trees(
     split: Split | None,
 ) -> Projection:
     """Carry trees of constituents over."""
-    from aligntools.api.given.trees import trees_given
+    from aligntools.formats.annotation.brackets import trees_given
     from aligntools.projecting.constituents import partial_trees
 
     if isinstance(source, Conll):

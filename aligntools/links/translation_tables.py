@@ -1,18 +1,33 @@
 """Translation tables by relative frequency of links (Koehn, Och & Marcu 2003, 4.4), and shortlists."""
 
+import logging
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aligntools.aligning.links.settings import ShortlistSettings, TableWriting
+from aligntools.formats.inputs.texts import Sentences, Split
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.declaring import Given, taking
+from aligntools.ground.errors import DataError
+from aligntools.links.alignments import (
+    ManyAlignments,
+    as_written,
+    links_of,
+)
+from aligntools.links.settings import ShortlistSettings, TableWriting
 from aligntools.words.vocabulary import AnyVocabulary
 from aligntools.words.white_space import tell_unwritten, whole_words
+
+if TYPE_CHECKING:
+    from aligntools.formats.links.pharaoh import Links
+    from aligntools.formats.text.corpus import Bitext
+
 
 NULL = "NULL"
 _CHUNK = 1 << 22  # links counted at a time
@@ -239,3 +254,85 @@ def _lines(
 def _write(path: str, pieces: Iterable[bytes]) -> None:
     with files.writing(path) as out:
         out.writelines(pieces)
+
+
+_log = logging.getLogger("aligntools")
+
+
+def extract_lexicon(
+    sources: "Sentences | Bitext",
+    targets: Sentences | None,
+    alignments: "ManyAlignments | str | os.PathLike[str]",
+    *,
+    index_base: int = 0,
+    skip_bad_links: bool = False,
+    split: Split = "spaces",
+) -> "TranslationTables":
+    """Estimate word translation probabilities by relative frequency of links, as Moses does.
+
+    With c(e,f) the links between two words, NULL standing in for the partner of a word without links:
+    ``p(e | f) = c(e,f) / c(f)`` and ``p(f | e) = c(e,f) / c(e)``. Words are taken as they stand, upper and lower case;
+    pairs with a blank side do not count.
+
+    Parameters
+    ----------
+    sources, targets : iterables of str or of lists of str, or files (str or path)
+        Sentences as lines or lists of words. ``sources`` alone, with ``targets`` None: a `Bitext` (`read_bitext`), or a
+        file with ``' ||| '`` between the sides.
+    alignments : iterable of alignments, or a Pharaoh file (str or path)
+        One for each sentence pair; see `symmetrize`.
+    index_base : int
+        Number of the first word in Pharaoh text, 0 or 1.
+    skip_bad_links : bool
+        Leave out links past a sentence's end instead of raising an error; how many is logged.
+    split : str
+        What separates words in lines, as for `read_bitext`.
+
+    Returns
+    -------
+    TranslationTables
+        ``given_source()`` and ``given_target()`` are the probabilities, ``shortlist(top)`` the best translations of
+        each word, ``save(prefix)`` writes Moses' tables.
+
+    Raises
+    ------
+    DataError
+        When there is not one alignment for each pair, or a link points past its sentence.
+
+    Notes
+    -----
+    Koehn, Och & Marcu (2003), "Statistical phrase-based translation", section 4.4.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> tables = at.extract_lexicon(["das Haus", "das Buch"], ["the house", "a book"], ["0-0 1-1", "0-0 1-1"])
+    >>> list(tables.shortlist(top=1))
+    [('Buch', 'book', 1.0), ('Haus', 'house', 1.0), ('das', 'a', 0.5)]
+    >>> print(tables)
+    4 pairs of words, 3 source and 4 target words
+    """
+    from aligntools.formats.links import pharaoh
+    from aligntools.formats.links.pharaoh import Links
+    from aligntools.formats.text.corpus import Bitext
+
+    name = "alignments"
+    if isinstance(alignments, str | os.PathLike):
+        alignments, name = Path(alignments), os.fspath(alignments)
+    links = links_of(alignments, name=name, index_base=index_base)
+    bitext = sources if isinstance(sources, Bitext) else as_written(sources, targets, split)
+    if len(links) != len(bitext):
+        problem = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs"
+        raise DataError(name, None, f"{problem}; they must have the same number of lines")
+    if skip_bad_links:
+        good = np.flatnonzero(~out_of_range(bitext, links))
+        dropped = len(links.pairs) - len(good)
+        links = Links(links.pairs[good], np.searchsorted(good, links.offsets))
+        if dropped:
+            _log.info("%s: %d links past the end of a sentence left out", name, dropped)
+    else:
+        lengths = bitext.source.lengths(), bitext.target.lengths()
+        pharaoh.check_range(links, *lengths, path=name, index_base=index_base)
+    if bitext.skipped.total:
+        _log.info("pairs without words: %s", bitext.skipped.summary())
+    return count_links(bitext, links)

@@ -6,20 +6,57 @@ list of its words.
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import TypeAlias
 
 import numpy as np
 
-from aligntools.api.given.naming import IN_MEMORY
 from aligntools.formats.annotation.tagged import Tokens
 from aligntools.formats.text.bitext import read_side
 from aligntools.formats.text.corpus import Side
-from aligntools.formats.text.memory_text import sentences_given, words_given
+from aligntools.formats.text.memory_text import IN_MEMORY, sentences_given, words_given
 from aligntools.formats.text.numbered_text import LineSource
-from aligntools.translating.text import Lines, numbered
-from aligntools.words.vocabulary import Vocabulary, split_words
+from aligntools.words.vocabulary import AnyVocabulary, Vocabulary, split_words
 from aligntools.words.white_space import WhiteSpace, as_spaces, as_spaces_of_models, has_others, split_as
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Sentences of words.
+
+    words: UTF-8, of all sentences.
+    offsets (int64 [sentences + 1]): Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``.
+    name: The file, or what messages call the text.
+    """
+
+    words: list[bytes]
+    offsets: np.ndarray
+    name: str = "<sentences>"
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def of_lines(self, chosen: np.ndarray) -> "Lines":
+        """Return the sentences with these numbers, int64 [sentences]."""
+        lengths = np.diff(self.offsets)[chosen]
+        words = [word for k in chosen.tolist() for word in self.words[self.offsets[k] : self.offsets[k + 1]]]
+        return Lines(words, np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]), self.name)
+
+    @classmethod
+    def of(cls, side: Side, vocabulary: AnyVocabulary, name: str = "<sentences>") -> "Lines":
+        """Take a side that was read with its vocabulary."""
+        words = [word.encode() for word in vocabulary.words()]
+        return cls([words[t] for t in side.tokens.tolist()], side.offsets, name)
+
+
+def numbered(texts: Sequence[Lines]) -> tuple[Side, Vocabulary]:
+    """Return all texts, or parts of one, one after another, as a side with its own vocabulary."""
+    ids: dict[bytes, int] = {}
+    tokens = [ids.setdefault(word, len(ids) + 1) for text in texts for word in text.words]
+    lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(text.offsets) for text in texts)])
+    return Side(np.array(tokens, np.int32), np.cumsum(lengths)), Vocabulary.from_bytes(list(ids))
+
 
 #: A sentence: a line of words between spaces, or the list of its words.
 Sentence: TypeAlias = str | Sequence[str]

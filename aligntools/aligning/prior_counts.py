@@ -4,18 +4,33 @@ Links come in two directions: *forward*, which target words chose, and *reverse*
 links may serve as both.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.views import CutSide
+from aligntools.formats.inputs.texts import Sentences, Split
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.priors import Counted, Priors, combined
 from aligntools.formats.text.corpus import Bitext, Side
-from aligntools.ground.errors import UsageProblem
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.links.alignments import (
+    ManyAlignments,
+    as_written,
+    links_of,
+)
 from aligntools.words.vocabulary import AnyVocabulary, ExtendedVocabulary, Vocabulary
+
+if TYPE_CHECKING:
+    from aligntools.formats.links.pharaoh import Links
+    from aligntools.formats.links.priors import Priors
+    from aligntools.formats.text.corpus import Bitext
+
 
 _KINDS = ("lexical", "source_fertilities", "target_fertilities", "forward_jumps", "reverse_jumps")
 #: Counted keys that wait to be added to the others, as a share of these, and at least.
@@ -134,3 +149,65 @@ def joined_with(
         return known, in_full
     own = Counted(priors.lexical.keys, priors.lexical.alphas * weights.prior_lexical)
     return combined([replace(priors, lexical=own), known]), in_full
+
+
+def count_priors(
+    sources: "Sentences | Bitext",
+    targets: Sentences | None,
+    forward: "ManyAlignments | str | os.PathLike[str]",
+    reverse: "ManyAlignments | str | os.PathLike[str]",
+    *,
+    index_base: int = 0,
+    split: Split = "spaces",
+) -> "Priors":
+    """Count priors in aligned text, as eflomal's ``calculate_priors`` does.
+
+    ``LEX`` and ``FERF`` count the forward links, ``FERR`` the reverse ones, and ``HMMF`` and ``HMMR`` the jumps between
+    them, the first and the last of each sentence among them. Words are taken as they stand, upper and lower case.
+
+    Parameters
+    ----------
+    sources, targets : iterables of str or of lists of str, or files (str or path)
+        ``sources`` alone, with ``targets`` None: a `Bitext` (`read_bitext`), or a file with ``' ||| '`` between the
+        sides.
+    forward, reverse : iterables of alignments, or Pharaoh files (str or path)
+        The links that target words chose and those that source words chose, both as source-target. Symmetrized links
+        may be given as both.
+    index_base : int
+        Number of the first word in Pharaoh text, 0 or 1.
+    split : str
+        What separates words in lines, as for `read_bitext`.
+
+    Returns
+    -------
+    Priors
+
+    Raises
+    ------
+    DataError
+        When there is not one alignment for each pair, or a link points past its sentence.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> at.count_priors(["das Haus", "das Buch"], ["the house", "the book"], ["0-0 1-1"] * 2, ["0-0 1-1"] * 2)
+    <Priors: 3 LEX, 3 FERF, 3 FERR, 1 HMMF, 1 HMMR>
+    """
+    from aligntools.formats.links import pharaoh
+    from aligntools.formats.text.corpus import Bitext
+
+    bitext = sources if isinstance(sources, Bitext) else as_written(sources, targets, split)
+    both = []
+    for name, alignments in (("forward", forward), ("reverse", reverse)):
+        if isinstance(alignments, str | os.PathLike):
+            alignments, name = Path(alignments), os.fspath(alignments)
+        links = links_of(alignments, name=name, index_base=index_base)
+        if len(links) != len(bitext):
+            problem = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs"
+            raise DataError(name, None, f"{problem}; they must have the same number of lines")
+        lengths = bitext.source.lengths(), bitext.target.lengths()
+        pharaoh.check_range(links, *lengths, path=name, index_base=index_base)
+        both.append(links)
+    counter = PriorCounter()
+    counter.add(bitext, *both)
+    return counter.finish()

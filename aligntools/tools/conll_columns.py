@@ -6,7 +6,6 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from aligntools.api.given.annotated import PathLike, predicted_of
 from aligntools.formats.annotation.conll import Conll, column_place, parse_parts, stream_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import (
@@ -30,6 +29,7 @@ from aligntools.formats.annotation.sniffing import (
     sniff,
 )
 from aligntools.formats.annotation.tagged import Tokens, filled_column, format_tagged, parts_of_kind
+from aligntools.formats.inputs.annotation import PathLike, predicted_of
 from aligntools.formats.opening import files
 from aligntools.formats.text.reading import ColumnReading
 from aligntools.ground.errors import DataError, UsageProblem

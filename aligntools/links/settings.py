@@ -3,10 +3,16 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from aligntools.aligning.settings import Flavor
 from aligntools.formats.text.reading import PieceReading, Splitting
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.ranges import PROBABILITY, counts
+
+#: Heuristics over both directions' links; `aligntools.links.symmetrize` says what each does.
+Heuristic: TypeAlias = Literal["union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
+
+
+Flavor: TypeAlias = Literal["atools", "symal"]
+
 
 #: How alignment files may be written.
 FileFormat: TypeAlias = Literal["pharaoh", "giza"]

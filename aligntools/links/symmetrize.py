@@ -45,7 +45,7 @@ def symmetrize(
       in fast_align without ``-r``.
 
     forward, reverse: The same sentences, links as source-target in both.
-    method: One of `METHODS`, which are those of `aligntools.aligning.settings.Heuristic`.
+    method: One of `METHODS`, which are those of `aligntools.links.settings.Heuristic`.
     flavor: One of `FLAVORS`. Union and intersection do not depend on it.
     compiled: Use compiled code; None decides by size.
     Raises UsageProblem when method or flavor are unknown. Raises ValueError when there are not equally many sentences.
@@ -66,7 +66,7 @@ def grow(forward: Links, reverse: Links, slots: int, final: int, symal: bool, co
     """Combine two directions by growth and last step, numbered as in `METHODS`; see `symmetrize`."""
     size = len(forward.pairs) + len(reverse.pairs)
     if compiled or (compiled is None and size >= _LINKS):
-        from aligntools.aligning.links import kernels_symmetrize
+        from aligntools.links import kernels_symmetrize
 
         pairs, offsets = np.empty((size, 2), np.int32), np.empty(len(forward) + 1, np.int64)
         total = kernels_symmetrize.symmetrize_links(

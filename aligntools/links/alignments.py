@@ -1,7 +1,6 @@
 """Alignments of two directions made one, alignment files combined, and translation tables of aligned text."""
 
 import logging
-import os
 from collections.abc import Iterable, Sequence
 from numbers import Integral
 from pathlib import Path
@@ -10,14 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.aligning.settings import Flavor, Heuristic
-from aligntools.api.given.texts import InputFormat, Sentences, Split, paths_of
+from aligntools.formats.inputs.texts import InputFormat, Sentences, paths_of
 from aligntools.ground.errors import DataError
+from aligntools.links.settings import Flavor, Heuristic
 
 if TYPE_CHECKING:
-    from aligntools.aligning.links.translation_tables import TranslationTables
     from aligntools.formats.links.pharaoh import Links
-    from aligntools.formats.links.priors import Priors
     from aligntools.formats.text.corpus import Bitext
 
 
@@ -98,7 +95,7 @@ def symmetrize(
     >>> at.symmetrize([[(0, 0)], [(0, 0), (1, 0)]], [[(0, 0), (1, 1)], [(1, 0)]], "union")
     [[(0, 0), (1, 1)], [(0, 0), (1, 0)]]
     """
-    from aligntools.aligning.links import symmetrize as task
+    from aligntools.links import symmetrize as task
 
     (forward, one_forward), (reverse, one_reverse) = _told_apart(forward), _told_apart(reverse)
     one = bool(one_forward or one_reverse)
@@ -215,149 +212,6 @@ def with_blanks(source: str, target: str) -> "Bitext":
         problem = f"{len(sources)} lines, but {target} has {len(targets)}; they must have the same number of lines"
         raise DataError(source, None, problem)
     return Bitext(sources, targets, source_words, target_words, Skipped())
-
-
-def extract_lexicon(
-    sources: "Sentences | Bitext",
-    targets: Sentences | None,
-    alignments: "ManyAlignments | str | os.PathLike[str]",
-    *,
-    index_base: int = 0,
-    skip_bad_links: bool = False,
-    split: Split = "spaces",
-) -> "TranslationTables":
-    """Estimate word translation probabilities by relative frequency of links, as Moses does.
-
-    With c(e,f) the links between two words, NULL standing in for the partner of a word without links:
-    ``p(e | f) = c(e,f) / c(f)`` and ``p(f | e) = c(e,f) / c(e)``. Words are taken as they stand, upper and lower case;
-    pairs with a blank side do not count.
-
-    Parameters
-    ----------
-    sources, targets : iterables of str or of lists of str, or files (str or path)
-        Sentences as lines or lists of words. ``sources`` alone, with ``targets`` None: a `Bitext` (`read_bitext`), or a
-        file with ``' ||| '`` between the sides.
-    alignments : iterable of alignments, or a Pharaoh file (str or path)
-        One for each sentence pair; see `symmetrize`.
-    index_base : int
-        Number of the first word in Pharaoh text, 0 or 1.
-    skip_bad_links : bool
-        Leave out links past a sentence's end instead of raising an error; how many is logged.
-    split : str
-        What separates words in lines, as for `read_bitext`.
-
-    Returns
-    -------
-    TranslationTables
-        ``given_source()`` and ``given_target()`` are the probabilities, ``shortlist(top)`` the best translations of
-        each word, ``save(prefix)`` writes Moses' tables.
-
-    Raises
-    ------
-    DataError
-        When there is not one alignment for each pair, or a link points past its sentence.
-
-    Notes
-    -----
-    Koehn, Och & Marcu (2003), "Statistical phrase-based translation", section 4.4.
-
-    Examples
-    --------
-    >>> import aligntools as at
-    >>> tables = at.extract_lexicon(["das Haus", "das Buch"], ["the house", "a book"], ["0-0 1-1", "0-0 1-1"])
-    >>> list(tables.shortlist(top=1))
-    [('Buch', 'book', 1.0), ('Haus', 'house', 1.0), ('das', 'a', 0.5)]
-    >>> print(tables)
-    4 pairs of words, 3 source and 4 target words
-    """
-    from aligntools.aligning.links import translation_tables
-    from aligntools.formats.links import pharaoh
-    from aligntools.formats.links.pharaoh import Links
-    from aligntools.formats.text.corpus import Bitext
-
-    name = "alignments"
-    if isinstance(alignments, str | os.PathLike):
-        alignments, name = Path(alignments), os.fspath(alignments)
-    links = links_of(alignments, name=name, index_base=index_base)
-    bitext = sources if isinstance(sources, Bitext) else as_written(sources, targets, split)
-    if len(links) != len(bitext):
-        problem = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs"
-        raise DataError(name, None, f"{problem}; they must have the same number of lines")
-    if skip_bad_links:
-        good = np.flatnonzero(~translation_tables.out_of_range(bitext, links))
-        dropped = len(links.pairs) - len(good)
-        links = Links(links.pairs[good], np.searchsorted(good, links.offsets))
-        if dropped:
-            _log.info("%s: %d links past the end of a sentence left out", name, dropped)
-    else:
-        lengths = bitext.source.lengths(), bitext.target.lengths()
-        pharaoh.check_range(links, *lengths, path=name, index_base=index_base)
-    if bitext.skipped.total:
-        _log.info("pairs without words: %s", bitext.skipped.summary())
-    return translation_tables.count_links(bitext, links)
-
-
-def count_priors(
-    sources: "Sentences | Bitext",
-    targets: Sentences | None,
-    forward: "ManyAlignments | str | os.PathLike[str]",
-    reverse: "ManyAlignments | str | os.PathLike[str]",
-    *,
-    index_base: int = 0,
-    split: Split = "spaces",
-) -> "Priors":
-    """Count priors in aligned text, as eflomal's ``calculate_priors`` does.
-
-    ``LEX`` and ``FERF`` count the forward links, ``FERR`` the reverse ones, and ``HMMF`` and ``HMMR`` the jumps between
-    them, the first and the last of each sentence among them. Words are taken as they stand, upper and lower case.
-
-    Parameters
-    ----------
-    sources, targets : iterables of str or of lists of str, or files (str or path)
-        ``sources`` alone, with ``targets`` None: a `Bitext` (`read_bitext`), or a file with ``' ||| '`` between the
-        sides.
-    forward, reverse : iterables of alignments, or Pharaoh files (str or path)
-        The links that target words chose and those that source words chose, both as source-target. Symmetrized links
-        may be given as both.
-    index_base : int
-        Number of the first word in Pharaoh text, 0 or 1.
-    split : str
-        What separates words in lines, as for `read_bitext`.
-
-    Returns
-    -------
-    Priors
-
-    Raises
-    ------
-    DataError
-        When there is not one alignment for each pair, or a link points past its sentence.
-
-    Examples
-    --------
-    >>> import aligntools as at
-    >>> at.count_priors(["das Haus", "das Buch"], ["the house", "the book"], ["0-0 1-1"] * 2, ["0-0 1-1"] * 2)
-    <Priors: 3 LEX, 3 FERF, 3 FERR, 1 HMMF, 1 HMMR>
-    """
-    from aligntools.aligning.links.prior_counts import PriorCounter
-    from aligntools.formats.links import pharaoh
-    from aligntools.formats.text.corpus import Bitext
-
-    bitext = sources if isinstance(sources, Bitext) else as_written(sources, targets, split)
-    both = []
-    for name, alignments in (("forward", forward), ("reverse", reverse)):
-        if isinstance(alignments, str | os.PathLike):
-            alignments, name = Path(alignments), os.fspath(alignments)
-        links = links_of(alignments, name=name, index_base=index_base)
-        if len(links) != len(bitext):
-            problem = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs"
-            raise DataError(name, None, f"{problem}; they must have the same number of lines")
-        lengths = bitext.source.lengths(), bitext.target.lengths()
-        pharaoh.check_range(links, *lengths, path=name, index_base=index_base)
-        both.append(links)
-    counter = PriorCounter()
-    counter.add(bitext, *both)
-    return counter.finish()
 
 
 def check_fit(

@@ -1,1 +1,0 @@
-"""What is made of links: symmetrization, translation tables."""

@@ -1,1 +1,0 @@
-"""Links and annotation turned into others: symmetrizing, pieces, columns, projecting."""

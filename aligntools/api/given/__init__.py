@@ -1,1 +1,0 @@
-"""What functions are given: texts, sentences, annotated text."""
