@@ -1,6 +1,7 @@
 """``aligntools align``: from parallel text to alignments, in one command."""
 
 import time
+from functools import partial
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ from aligntools import AlignerSettings, PartSettings, PriorWeights
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, engine_options, options
 from aligntools.cli.reporting import reporting
+from aligntools.cli.serving import until_terminated
 from aligntools.ground.errors import UsageProblem
 
 _priors = options.group(
@@ -88,25 +90,31 @@ def command(**o: Any) -> None:
     Example:
       aligntools align -s data/samples/de-en.de -t data/samples/de-en.en
     """
-    from aligntools.api.align.files import ModelTraining
-    from aligntools.api.align.part_files import PartAlignment
+    from aligntools.api.align.alignment import Plan
+    from aligntools.api.align.files import align_files, align_files_in_parts, in_parts
+    from aligntools.api.align.outputs import AlignmentSinks
 
     chosen = aligning.given()
     aligning.take_old_type(o, chosen)
-    aligning.check_text(o)
+    text, out = aligning.text_files(o), declared.call(AlignmentSinks, o)
+    text.check_text()
     aligning.check_fixed(o, chosen)
-    of_training = sorted(chosen & {"priors", *PriorWeights.names()})
+    weights = sorted(chosen & set(PriorWeights.names()))
+    of_training = sorted(chosen & {"priors", *weights})
     if o["model"] and of_training:
         raise UsageProblem(f"-m applies a model as it is; `{of_training[0]}` is for training")
-    settings = declared.settings(AlignerSettings, o)
-    new = not (o["model"] or o["init_model"])
-    asked = aligning.evidence_of(o, o["model"] is not None).chosen(settings.best and new)
-    training = ModelTraining(settings, declared.settings(PriorWeights, o), o["priors"], asked)
-    parts = PartAlignment(declared.settings(PartSettings, o), o["checkpoint"], o["plan"])
-    with reporting(o) as reporter:
-        work = aligning.aligned_text(o, reporter)
-        if not parts.wanted(work, training):
-            work.align(training)
-            return
-        forget = parts.align(work, training, time.perf_counter)
-    click.get_current_context().meta.setdefault(options.AFTERWARDS, []).append(forget)
+    if weights and not o["priors"]:
+        raise UsageProblem(f"`{weights[0]}` weighs what `priors` gives; add it")
+    settings, applied = declared.settings(AlignerSettings, o), o["model"] is not None
+    evidence = aligning.evidence_of(o, applied)
+    if not applied:
+        evidence = evidence.chosen(settings.best and not o["init_model"])
+    others = {name: o[name] for name in ("init_model", "source_classes", "target_classes")}
+    with reporting(o) as watch:
+        how: dict[str, Any] = {"text": text, "out": out, "evidence": evidence, "watch": watch}
+        if declared.call(in_parts, o, text=text, out=out, **others):
+            forget = declared.call(align_files_in_parts, o, **how, clock=time.perf_counter)
+            click.get_current_context().meta.setdefault(options.AFTERWARDS, []).append(forget)
+        else:
+            how["planned"] = lambda start: Plan(start.settings if start else settings)
+            declared.call(align_files, o, **how, ending=partial(until_terminated, o["unbuffered"]))

@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Callable, Collection, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,12 +14,10 @@ from aligntools.api.running.watching import Watch
 from aligntools.cli import declared, options
 from aligntools.cli.declared import given as given
 from aligntools.cli.grouping import FC
-from aligntools.cli.serving import until_terminated
 from aligntools.ground.declaring import declared as fields_of
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.api.align.files import FileAlignment
     from aligntools.api.align.text_work import TextWork
 
 #: Options of the kinds of evidence that are asked.
@@ -203,7 +200,7 @@ def check_text(o: Mapping[str, Any]) -> None:
 def text_files(o: Mapping[str, Any]) -> TextFiles:
     """Return the files of the text that the options name."""
     pieces, tokenizing = declared.settings(PiecedText, o), declared.settings(Tokenizing, o)
-    return declared.made_of(TextFiles, o, pieces=pieces, tokenizing=tokenizing)
+    return declared.call(TextFiles, o, pieces=pieces, tokenizing=tokenizing)
 
 
 def text_work(o: Mapping[str, Any], watch: Watch) -> "TextWork":
@@ -235,26 +232,3 @@ def check_fixed(o: Mapping[str, Any], chosen: set[str], reconstructs: bool = Fal
 def evidence_of(o: dict[str, Any], applying: bool = False) -> Asked:
     """Return which evidence the options ask for."""
     return Asked.of(lambda kind: declared.settings(kind, o), applying=applying)
-
-
-def aligned_text(o: dict[str, Any], watch: Watch) -> "FileAlignment":
-    """Return the text that the options name, with what is to be done with it."""
-    from aligntools.api.align.files import FileAlignment
-    from aligntools.api.align.outputs import AlignmentFiles
-
-    return FileAlignment(
-        text_files(o),
-        declared.made_of(AlignmentFiles, o, writing=declared.settings(LinkWriting, o)),
-        declared.settings(Decisions, o),
-        declared.settings(Reading, o),
-        declared.settings(Run, o),
-        watch,
-        model=o["model"],
-        init_model=o["init_model"],
-        source_classes=o.get("source_classes"),
-        target_classes=o.get("target_classes"),
-        verify=o["verify"],
-        evidence=evidence_of(o, applying=o["model"] is not None),
-        unbuffered=o["unbuffered"],
-        ending=partial(until_terminated, o["unbuffered"]),
-    )

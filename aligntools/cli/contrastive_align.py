@@ -128,7 +128,7 @@ def command(**o: Any) -> None:
     with reporting(o) as reporter:
         ContrastiveText(
             aligning.text_files(o),
-            declared.made_of(ContrastiveFiles, o),
+            declared.call(ContrastiveFiles, o),
             declared.settings(ContrastiveSettings, own),
             search,
             declared.settings(Reading, o),

@@ -1,7 +1,7 @@
 """Options of the command line, made from the settings that declare them."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from inspect import signature
 from typing import Any, TypeAlias, TypeVar
 
 import click
@@ -120,10 +120,16 @@ def settings(kind: type[S], options: Mapping[str, Any], **instead: Any) -> S:
     return kind(**{n: v for n, v in own.items() if v is not None or known[n].optional} | instead).checked()
 
 
-def made_of(kind: type[K], o: Mapping[str, Any], **more: Any) -> K:
-    """Return a dataclass made of a command's options."""
-    files: Any = kind
-    return kind(**{field.name: o[field.name] for field in fields(files) if field.name in o} | more)
+def call(function: Callable[..., K], o: Mapping[str, Any], **more: Any) -> K:
+    """Call a function with a command's options: each by its name, classes of settings made of them.
+
+    more: Arguments that are none of the options, or other than these.
+    """
+    wanted = signature(function).parameters
+    found = {name: o[name] for name in wanted if name in o}
+    kinds = {name: one.annotation for name, one in wanted.items() if isinstance(one.annotation, type)}
+    found |= {name: settings(kind, o) for name, kind in kinds.items() if issubclass(kind, Settings)}
+    return function(**found | more)
 
 
 def chosen(kind: type[Settings], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,14 +1,16 @@
 """``aligntools mre-align``: alignment models trained to make their text again."""
 
+from functools import partial
 from typing import Any
 
 import click
 
 from aligntools import AlignerSettings, ReconstructionSettings
-from aligntools.api.align.kinds import reconstructed
+from aligntools.aligning.models.registry import reconstructed
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, options
 from aligntools.cli.reporting import reporting
+from aligntools.cli.serving import until_terminated
 
 #: What the sampler and several members have, which is not trained here.
 _NOT_HERE = ("model_type", "fast", "best", "sweeps", "subwords", "view_agreement")
@@ -65,14 +67,28 @@ def command(**o: Any) -> None:
     Example:
       aligntools mre-align -s data/samples/de-en.de -t data/samples/de-en.en -o de-en.align
     """
-    from aligntools.api.align.files import MreTraining
+    from aligntools.api.align.alignment import mre_plan
+    from aligntools.api.align.files import align_files
+    from aligntools.api.align.outputs import AlignmentSinks
 
     chosen = aligning.given()
     aligning.take_old_type(o, chosen, reconstructed())
-    aligning.check_text(o)
+    text = aligning.text_files(o)
+    text.check_text()
     aligning.check_fixed(o, chosen, reconstructs=True)
-    names = {*AlignerSettings.names(), *ReconstructionSettings.names()}
-    own = {name: o[name] for name in chosen & names}
-    training = MreTraining(o["preset"], own, o["direction"], symmetrize=o["symmetrize"] is not None)
-    with reporting(o) as reporter:
-        aligning.aligned_text(o, reporter).align(training)
+    own = {name: o[name] for name in chosen & {*AlignerSettings.names(), *ReconstructionSettings.names()}}
+    said = o["symmetrize"] is not None
+
+    def planned(start: Any) -> Any:
+        plan, _ = mre_plan(o["preset"], own, start)
+        return plan._replace(symmetrize=None) if said else plan
+
+    with reporting(o) as watch:
+        how = {
+            "text": text,
+            "out": declared.call(AlignmentSinks, o),
+            "evidence": aligning.evidence_of(o, bool(o["model"])),
+        }
+        declared.call(
+            align_files, o, planned=planned, **how, watch=watch, ending=partial(until_terminated, o["unbuffered"])
+        )

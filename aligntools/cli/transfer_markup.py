@@ -91,7 +91,7 @@ def command(**o: Any) -> None:
 
     with reporting(o) as reporter:
         MarkedFiles(
-            declared.made_of(MarkupFiles, o),
+            declared.call(MarkupFiles, o),
             declared.settings(MarkupSettings, o),
             declared.settings(Tokenizing, o),
             declared.settings(AlignerSettings, o),

@@ -8,8 +8,8 @@ from aligntools.aligning.models import registry
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import build_table
 from aligntools.aligning.training import last_pass, sampling, stepwise
+from aligntools.aligning.training.last_pass import LastPass
 from aligntools.aligning.training.stepwise import interpolate, step_text, steps_of
-from aligntools.api.align.training_links import TrainingLinks
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.parallel import Pool
 from tests.aligning.building import world
@@ -121,7 +121,7 @@ def test_threads_do_not_show(sample_bitext, large):
 @pytest.mark.parametrize("options", [{"fast": True}, {"views": [5, 4]}, {"views": [5], "model_type": "ibm2"}])
 def test_other_models_are_applied(sample_bitext, large, options):
     taken = []
-    links = TrainingLinks(taken.append)
+    links = LastPass(taken.append)
     at.train_aligner(sample_bitext, links=links, threads=1, **options)
     assert not links.found
     assert not taken

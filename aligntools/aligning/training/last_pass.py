@@ -20,14 +20,18 @@ from aligntools.ground.parallel import Pool
 
 
 class LastPass:
-    """What a training's last pass over its text gives.
+    """What a training's last pass over a large text gives, so that the text need not be gone over once more.
 
+    take: Called with the `Decided` of consecutive runs of sentence pairs, in order.
     directions: Find the links of the single directions too.
-    write: Called with the `Decided` of consecutive runs of sentence pairs, in order.
+    found: Whether training found any: where not, the aligner has to be applied to the text.
     """
 
-    def __init__(self, decisions: Decisions, directions: bool, write: Callable[[Decided], None]) -> None:
-        self.decisions, self.directions, self.write = decisions, directions, write
+    def __init__(
+        self, take: Callable[[Decided], object], decisions: Decisions | None = None, directions: bool = True
+    ) -> None:
+        self.decisions, self.directions, self.take = decisions or Decisions(), directions, take
+        self.found = False
 
     def serves(self, settings: ResolvedSettings, n_tokens: int) -> bool:
         """Return whether the last pass over a text of so many source tokens gives its links."""
@@ -75,4 +79,5 @@ class LastPass:
             chunk.k0, chunk.k1, source, target, chunk.cell_offsets, chunk.sentence_blocks, *both, logs
         )
         decider = Decider(self.decisions, 3, settings.threshold(1), False, self.directions)
-        self.write(decider.decide(posteriors, posteriors, pool))
+        self.found = True
+        self.take(decider.decide(posteriors, posteriors, pool))

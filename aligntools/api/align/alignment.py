@@ -1,10 +1,11 @@
 """Word alignment from Python: reading parallel text, training aligners, aligning a text at once."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
+from aligntools.aligning.applying.link_blocks import Decided, joined
 from aligntools.aligning.evidence import Asked, Known, ask
 from aligntools.aligning.models import registry
 from aligntools.aligning.settings import (
@@ -13,13 +14,15 @@ from aligntools.aligning.settings import (
     Decisions,
     PriorWeights,
     ReconstructionSettings,
+    Symmetrization,
+    mre_symmetrization,
 )
+from aligntools.aligning.training.last_pass import LastPass
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignments import Alignments
 from aligntools.api.align.evidence_kinds import SETTINGS
 from aligntools.api.align.priors import SomePriors, WeightedPriors
 from aligntools.api.align.training import tell_unused, train_with
-from aligntools.api.align.training_links import TrainingLinks
 from aligntools.api.running.progress import Progress
 from aligntools.api.running.threads import pool_of
 from aligntools.formats.inputs.texts import Sentences, paths_of
@@ -139,7 +142,7 @@ def train_aligner(
     run: Run | None = None,
     keep_text: bool = True,
     progress: Progress = None,
-    links: TrainingLinks | None = None,
+    links: LastPass | None = None,
     **options: "Unpack[TrainingKeywords]",
 ) -> Aligner:
     """Train an aligner: both directions together, as ``aligntools align`` does.
@@ -165,7 +168,7 @@ def train_aligner(
         serves this aligner alone.
     progress : callable, True or None
         Called with a `Step` after each iteration; True shows a tqdm bar.
-    links : TrainingLinks or None
+    links : LastPass or None
         Takes the links of the text as training finds them, where it does: in a text of over six million words.
     **options
 
@@ -254,9 +257,45 @@ def train_mre_aligner(
     >>> str(model.align("ein haus", "a house"))
     '0-0 1-1'
     """
+    plan, given = mre_plan(preset, options, init_model)
+    reading, run = given.take(Reading, reading), given.take(Run, run)
+    given.end()
+    reading = _reading_for(init_model, reading)
+    bitext, keep_text = _text(sources, targets, reading, keep_text)
+    return train_with(
+        bitext,
+        plan.settings,
+        init_model=init_model,
+        reconstruction=plan.reconstruction,
+        reading=reading,
+        run=run,
+        keep_text=keep_text,
+        progress=progress,
+    )
+
+
+class Plan(NamedTuple):
+    """What is trained: an aligner with these settings, and how reconstruction goes on.
+
+    symmetrize: How links of both directions are combined best, where that was measured and nothing else is asked for.
+    """
+
+    settings: AlignerSettings
+    reconstruction: ReconstructionSettings | None = None
+    symmetrize: Symmetrization | None = None
+
+    def decisions(self, asked: Decisions) -> Decisions:
+        """Return how links are decided on: as asked, or as is best for the model."""
+        if self.symmetrize is None or self.settings.direction != "both":
+            return asked
+        return replace(asked, symmetrize=self.symmetrize)
+
+
+def mre_plan(preset: str | None, options: Mapping[str, Any], init_model: Aligner | None) -> tuple[Plan, Given]:
+    """Return what `train_mre_aligner` trains with these keywords, and those of them that are about other things."""
     if preset is not None and preset not in MRE_PRESETS:
         raise UsageProblem(f"no such preset: {preset}; choose one of {', '.join(MRE_PRESETS)}")
-    chosen: dict[str, Any] = {"model_type": "hmm", "views": (0,)} | MRE_PRESETS.get(preset or "", {}) | options
+    chosen: dict[str, Any] = {"model_type": "hmm", "views": (0,)} | MRE_PRESETS.get(preset or "", {}) | dict(options)
     if chosen["model_type"] in registry.names():  # the preset's model may be another
         others = registry.of_others(chosen["model_type"])
         chosen = {n: value for n, value in chosen.items() if n not in others or n in options}
@@ -272,22 +311,10 @@ def train_mre_aligner(
     if not init_model:
         settings = given.take(AlignerSettings)
         tell_unused(settings)
-    how, reading, run = given.take(ReconstructionSettings), given.take(Reading, reading), given.take(Run, run)
+    how = given.take(ReconstructionSettings)
     if how.mre_position_smoothing != ReconstructionSettings.mre_position_smoothing and settings.positions != "table":
         _log.warning("`mre_position_smoothing` changes nothing: it is for `positions=table`")
-    given.end()
-    reading = _reading_for(init_model, reading)
-    bitext, keep_text = _text(sources, targets, reading, keep_text)
-    return train_with(
-        bitext,
-        settings,
-        init_model=init_model,
-        reconstruction=how,
-        reading=reading,
-        run=run,
-        keep_text=keep_text,
-        progress=progress,
-    )
+    return Plan(settings, how, mre_symmetrization(settings.model_type, settings.agreement, preset)), given
 
 
 def _reading_for(init_model: Aligner | None, reading: Reading) -> Reading:
@@ -356,10 +383,10 @@ def align(
         bitext, known = known_text(sources, targets, asked, reading, run)
     else:
         bitext, _ = _text(sources, targets, reading, whole)
-    blocks: list[Alignments] = []
+    blocks: list[Decided] = []
     direction = settings.direction if init_model is None else init_model.settings.direction
     network = settings.decides if init_model is None else init_model.weights is not None
-    links = TrainingLinks(blocks.append, decisions.suiting(direction, network))
+    links = LastPass(blocks.append, decisions.suiting(direction, network))
     _check_chosen(settings, init_model)
     aligner = train_with(
         bitext,
@@ -375,4 +402,4 @@ def align(
     )
     if not links.found:
         blocks = list(aligner.align_blocks(bitext, decisions=decisions, run=run))
-    return Alignments.joined(blocks)
+    return Alignments.of(joined(blocks), bitext.skipped)

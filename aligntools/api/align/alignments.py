@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.aligning.applying.link_blocks import Decided, joined
+from aligntools.aligning.applying.link_blocks import Decided
 from aligntools.formats.inputs.sentences import words_of
 from aligntools.formats.inputs.texts import Sentence
 
@@ -138,16 +138,6 @@ class Alignments(Decided, Sequence[Alignment]):
     def of(cls, decided: Decided, skipped: "Skipped") -> "Alignments":
         """Return what was decided on sentence pairs with what was left out of them."""
         return cls(**{field.name: getattr(decided, field.name) for field in fields(Decided)}, skipped=skipped)
-
-    @classmethod
-    def joined(cls, blocks: "Sequence[Alignments]") -> "Alignments":
-        """Return the alignments of several runs of pairs as those of one."""
-        from aligntools.formats.text.corpus import Skipped
-
-        skipped = Skipped()
-        for block in blocks:
-            skipped.add(block.skipped)
-        return cls.of(joined(blocks), skipped)
 
     def format(self, *, probabilities: bool = False, compiled: bool | None = None) -> bytes:
         """Return the links as Pharaoh text, a line for each pair; with their posteriors where these are asked for."""

@@ -2,340 +2,408 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from aligntools.aligning.evidence import Asked
-from aligntools.aligning.settings import AlignerSettings, Decisions, PriorWeights, mre_symmetrization
+from aligntools.aligning.evidence import Asked, Known
+from aligntools.aligning.settings import AlignerSettings, Decisions, PartSettings, PriorWeights
+from aligntools.aligning.training.last_pass import LastPass
+from aligntools.api.align import large
 from aligntools.api.align.aligner import PART, Aligner
-from aligntools.api.align.alignment import known_text, read_bitext, train_mre_aligner
+from aligntools.api.align.alignment import Plan, known_text, read_bitext
 from aligntools.api.align.alignments import Alignments, AlignmentTally
 from aligntools.api.align.evidence_texts import check_applied
 from aligntools.api.align.given_classes import with_word_classes
-from aligntools.api.align.outputs import AlignmentFiles, Outputs, check_whole_words, write_ttable
+from aligntools.api.align.large import PartsRun
+from aligntools.api.align.outputs import AlignmentSinks, check_whole_words, write_ttable
 from aligntools.api.align.precompile import compiling_for
 from aligntools.api.align.priors import WeightedPriors, read_priors, write_priors
 from aligntools.api.align.text_files import TextFiles, TextSides
 from aligntools.api.align.training import tell_unused, train_with
-from aligntools.api.align.training_links import TrainingLinks
+from aligntools.api.running.pipeline import Tally
 from aligntools.api.running.threads import pool_of
-from aligntools.api.running.watching import Watch
+from aligntools.api.running.watching import Bars, Watch
+from aligntools.formats.links.pharaoh import concatenate
+from aligntools.formats.opening import named_files
+from aligntools.formats.opening.named_files import Named, in_place_of_star, is_pattern
+from aligntools.formats.text.corpus import Skipped
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
+    from aligntools.aligning.applying.link_blocks import Decided
     from aligntools.aligning.prior_counts import PriorCounter
-    from aligntools.formats.links.pharaoh import Links
-    from aligntools.formats.links.priors import Priors
-    from aligntools.formats.text.corpus import Bitext, Skipped
+    from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
 
 
-class Trainer(Protocol):
-    """What trains an aligner of a text."""
+def align_files(
+    planned: Callable[[Aligner | None], Plan],
+    text: TextFiles,
+    out: AlignmentSinks,
+    decisions: Decisions,
+    reading: Reading,
+    run: Run,
+    *,
+    watch: Watch,
+    model: str | None = None,
+    init_model: str | None = None,
+    source_classes: str | None = None,
+    target_classes: str | None = None,
+    priors: Sequence[str] = (),
+    weights: PriorWeights = PriorWeights(),  # noqa: B008
+    evidence: Asked = Asked(),  # noqa: B008
+    verify: bool = True,
+    unbuffered: bool = False,
+    ending: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
+) -> None:
+    """Align a text by a saved model, or by one that is trained on it.
 
-    #: What is trained, which is compiled ahead.
-    model_type: str
-    #: The direction that is trained, or ``both``.
-    direction: str
-    #: Whether the network decides on links.
-    network: bool
-    evidence: Asked
-    #: Whether it takes `TrainingLinks`.
-    finds_links: bool
-
-    @property
-    def counts(self) -> "Priors | None":
-        """The priors that are trained with."""
-
-    def first_view(self, n_words: int) -> int:
-        """Return the first view that is trained of so many source words."""
-
-    def decided(self, decisions: Decisions, start: Aligner | None) -> Decisions:
-        """Return how links are decided on, where that goes by the model that training goes on from."""
-
-    def train(self, bitext: "Bitext", start: Aligner | None, **how: Any) -> Aligner:
-        """Train; the other arguments are those of `train_with`."""
-
-
-@dataclass
-class ModelTraining:
-    """Training as `train_aligner` does it."""
-
-    settings: AlignerSettings
-    weights: PriorWeights
-    priors: tuple[str, ...]
-    evidence: Asked
-    finds_links: bool = True
-
-    def __post_init__(self) -> None:
-        self.model_type = self.settings.trained
-        self.direction: str = self.settings.direction
-        self.network = self.settings.decides
-        chosen = [name for name in PriorWeights.names() if getattr(self.weights, name) != getattr(PriorWeights, name)]
-        if chosen and not self.priors:
-            raise UsageProblem(f"`{chosen[0]}` weighs what `priors` gives; add it")
-
-    @cached_property
-    def counts(self) -> "Priors | None":
-        """The priors that are trained with."""
-        return read_priors(self.priors) if self.priors else None
-
-    def first_view(self, n_words: int) -> int:
-        """Return the first view that is trained of so many source words."""
-        return self.settings.resolved(n_words).views[0]
-
-    def decided(self, decisions: Decisions, start: Aligner | None) -> Decisions:
-        """Return how links are decided on: as asked."""
-        return decisions
-
-    def train(self, bitext: "Bitext", start: Aligner | None, **how: Any) -> Aligner:
-        """Train, or go on from an aligner."""
-        if start is None:
-            tell_unused(self.settings)
-        own = start.settings if start else self.settings
-        priors = WeightedPriors.of(self.counts, self.weights)
-        return train_with(bitext, own, init_model=start, priors=priors, **how)
-
-
-@dataclass
-class MreTraining:
-    """Training as `train_mre_aligner` does it.
-
-    options: Its other keywords that were given.
-    symmetrize: Whether ``symmetrize`` was asked for; else it goes by the model that training goes on from.
-    """
-
-    preset: Any
-    options: Mapping[str, Any]
-    direction: str
-    symmetrize: bool
-    finds_links: bool = False
-    network: bool = False
-    counts: None = None
-
-    def __post_init__(self) -> None:
-        self.model_type = self.options.get("model_type", "hmm")
-        self.evidence = Asked()
-
-    def first_view(self, n_words: int) -> int:
-        """Return the first view that is trained."""
-        return int((self.options.get("views") or (0,))[0])
-
-    def decided(self, decisions: Decisions, start: Aligner | None) -> Decisions:
-        """Return how links are decided on: as asked, or as measured best for the model."""
-        if self.symmetrize or (start.settings.direction if start else self.direction) != "both":
-            return decisions
-        model, agreement = self.model_type, self.options.get("agreement", True)
-        if start is not None:
-            from aligntools.aligning.training.train_model import settings_after
-
-            model = settings_after(start.model, True, self.options.get("model_type")).model_type
-            agreement = start.settings.agreement
-        return replace(decisions, symmetrize=mre_symmetrization(model, agreement, self.preset))
-
-    def train(self, bitext: "Bitext", start: Aligner | None, **how: Any) -> Aligner:
-        """Train by EM and by reconstruction, or go on from an aligner."""
-        return train_mre_aligner(bitext, preset=self.preset, init_model=start, **self.options, **how)
-
-
-@dataclass
-class FileAlignment:
-    """A text in files, and what is to be done with it.
-
+    planned: What is trained, from a model on or, of None, anew.
     reading: ``split`` None is that of the model, where one is applied.
     model, init_model: A saved model: to apply, or to go on training from.
     source_classes, target_classes: Files of classes of words, for a model that goes by them.
-    verify: Check its checksum.
-    evidence: Which sources a model to apply asks.
+    priors, weights: Counts of other text that a new model starts from.
+    evidence: Which sources training asks, or a model that is applied.
+    verify: Check a saved model's checksum.
     unbuffered: Write each line as soon as its pair is read.
     ending: Returns a context in which lines are answered, and that may end the reading.
+    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
+    written.
     """
-
-    text: TextFiles
-    outputs: AlignmentFiles
-    decisions: Decisions
-    reading: Reading
-    run: Run
-    watch: Watch
-    model: str | None = None
-    init_model: str | None = None
-    source_classes: str | None = None
-    target_classes: str | None = None
-    verify: bool = True
-    evidence: Asked = field(default_factory=Asked)
-    unbuffered: bool = False
-    ending: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
-
-    def check(self) -> None:
-        """Refuse what does not go together, before anything is read."""
-        outputs, applied = self.outputs, self.model is not None
-        if applied and (outputs.save_model or self.init_model):
-            raise UsageProblem("`model` is applied as it is; to continue training from one use `init_model`")
-        if self.init_model and os.path.isdir(self.init_model):
-            raise UsageProblem("`init_model` goes on from a model file; GIZA++'s tables have no counts to go on from")
-        for name in ("source_classes", "target_classes"):
-            if getattr(self, name) and (applied or self.init_model):
-                raise UsageProblem(f"`{name}` is for a new model; a saved one keeps the classes it was trained with")
-        outputs.check(self.decisions, applied)
-        if outputs.moses_dir and self.unbuffered:
-            raise UsageProblem("`moses_dir` counts the links of a whole text; leave out `unbuffered`")
-        if self.unbuffered and not applied:
-            raise UsageProblem("`unbuffered` goes with `model`: training needs the whole text")
-        self.text.check(outputs)
-
-    def align(self, trainer: Trainer) -> None:
-        """Align the text: by the model, or by one that is trained on it.
-
-        Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
-        written.
-        """
-        self.check()
-        if not self.model and not self.init_model:
-            self.decisions = trainer.decided(self.decisions, None)
-            self.outputs.check_direction(trainer.direction, trainer.network, self.decisions)
-        with ExitStack() as stack:
-            out = Outputs(stack, self.outputs, self.decisions, self.text.text)
-            pool = stack.enter_context(pool_of(self.run.threads))
-            aligner = self._loaded(pool) if self.model else None
-            out.shape, sides = self.text.opened(self.outputs, self.reading, bool(aligner), self.unbuffered)
-            if out.shape:
-                stack.enter_context(contextlib.closing(out.shape))
-            if aligner:
-                self._apply(aligner, sides, out, pool)
+    _check(text, out, decisions, model, init_model, source_classes or target_classes, unbuffered)
+    if init_model and os.path.isdir(init_model):
+        raise UsageProblem("`init_model` goes on from a model file; GIZA++'s tables have no counts to go on from")
+    plan = planned(None) if not (model or init_model) else None
+    if plan is not None:
+        decisions = plan.decisions(decisions)
+        out.check_direction(plan.settings.direction, plan.settings.decides, decisions)
+    with out.opened(decisions, text.text), pool_of(run.threads) as pool:
+        run = replace(run, threads=pool)
+        aligner = None
+        if model is not None:
+            aligner, reading = loaded(model, pool, watch, verify, reading, evidence)
+            network = aligner.weights is not None
+            out.check_direction(aligner.settings.direction, network, decisions, str(model))
+        with text.opened(out, reading, aligner is not None, unbuffered) as sides:
+            if aligner is not None:
+                _apply(aligner, sides, out, decisions, reading, run, watch, unbuffered, ending)
             else:
-                with compiling_for(trainer.model_type, pool.threads):
-                    self._train(trainer, sides, out, pool)
-            if out.moses:
-                out.moses.finish(*self.text.paths(self.reading.split), self.reading)
+                start = Aligner.load(init_model, threads=pool, verify=verify) if init_model else None
+                plan = plan or planned(start)
+                if start is not None:
+                    reading = replace(reading, case_sensitive=not start.model.lowercase)
+                    decisions, network = plan.decisions(decisions), start.weights is not None
+                    out.check_direction(plan.settings.direction, network, decisions, str(init_model))
+                with compiling_for(plan.settings.trained, pool.threads):
+                    bitext, known = _read(sides, evidence, reading, run, watch)
+                    if source_classes or target_classes:
+                        bitext = with_word_classes(bitext, source_classes, target_classes)
+                    given = _weighted(priors, weights)
+                    _train(plan, start, bitext, out, decisions, reading, run, watch, given, known)
+        if out.moses:
+            out.moses.finish(*text.paths(reading.split), reading)
 
-    def _loaded(self, pool: "Pool") -> Aligner:
-        """Load the model; text is split as its training text was, unless that is said."""
-        assert self.model is not None
-        aligner, self.reading = loaded(self.model, pool, self.watch, self.verify, self.reading, self.evidence)
-        return aligner
 
-    def _apply(self, aligner: Aligner, sides: TextSides, out: Outputs, pool: "Pool") -> None:
-        direction = aligner.settings.direction
-        self.outputs.check_direction(direction, aligner.weights is not None, self.decisions, str(self.model))
-        if self.outputs.ttable:
-            check_whole_words(aligner.settings.views[0])
-            write_ttable(aligner, self.outputs.ttable)
-        tally, counter = AlignmentTally(), self._counter(direction)
-        blocks = aligner.align_blocks(
-            *sides,
-            decisions=self.decisions,
-            directions=self.outputs.directions,
-            run=replace(self.run, threads=pool),
-            reading=self.reading,
-            unbuffered=self.unbuffered,
-            counter=counter,
-        )
-        with self.ending():
-            with self.watch.stage("aligning"):
-                for block in blocks:
-                    out.write(block, flush=self.unbuffered)
-                    tally.add(block)
-                    self.watch.tell(f"aligning: {tally.pairs} pairs")
-                if out.shape:
-                    out.shape.end()
-            self._finish(out, counter, tally.pairs, tally.skipped)
+def _check(
+    text: TextFiles,
+    out: AlignmentSinks,
+    decisions: Decisions,
+    model: str | None,
+    init_model: str | None,
+    classes: str | None,
+    unbuffered: bool,
+) -> None:
+    """Refuse what does not go together, before anything is read."""
+    if model and (out.save_model or init_model):
+        raise UsageProblem("`model` is applied as it is; to continue training from one use `init_model`")
+    if classes and (model or init_model):
+        raise UsageProblem("`source_classes` is for a new model; a saved one keeps the classes it was trained with")
+    out.check(decisions, model is not None)
+    if out.moses_dir and unbuffered:
+        raise UsageProblem("`moses_dir` counts the links of a whole text; leave out `unbuffered`")
+    if unbuffered and not model:
+        raise UsageProblem("`unbuffered` goes with `model`: training needs the whole text")
+    text.check(out)
 
-    def _train(self, trainer: Trainer, sides: TextSides, out: Outputs, pool: "Pool") -> None:
-        watch, outputs = self.watch, self.outputs
-        run = Run(threads=pool, max_memory=self.run.max_memory)
-        start = Aligner.load(self.init_model, threads=pool, verify=self.verify) if self.init_model else None
-        direction = start.settings.direction if start else trainer.direction
-        if start:
-            self.decisions = trainer.decided(self.decisions, start)
-            outputs.check_direction(direction, start.weights is not None, self.decisions, str(self.init_model))
-        bitext, more = self._read(trainer.evidence, sides, start, run)
-        if self.source_classes or self.target_classes:
-            bitext = with_word_classes(bitext, self.source_classes, self.target_classes)
-        if not len(bitext.source.tokens):
-            watch.say("warning: every line has a blank side; nothing to learn from")
-        if outputs.ttable or outputs.giza_dir:
-            first = start.settings.views[0] if start else trainer.first_view(len(bitext.source.tokens))
-            check_whole_words(first, "ttable" if outputs.ttable else "giza_dir")
-        counter = self._counter(direction)
-        if out or counter:
-            watch.go_over(len(bitext), PART)
-        found = _Found(self, out, counter) if trainer.finds_links and (out or counter is not None) else None
-        aligner = trainer.train(
-            bitext,
-            start,
-            reading=self.reading,
-            run=run,
-            keep_text=counter is not None or outputs.costs or outputs.giza_dir is not None,
-            progress=watch,
-            **({"links": found.links} if found else {}),
-            **more,
-        )
-        if outputs.save_model:
-            with watch.stage("saving"):
-                aligner.save(outputs.save_model)
-        if outputs.ttable:
-            write_ttable(aligner, outputs.ttable)
-        if not out and counter is None:
-            watch.summary(len(bitext), None, bitext.skipped.summary())
-            return
+
+def _apply(
+    aligner: Aligner,
+    sides: TextSides,
+    out: AlignmentSinks,
+    decisions: Decisions,
+    reading: Reading,
+    run: Run,
+    watch: Watch,
+    unbuffered: bool,
+    ending: Callable[[], AbstractContextManager[None]],
+) -> None:
+    """Align a text by a model, and write it."""
+    if out.ttable:
+        check_whole_words(aligner.settings.views[0])
+        write_ttable(aligner, out.ttable)
+    counter, tally = _counter(out, aligner.settings.direction), Tally()
+    blocks = aligner.align_blocks(
+        *sides,
+        decisions=decisions,
+        directions=out.directions,
+        run=run,
+        reading=reading,
+        unbuffered=unbuffered,
+        counter=counter,
+        requests=(tally, str(sides[0])) if unbuffered else None,
+    )
+    with ending():
         with watch.stage("aligning"):
-            if found and found.links.found:
-                found.count(bitext)
-            else:
-                blocks = aligner.align_blocks(
-                    bitext, decisions=self.decisions, directions=outputs.directions, run=run, counter=counter
-                )
-                for block in blocks:
-                    out.write(block)
-                    watch.passed("aligning", len(block))
-            if outputs.costs:
-                out.write_costs(bitext, pool, self.reading.case_sensitive, trainer.counts)
-            if out.shape:
-                out.shape.end()
-            if out.giza:
-                out.giza.finish(aligner, bitext)
-        self._finish(out, counter, len(bitext), bitext.skipped)
+            for block in blocks:
+                out.write_block(block, flush=unbuffered)
+                watch.tell(f"aligning: {out.tally.pairs} pairs")
+            out.end()
+        for line in tally.lines():
+            watch.say(line)
+        _finish(out, counter, watch)
 
-    def _read(self, asked: Asked, sides: TextSides, start: Aligner | None, run: Run) -> "tuple[Bitext, dict[str, Any]]":
-        """Read the text; return what is known of its words, too, as training takes that."""
-        if start:
-            self.reading = replace(self.reading, case_sensitive=not start.model.lowercase)
-        if not asked:
-            with self.watch.stage("reading"):
-                return read_bitext(*sides, reading=self.reading), {}
-        with self.watch.stage(" and ".join(kind.name for kind in asked.kinds)):
-            bitext, known = known_text(*sides, asked, self.reading, run, asking(self.watch))
-        self.watch.close()
-        assert known is not None
-        for line in known.summary:
-            self.watch.say(line)
-        return bitext, {"known": known}
 
-    def _counter(self, direction: str) -> "PriorCounter | None":
-        """Return what counts priors, if they are asked for."""
-        if not self.outputs.save_priors:
-            return None
-        from aligntools.aligning.prior_counts import PriorCounter
+def _train(
+    plan: Plan,
+    start: Aligner | None,
+    bitext: "Bitext",
+    out: AlignmentSinks,
+    decisions: Decisions,
+    reading: Reading,
+    run: Run,
+    watch: Watch,
+    priors: WeightedPriors | None,
+    known: Known | None,
+) -> None:
+    """Train an aligner on a text, align this and write it."""
+    if not len(bitext.source.tokens):
+        watch.say("warning: every line has a blank side; nothing to learn from")
+    if out.ttable or out.giza_dir:
+        first = plan.settings.resolved(len(bitext.source.tokens)).views[0]
+        check_whole_words(first, "ttable" if out.ttable else "giza_dir")
+    counter, written = _counter(out, plan.settings.direction), bool(out)
+    if written or counter:
+        watch.go_over(len(bitext), PART)
+    links, counted = None, []
+    if plan.reconstruction is None and (written or counter):
 
-        if direction != "both":
-            raise UsageProblem(f"`save_priors` counts links of both directions, and {direction} alone is trained")
-        return PriorCounter()
+        def take(found: "Decided") -> None:
+            """Write links that training finds on its way through a large text."""
+            out.write_block(Alignments.of(found, Skipped()))
+            counted.append((found.forward_table, found.reverse_table))
+            watch.passed("sampler and links", len(found.lengths[0]))
 
-    def _finish(self, out: Outputs, counter: "PriorCounter | None", pairs: int, skipped: "Skipped") -> None:
-        """Write priors, and say what was done."""
-        if counter is not None and self.outputs.save_priors:
-            write_priors(self.outputs.save_priors, counter.finish())
-        if out.shape is not None:
-            if left := out.shape.mismatched.summary():
-                self.watch.say(f"no links written for pairs: {left}")
-            if out.shape.tabs:
-                self.watch.say(f"tabs within sentences written as spaces: {out.shape.tabs}")
-        self.watch.summary(pairs, out.links, skipped.summary())
+        links = LastPass(take, decisions, out.directions or counter is not None)
+    if start is None:
+        tell_unused(plan.settings)
+    aligner = train_with(
+        bitext,
+        plan.settings,
+        init_model=start,
+        reconstruction=plan.reconstruction,
+        reading=reading,
+        run=run,
+        keep_text=counter is not None or out.costs or out.giza_dir is not None,
+        progress=watch,
+        priors=priors,
+        links=links,
+        known=known,
+    )
+    if out.save_model:
+        with watch.stage("saving"):
+            aligner.save(out.save_model)
+    if out.ttable:
+        write_ttable(aligner, out.ttable)
+    if not written and counter is None:
+        watch.summary(len(bitext), None, bitext.skipped.summary())
+        return
+    with watch.stage("aligning"):
+        if links is not None and links.found:
+            out.tally.skipped = bitext.skipped
+            if counter is not None:
+                counter.add(bitext, *map(concatenate, zip(*counted, strict=True)))
+        else:
+            for block in aligner.align_blocks(
+                bitext, decisions=decisions, directions=out.directions, run=run, counter=counter
+            ):
+                out.write_block(block)
+                watch.passed("aligning", len(block))
+        if out.costs:
+            out.write_costs(bitext, run.threads, reading.case_sensitive, priors.counts if priors else None)
+        out.end()
+        if out.giza:
+            out.giza.finish(aligner, bitext)
+    _finish(out, counter, watch)
+
+
+def _read(sides: TextSides, asked: Asked, reading: Reading, run: Run, watch: Watch) -> "tuple[Bitext, Known | None]":
+    """Read a text; return what is known of its words, too."""
+    if not asked:
+        with watch.stage("reading"):
+            return read_bitext(*sides, reading=reading), None
+    with watch.stage(" and ".join(kind.name for kind in asked.kinds)):
+        bitext, known = known_text(*sides, asked, reading, run, asking(watch))
+    watch.close()
+    for line in known.summary if known else ():
+        watch.say(line)
+    return bitext, known
+
+
+def _weighted(priors: Sequence[str], weights: PriorWeights) -> WeightedPriors | None:
+    """Read counts of other text, and say what they weigh."""
+    return WeightedPriors.of(read_priors(priors) if priors else None, weights)
+
+
+def _counter(out: AlignmentSinks, direction: str) -> "PriorCounter | None":
+    """Return what counts priors, if they are asked for."""
+    if not out.save_priors:
+        return None
+    from aligntools.aligning.prior_counts import PriorCounter
+
+    if direction != "both":
+        raise UsageProblem(f"`save_priors` counts links of both directions, and {direction} alone is trained")
+    return PriorCounter()
+
+
+def _finish(out: AlignmentSinks, counter: "PriorCounter | None", watch: Watch) -> None:
+    """Write priors, and say what was done."""
+    if counter is not None and out.save_priors:
+        write_priors(out.save_priors, counter.finish())
+    if out.shape is not None:
+        if left := out.shape.mismatched.summary():
+            watch.say(f"no links written for pairs: {left}")
+        if out.shape.tabs:
+            watch.say(f"tabs within sentences written as spaces: {out.shape.tabs}")
+    watch.summary(out.tally.pairs, out.links, out.tally.skipped.summary())
+
+
+def in_parts(
+    text: TextFiles,
+    out: AlignmentSinks,
+    settings: AlignerSettings,
+    parts: PartSettings,
+    reading: Reading,
+    run: Run,
+    weights: PriorWeights,
+    *,
+    checkpoint: str | None = None,
+    plan: bool = False,
+    model: str | None = None,
+    **others: str | None,
+) -> bool:
+    """Return whether a text is worked in parts: where that is asked for, or where it does not fit into memory.
+
+    A saved model may be applied by workers without parts.
+
+    others: What besides a model needs the whole text, or a model of it, in memory.
+    Raises UsageProblem when parts are asked for, and something that needs the whole text.
+    """
+    asking: dict[str, object] = {"checkpoint": checkpoint, "part_size": parts.part_size, "plan": plan or None}
+    if model is None:
+        asking = {"tmpdir": run.tmpdir, "workers": run.workers, "cluster": run.cluster} | asking
+    whole: dict[str, object] = {"model": model, **others}
+    whole |= {name: getattr(weights, name) for name in ("prior_fertility", "prior_jumps")}
+    whole |= {name: getattr(out, name) for name in ("save_priors", "ttable", "moses_dir", "giza_dir")}
+    whole["score_form=eflomal"] = out.costs
+    asked = next((name for name, value in asking.items() if value is not None), None)
+    needing = next((name for name, value in whole.items() if value), None)
+    if asked is not None and needing is not None:
+        problem = f"`{asked}` works a text in parts, and `{needing}` is about a text in memory"
+        raise UsageProblem(f"{problem}; give one of them")
+    files = [path for path in text.text if path is not None]
+    return asked is not None or (
+        needing is None and (any(map(is_pattern, files)) or large.seems_too_large(files, settings, reading.languages))
+    )
+
+
+def align_files_in_parts(
+    settings: AlignerSettings,
+    parts: PartSettings,
+    text: TextFiles,
+    out: AlignmentSinks,
+    decisions: Decisions,
+    reading: Reading,
+    run: Run,
+    *,
+    watch: Watch,
+    clock: Callable[[], float],
+    checkpoint: str | None = None,
+    plan: bool = False,
+    priors: Sequence[str] = (),
+    weights: PriorWeights = PriorWeights(),  # noqa: B008
+    evidence: Asked = Asked(),  # noqa: B008
+) -> Callable[[], None]:
+    """Align a text in parts: worked from disk, in processes or on a cluster.
+
+    clock: Tells the time, for a plan.
+    checkpoint: A folder that the parts are kept in.
+    plan: Say what the work would take, and do nothing.
+    Returns empties the checkpoint's folder: to be called once what was made of it is in its place.
+    """
+    _check(text, out, decisions, None, None, None, False)
+    out.check_direction(settings.direction, settings.decides, decisions)
+    if out.starred and not any("*" in (path or "") for path in text.text):
+        raise UsageProblem(f"`{next(iter(out.starred))}` has a star, and the text has none")
+    with text.opened(out, reading, applied=False, service=False) as sides, pool_of(run.threads) as pool:
+        source, target = (str(side) if isinstance(side, Path) else side for side in sides)
+        job = PartsRun(
+            source,
+            target,
+            settings,
+            decisions,
+            parts,
+            reading=reading,
+            run=replace(run, threads=pool),
+            evidence=evidence,
+            priors=_weighted(priors, weights),
+            directions=out.directions,
+            checkpoint=checkpoint,
+            progress=watch,
+            advance=_bars(watch),
+        )
+        inputs = [Named("the text", str(path)) for one in job.inputs for path in one.values()]
+        outputs = [
+            (f"`{name}`", in_place_of_star(path, star)) for name, path in out.starred.items() for star in job.files
+        ]
+        named_files.check(inputs, [Named(*one) for one in outputs])  # once it is known what the stars stand for
+        if plan:
+            for line in job.plan(pool, clock):
+                watch.say(line)
+            return lambda: None
+        tally, links = AlignmentTally(), 0
+        with compiling_for(settings.trained, pool.threads), ExitStack() as written:
+            of_file = -1 if out.starred else 0
+            if not out.starred:
+                written.enter_context(out.opened(decisions))
+            found = out
+            for file, block in job.run(pool, out.save_model):
+                if out.starred and file != of_file:  # the files of the text's file before appear
+                    written.close()
+                    of_file, found = file, out.of_file(job.files[file])
+                    written.enter_context(found.opened(decisions))
+                before = found.links
+                found.write_block(block)
+                links += found.links - before
+                tally.add(block)
+            out.end()
+        watch.summary(tally.pairs, links, tally.skipped.summary())
+        return job.forget
+
+
+def _bars(watch: Watch) -> Bars:
+    """Return what shows a bar for each stage, a step a part."""
+
+    def advance(stage: str, done: int, jobs: int) -> None:
+        if done == 1:
+            watch.begin(stage, jobs, "part")
+        watch.advance(stage)
+
+    return advance
 
 
 def asking(watch: Watch) -> Callable[[str, int, int], None]:
@@ -349,31 +417,6 @@ def asking(watch: Watch) -> Callable[[str, int, int], None]:
         watch.advance(kind, more)
 
     return tell
-
-
-class _Found:
-    """Takes the links that training finds on its way through a large text."""
-
-    def __init__(self, work: FileAlignment, out: Outputs, counter: "PriorCounter | None") -> None:
-        directions = work.outputs.directions or counter is not None
-        self.links = TrainingLinks(self.take, work.decisions, directions=directions)
-        self._out, self._watch, self._counter = out, work.watch, counter
-        self._counted: list[tuple[Links | None, Links | None]] = []
-
-    def take(self, block: Alignments) -> None:
-        """Write the lines of a block."""
-        self._out.write(block)
-        if self._counter is not None:
-            self._counted.append((block.forward_table, block.reverse_table))
-        self._watch.passed("sampler and links", len(block))
-
-    def count(self, bitext: "Bitext") -> None:
-        """Count priors, where they are asked for."""
-        from aligntools.formats.links.pharaoh import concatenate
-
-        if self._counter is not None:
-            both = [[table for table in column if table is not None] for column in zip(*self._counted, strict=True)]
-            self._counter.add(bitext, *map(concatenate, both))
 
 
 def loaded(

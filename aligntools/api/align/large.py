@@ -5,7 +5,7 @@ import json
 import logging
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from aligntools.aligning.evidence import About, Asked, summary
@@ -44,26 +44,12 @@ _ADVICE = Advice(
 )
 
 
-@dataclass(frozen=True, eq=False)
-class PartsTask:
-    """What is done with a text in parts: all that links depend on, besides the text and how it is read.
-
-    priors: Links of words alone.
-    directions: Find the links of the single directions too.
-    """
-
-    settings: AlignerSettings
-    decisions: Decisions
-    parts: PartSettings
-    evidence: Asked
-    priors: WeightedPriors | None = None
-    directions: bool = True
-
-
 class PartsRun:
     """A text that is aligned in parts; `align_in_parts` makes one.
 
     sources, targets, reading: The text; see `align_in_parts`.
+    priors: Links of words alone.
+    directions: Find the links of the single directions too.
     checkpoint: A folder to keep parts in.
     advance: Called with the name of a stage, how many of its jobs are done, and how many there are.
     files: What is between the star's ends in the name of each file; ``""`` where a file is named without one.
@@ -74,19 +60,23 @@ class PartsRun:
         self,
         sources: Sentences,
         targets: Sentences | None,
-        reading: Reading,
-        task: PartsTask,
-        run: Run,
+        settings: AlignerSettings,
+        decisions: Decisions,
+        parts: PartSettings,
         *,
-        checkpoint: str | None,
-        progress: Progress,
+        reading: Reading,
+        run: Run,
+        evidence: Asked,
+        priors: WeightedPriors | None = None,
+        directions: bool = True,
+        checkpoint: str | None = None,
+        progress: Progress = None,
         advance: Callable[[str, int, int], None] = lambda _stage, _done, _of: None,
     ) -> None:
         from aligntools.aligning.parts.given_pairs import in_parts
         from aligntools.aligning.parts.training import check_settings
         from aligntools.words.white_space import named_as
 
-        settings, evidence, priors = task.settings, task.evidence, task.priors
         tell_unused(settings)
         # not chosen here: subwords take memory, views are trained one after the other
         settings = replace(settings, subwords=settings.subwords or 0, view_agreement=settings.view_agreement or False)
@@ -98,10 +88,10 @@ class PartsRun:
                 for one in self.inputs
             ]
         self.sizes: TextSizes | None = None
-        self._settings, self._decisions = settings, task.decisions.suiting(settings.direction, settings.decides)
-        self._run, self._reading, self._directions = run.checked(), reading.arguments(), task.directions
-        self._chose = task.parts.checked().part_size is None
-        self._part_size = task.parts.part_size or self._chosen()
+        self._settings, self._decisions = settings, decisions.suiting(settings.direction, settings.decides)
+        self._run, self._reading, self._directions = run.checked(), reading.arguments(), directions
+        self._chose = parts.checked().part_size is None
+        self._part_size = parts.part_size or self._chosen()
         self._checkpoint, self._tell, self._advance = checkpoint, reporter(progress), advance
         self._evidence = evidence.elsewhere()  # workers may have working folders of their own
         for kind in evidence.kinds:
@@ -394,9 +384,20 @@ def align_in_parts(
     decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
     evidence, weights = Asked.given(given).chosen(settings.best), given.take(PriorWeights)
     given.end()
-    task = PartsTask(settings, decisions, parts, evidence, WeightedPriors.of(priors, weights), directions)
-    folder = None if checkpoint is None else os.fspath(checkpoint)
-    work = PartsRun(sources, targets, reading, task, run, checkpoint=folder, progress=progress)
+    work = PartsRun(
+        sources,
+        targets,
+        settings,
+        decisions,
+        parts,
+        reading=reading,
+        run=run,
+        evidence=evidence,
+        priors=WeightedPriors.of(priors, weights),
+        directions=directions,
+        checkpoint=None if checkpoint is None else os.fspath(checkpoint),
+        progress=progress,
+    )
     with pool_of(run.threads) as pool:
         for _, block in work.run(pool, None if save_model is None else os.fspath(save_model)):
             yield block

@@ -1,27 +1,28 @@
 """Files that the alignment of a text is written to."""
 
-from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from aligntools.aligning.settings import Decisions
 from aligntools.api.align.aligner import Aligner
-from aligntools.api.align.alignments import Alignments
-from aligntools.formats.opening.files import Output, writing
+from aligntools.api.align.alignments import Alignments, AlignmentTally
+from aligntools.api.running.pipeline import Sinks
+from aligntools.formats.opening.files import writing
 from aligntools.formats.opening.named_files import in_place_of_star
 from aligntools.ground.errors import UsageProblem
 from aligntools.links.settings import LinkWriting
 
 if TYPE_CHECKING:
+    from aligntools.api.align.giza import GizaFolder
+    from aligntools.api.align.moses import MosesModel
     from aligntools.api.align.reshaping import Reshaping
     from aligntools.formats.links.pharaoh import Links
     from aligntools.formats.links.priors import Priors
     from aligntools.formats.text.corpus import Bitext
-    from aligntools.ground.parallel import Pool
 
 #: Links written from where on it is worth the compiler.
 MANY_LINKS = 1_000_000
@@ -29,10 +30,10 @@ MANY_LINKS = 1_000_000
 BY_PAIR = ("output", "forward_output", "reverse_output", "scores", "word_pairs")
 
 
-@dataclass(frozen=True)
-class AlignmentFiles:
-    """The files, and their forms; None for what is not wanted.
+class AlignmentSinks:
+    """The files that the alignment of a text is written to, and their forms; None for what is not wanted.
 
+    writing: The forms of links and scores.
     output: Links; ``-`` is standard output.
     forward_output, reverse_output: The links of the single directions.
     scores: Scores of each pair.
@@ -41,20 +42,55 @@ class AlignmentFiles:
     moses_dir: A folder with what Moses' training goes on from.
     giza_dir: A folder with what GIZA++ leaves.
     save_priors, save_model: Counts of this text's links, and the model.
-    writing: The forms of links and scores.
+    shape: What stands between the alignments and what is written.
+    links: Links written so far.
     """
 
-    output: str | None = "-"
-    forward_output: str | None = None
-    reverse_output: str | None = None
-    scores: str | None = None
-    word_pairs: str | None = None
-    ttable: str | None = None
-    moses_dir: str | None = None
-    giza_dir: str | None = None
-    save_priors: str | None = None
-    save_model: str | None = None
-    writing: LinkWriting = LinkWriting()  # noqa: RUF009
+    def __init__(
+        self,
+        writing: LinkWriting = LinkWriting(),  # noqa: B008
+        *,
+        output: str | None = "-",
+        forward_output: str | None = None,
+        reverse_output: str | None = None,
+        scores: str | None = None,
+        word_pairs: str | None = None,
+        ttable: str | None = None,
+        moses_dir: str | None = None,
+        giza_dir: str | None = None,
+        save_priors: str | None = None,
+        save_model: str | None = None,
+    ) -> None:
+        files = (output, forward_output, reverse_output, scores, word_pairs)
+        self.writing, self.paths = writing, dict(zip(BY_PAIR, files, strict=True))
+        self.ttable, self.save_priors, self.save_model = ttable, save_priors, save_model
+        self.moses_dir, self.giza_dir = moses_dir, giza_dir
+        self.moses: MosesModel | None = None
+        self.giza: GizaFolder | None = None
+        self.shape: Reshaping | None = None
+        self.tally, self.links = AlignmentTally(), 0
+        self._single: tuple[list[Links | None], list[Links | None]] = ([], [])  # which costs are counted over
+
+    @contextmanager
+    def opened(self, decisions: Decisions, text: Sequence[str | None] = ()) -> Iterator[None]:
+        """Open the files while the block runs; they appear whole or not at all.
+
+        text: The files of the text, which Moses' folder is made of.
+        """
+        self._sinks = Sinks((), **{name: path or None for name, path in self.paths.items()})
+        with self._sinks, ExitStack() as stack:
+            if self.moses_dir:
+                from aligntools.api.align.moses import MosesModel
+
+                self.moses = MosesModel(stack, self.moses_dir, decisions, text)
+            if self.giza_dir:
+                from aligntools.api.align.giza import GizaFolder
+
+                self.giza = GizaFolder(self.giza_dir, decisions)
+            yield
+
+    def __bool__(self) -> bool:
+        return any(self.paths.values()) or bool(self.moses_dir or self.giza_dir)
 
     @property
     def costs(self) -> bool:
@@ -69,19 +105,19 @@ class AlignmentFiles:
     @property
     def single_links(self) -> bool:
         """Whether links of a single direction are written."""
-        return bool(self.forward_output or self.reverse_output or self.giza_dir)
+        return bool(self.paths["forward_output"] or self.paths["reverse_output"] or self.giza_dir)
 
     @property
-    def starred(self) -> list[str]:
+    def starred(self) -> dict[str, str]:
         """The outputs whose names have a star, which stands for a part of the text files' names."""
-        return [name for name in BY_PAIR if "*" in (getattr(self, name) or "")]
+        return {name: path for name, path in self.paths.items() if path and "*" in path}
 
-    def of_file(self, star: str) -> Self:
-        """Return the files of one of several text files, by what the star of its name stands for."""
-        files: dict[str, Any] = {
-            name: getattr(self, name) and in_place_of_star(getattr(self, name), star) for name in BY_PAIR
-        }
-        return replace(self, **files)
+    def of_file(self, star: str) -> "AlignmentSinks":
+        """Return what is written of one of several text files, by what the star of its name stands for."""
+        paths = {name: path and in_place_of_star(path, star) for name, path in self.paths.items()}
+        found = AlignmentSinks(self.writing, **paths)
+        found.shape = self.shape
+        return found
 
     def check(self, decisions: Decisions, applied: bool) -> None:
         """Refuse what does not go together.
@@ -89,7 +125,7 @@ class AlignmentFiles:
         applied: Whether a saved model is applied.
         """
         if self.costs:
-            if not self.scores:
+            if not self.paths["scores"]:
                 raise UsageProblem("`score_form` is about `scores`")
             if applied:
                 raise UsageProblem(
@@ -110,7 +146,7 @@ class AlignmentFiles:
         who: A saved model that has it.
         """
         for name in ("forward", "reverse"):
-            if direction not in ("both", name) and getattr(self, f"{name}_output"):
+            if direction not in ("both", name) and self.paths[f"{name}_output"]:
                 raise UsageProblem(
                     f"{who} has the {direction} direction alone, and nothing for `{name}_output`"
                     if who
@@ -125,50 +161,12 @@ class AlignmentFiles:
                 " `reverse_output`"
             )
 
-
-class Outputs:
-    """The files, opened whole-or-nothing.
-
-    stack: Closes what is opened.
-    text: The files of the text, which Moses' folder is made of.
-    shape: What stands between the alignments and what is written.
-    links: Links written so far.
-    """
-
-    def __init__(self, stack: ExitStack, files: AlignmentFiles, decisions: Decisions, text: Sequence[str | None]):
-        def opened(path: str | None) -> Output | None:
-            return stack.enter_context(writing(path)) if path else None
-
-        self.about = files
-        self.main, self.forward, self.reverse = map(opened, (files.output, files.forward_output, files.reverse_output))
-        self.scores, self.word_pairs = opened(files.scores), opened(files.word_pairs)
-        self._single: tuple[list[Links | None], list[Links | None]] = ([], [])  # which costs are counted over
-        self.links = 0
-        self.moses = None
-        if files.moses_dir:
-            from aligntools.api.align.moses import MosesModel
-
-            self.moses = MosesModel(stack, files.moses_dir, decisions, text)
-        self.giza = None
-        if files.giza_dir:
-            from aligntools.api.align.giza import GizaFolder
-
-            self.giza = GizaFolder(files.giza_dir, decisions)
-        self.shape: Reshaping | None = None
-
-    @property
-    def _files(self) -> list[Output]:
-        files = self.main, self.forward, self.reverse, self.scores, self.word_pairs
-        return [file for file in files if file is not None]
-
-    def __bool__(self) -> bool:
-        return bool(self._files) or self.moses is not None or self.giza is not None
-
-    def write(self, block: Alignments, flush: bool = False) -> None:
+    def write_block(self, block: Alignments, flush: bool = False) -> None:
         """Write the lines of a block."""
         from aligntools.formats.links.pharaoh import format_pharaoh
 
-        if self.about.costs:
+        self.tally.add(block)
+        if self.costs:
             for tables, table in zip(self._single, (block.forward_table, block.reverse_table), strict=True):
                 tables.append(table)
         if self.giza:
@@ -176,25 +174,28 @@ class Outputs:
         block, sides = self.shape.next(block) if self.shape else (block, None)
         compiled = True if self.links >= MANY_LINKS else None
         self.links += len(block.table.pairs)
-        tsv = self.about.writing.output_format == "tsv"
-        if self.main:
-            links = block.format(probabilities=self.about.writing.link_probabilities, compiled=compiled)
-            self.main.write(tab_separated(sides, links) if sides and tsv else links)
-        if self.word_pairs:
+        tsv, written = self.writing.output_format == "tsv", dict[str, bytes]()
+        if self.paths["output"]:
+            links = block.format(probabilities=self.writing.link_probabilities, compiled=compiled)
+            written["output"] = tab_separated(sides, links) if sides and tsv else links
+        if self.paths["word_pairs"]:
             assert sides is not None
-            self.word_pairs.write(word_pairs(block, sides, tsv))
-        for file, table in ((self.forward, block.forward_table), (self.reverse, block.reverse_table)):
-            if file and table is not None:
-                file.write(format_pharaoh(table, compiled=compiled))
-        if self.scores and not self.about.costs:
-            self.scores.write(score_lines(block.scores))
+            written["word_pairs"] = word_pairs(block, sides, tsv)
+        for name, table in (("forward_output", block.forward_table), ("reverse_output", block.reverse_table)):
+            if self.paths[name] and table is not None:
+                written[name] = format_pharaoh(table, compiled=compiled)
+        if self.paths["scores"] and not self.costs:
+            written["scores"] = score_lines(block.scores)
         if self.moses:
             self.moses.write(block)
-        if flush:
-            for file in self._files:
-                file.flush()
+        self._sinks.write(written, flush)
 
-    def write_costs(self, bitext: "Bitext", pool: "Pool", case_sensitive: bool, priors: "Priors | None") -> None:
+    def end(self) -> None:
+        """Raise an error if what was read in step has more lines than the text, or fits it too badly."""
+        if self.shape is not None:
+            self.shape.end()
+
+    def write_costs(self, bitext: "Bitext", pool: Any, case_sensitive: bool, priors: "Priors | None") -> None:
         """Write costs on eflomal's scale, once all links are known."""
         from aligntools.api.align.costs import link_costs
         from aligntools.formats.links.pharaoh import concatenate
@@ -204,8 +205,7 @@ class Outputs:
             for tables in self._single
         )
         found = link_costs(bitext, forward, reverse, threads=pool, case_sensitive=case_sensitive, priors=priors)
-        assert self.scores is not None
-        self.scores.write(score_lines(found.T))
+        self._sinks.write({"scores": score_lines(found.T)}, flush=False)
 
 
 def word_pairs(block: Alignments, sides: Sequence[Sequence[bytes]], python: bool) -> bytes:

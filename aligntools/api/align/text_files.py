@@ -1,6 +1,7 @@
 """The files of a text that is aligned: words, raw lines or pieces, and what links are written between."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,7 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.links.settings import LinkWriting as LinkWriting
 
 if TYPE_CHECKING:
-    from aligntools.api.align.outputs import AlignmentFiles
-    from aligntools.api.align.reshaping import Reshaping
+    from aligntools.api.align.outputs import AlignmentSinks
 
 #: A text as functions take it: its sides, or a file with both and None.
 TextSides = tuple[Any, Any]
@@ -63,14 +63,14 @@ class TextFiles:
         assert self.source is not None and self.target is not None  # noqa: PT018
         return text_path(self.source, split), text_path(self.target, split)
 
-    def check(self, outputs: "AlignmentFiles | None" = None) -> None:
+    def check(self, outputs: "AlignmentSinks | None" = None) -> None:
         """Refuse what does not go together, in itself or with what is written."""
         self.check_text()
         self.tokenizing.checked()
         if self.joint_pieces is not None and (self.source_pieces is not None or self.target_pieces is not None):
             ways = "as one file with `joint_pieces`, or as `source_pieces` and `target_pieces`"
             raise UsageProblem(f"give the pieces {ways}")
-        if outputs and outputs.word_pairs and self._cut:
+        if outputs and outputs.paths["word_pairs"] and self._cut:
             raise UsageProblem(
                 "`word_pairs` has words, and with `joint_pieces` links are between pieces; give one of them"
             )
@@ -95,25 +95,27 @@ class TextFiles:
         if one == (self.joint_file is not None) or one != both:
             raise UsageProblem("give the text as `source` and `target`, or as one file, `joint_file`")
 
+    @contextmanager
     def opened(
-        self, outputs: "AlignmentFiles", reading: Reading, applied: bool, service: bool
-    ) -> "tuple[Reshaping | None, TextSides]":
-        """Return what stands between alignments and what is written, or None, and the text as functions take it.
+        self, outputs: "AlignmentSinks", reading: Reading, applied: bool, service: bool
+    ) -> "Iterator[TextSides]":
+        """Yield the text as functions take it; the outputs get what stands between alignments and what is written.
 
         applied: Whether a saved model is applied, so that lines are written while they are read.
         service: Whether each line is answered before the next is read.
         """
-        with_text, with_words = outputs.writing.output_format == "tsv", bool(outputs.word_pairs)
+        with_text, with_words = outputs.writing.output_format == "tsv", bool(outputs.paths["word_pairs"])
         languages = self.tokenizing.tokenize
         if not (self._cut or with_text or with_words or self.pieces.to_words or languages):
-            return None, self.paths(reading.split)
+            yield self.paths(reading.split)
+            return
         from aligntools.api.align.reshaping import Reshaping
         from aligntools.formats.text.raw_pairs import RawPairs
         from aligntools.words.white_space import split_as
 
         raw, tokens = raw_text(self, reading, applied)
         pieces = {name: split_as(path, reading.split) for name, path in self._piece_files.items()}
-        shape = Reshaping(
+        outputs.shape = Reshaping(
             raw,
             RawPairs(**pieces) if self._cut else None,
             tokens=tokens,
@@ -124,7 +126,8 @@ class TextFiles:
             strict=reading.strict,
             service=service,
         )
-        return shape, _as_taken((tokens or raw).inputs, reading)
+        with closing(outputs.shape):
+            yield _as_taken((tokens or raw).inputs, reading)
 
 
 def raw_text(files: TextFiles, reading: Reading, applied: bool, copies: bool = False) -> tuple[Any, Any]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from aligntools.aligning.evidence import Known
 from aligntools.aligning.settings import AlignerSettings, PriorWeights, ReconstructionSettings
+from aligntools.aligning.training.last_pass import LastPass
 from aligntools.api.align.aligner import Aligner, check_lengths
 from aligntools.api.align.priors import WeightedPriors
-from aligntools.api.align.training_links import TrainingLinks
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
 from aligntools.formats.text.reading import Reading
@@ -18,6 +18,7 @@ from aligntools.ground.running import Run
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.rounds import Rounds
     from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.parallel import Pool
 
 #: Pairs without words above which these are left out of training, where they are most of a text: each takes memory.
 MANY_BLANK = 1_000_000
@@ -41,7 +42,7 @@ def train_with(
     keep_text: bool = True,
     progress: Progress = None,
     priors: WeightedPriors | None = None,
-    links: TrainingLinks | None = None,
+    links: LastPass | None = None,
     rounds: "Rounds | None" = None,
     known: Known | None = None,
 ) -> Aligner:
@@ -107,12 +108,28 @@ def train_with(
             report=report,
             keep_text=keep_text,
             given=GivenPriors(counts, weights, known.of_pieces if known else None),
-            last_pass=links.last_pass(bitext.skipped) if links and not again else None,
+            last_pass=None if again else links,
         )
         aligner = Aligner(replace(model, split=splitting, evidence=known.header if known else {}), known)
         if network:
-            from aligntools.api.align.deciding import with_network
-
             tell(Step("deciding", total, total, {}))
             return with_network(aligner, bitext, known, reading, pool)
     return aligner
+
+
+def with_network(aligner: Aligner, bitext: "Bitext", known: "Known | None", reading: Reading, pool: "Pool") -> Aligner:
+    """Return an aligner of a text whose links the network that comes with the program decides on.
+
+    aligner: Of both directions, trained on the text.
+    known: What was known of the text's words beforehand; what is known of its places, the model goes on asking.
+    """
+    from aligntools.aligning.contrastive import tasks
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
+    from aligntools.aligning.contrastive.evidence_tasks import with_known
+    from aligntools.aligning.contrastive.settings import ContrastiveSettings
+
+    model = aligner.model
+    plan = tasks.plan_of(ContrastiveSettings(seed=model.settings.seed), model.usual_threshold, pairs=len(bitext))
+    finder = CandidateFinder(model, pool, plan.network, plan.search.candidates, applier=aligner.network_applier)
+    weights = tasks.learn_weights(finder, list(aligner.texts(bitext, None, reading, False)), plan)
+    return aligner.deciding(weights if known is None else with_known(weights, known))
