@@ -80,11 +80,11 @@ from aligntools.api.translate.translation import Translation as Translation
 from aligntools.api.translate.translation import Translator as Translator
 from aligntools.api.translate.translation_weights import TranslationWeights as TranslationWeights
 from aligntools.api.translate.tuning import tune as tune
-from aligntools.api.views.constituent_views import view_constituents as view_constituents
-from aligntools.api.views.derivation_views import view_derivations as view_derivations
-from aligntools.api.views.tag_views import view_tags as view_tags
-from aligntools.api.views.training_views import view_training as view_training
-from aligntools.api.views.tree_views import view_trees as view_trees
+from aligntools.api.views.annotation_views import view_constituents as view_constituents
+from aligntools.api.views.annotation_views import view_derivations as view_derivations
+from aligntools.api.views.annotation_views import view_tags as view_tags
+from aligntools.api.views.annotation_views import view_training as view_training
+from aligntools.api.views.annotation_views import view_trees as view_trees
 from aligntools.api.views.viewing import View as View
 from aligntools.api.views.viewing import view as view
 from aligntools.clustering.settings import ClassSettings as ClassSettings
@@ -144,7 +144,7 @@ from aligntools.translating.settings import LanguageModelSettings as LanguageMod
 from aligntools.translating.settings import LatticeSettings as LatticeSettings
 from aligntools.translating.settings import TranslationLists as TranslationLists
 from aligntools.translating.settings import TuningSettings as TuningSettings
-from aligntools.viewing.settings import ModelViewing as ModelViewing
+from aligntools.viewing.models import ModelViewing as ModelViewing
 
 __version__: str
 __all__: list[str]

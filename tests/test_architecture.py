@@ -492,7 +492,6 @@ api/views/showing
 api/views/viewing
 cli/declared
 cli/grouping
-cli/paging
 cli/placing
 cli/reporting
 cli/serving

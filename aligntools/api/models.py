@@ -8,8 +8,7 @@ import aligntools
 from aligntools.api.views.showing import ShownAsModel, weight_view
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import ModelError, UsageProblem
-from aligntools.viewing.models import ModelView
-from aligntools.viewing.settings import ModelViewing
+from aligntools.viewing.models import ModelView, ModelViewing
 
 if TYPE_CHECKING:
     from aligntools.api.align.aligner import Aligner

@@ -11,7 +11,7 @@ import click
 
 from aligntools import __version__
 from aligntools.cli import flags, notices, programs, signals, streams
-from aligntools.cli.docstrings import docstring
+from aligntools.cli.programs import docstring
 from aligntools.ground import memory, portable
 from aligntools.ground.errors import AligntoolsError, harmless, one_line, unquoted
 from aligntools.store import atomic_write

@@ -17,13 +17,13 @@ import click
 from aligntools import Loading, PieceReading, Reading, Tokenizing
 from aligntools.api.running.threads import available_cores
 from aligntools.cli import declared, flags, kinds, placing
-from aligntools.cli.docstrings import docstring
 from aligntools.cli.grouping import FC
 from aligntools.cli.grouping import group as group
 from aligntools.cli.kinds import WRITTEN as WRITTEN
 from aligntools.cli.kinds import Number as Number
 from aligntools.cli.kinds import Place as Place
 from aligntools.cli.kinds import Word as Word
+from aligntools.cli.programs import docstring
 from aligntools.formats.inputs.texts import text_path as text_path
 from aligntools.formats.opening import files, live_inputs
 from aligntools.ground import memory, ranges

@@ -1,6 +1,11 @@
 """Commands by their names: each is a module, which is imported when the command is asked for."""
 
+import ast
 import importlib
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -10,3 +15,13 @@ def command(name: str, package: str = "aligntools.cli") -> click.Command:
     module = importlib.import_module(f"{package}.{name.removesuffix('.py').replace('-', '_')}")
     found: click.Command = module.command
     return found
+
+
+def docstring(function: Callable[..., Any] | None) -> str | None:
+    """Return a function's docstring, from its source where Python has left it out; None where there is none."""
+    if function is None or sys.flags.optimize < 2:
+        return inspect.getdoc(function) if function is not None else None
+    # not ast.parse: since Python 3.14 it leaves docstrings out, too
+    tree = compile(inspect.getsource(function), "<help>", "exec", ast.PyCF_ONLY_AST, optimize=0)
+    (definition,) = tree.body if isinstance(tree, ast.Module) else (None,)
+    return ast.get_docstring(definition) if isinstance(definition, ast.FunctionDef) else None

@@ -1,31 +1,132 @@
 """``aligntools view``: alignments, and what else there is to look at, as pages, pictures and in the terminal."""
 
-from typing import Any
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
 
-from aligntools.cli import (
-    notices,
-    options,
-    paging,
-    viewing_alignments,
-    viewing_derivations,
-    viewing_models,
-    viewing_training,
-    viewing_trees,
-)
+from aligntools import GoldReading, ModelViewing
+from aligntools.cli import declared, kinds, notices, options
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 
-#: Each kind of thing to look at: its module, which has ``GROUP``, the title of its own options, ``ARGUMENTS``, what
-#: it is known by, and ``view_of``, which reads it.
+if TYPE_CHECKING:
+    from aligntools.viewing.base import View
+
+
+class SystemFile(str):
+    """The path of a system's file, with what the system is called."""
+
+    label: str
+
+
+class _SystemPlace(options.Place):
+    """A file, or ``NAME=FILE``."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> SystemFile:
+        """Split the name off, unless the whole is a file."""
+        name, sign, path = value.partition("=")
+        if not sign or not name or os.path.exists(value):
+            name, path = "", value
+        found = SystemFile(super().convert(path, param, ctx))
+        found.label = name or ("standard input" if path == "-" else Path(path).name)
+        return found
+
+
+def _of_alignments(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
+    """Return the view of alignments, and the number of the pair: ``-i`` may give it, too."""
+    from aligntools.api.views.viewing import view
+
+    source, target, joint = given["source"], given["target"], given["joint"]
+    if source and target and joint:
+        if number or not (joint.isascii() and joint.isdigit() and int(joint)):
+            raise UsageProblem("give the text as -i or as -s and -t; with those, -i is the number of a pair")
+        number, joint = int(joint), None
+    if bool(source) != bool(target) or not (source or joint):
+        raise UsageProblem("give the text with -i, or with both -s and -t")
+    systems = [*given["alignments"], *(_SystemPlace().convert(path, None, None) for path in given["files"])]
+    _check_standard_input(source, target, joint, given["gold"], given["checked"], *systems)
+    if not given["gold"] and (others := sorted(declared.given() & {"gold_format", "gold_base", "first_sentence"})):
+        raise UsageProblem(f"`{others[0]}` goes with `gold`")
+    names = ("gold", "source_tags", "target_tags", "checked", "input_format", "languages", *GoldReading.names())
+    how = {name: given[name] for name in names}
+    text = (source, target) if source else joint
+    return view(text, *systems, names=[s.label for s in systems], title=title or "Alignments", **how), number
+
+
+def _of_model(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
+    """Return the view of a model."""
+    from aligntools.api.models import view_model
+
+    if given["files"]:
+        raise UsageProblem(f"'{given['files'][0]}': --model is looked at alone")
+    settings = declared.settings(ModelViewing, given)
+    return view_model(given["model"], settings, title=title, verify=given["verify"]), number
+
+
+def _of_training(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
+    """Return the view of logs of training."""
+    from aligntools.api.views.annotation_views import view_training
+
+    files = [*given["log"], *given["files"]]
+    _check_standard_input(*files)
+    return view_training(*files, title=title or "Training"), number
+
+
+def _of_derivations(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
+    """Return the view of derivations of translations."""
+    from aligntools.api.views.annotation_views import view_derivations
+
+    if given["files"]:
+        raise UsageProblem(f"'{given['files'][0]}': --derivations is looked at alone, or with --reference")
+    _check_standard_input(given["derivations"], given["reference"])
+    return view_derivations(given["derivations"], given["reference"], title=title), number
+
+
+def _of_trees(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
+    """Return the view of trees, or of tags where these are asked for or the first file has no trees."""
+    from aligntools.api.views.annotation_views import view_annotation
+
+    _check_standard_input(*given["files"])
+    return view_annotation(given["files"], tags=given["tags"], column=given["column"], title=title), number
+
+
+def _check_standard_input(*files: str | None) -> None:
+    if files.count("-") > 1:
+        raise UsageProblem("standard input ('-') can be only one of the files")
+
+
+class Kind(NamedTuple):
+    """A kind of thing to look at.
+
+    group: The title of its own options.
+    arguments: It is looked at where one of these is given; the kinds are asked in their order.
+    view_of: Reads it.
+    missing: The message about a number that is too large.
+    """
+
+    group: str
+    arguments: tuple[str, ...]
+    view_of: Callable[[dict[str, Any], int | None, str | None], "tuple[View, int | None]"]
+    missing: str
+
+
 KINDS = {
-    "alignments": viewing_alignments,
-    "models": viewing_models,
-    "training": viewing_training,
-    "translations": viewing_derivations,
-    "trees": viewing_trees,
+    "alignments": Kind(
+        "Alignments",
+        ("alignments", "source", "target", "joint"),
+        _of_alignments,
+        "there is no pair {0}; the text has {1}",
+    ),
+    "models": Kind("Models", ("model",), _of_model, "there is no chart {0}; there are {1}"),
+    "training": Kind("Training", ("log",), _of_training, "there is no chart {0}; there are {1}"),
+    "translations": Kind("Translations", ("derivations",), _of_derivations, "there is no sentence {0}; there are {1}"),
+    "trees": Kind("Trees and tags", ("files",), _of_trees, "there is no sentence {0}; the text has {1}"),
 }
 
 
@@ -49,11 +150,86 @@ KINDS = {
     ),
     click.option("--title", metavar="TEXT", help="Title of the page."),
 )
-@viewing_alignments.own_options
-@viewing_trees.own_options
-@viewing_derivations.own_options
-@viewing_models.own_options
-@viewing_training.own_options
+@options.group(
+    "Alignments",
+    click.option("-s", "--source", metavar="FILE", help="Source text, one sentence per line."),
+    click.option("-t", "--target", metavar="FILE", help="Target text."),
+    click.option(
+        "-i",
+        "--input",
+        "joint",
+        metavar="FILE|N",
+        help="Both texts in one file, ' ||| ' or a tab between them; with -s and -t a number, as --number.",
+    ),
+    click.option(
+        "-a",
+        "--alignments",
+        metavar="[NAME=]FILE...",
+        type=_SystemPlace(),
+        multiple=True,
+        help="Links i-j or i-j:p, one line per sentence pair; several files are systems to compare.",
+    ),
+    click.option(
+        "--gold", metavar="FILE", help="Gold links, as eval-aer reads them: of the first pairs or of numbered lines."
+    ),
+    click.option("--source-tags", metavar="FILE", help="A tag for each source word, as eval-tags reads them."),
+    click.option(
+        "--target-tags", metavar="FILE", help="A tag for each target word. With tags, the page counts errors by tag."
+    ),
+    click.option(
+        "--check",
+        "checked",
+        metavar="FILE",
+        help="What check wrote of this text, rows or JSON: words that are left out, added or repeated are marked.",
+    ),
+    click.option(
+        "--form",
+        type=click.Choice(["matrix", "ribbon"]),
+        help="How --svg and the terminal draw a pair.  [default: matrix if it fits]",
+    ),
+    options.input_format,
+    options.languages,
+    options.split,
+    declared.option(
+        GoldReading,
+        "gold_format",
+        help="pharaoh: i-j sure, i?j or ipj possible. naacl: 'sentence i j [S|P]', counted from 1.",
+    ),
+    *(declared.option(GoldReading, name) for name in ("index_base", "gold_base", "first_sentence")),
+)
+@options.group(
+    "Trees and tags",
+    click.option("--tags", is_flag=True, help="Show the tags of the files, not trees: as eval-tags reads them."),
+    click.option(
+        "--column",
+        default="upos",
+        show_default=True,
+        type=kinds.Column(),
+        metavar="upos|xpos|N",
+        help="Column of CoNLL with the tags.",
+    ),
+)
+@options.group(
+    "Translations",
+    click.option("--derivations", metavar="FILE", help="What translate --derivations wrote."),
+    click.option("--reference", metavar="FILE", help="A translation of each sentence, to compare with."),
+)
+@options.group(
+    "Models",
+    click.option("-m", "--model", metavar="FILE", help="A model of any kind, or weights; the file says which."),
+    declared.option(ModelViewing, "words"),
+    declared.option(ModelViewing, "best"),
+    options.verify,
+)
+@options.group(
+    "Training",
+    click.option(
+        "--log",
+        metavar="FILE...",
+        multiple=True,
+        help="What --log-json of a training wrote; several files are runs to compare.",
+    ),
+)
 @options.group("Messages", options.verbosity)
 @click.pass_context
 def command(
@@ -96,29 +272,47 @@ def command(
         raise UsageProblem("--title is of a page, which -o writes")
     with notices.shown(quiet):
         shown, number = KINDS[kind].view_of(given, number, title)
+    if number and number > len(shown):
+        raise UsageProblem(KINDS[kind].missing.format(number, len(shown)))
+    drawing = {"form": given["form"]} if kind == "alignments" else {}
     if svg:
-        options.write_text(svg, shown.svg(number, **KINDS[kind].drawing(given)))
+        options.write_text(svg, shown.svg(number, **drawing))
     elif output:
         options.write_text(output, shown.html())
     else:
-        paging.write(shown, number, **KINDS[kind].drawing(given))
+        _write(shown, number, **drawing)
 
 
 def _kind(given: dict[str, Any]) -> str:
     """Return what is to be looked at, by what was given."""
-    for kind, module in KINDS.items():
-        if any(given[name] for name in module.ARGUMENTS):
-            return kind
+    for name, kind in KINDS.items():
+        if any(given[argument] for argument in kind.arguments):
+            return name
     raise UsageProblem(
         "give what to look at: text and alignments (-s, -t, -a), files with trees, derivations, a model (-m) or logs of"
         " training (--log); see --help"
     )
 
 
-def _check_options(ctx: click.Context, kind: str) -> None:
+def _check_options(ctx: click.Context, name: str) -> None:
     """Refuse options of another kind's group."""
-    others = {module.GROUP for name, module in KINDS.items() if name != kind} - {KINDS[kind].GROUP}
+    others = {kind.group for kind in KINDS.values()} - {KINDS[name].group}
     for parameter in ctx.command.params:
         given = ctx.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
         if given and getattr(parameter, "group", None) in others:
-            raise UsageProblem(f"{parameter.opts[0]} does not go with {kind}")
+            raise UsageProblem(f"{parameter.opts[0]} does not go with {name}")
+
+
+def _write(shown: "View", number: int | None = None, **how: Any) -> None:
+    """Write a view's text to standard output: in colors and through a pager in a terminal, plain elsewhere."""
+    out = sys.stdout
+    terminal = out.isatty()
+    width = shutil.get_terminal_size().columns if terminal else 80
+    color = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    text = shown.stream_text(width=width, color=color, number=number, **how)
+    if terminal and number is None:
+        os.environ.setdefault("LESS", "FRX")  # as git does: stay where it fits on a screen, colors
+        click.echo_via_pager(text, color=color)
+    else:
+        for piece in text:
+            out.buffer.write(piece.encode("utf-8", "surrogateescape"))

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem, visible
+from aligntools.ground.ranges import counts
 from aligntools.viewing import drawing
 from aligntools.viewing.base import View
 from aligntools.viewing.drawing import element
@@ -249,3 +251,17 @@ def _bars(weights: list[Any]) -> list[Any]:
         )
         for name, value in weights
     ]
+
+
+@documented
+@dataclass(frozen=True)
+class ModelViewing(Settings):
+    """How much of a model is shown."""
+
+    words: int = option(
+        4000,
+        "How many words of each side can be searched in the page, the most frequent ones.",
+        allowed=counts(0, 1_000_000),
+        group="Models",
+    )
+    best: int = option(10, "Translations of each word; words of each tag.", allowed=counts(1, 1000), group="Models")

@@ -13,11 +13,8 @@ import numpy.typing as npt
 
 from aligntools.api.running.progress import Step
 from aligntools.api.score.scorers import gold_of
-from aligntools.api.views.constituent_views import view_constituents
-from aligntools.api.views.derivation_views import view_derivations
+from aligntools.api.views.annotation_views import view_constituents, view_derivations, view_training, view_trees
 from aligntools.api.views.showing import Shown, weight_view
-from aligntools.api.views.training_views import view_training
-from aligntools.api.views.tree_views import view_trees
 from aligntools.formats.annotation.brackets import Tree
 from aligntools.formats.annotation.conll import Conll
 from aligntools.formats.inputs.annotation import word_tags
