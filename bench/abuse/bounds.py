@@ -31,19 +31,31 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes at once [%(default)s]")
     parser.add_argument("--no-tests", action="store_true", help="the damaged files alone")
     parser.add_argument("--lines", nargs="+", type=int, metavar="N", help="of lines.txt [all]")
+    parser.add_argument("--readers", type=int, metavar="N", help="so many lines a format, not all that read it")
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / f"aligntools-bench-{os.getuid()}")
     o = parser.parse_args()
-    place = driving.prepare(o.work)
+    place = driving.prepare(o.work, _readers(o.readers) if o.readers else ())
     checked = {"NUMBA_BOUNDSCHECK": "1", "ALIGNTOOLS_CACHE_DIR": str(o.work / "checked")}
     failed = 0
     if not o.no_tests:
         command = [sys.executable, "-m", "pytest", "-q", "-n", str(o.jobs), *TESTS]
         failed = subprocess.run(command, env=driving.environment(**checked), cwd=report.ROOT, check=False).returncode
-    bad = damaged(place, o.seed, o.count, o.jobs, checked, o.lines)
+    numbers = o.lines or (_readers(o.readers) if o.readers else None)
+    bad = damaged(place, o.seed, o.count, o.jobs, checked, numbers)
     for result in bad:
         damage = f"line {result['line']}, {result.get('input')}, {result['way']} {result.get('number')}"
         note(f"{damage}: {result['verdict']}, {result['why']}")
     sys.exit(int(bool(failed or bad)))
+
+
+def _readers(count: int) -> list[int]:
+    """Return up to ``count`` lines for each line that writes a model, of those that read it."""
+    readers = collections.defaultdict(list)
+    for line in lines.read():
+        for word in line.inputs:
+            if word.kind == "model":
+                readers[word.text].append(line.number)
+    return sorted({number for numbers in readers.values() for number in numbers[:count]})
 
 
 def damaged(place: Path, seed: int, count: int, jobs: int, environment: dict, numbers: list[int] | None) -> list[dict]:

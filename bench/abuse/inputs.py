@@ -3,7 +3,9 @@
 import os
 import random
 import re
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import cycle, islice
 
 from aligntools.cli.standins import PROGRAMS
 from bench.abuse import damages, driving, lines, model_damages, verdicts
@@ -19,6 +21,27 @@ def ways(kind: str, fixed: list[str] | None, at_random: int, contents: int) -> I
     if kind in lines.BINARY:
         for k in range(contents):
             yield "contents", k
+
+
+def dealt(numbers: list[int], seed: int, least: int, most: int) -> dict[int, list[list[str]]]:
+    """Return the fixed damages of each input of some lines, by name.
+
+    Those for a kind are dealt out to its inputs in turn: once each, where an input gets from ``least`` to ``most``.
+    """
+    of_kind: dict[str, list[list[str]]] = defaultdict(list)
+    found: dict[int, list[list[str]]] = {}
+    for line in lines.read():
+        if line.number in numbers:
+            found[line.number] = [[] for _ in line.inputs]
+            for word, hand in zip(line.inputs, found[line.number], strict=True):
+                of_kind[word.kind].append(hand)
+    for kind, hands in of_kind.items():
+        names = [damage.name for damage in damages.FIXED if damage.suits(kind)]
+        random.Random(f"{seed} {kind}").shuffle(names)
+        each = min(most, max(least, -(-len(names) // len(hands))))
+        for k, name in enumerate(islice(cycle(names), each * len(hands))):
+            hands[k % len(hands)].append(name)
+    return found
 
 
 def damaged(data: bytes, way: str, rng: random.Random) -> bytes:
@@ -44,8 +67,8 @@ def cases(runner, task: dict) -> Iterator[dict]:
     """Run a line's cases; yield what came of each.
 
     ``task`` has ``seed``, ``random`` (random damages for each input) and ``contents`` (for model files, damages under a
-    right checksum). It may have ``fixed`` (so many of the fixed damages, not all), ``models`` (no other inputs) and
-    ``only`` (a list of input number, way and number).
+    right checksum). It may have ``fixed`` (for each input, the names of the fixed damages; else all), ``models`` (no
+    other inputs) and ``only`` (a list of input number, way and number).
     """
     ending = runner.warm()
     if ending.status:
@@ -55,10 +78,7 @@ def cases(runner, task: dict) -> Iterator[dict]:
         if task.get("models") and word.kind not in lines.BINARY:
             continue
         data = (runner.place / word.text).read_bytes()
-        fixed = None
-        if task.get("fixed"):
-            among = [d.name for d in damages.FIXED if d.suits(word.kind)]
-            fixed = random.Random(f"{task['seed']} {runner.line.number} {place}").sample(among, task["fixed"])
+        fixed = task["fixed"][place] if "fixed" in task else None
         for way, number in ways(word.kind, fixed, task["random"], task["contents"]):
             if task.get("only") and [place, way, number] not in task["only"]:
                 continue

@@ -1,7 +1,6 @@
 """The harness that tries to break the toolkit: that it sees what is wrong, and a small part of what it does."""
 
 import importlib
-import json
 import random
 
 import click
@@ -9,7 +8,7 @@ import pytest
 
 from aligntools.cli.main import COMMANDS
 from aligntools.cli.standins import PROGRAMS
-from bench.abuse import damages, driving, lines, verdicts
+from bench.abuse import damages, driving, inputs, lines, verdicts
 from bench.abuse.forking import Ending
 from bench.abuse.verdicts import Expected
 
@@ -97,29 +96,30 @@ def test_files_that_are_left_are_seen(folder):
     assert verdicts.judge(Ending(0, 1.0, 0), folder, expected).word == "leftover"
 
 
-def show(results):
-    return "\n".join(json.dumps(r) for r in results if r["verdict"] not in verdicts.GOOD)
-
-
-def run_lines(folder, numbers, **task):
-    place = driving.prepare(folder, numbers)
-    common = {"module": "inputs", "place": str(place), "seed": 1} | task
-    return driving.work([common | {"line": number} for number in numbers])
-
-
-@pytest.mark.slow
-def test_a_small_part_keeps_the_promise(tmp_path):
-    results = run_lines(tmp_path, [line.number for line in lines.read() if line.small], fixed=5, random=1, contents=2)
-    assert len(results) > 80
-    assert {r["kind"] for r in results} >= KINDS
-    assert show(results) == ""
+def test_damages_are_dealt_out_to_the_inputs_of_a_kind():
+    numbers = [line.number for line in lines.read()][::4]
+    kinds = {}
+    for number, hands in inputs.dealt(numbers, 1, 2, 10).items():
+        line = next(line for line in lines.read() if line.number == number)
+        for word, hand in zip(line.inputs, hands, strict=True):
+            assert 2 <= len(hand) <= 10
+            kinds.setdefault(word.kind, []).append(hand)
+    for kind, hands in kinds.items():
+        suiting = {damage.name for damage in damages.FIXED if damage.suits(kind)}
+        found = {name for hand in hands for name in hand}
+        assert found <= suiting
+        assert len(found) == min(len(suiting), sum(map(len, hands)))
 
 
 @pytest.mark.slow
-def test_a_larger_part_keeps_the_promise(tmp_path, monkeypatch):
-    """Every fourth line, some of the damages: three minutes' worth."""
+def test_a_part_keeps_the_promise(tmp_path, monkeypatch):
+    """The marked lines and every fourth one, which deal out the damages for each kind of file."""
     monkeypatch.setenv("ABUSE_SECONDS", "90")  # other tests run beside it
-    every = [line.number for line in lines.read()][::4]
-    results = run_lines(tmp_path, every, fixed=10, random=2, contents=2)
-    assert len(results) > 400
-    assert show(results) == ""
+    numbers = [line.number for k, line in enumerate(lines.read()) if line.small or k % 4 == 0]
+    place = driving.prepare(tmp_path, numbers)
+    common = {"module": "inputs", "place": str(place), "seed": 1, "random": 1, "contents": 1}
+    fixed = inputs.dealt(numbers, 1, 2, 10)
+    results = driving.work([common | {"line": number, "fixed": fixed[number]} for number in numbers])
+    assert len(results) > 600
+    assert {r["kind"] for r in results} >= KINDS
+    assert [r for r in results if r["verdict"] not in verdicts.GOOD] == []

@@ -307,16 +307,16 @@ def _long_text(path, pairs):
 @pytest.mark.slow
 def test_memory_keeps_its_bound_and_does_not_grow(tmp_path):
     """A quarter of the text and the whole take the same memory, less than the bound, which is too little otherwise."""
-    bound = (memory.FIXED + parts_memory.of_part(25_000) >> 20) + 1
+    bound = (memory.FIXED + parts_memory.of_part(12_500) >> 20) + 1
     peaks = []
-    for pairs in (50_000, 200_000):
+    for pairs in (25_000, 100_000):
         _long_text(tmp_path / "text", pairs)
         script = (
             "import resource, subprocess, sys\n"
             "subprocess.run(sys.argv[1:], check=True)\n"
             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10)\n"
         )
-        command = [*program(), "align", "-q", "-i", tmp_path / "text", "--fast", "--part-size", "25000", "-o",
+        command = [*program(), "align", "-q", "-i", tmp_path / "text", *QUICK, "--part-size", "12500", "-o",
                    tmp_path / "out", "--max-memory", f"{bound}M", "--tmpdir", tmp_path]  # fmt: skip
         done = subprocess.run([sys.executable, "-c", script, *map(str, command)], capture_output=True, cwd=ROOT)
         assert done.returncode == 0, done.stderr

@@ -7,7 +7,7 @@ import pytest
 import aligntools as at
 from tests import models
 from tests.cli.aligning import JOINT, SOURCE, TARGET, done
-from tests.cli.running import fails, run
+from tests.cli.running import run
 
 LINES = JOINT.read_text(encoding="utf-8").splitlines()
 #: A translation with something put in and repeated, one without words, one that leaves half out.
@@ -116,16 +116,3 @@ def test_what_is_localized_rightly_is_not_found(model, file):
     raw = file("raw", "".join(f"{source}\t{target}\n" for source, target in LOCALIZED).encode())
     found = done(run("check", "-q", "-m", model, "-i", raw, "--tokenize", "de-en", "--output-format", "json")).stdout
     assert [row["source"] for row in map(json.loads, found.splitlines()) if row["problems"] or row["flagged"]] == []
-
-
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        (["-m", "m", "--fast"], "--fast is for a new model; -m applies a saved one"),
-        (["--summary", "--flagged"], "--summary writes one line"),
-        (["--fail-above", "2"], "2"),
-        (["--flag-above", "-1"], "-1"),
-    ],
-)
-def test_what_does_not_go_together_is_said(options, problem):
-    assert fails(run("check", "-i", JOINT, *options), problem, status=2)

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aligntools.tools.conll_columns import put_in, take_out
-from tests.cli.running import fails, run
+from tests.cli.running import run
 
 RICH = (
     "# newdoc\n# sent_id = 1\n# text = Au prix de 25 000, non.\n"
@@ -75,42 +75,6 @@ def test_surface_tokens_go_in_at_ranges(rich, tmp_path):
     (tmp_path / "forms").write_text("AU prix de 26~000 , non .\n\nFin\n")
     done = run("conll", rich, "--put", "form", tmp_path / "forms", "--tokens", "surface", "--space", "~")
     assert done.stdout == RICH.replace(b"1-2\tAu", b"1-2\tAU").replace(b"\t25 000\t25", b"\t26 000\t25")
-    wrong = run("conll", rich, "--put", "upos", tmp_path / "forms", "--tokens", "surface")
-    fails(wrong, "a surface token has form and misc alone", status=2)
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("A B\n\nI\n", "values:1: 2 values, where the sentence at line 5 of"),
-        ("A B C D E F G H\n\nI I\n", "values:3: 2 values, where"),
-        ("A B C D E F G H\n\n", "rich.conllu:18: this sentence has no values: "),
-        ("A B C D E F G H\n\nI\nJ\n", "values:4: there are more "),
-        ("1\tA\t_\t_\t_\t_\t_\t_\t_\t_\n\n", "values:1: 1 values, where"),
-    ],
-)
-def test_values_that_do_not_fit_are_refused(lines, message, rich, tmp_path):
-    (tmp_path / "values").write_text(lines)
-    fails(run("conll", rich, "--put", "upos", tmp_path / "values", "-o", tmp_path / "out"), message)
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--put", "upos"), "requires 2 arguments"),
-        (("--put", "id", "x"), "ids are numbered"),
-        (("--put", "pos", "x"), "column 'pos'"),
-        (("--put", "upos", "x", "--put", "upos", "y"), "twice"),
-        (("--put", "upos", "x", "--put", "4", "y"), "twice"),
-        (("--put", "upos", "x", "--to", "raw"), "--put writes CoNLL; --to does not go with it"),
-        (("--put", "upos", "-"), "standard input"),
-        (("--space", "a b"), "--space"),
-        (("--space", ""), "--space"),
-    ],
-)
-def test_command_lines_that_make_no_sense(options, message, rich):
-    fails(run("conll", rich, *options), message, status=2)
 
 
 CELL = st.sampled_from(
@@ -157,7 +121,6 @@ def test_what_was_taken_out_goes_in_again(tmp_path, text, column, space):
 def test_a_tag_with_the_separator_in_it_is_told_with_its_line(tmp_path):
     path = tmp_path / "some.conllu"
     path.write_text("# text = a b\n1\ta\ta\tDET\t_\t_\t2\t_\t_\t_\n2\tb\tb\tNO_UN\t_\t_\t0\t_\t_\t_\n\n")
-    fails(run("conll", "--to", "tagged", path), f"{path}:3: tag 'NO_UN' has the separator '_' in it")
     assert run("conll", "--to", "tagged", "--separator", "/", path).stdout == b"a/DET b/NO_UN\n"
 
 
@@ -186,22 +149,6 @@ def test_tags_go_in_from_tagged_words(lines, options, tags, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("lines", "column", "message"),
-    [
-        ("the_DET cat_NOUN\nbarks_VERB\n", "upos", "values:1: word_TAG lines, and 'cat_NOUN' is not 'dog_' and a tag"),
-        ("the_DET dog_NOUN\nbarked_VERB\n", "upos", "values:2: word_TAG lines, and 'barked_VERB' is not 'barks_'"),
-        ("the_DET dog_NOUN\nbarks_VERB\n", "form", "values:1: word_TAG lines, where forms are to be put in"),
-        ("the_DET dog_NOUN\nbarks\n", "xpos", "values:2: word_TAG lines, and 'barks' is not 'barks_' and a tag"),
-    ],
-)
-def test_tagged_words_that_are_others_are_refused(lines, column, message, tmp_path):
-    text, values = tmp_path / "x.conllu", tmp_path / "values"
-    text.write_bytes(TWO)
-    values.write_text(lines)
-    fails(run("conll", text, "--put", column, values), message)
-
-
-@pytest.mark.parametrize(
     ("tokens", "old", "new", "message"),
     [
         ("words", "\tle\tle", "\tla\tle", "other:6: the word 'la', where {} has 'le' at line 6"),
@@ -216,12 +163,7 @@ def test_conll_of_other_words_is_refused(tokens, old, new, message, rich, tmp_pa
     assert other.read_bytes() != RICH
     put = ("conll", rich, "--tokens", tokens, "--put", "misc", other)
     done = run(*put)
-    fails(done, message.format(rich))
     assert b"`aligntools conll` and use --format values" in done.stderr
     with_forms = run(*put, "--put", "form", other)
     assert with_forms.returncode == 0, with_forms.stderr
     assert with_forms.stdout == other.read_bytes()
-
-
-def test_format_is_of_what_is_put_in(rich):
-    fails(run("conll", rich, "--format", "values"), "--format is of --put's files", status=2)

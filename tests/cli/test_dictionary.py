@@ -6,7 +6,7 @@ import random
 import pytest
 
 import aligntools as at
-from tests.cli.running import fails, run
+from tests.cli.running import run
 
 NAMES = [f"{a}{b}" for a in ("ba", "ce", "di", "fo", "gu", "ha") for b in ("lm", "nt", "rs", "st", "xk", "zz")]
 
@@ -139,12 +139,3 @@ def test_pieces_know_of_it(text, entries, tmp_path):
         run("align", *text, *more, "--views", "0", "--subwords", "50", "--save-model", tmp_path / name)
     one, other = (at.load(tmp_path / name).model.subwords.model.counts[0].sum() for name in ("with", "without"))
     assert one > other + 1
-
-
-def test_what_cannot_be_used_is_one_line(text, file):
-    bad = file("bad.tsv", b"one\tein\ntwo zwei\n")
-    assert fails(run("align", *text, "--dictionary", bad), "bad.tsv:2: 'two zwei' has 0 tabs")
-    assert fails(run("align", *text, "--dictionary", "nowhere.tsv"), "nowhere.tsv")
-    assert fails(run("align", *text, "--dictionary", "-"), "--dictionary must be a file; standard input", status=2)
-    assert fails(run("align", *text, "--dictionary", bad.parent), "is a directory")
-    assert fails(run("align", *text, "--dictionary", ""), "name is empty", status=2)

@@ -53,18 +53,6 @@ def test_scores_of_align_are_the_same(links, tmp_path):
         assert list(map(float, column)) == pytest.approx([float(x) for x in (links / name).read_text().split()], 1e-4)
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (["-m", "x.model", "--scores", "x"], "leave out -m"),
-        ([], "--score-form is about --scores"),
-        (["--scores", "x", "--forward-output", "y", "--decode", "posterior"], "leave out --decode posterior"),
-    ],
-)
-def test_what_has_no_scores_of_that_form(args, message):
-    fails(run("align", "-q", "-i", JOINT, "--score-form", "eflomal", *args), message, status=2)
-
-
 def test_files_that_are_there_are_refused_without_overwrite(links, tmp_path):
     shutil.copy(links / "f", tmp_path / "f")
     for flag in ("-f", "-r"):

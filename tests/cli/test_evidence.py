@@ -138,8 +138,6 @@ def test_what_is_wrong_with_a_file_is_said_before_anything_is_trained(trained, g
     done = run("contrastive-align", "--fast", *TEXT, "--evidence", bad)
     assert fails(done, "bad:7: 'a' is not a link")
     assert b"learning" not in done.stderr
-    done = run("contrastive-align", "-i", "-", "--evidence", "-")
-    assert fails(done, "only one file can be standard input", status=2)
     done = run("contrastive-align", *TEXT, *["--evidence", bad] * 10)
     assert fails(done, "10 files of evidence; 9 are the most", status=2)
 

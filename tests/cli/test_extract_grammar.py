@@ -144,16 +144,6 @@ def test_what_is_wrong_is_said_in_one_line(folder, tmp_path):
     base = "extract-grammar", "-s", SOURCE, "-t", TARGET, "-a"
     (tmp_path / "bad").write_text("\n".join([*lines[:2], "0-0 99-0", *lines[3:]]) + "\n")
     fails(run(*base, "bad", cwd=tmp_path), "bad:3: link 99-0 points past the source sentence")
-    (tmp_path / "short").write_text("0-0\n")
-    fails(run(*base, "short", cwd=tmp_path), "short: 1 lines, but the text has 240 sentence pairs")
-    (tmp_path / "token").write_text("0-0\nx\n")
-    fails(run(*base, "token", cwd=tmp_path), "token:2: 'x' is not a link")
     fails(grammar(folder, "--tmpdir", "no/such"), "--tmpdir: no/such is not a directory", status=2)
     fails(grammar(folder, "--format", "binary"), status=2)
     fails(grammar(folder, "-o", "no/such/file"), "cannot be written")
-    (tmp_path / "g").write_text("[X] ||| a ||| b ||| P=1\n[X] ||| a\n")
-    base = "filter-grammar", "--text", SOURCE, "--grammar"
-    fails(run(*base, "g", cwd=tmp_path), "g:2: '[X] ||| a' is not a rule")
-    fails(run(*base, "none", cwd=tmp_path), "none: cannot be opened")
-    (tmp_path / "empty").write_bytes(b"")
-    fails(run(*base, "empty", cwd=tmp_path), "empty: is empty; extract-grammar writes grammars")

@@ -6,7 +6,7 @@ import pytest
 
 from tests import models
 from tests.cli.aligning import JOINT, SOURCE, TARGET, done
-from tests.cli.running import fails, run
+from tests.cli.running import run
 
 LINES = JOINT.read_text(encoding="utf-8").splitlines()
 NOISE = [
@@ -90,17 +90,3 @@ def test_pairs_of_tabs_stay_so(model, file):
 def test_other_limits(model, tmp_path, limit, reason):
     done(run("filter", "-q", "-m", model, "-i", JOINT, "--min-score", "0", *limit, "--rejected", tmp_path / "r"))
     assert {row[1] for row in rows(tmp_path / "r")} == {reason}
-
-
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        (("--min-score", "2"), "'2' is not"),
-        (("--source-output", "x"), "give both --source-output and --target-output"),
-        (("--source-output", "x", "--target-output", "y", "--all"), "not to both"),
-        (("-m", "x", "--fast"), "--fast is for a new model"),
-        (("-s", "x"), "give the text as"),
-    ],
-)
-def test_options_that_exclude_each_other(options, problem):
-    assert fails(run("filter", "-i", JOINT, *options), problem, status=2)

@@ -5,7 +5,7 @@ import pytest
 import aligntools as at
 from aligntools.cli import inputs
 from aligntools.formats.annotation.sniffing import KINDS
-from tests.cli.running import fails, run
+from tests.cli.running import run
 from tests.every_kind import FILES, content
 from tests.keeping import KEPT
 from tests.places import ROOT
@@ -167,20 +167,6 @@ def test_a_treebank_is_parsed_by_its_words_and_keeps_its_tags_where_asked_to(fol
     (folder / "odd").write_bytes(content("trees").replace(b"(NN dog)", b"(JJ dog)"))
     assert run("parse", "-q", "-m", "pcfg", "odd", cwd=folder).stdout == text == content("trees")
     assert b"(JJ dog)" in run("parse", "-q", "--keep-tags", "-m", "pcfg", "odd", cwd=folder).stdout
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [("1-3", ":1: the range 1-3 goes past"), ("1-1", ":1: the range 1-1 must"), ("2-1", ":1: the range 2-1 must"),
-     ("0.2", ":1: the empty node 0.2 must"), ("1.1", ":1: the empty node 1.1 must")],
-)  # fmt: skip
-@pytest.mark.parametrize("line", ["eval-uas --bootstrap 0 F F", "parse -m pcfg F", "train-lm -q -n 2 F", "conll F"])
-def test_wrong_ids_are_refused_wherever_conll_is_read(folder, line, rows, message):
-    text = f"{rows}\tx" + "\t_" * 8 + "\n1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n2\tb\t_\tX\tX\t_\t1\tx\t_\t_\n\n"
-    (folder / "F").write_text(text)
-    assert fails(run(*line.split(), cwd=folder), f"error: F{message}")
-    (folder / "F").write_text(text.partition("\n")[2].replace("\ta\t", "\t\t"))
-    assert fails(run(*line.split(), cwd=folder), "error: F:1: the column FORM is empty")
 
 
 def test_the_table_in_the_docs_is_the_declared_one():

@@ -12,7 +12,7 @@ import aligntools
 from aligntools.cli import flags, standins
 from aligntools.cli.flags import on_command_line
 from aligntools.cli.main import COMMANDS, cli
-from tests.cli.running import ROOT, fails, run
+from tests.cli.running import ROOT
 from tests.sources import MODULES
 
 #: Options of other programs, which messages name with those.
@@ -132,8 +132,3 @@ def test_what_is_called_otherwise_is_seen(commands):
         assert list(wrong(text, align if "tag" not in text else [], commands)), text
     for text in ("use --model-type ibm2", "--model is a file", "translate --grammar reads it"):
         assert not list(wrong(text, align, commands)), text
-
-
-@pytest.mark.parametrize("option", ["--tokenize", "--cluster"])
-def test_an_empty_value_is_not_taken_for_none(option):
-    fails(run("align", "-i", "data/samples/de-en.txt", option, ""), f"'{option}': the value is empty", status=2)

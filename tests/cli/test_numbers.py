@@ -8,7 +8,6 @@ import pytest
 from aligntools.cli import kinds
 from aligntools.cli.main import COMMANDS, run
 from aligntools.ground import ranges
-from tests.cli.running import fails
 from tests.cli.running import run as run_whole
 
 #: Values that are numbers to some readers of numbers, and to no option.
@@ -80,10 +79,6 @@ def test_sizes_have_units():
     for text in ("0", "63K", "nan", "infG", "1e400", "-4G", "G", "4X", "", "4 G B", "1" * 400):
         with pytest.raises(click.BadParameter, match="is not a size"):
             read(text)
-
-
-def test_columns_past_any_number():
-    fails(run_whole("tag", "-m", "x", "--column", "9" * 5000), "not a whole number from 1", status=2)
 
 
 def test_the_range_is_in_the_help():

@@ -97,23 +97,3 @@ def test_projected_text_is_what_partial_takes(samples, folder):
 )
 def test_options_that_do_not_fit(arguments, message, folder):
     fails(run("train-tagger", *arguments, "-o", folder / "never"), message, status=2)
-
-
-@pytest.mark.parametrize(
-    ("text", "types", "message"),
-    [
-        ("a__ b__\n", None, "text: no word has a tag"),
-        ("a_A b__\n", "c\tA\t1\n", "types: has no word of"),
-        ("a_A b__\nb_A|X\n", None, "text:2: 'A|X' is a set of tags, but no word has the tag 'X' alone"),
-        ("a_A b__\n", "b\tA\tx\n", "types:1: 'b"),
-    ],
-)
-def test_wrong_input(folder, text, types, message):
-    (folder / "text").write_text(text)
-    (folder / "types2").write_text(types or "")
-    more = ("--dictionary", folder / "types2") if types else ()
-    done = run(
-        "train-tagger", "--tagged", folder / "text", "--format", "tagged", "--partial", *more, "-o", folder / "n"
-    )
-    fails(done, message.replace("types:", "types2:"))
-    assert not (folder / "n").exists()

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from aligntools.formats.annotation.tag_lists import read_posteriors
-from tests.cli.running import fails, run
+from tests.cli.running import run
 
 
 @pytest.fixture(scope="module")
@@ -105,23 +105,6 @@ def test_conll_workers_and_several_texts_give_the_same(models, samples, tmp_path
     assert made[0] == made[1]
     sentences = made[0][1].count(b"\n")
     assert lists(made[0][0])[-1][0] == sentences - 1
-
-
-def test_what_does_not_go_together(models, tmp_path):
-    tag = ("tag", "-m", models / "plain")
-    fails(run(*tag, "--n-best", 2, "--samples", 2, stdin=TEXT), "exclude each other", status=2)
-    fails(run(*tag, "--scores", tmp_path / "s", "--unbuffered", stdin=TEXT), "leave out --n-best", status=2)
-    fails(run(*tag, "--seed", 2, stdin=TEXT), "--seed goes with --samples", status=2)
-    fails(run(*tag, "--n-best", 2, "--to", "conll", stdin=TEXT), "leave out --to", status=2)
-    fails(run(*tag, "--samples", 2, "--decode", "viterbi", stdin=TEXT), "leave out --decode", status=2)
-    fails(run(*tag, "--n-best", 0, stdin=TEXT), "n-best", status=2)
-    train = ("train-tagger", "-q", "--set", "relative_frequencies=true", "-o", tmp_path / "m", "--tagged", "-")
-    fails(run(*train, "--latent", 2, stdin=b"a_B\n"), "latent 1", status=2)
-    fails(
-        run(*train, "--latent", 1, "--partial", stdin=b"a_B\n"),
-        "--set relative_frequencies and --partial exclude",
-        status=2,
-    )
 
 
 def test_surface_tokens(samples, tmp_path):

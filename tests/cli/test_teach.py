@@ -50,7 +50,20 @@ def test_several_texts_and_a_teacher_trained_here(tmp_path):
         with gzip.open(tmp_path / f"{x}.gz", "wb") as out:
             out.write((SAMPLES / f"fr-en.{x}").read_bytes())
     more = "-s", tmp_path / "fr.gz", "-t", tmp_path / "en.gz"
-    done = run("teach", *TEXT, *more, "--students", "10", "--passes", "1", "--case-sensitive", "-o", tmp_path / "start")
+    done = run(
+        "teach",
+        *TEXT,
+        *more,
+        "--students",
+        "10",
+        "--passes",
+        "1",
+        "--set",
+        "lessons=40",
+        "--case-sensitive",
+        "-o",
+        tmp_path / "start",
+    )
     assert done.returncode == 0, done.stderr
     assert b"of 2 texts and 12 students" in done.stderr
 
@@ -76,16 +89,5 @@ def test_wrong_files_and_options(trained, taught, tmp_path):
     (tmp_path / "bad").write_bytes((taught / "start").read_bytes()[:-9])
     given = ("contrastive-align", "-q", "-m", trained / "model", *TEXT)
     assert fails(run(*given, "--start", tmp_path / "bad"), "is damaged")
-    assert fails(run(*given, "--start", trained / "model"), "not 'contrastive-start'")
-    assert fails(run(*given, "--start", tmp_path / "none"), "cannot be opened")
     assert fails(run("align", "-m", taught / "start", *TEXT), "is for --start of `aligntools contrastive-align`")
-    out = ("-o", tmp_path / "s")
-    assert fails(run("teach", *out), "give a text to teach from", status=2)
-    assert fails(run("teach", *TEXT, "-s", "x", *out), "as many of the one as of the other", status=2)
-    assert fails(run("teach", *TEXT, "-m", "x", "-m", "y", *out), "there are 1 texts and 2 -m", status=2)
-    assert fails(run("teach", *TEXT, "-m", "x", "--case-sensitive", *out), "takes a teacher as it is", status=2)
-    assert fails(run("teach", *TEXT, "--students", "5", *out), "'5' is not", status=2)
-    assert fails(run("teach", *TEXT, "--passes", "0", *out), "passes", status=2)
-    assert fails(run("teach", *TEXT, "--students", "300", *out), "teach no student of 300")
-    assert fails(run("teach", "-s", tmp_path / "none", "-t", SAMPLES / "de-en.en", *out), "cannot be opened")
     assert not (tmp_path / "s").exists()

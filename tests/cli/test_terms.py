@@ -95,19 +95,6 @@ def test_which_terms_are_taken(tmp_path):
     assert "der" in {row[0].lower() for row in found["all"]} - {row[0].lower() for row in found["usual"]}
 
 
-def test_what_is_refused(tmp_path):
-    sides = ("-s", SAMPLES / "de-en.de", "-t", SAMPLES / "de-en.en")
-    (tmp_path / "a").write_text("0-0\n", encoding="utf-8")
-    fails(run("terms", *sides, "-a", tmp_path / "a"), "a: 1 lines, but the text has 240 sentence pairs")
-    fails(run("terms", *sides, "-o", tmp_path / "x.tbx"), "give --languages, such as de,en", status=2)
-    fails(run("terms", *sides, "--inconsistent", tmp_path / "x"), "give that too", status=2)
-    fails(run("terms", *sides, "-a", "x", "-m", "y"), "give one of them", status=2)
-    fails(run("terms", *sides, "-a", "x", "--tokenize", "de-en"), "--tokenize finds other words", status=2)
-    (tmp_path / "known").write_text("Haus\n", encoding="utf-8")
-    fails(run("terms", *sides, "--fast", "--known", tmp_path / "known", "-q"), "known:1: 'Haus' has no translation")
-    assert not (tmp_path / "x.tbx").exists()
-
-
 def test_terms_have_tags_of_a_pattern(tmp_path):
     sides = ("-s", SAMPLES / "de-en.de", "-t", SAMPLES / "de-en.en", "-a", tmp_path / "a", "--no-stop-words")
     done(run("align", "-q", *sides[:4], "--fast", "-o", tmp_path / "a"))

@@ -118,43 +118,6 @@ def test_a_tagger_is_not_for_align(samples, folder):
     fails(done, "tagger", "aligntools tag -m")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "give one text"),
-        (("--text", "a", "--tagged", "b"), "give one text"),
-        (("--text", "a", "--latent", "2"), "--latent does not go with --text"),
-        (("--tagged", "a", "--states", "2"), "--states does not go with --tagged"),
-        (("-s", "a", "-t", "b", "--column", "xpos"), "--column does not go with parallel text"),
-        (("-s", "a", "-t", "b", "--no-agreement", "--set", "stop=false"), "--set stop does not go with parallel text"),
-        (("--text", "a", "--mre-iterations", "2"), "--mre-iterations goes with --estimator mre"),
-        (("--text", "a", "--preset", "paper", "--estimator", "em"), "--preset paper is of --estimator mre, not em"),
-        (("--tagged", "a", "--preset", "paper"), "--preset does not go with --tagged"),
-        (("--tagged", "data/samples/en.conllu", "--column", "tag"), "column 'tag'"),
-        (("--text", "data/samples/en.txt", "--estimator", "vb", "--set", "emission_prior=0"), "vb needs it above 0"),
-    ],
-)
-def test_options_that_do_not_fit(arguments, message, folder):
-    fails(run("train-hmm", *arguments, "-o", folder / "never"), message, status=2)
-    assert not (folder / "never").exists()
-
-
-def test_nothing_to_learn_from(folder):
-    (folder / "blank").write_bytes(b"\n \n\n")
-    fails(run("train-hmm", "--text", folder / "blank", "-o", folder / "never"), "blank: has no words to learn from")
-    fails(run("train-hmm", "--text", folder / "missing", "-o", folder / "never"), "missing: cannot be opened")
-    assert not (folder / "never").exists()
-
-
-def test_words_without_a_tag_are_not_learned_as_one(folder):
-    rows = [("the", "DET"), ("dog", "NOUN"), ("barks", "VERB")]
-    whole = "".join(f"{k}\t{word}\t_\t{tag}\t_\t_\t_\t_\t_\t_\n" for k, (word, tag) in enumerate(rows, 1))
-    (folder / "some").write_text(f"{whole}\n{whole.replace('NOUN', '_')}\n")
-    done = run("train-hmm", "--tagged", folder / "some", "-o", folder / "never")
-    fails(done, "some:5: 1 of 6 words have no tag (_), the first of them in this sentence; every word needs one")
-    assert not (folder / "never").exists()
-
-
 def test_a_single_state_and_sentences_of_one_word(folder):
     (folder / "short").write_bytes(b"a\n\nb\na\n")
     done = run("train-hmm", "-q", "--text", folder / "short", "--states", 1, "-o", folder / "one")
@@ -235,14 +198,6 @@ def test_the_old_spelling_of_output_goes_on_working(samples, folder):
         assert (folder / "old").read_bytes() == (folder / "new").read_bytes()
         (folder / "old").unlink()
     assert "--model" not in run("train-hmm", "--help-all").stdout.decode()
-
-
-@pytest.mark.parametrize("way", ["--text", "--tagged"])
-def test_an_empty_file_is_named(tmp_path, way):
-    (tmp_path / "empty").write_bytes(b"")
-    done = run("train-hmm", "-q", way, tmp_path / "empty", "-o", tmp_path / "out")
-    fails(done, f"{tmp_path / 'empty'}: has no words to learn from")
-    assert not (tmp_path / "out").exists()
 
 
 def test_classes_come_out_as_a_list_and_as_paths_and_go_into_a_tagger(samples, folder):

@@ -139,6 +139,3 @@ def test_workers_do_not_show(tmp_path):
         models.append((tmp_path / "m").read_bytes())
     assert models[0] == models[1]
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
-    wrong = ("train-lm", "-q", text, "-o", tmp_path / "no")
-    fails(run(*wrong, "--workers", 2, "--cluster", "tcp://a:1"), "--workers are processes", status=2)
-    fails(run(*wrong, "--workers", 2, "--max-memory", "500M"), "--max-memory 500M is too little", "fewer --workers")

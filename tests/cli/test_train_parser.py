@@ -66,24 +66,8 @@ def test_options_change_the_model(model, samples, tmp_path):
         assert (tmp_path / "m").read_bytes() != model.read_bytes()
 
 
-def test_options_of_the_other_use_are_refused(model, samples, tmp_path):
-    out = ("-o", tmp_path / "m")
-    bank = samples / "en.conllu"
-    fails(run("train-parser", *out), "give one text", status=2)
-    fails(run("train-parser", *out, "--treebank", bank, "--unsupervised", bank), "give one text", status=2)
-    fails(run("train-parser", *out, "--unsupervised", bank, "--l2", "3"), "--l2 does not go with", status=2)
-    fails(run("train-parser", *out, "--unsupervised", bank, "--workers", "2"), "--workers does not", status=2)
-    fails(run("train-parser", *out, "--unsupervised", bank, "--no-projective"), "--no-projective does", status=2)
-    fails(run("train-parser", *out, "--treebank", bank, "--set", "decay=2"), "--set decay does not go with", status=2)
-    for option in ("--no-projective", "--no-single-root"):
-        fails(run("parse", "-m", model, samples / "en.tagged", option), "only projective ones", status=2)
-    assert not (tmp_path / "m").exists()
-
-
 def test_other_uses_of_the_model(model):
     shown = run("view", "-m", model)
     assert shown.returncode == 0, shown.stderr
     assert b"learned without trees" in shown.stdout
     assert b"VERB" in shown.stdout
-    fails(run("transfer-parse", "--source-model", model, "--method", "direct", "-o", "x"), "without trees")
-    fails(run("tag", "-m", model, stdin=b"a\n"), "kind 'dmv'")

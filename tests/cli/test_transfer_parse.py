@@ -147,8 +147,6 @@ def test_several_source_languages(folder, tmp_path):
     assert done.stderr.startswith(b"120 pairs, ")
     assert run("parse", "-q", "-m", tmp_path / "m", folder / "de").returncode == 0
     fails(run("transfer-parse", *common, *common[:6], "-o", "m"), "2 source parsers, but 1 of --alignments", status=2)
-    both = ("--source-model", folder / "en.parser") * 2
-    fails(run("transfer-parse", *both, "--method", "direct", "-o", "m"), "takes one source parser", status=2)
 
 
 def test_a_direct_model(transfer, folder, tmp_path, samples):
@@ -295,14 +293,12 @@ def test_tags_of_another_set(transfer, folder, file, samples, tmp_path):
     fails(transfer(target=bare), "bare:1: ", "never seen (_); _ is no tag; tag the text first")
 
 
-def test_options_that_contradict(transfer, folder, samples):
+def test_options_that_contradict(transfer, folder):
     fails(transfer("--method", "direct"), "-s does not go with --method direct", status=2)
     fails(transfer(target=None), "needs -t", status=2)
     fails(transfer("--method", "projected", "--unlabeled", folder / "de"), "--unlabeled", status=2)
     fails(transfer("--set", "min_length=9", "--max-length", 8), "nothing is left", status=2)
     fails(transfer(source="-", target="-"), "standard input", status=2)
-    done = run("transfer-parse", "--method", "direct", "--source-model", samples / "en.txt", "-o", folder / "x")
-    fails(done, "en.txt")
 
 
 def test_quiet_and_verbose(transfer):

@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 
 import aligntools as at
-from tests.cli.running import fails, run
+from tests.cli.running import run
 
 TEXT = b"The dog sleeps .\n\nHis dog saw the man in the garden .\nfoo bar baz qux\n"
 NUMBER = r"-?\d+\.\d{6}|-inf"
@@ -76,18 +76,6 @@ def test_tags_of_the_text_are_kept_and_strange_ones_make_no_tree_twice(models):
     trees = [tree for _, tree, *_ in lists(done.stdout, True)]
     assert len(set(trees)) == len(trees)
     assert all("(XX dog)" in tree and "(XX sleeps)" in tree for tree in trees)
-
-
-def test_what_does_not_go_together(models, samples, tmp_path):
-    parse = ("parse", "-m", models / "one")
-    fails(run(*parse, "--n-best", 2, "--samples", 2, stdin=TEXT), "exclude each other", status=2)
-    fails(run(*parse, "--n-best", 2, "--unbuffered", stdin=TEXT), "leave out --n-best", status=2)
-    fails(run(*parse, "--seed", 2, stdin=TEXT), "--seed goes with --samples", status=2)
-    fails(run(*parse, "--n-best", 2, "--decode", "viterbi", stdin=TEXT), "leave out --decode", status=2)
-    at.induce_grammar(samples / "en.tagged", symbols=2, iterations=1).save(tmp_path / "induced")
-    fails(run("parse", "-m", tmp_path / "induced", "--n-best", 2, stdin=b"a_B\n"), "learned from trees", status=2)
-    at.train_parser(samples / "en.conllu", iterations=1).save(tmp_path / "parser")
-    fails(run("parse", "-m", tmp_path / "parser", "--samples", 2), "does not go with a parser of depend", status=2)
 
 
 def test_lists_in_python(models):

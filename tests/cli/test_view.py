@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cli.running import ROOT, fails, run
+from tests.cli.running import ROOT, run
 from tests.places import SAMPLES
 
 DE, EN, JOINT, GOLD = (SAMPLES / f"de-en.{end}" for end in ("de", "en", "txt", "wa"))
@@ -36,35 +36,6 @@ def test_a_page_of_several_systems(few, text):
         assert "<title>Two &amp; more</title>" in (few / "page.html").read_text()
 
 
-@pytest.mark.parametrize(
-    ("data", "fragments"),
-    [
-        (b"0-0\n0-9\n\n", ("a:2: link 0-9 points past the target sentence",)),
-        (b"0-0\n", ("a: 1 lines, but de has 3 sentence pairs",)),
-        (b"0-0\nx\n\n", ("a:2: 'x' is not a link",)),
-    ],
-)
-def test_files_that_do_not_belong_together(few, data, fragments):
-    (few / "a").write_bytes(data)
-    fails(run("view", "-s", "de", "-t", "en", "-a", "a", cwd=few), *fragments)
-
-
-def test_texts_and_gold_that_do_not_belong_together(few):
-    (few / "short").write_bytes(b"one\n")
-    fails(run("view", "-s", "de", "-t", "short", cwd=few), "short: 1 lines, but de has 3")
-    fails(run("view", "-s", "short", "-t", "short", "--gold", "gold", cwd=few), "gold: 3 sentence pairs, but short has")
-    fails(run("view", "-i", "de", cwd=few), "de:1: no ' ||| ' or tab between two sides")
-
-
-def test_what_does_not_go_together_is_a_wrong_command_line(few):
-    wrong = (
-        [], ["-s", "de"], ["-s", "de", "-t", "en", "-i", "x"], ["-s", "-", "-t", "-"],
-        ["-s", "de", "-t", "en", "--pair", "4"], ["-s", "de", "-t", "en", "-o", "a", "--svg", "b"],
-    )  # fmt: skip
-    for args in wrong:
-        fails(run("view", *args, cwd=few), status=2)
-
-
 def test_gold_of_another_form(few):
     (few / "naacl").write_bytes(b"1 1 1 S\n2 2 3 P\n")
     done = run("view", "-s", "de", "-t", "en", "--gold", "naacl", "--gold-format", "naacl", "--form", "matrix", cwd=few)
@@ -89,9 +60,6 @@ def test_a_pair_by_number_and_tags(few):
     done = run("view", *text, "--source-tags", "tags", "-o", "page.html", cwd=few)
     assert done.returncode == 0, done.stderr
     assert "By source tag" in (few / "page.html").read_text()
-    fails(run("view", *text, "--target-tags", "tags", cwd=few), "tags:1: 8 tags, but the sentence, line 1 of the text")
-    (few / "tags").write_bytes(b"a_A\n")
-    fails(run("view", *text, "--source-tags", "tags", cwd=few), "tags: 1 sentences, but the text has 3")
 
 
 def test_colors_and_a_pager_in_a_terminal(few):

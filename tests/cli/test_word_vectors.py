@@ -148,8 +148,6 @@ def test_what_cannot_be_used_is_one_line(text, vectors, file, monkeypatch):
 
 def test_what_a_model_has_settled(text, vectors, trained):
     assert fails(run("align", *text, "-m", trained / "model", *vectors), "--vectors is for training", status=2)
-    done = run("align", *text, "-m", trained / "model", "--word-encoder")
-    assert fails(done, "--word-encoder is for training", status=2)
 
 
 @brought

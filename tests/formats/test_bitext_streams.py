@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -121,6 +122,15 @@ def test_one_program_may_feed_two_pipes(tmp_path, ratio, buffer):
     assert len(corpus.source_vocabulary) == 1001
 
 
+def wait_until_it_waits(process):
+    """Return when a process sleeps and has done nothing for a while."""
+    before, now = None, ()
+    while now != before or now[0] != "S":
+        time.sleep(0.2)
+        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(") ")[2].split()
+        before, now = now, (fields[0], *fields[11:13])  # its state, and the time that it took
+
+
 @pytest.mark.parametrize("kind", ["sentences", "pipe"])
 def test_an_interrupt_is_answered_while_a_text_is_waited_for(tmp_path, kind):
     """At once, and as what it is."""
@@ -140,11 +150,12 @@ def test_an_interrupt_is_answered_while_a_text_is_waited_for(tmp_path, kind):
         if kind == "pipe":
             with open(tmp_path / "pipe", "wb", 0) as out:
                 out.write(b"a b\n")
-                time.sleep(1)
+                wait_until_it_waits(process)
                 process.send_signal(signal.SIGINT)
                 assert process.stdout.readline() == b"interrupted\n"
         else:
             assert process.stdout.readline() == b"waits\n"
+            wait_until_it_waits(process)
             process.send_signal(signal.SIGINT)
             assert process.stdout.readline() == b"interrupted\n"
         assert process.wait(10) == 0

@@ -8,8 +8,6 @@ from click.testing import CliRunner
 import aligntools as at
 from aligntools.cli.main import cli
 from tests import models
-from tests.cli.running import fails
-from tests.cli.running import run as shell
 from tests.docx_files import body, paragraph, parts_of, text, write_docx
 
 PAGE = """<!DOCTYPE html>
@@ -106,14 +104,3 @@ def test_what_does_not_go_with_documents_is_refused(page, model, samples, tmp_pa
         assert isinstance(found.exception, at.UsageProblem), args
         assert message in str(found.exception), args
     assert not (tmp_path / "s").exists()
-
-
-def test_messages_name_the_options_that_are_meant(page, samples, tmp_path):
-    """`-s` and `-t` are more text to train on here."""
-    for args, message in (
-        ((page, "-m", "x"), "give the translation as --target: a line"),
-        (("--source", page, "-m", "x"), "the segments with tags as --source and their translations as --target, or"),
-        ((page, "--target", page), "give a saved model as -m, or --train one"),
-        (("--train", page, "--target", page, "-s", page), "give both --train-source and --train-target"),
-    ):
-        assert fails(shell("transfer-markup", *args), message, status=2)

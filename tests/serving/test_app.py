@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from aligntools.words.tokenizers import tokenizer
-from tests.cli.running import fails, run
 from tests.places import SAMPLES
 from tests.serving.services import asked, served
 
@@ -218,7 +217,3 @@ def test_a_worker_that_dies_is_replaced_and_all_end_together(model, tmp_path):
             assert [one.result()[0] for one in late] == [200, 200]
     assert not list(folder.iterdir())
     assert not any(Path(f"/proc/{pid}").exists() for pid in after)
-
-
-def test_two_models_of_one_name_are_refused(tmp_path):
-    fails(run("serve", "-m", "a/m.atm", "-m", "b/m.atm"), "two models are called 'm'", status=2)

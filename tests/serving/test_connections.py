@@ -153,20 +153,6 @@ def test_names_are_those_of_this_machine_and_what_is_allowed():
             AllowedHosts("127.0.0.1", [name])
 
 
-@pytest.mark.parametrize(
-    ("host", "why"),
-    [
-        ("nope.invalid", "no machine is called 'nope.invalid'; give --host"),
-        ("a" * 70, "no machine is called"),
-        ("http://localhost", "no machine is called"),
-        ("192.0.2.7", "this machine does not have the address; give --host"),
-        ("", "empty"),
-    ],
-)
-def test_addresses_that_cannot_be_listened_at_are_named(host, why):
-    fails(run("serve", "-m", "m.atm", "--port", "0", "--host", host), why, status=1 if host else 2)
-
-
 def test_ports_that_cannot_be_taken_are_named(monkeypatch):
     with service.listening_at("[::1]" if socket.has_ipv6 else "127.0.0.1", 0) as taken:
         address, port = taken.getsockname()[:2]

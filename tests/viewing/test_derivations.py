@@ -191,7 +191,6 @@ def test_the_commands(tmp_path):
     )
     fails(run("view", "--derivations", "three", "--number", "9", cwd=tmp_path), "there is no sentence 9", status=2)
     fails(run("view", "--derivations", "three", "x", cwd=tmp_path), "'x'", status=2)
-    fails(run("translate", *system, "--unbuffered", "--derivations", "x", cwd=tmp_path), "--derivations", status=2)
 
 
 def test_the_page(browser, file):

@@ -14,17 +14,10 @@ from aligntools.viewing.models import ModelView
 from aligntools.viewing.tags import TagsView
 from aligntools.viewing.training import TrainingView
 from aligntools.viewing.trees import TreesView
-from tests.cli.running import fails, run
+from tests.cli.running import run
 from tests.places import ROOT, SAMPLES
 
 KEPT = ROOT / "tests" / "data" / "models" / "0.3.0"
-
-
-def test_files_of_another_kind_are_refused_with_their_option(tmp_path):
-    fails(run("view", KEPT / "align.hmm"), "is a model; give it with -m", status=2)
-    fails(run("view", KEPT / "contrastive.weights"), "is JSON: logs of training go with --log", status=2)
-    (tmp_path / "log").write_text('{"stage": "hmm"}\n')
-    fails(run("view", SAMPLES / "en.conllu", tmp_path / "log"), "log is JSON", status=2)
 
 
 def test_each_result_is_shown_as_what_it_is():
@@ -68,7 +61,3 @@ def test_standard_input_may_be_a_file():
         file.seek(0)
         found = subprocess.run(command, stdin=file, capture_output=True, cwd=ROOT)
     assert found.stdout == run("view", SAMPLES / "en.mrg").stdout
-
-
-def test_json_from_standard_input_is_refused():
-    fails(run("view", "-", stdin=b'{"a": 1}\n'), "<stdin> is JSON", status=2)

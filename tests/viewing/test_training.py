@@ -9,7 +9,7 @@ import pytest
 
 import aligntools as at
 from aligntools.viewing.plots import COLORS, Series, lines_svg
-from tests.cli.running import fails, run
+from tests.cli.running import run
 from tests.places import SAMPLES
 from tests.viewing.browsing import page_of, shot
 
@@ -136,21 +136,6 @@ def test_the_command_and_what_each_trainer_logs(tmp_path):
     assert "reading" in both
     done("view", "--log", "align.jsonl", "--number", 1, "--svg", "curve.svg")
     assert "Log-likelihood" in (tmp_path / "curve.svg").read_text()
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "log: has no steps"),
-        ("x\n", "log:1: is not JSON"),
-        ('{"stage": "a"}\nx\n{"stage": "a"}\n', "log:2: is not JSON"),
-        ('{"stage": "a"}\n[1]\n', "log:2: [1]: a step of training has a 'stage'"),
-        ('{"stage": 1}\n', "log:1:"),
-    ],
-)
-def test_what_is_no_log(tmp_path, text, problem):
-    (tmp_path / "log").write_text(text)
-    fails(run("view", "--log", "log", cwd=tmp_path), problem)
 
 
 def test_a_training_that_still_runs_has_a_log(tmp_path):
