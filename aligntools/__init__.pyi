@@ -53,13 +53,6 @@ from aligntools.api.parse.parser_training import train_parser as train_parser
 from aligntools.api.parse.parser_transfer import transfer_parser as transfer_parser
 from aligntools.api.parse.parsing import Parse as Parse
 from aligntools.api.parse.parsing import Parser as Parser
-from aligntools.api.running.progress import Step as Step
-from aligntools.api.score.scoring import aer as aer
-from aligntools.api.score.scoring import bleu as bleu
-from aligntools.api.score.scoring import compare_scores as compare_scores
-from aligntools.api.score.scoring import score_brackets as score_brackets
-from aligntools.api.score.scoring import score_tags as score_tags
-from aligntools.api.score.scoring import score_trees as score_trees
 from aligntools.api.tag.class_training import WordClasses as WordClasses
 from aligntools.api.tag.class_training import train_bilingual_classes as train_bilingual_classes
 from aligntools.api.tag.class_training import train_classes as train_classes
@@ -80,13 +73,6 @@ from aligntools.api.translate.translation import Translation as Translation
 from aligntools.api.translate.translation import Translator as Translator
 from aligntools.api.translate.translation_weights import TranslationWeights as TranslationWeights
 from aligntools.api.translate.tuning import tune as tune
-from aligntools.api.views.annotation_views import view_constituents as view_constituents
-from aligntools.api.views.annotation_views import view_derivations as view_derivations
-from aligntools.api.views.annotation_views import view_tags as view_tags
-from aligntools.api.views.annotation_views import view_training as view_training
-from aligntools.api.views.annotation_views import view_trees as view_trees
-from aligntools.api.views.viewing import View as View
-from aligntools.api.views.viewing import view as view
 from aligntools.clustering.settings import ClassSettings as ClassSettings
 from aligntools.constituents.inducing.settings import InducedGrammarSettings as InducedGrammarSettings
 from aligntools.constituents.settings import GrammarDecisions as GrammarDecisions
@@ -110,11 +96,18 @@ from aligntools.ground.errors import DataError as DataError
 from aligntools.ground.errors import ModelError as ModelError
 from aligntools.ground.errors import ResourceError as ResourceError
 from aligntools.ground.errors import UsageProblem as UsageProblem
+from aligntools.ground.progress import Step as Step
 from aligntools.ground.running import Run as Run
 from aligntools.links.alignments import symmetrize as symmetrize
 from aligntools.links.pieces import links_to_pieces as links_to_pieces
 from aligntools.links.pieces import links_to_words as links_to_words
 from aligntools.links.translation_tables import extract_lexicon as extract_lexicon
+from aligntools.metrics.scoring import aer as aer
+from aligntools.metrics.scoring import bleu as bleu
+from aligntools.metrics.scoring import compare_scores as compare_scores
+from aligntools.metrics.scoring import score_brackets as score_brackets
+from aligntools.metrics.scoring import score_tags as score_tags
+from aligntools.metrics.scoring import score_trees as score_trees
 from aligntools.metrics.settings import AlignmentScoring as AlignmentScoring
 from aligntools.metrics.settings import BracketScoring as BracketScoring
 from aligntools.metrics.settings import GoldReading as GoldReading
@@ -144,7 +137,14 @@ from aligntools.translating.settings import LanguageModelSettings as LanguageMod
 from aligntools.translating.settings import LatticeSettings as LatticeSettings
 from aligntools.translating.settings import TranslationLists as TranslationLists
 from aligntools.translating.settings import TuningSettings as TuningSettings
+from aligntools.viewing.annotation import view_constituents as view_constituents
+from aligntools.viewing.annotation import view_derivations as view_derivations
+from aligntools.viewing.annotation import view_tags as view_tags
+from aligntools.viewing.annotation import view_training as view_training
+from aligntools.viewing.annotation import view_trees as view_trees
 from aligntools.viewing.models import ModelViewing as ModelViewing
+from aligntools.viewing.view import View as View
+from aligntools.viewing.view import view as view
 
 __version__: str
 __all__: list[str]

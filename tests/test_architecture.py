@@ -23,7 +23,7 @@ LAYERS = (
     ("ground",),
     ("words", "store"),
     ("formats",),
-    ("links",),
+    ("links", "pipeline"),
     ("metrics", "clustering", "encoding"),
     ("viewing",),
     ("aligning", "tagging", "parsing", "constituents", "translating"),
@@ -37,7 +37,6 @@ BELOW = {name: {below for row in LAYERS[:place] for below in row} for place, row
 GROUPS = {
     "formats": ("opening", "models", "links", "annotation", "text", "translation", "markup", "inputs"),
     "api": (
-        *("running", "score", "views"),
         *("align", "tag", "parse", "translate"),
         *("models",),
     ),
@@ -127,7 +126,7 @@ def test_kernels_import_kernels_in_the_form_that_says_what_they_were_compiled_fr
     ("library", "allowed"),
     [
         ("click", lambda name: package_of(name) == "cli"),
-        ("tqdm", lambda name: package_of(name) in ("cli", "api")),
+        ("tqdm", lambda name: package_of(name) == "cli" or name == "aligntools/ground/progress.py"),
         ("numba", lambda name: name in (POLICY, CODE_FILES)),
         ("safetensors", lambda name: package_of(name) in ("store", "formats")),
         ("zstandard", lambda name: package_of(name) == "formats"),
@@ -234,6 +233,7 @@ EXCEPT = {
     ("aligntools/ground/numba_settings.py", "environment"),
     (POLICY, "files"), (POLICY, "environment"), (CODE_FILES, "files"), (CODE_FOLDERS, "environment"),
     ("aligntools/ground/portable.py", "environment"),
+    ("aligntools/ground/parallel.py", "environment"),  # how many cores there are
     ("aligntools/ground/cluster.py", "files"),  # whether workers see what this machine does
     ("aligntools/ground/worker.py", "output"),  # ends its own process, which no command line started
     ("aligntools/aligning/training/stages.py", "clock"),
@@ -487,9 +487,9 @@ api/align/reshaping
 api/align/teaching
 formats/inputs/annotation
 formats/text/memory_text
-api/running/watching
-api/views/showing
-api/views/viewing
+ground/progress
+viewing/notebooks
+viewing/view
 cli/declared
 cli/grouping
 cli/placing
@@ -586,7 +586,7 @@ AT_WHITE_SPACE = {
         formats/text/giza_numbers formats/text/numbered_sentences formats/translation/grammar_text""",
     "what a file begins with": "api/align/markup api/models api/parse/constituents",
     "as the program does in whose place it stands": """adapters/eflomal/priors adapters/eflomal/text adapters/simalign
-        api/score/scorers cli/standins/eflomal_align cli/standins/mgiza formats/links/dictionary
+        metrics/scorers cli/standins/eflomal_align cli/standins/mgiza formats/links/dictionary
         formats/translation/arpa words/pieces words/white_space""",
     "raw text and documents, in which all white space is alike": """serving/answers
         formats/annotation/raw_text formats/markup projecting/markup words/piece_marks""",

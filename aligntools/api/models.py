@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union, Unpack
 
 import aligntools
-from aligntools.api.views.showing import ShownAsModel, weight_view
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.viewing.models import ModelView, ModelViewing
+from aligntools.viewing.notebooks import ShownAsModel
 
 if TYPE_CHECKING:
     from aligntools.api.align.aligner import Aligner
@@ -110,10 +110,6 @@ def view_model(
     kind = type(model).__name__
     if isinstance(model, ShownAsModel):
         return model.model_view(name or kind, how.words, how.best)
-    from aligntools.aligning.contrastive.weights import Weights
-
-    if isinstance(model, Weights):
-        return weight_view(name or kind, model.by_name, model.about)
     raise UsageProblem(f"a {kind} is not a model to look at")
 
 

@@ -10,12 +10,12 @@ import click
 from aligntools import AlignerSettings, Decisions, Reading, ReconstructionSettings, Run, Tokenizing
 from aligntools.api.align.evidence_kinds import SETTINGS, Asked
 from aligntools.api.align.text_files import LinkWriting, PiecedText, TextFiles
-from aligntools.api.running.watching import Watch
 from aligntools.cli import declared, options
 from aligntools.cli.declared import given as given
 from aligntools.cli.grouping import FC
 from aligntools.ground.declaring import declared as fields_of
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.progress import Watch
 
 if TYPE_CHECKING:
     from aligntools.api.align.text_work import TextWork

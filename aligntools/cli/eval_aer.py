@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from aligntools import AlignmentScoring
-from aligntools.api.score.scorers import AlignmentScorer
 from aligntools.cli import declared, options, scoring
+from aligntools.metrics.scorers import AlignmentScorer
 
 
 @click.command(

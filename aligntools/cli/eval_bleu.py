@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from aligntools import TranslationScoring
-from aligntools.api.score.scorers import TranslationScorer
 from aligntools.cli import declared, options, scoring
+from aligntools.metrics.scorers import TranslationScorer
 
 
 @click.command("eval-bleu", cls=options.Command)

@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from aligntools import BracketScoring
-from aligntools.api.score.bracket_scorer import BracketScorer
 from aligntools.cli import declared, options, scoring
+from aligntools.metrics.bracket_scorer import BracketScorer
 
 
 @click.command("eval-brackets", cls=options.Command)

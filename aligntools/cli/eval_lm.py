@@ -128,7 +128,7 @@ def _as_json(results: "Sequence[tuple[str, Perplexity]]", _verbose: bool) -> str
 
 
 def _as_table(results: "Sequence[tuple[str, Perplexity]]", verbose: bool) -> str:
-    from aligntools.api.score.scoring import aligned
+    from aligntools.metrics.scoring import aligned
 
     rows = [["text", "perplexity", "without unknown", "bits", "log10", "sentences", "words", "unknown"]]
     for path, result in results:

@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from aligntools import TagScoring
-from aligntools.api.score.scorers import TagScorer
 from aligntools.cli import declared, options, scoring
+from aligntools.metrics.scorers import TagScorer
 
 
 @click.command(

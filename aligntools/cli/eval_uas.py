@@ -5,9 +5,9 @@ from typing import Any
 import click
 
 from aligntools import TreeScoring
-from aligntools.api.score.scorers import TreeScorer
 from aligntools.cli import declared, options, scoring
 from aligntools.ground.errors import UsageProblem
+from aligntools.metrics.scorers import TreeScorer
 
 
 @click.command(

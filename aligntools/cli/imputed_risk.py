@@ -12,7 +12,7 @@ from aligntools.ground.declaring import range_of
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.api.running.progress import Step
+    from aligntools.ground.progress import Step
 
 _OLD = {"-w": "-o", "--weights": "--output"} | renamed(ImputationSettings, TuningSettings)
 

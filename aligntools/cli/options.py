@@ -15,7 +15,6 @@ from typing import Any, overload
 import click
 
 from aligntools import Loading, PieceReading, Reading, Tokenizing
-from aligntools.api.running.threads import available_cores
 from aligntools.cli import declared, flags, kinds, placing
 from aligntools.cli.grouping import FC
 from aligntools.cli.grouping import group as group
@@ -28,6 +27,7 @@ from aligntools.formats.inputs.texts import text_path as text_path
 from aligntools.formats.opening import files, live_inputs
 from aligntools.ground import memory, ranges
 from aligntools.ground.errors import harmless
+from aligntools.ground.parallel import available_cores
 from aligntools.ground.running import Run
 
 #: Given to every command: ``-h`` as well as ``--help``, and defaults shown.

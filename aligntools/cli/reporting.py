@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from aligntools.api.running.progress import Step
 from aligntools.cli import notices
 from aligntools.cli.flags import on_command_line
 from aligntools.ground import system
 from aligntools.ground.errors import harmless
+from aligntools.ground.progress import Step
 
 if TYPE_CHECKING:
     from aligntools.formats.opening.files import Output

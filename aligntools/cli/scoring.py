@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from aligntools.api.score.scorers import Scorer
-from aligntools.api.score.scoring import compare_scores
 from aligntools.cli import declared, notices, options
 from aligntools.cli.grouping import FC
 from aligntools.ground.errors import UsageProblem, readable
 from aligntools.ground.ranges import BOOTSTRAP
+from aligntools.metrics.scorers import Scorer
+from aligntools.metrics.scoring import compare_scores
 
 
 def tests(figure: str) -> Callable[[FC], FC]:

@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 from aligntools import GrammarSettings, InducedGrammarSettings, Run, TagReading
-from aligntools.api.running.progress import Step
 from aligntools.cli import declared, notices, options, training
 from aligntools.cli.flags import as_flag
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.progress import Step
 
 _TAGS = ("column", "format", "separator", "predicted_columns")
 #: The options of each use of the command, apart from those that both have.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aligntools.api.running.progress import Step
 from aligntools.cli import options
 from aligntools.cli.reporting import ProgressLines, peak_mb
+from aligntools.ground.progress import Step
 
 if TYPE_CHECKING:
     from aligntools.formats.opening.files import Output

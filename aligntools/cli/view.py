@@ -40,7 +40,7 @@ class _SystemPlace(options.Place):
 
 def _of_alignments(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
     """Return the view of alignments, and the number of the pair: ``-i`` may give it, too."""
-    from aligntools.api.views.viewing import view
+    from aligntools.viewing.view import view
 
     source, target, joint = given["source"], given["target"], given["joint"]
     if source and target and joint:
@@ -71,7 +71,7 @@ def _of_model(given: dict[str, Any], number: int | None, title: str | None) -> "
 
 def _of_training(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
     """Return the view of logs of training."""
-    from aligntools.api.views.annotation_views import view_training
+    from aligntools.viewing.annotation import view_training
 
     files = [*given["log"], *given["files"]]
     _check_standard_input(*files)
@@ -80,7 +80,7 @@ def _of_training(given: dict[str, Any], number: int | None, title: str | None) -
 
 def _of_derivations(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
     """Return the view of derivations of translations."""
-    from aligntools.api.views.annotation_views import view_derivations
+    from aligntools.viewing.annotation import view_derivations
 
     if given["files"]:
         raise UsageProblem(f"'{given['files'][0]}': --derivations is looked at alone, or with --reference")
@@ -90,7 +90,7 @@ def _of_derivations(given: dict[str, Any], number: int | None, title: str | None
 
 def _of_trees(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
     """Return the view of trees, or of tags where these are asked for or the first file has no trees."""
-    from aligntools.api.views.annotation_views import view_annotation
+    from aligntools.viewing.annotation import view_annotation
 
     _check_standard_input(*given["files"])
     return view_annotation(given["files"], tags=given["tags"], column=given["column"], title=title), number

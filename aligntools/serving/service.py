@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from aligntools.api.align.aligner import Aligner
-from aligntools.api.running.engines import temporary_folder
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.running import Run
 from aligntools.serving.answers import Answers, ServiceLimits
@@ -17,6 +16,7 @@ from aligntools.serving.app import application
 from aligntools.serving.hosts import AllowedHosts
 from aligntools.serving.http import WAITING, answer_until_told, installed
 from aligntools.serving.supervisor import Supervisor, Task
+from aligntools.store.job_engines import temporary_folder
 from aligntools.store.objects import write_object
 from aligntools.store.stores import Store
 

@@ -28,7 +28,7 @@ _BOOK = {*_COUNTERS, *_KEYS, "stage", "seconds", "peak_mb", "pairs", "states"}
 
 @dataclass(frozen=True)
 class LoggedTraining:
-    """The steps of one training, as `api.views.annotation_views` reads them."""
+    """The steps of one training, as `viewing.annotation` reads them."""
 
     name: str
     steps: list[dict[str, Any]]

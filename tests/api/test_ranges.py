@@ -9,9 +9,9 @@ import pytest
 from aligntools.aligning.contrastive.search import SearchSettings
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
 from aligntools.aligning.settings import AlignerSettings, Decisions, ReconstructionSettings
-from aligntools.api.running.threads import pool_of
 from aligntools.ground.declaring import Settings, declared
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
 from aligntools.ground.ranges import check
 from aligntools.parsing.settings import ParserSettings, TransferSettings
 from aligntools.tagging.settings import InductionSettings, TaggerSettings, TagSmoothing

@@ -241,7 +241,7 @@ def test_scores_can_be_pickled():
 
 
 def test_nothing_heavy_is_imported():
-    code = "import sys, aligntools.links.alignments, aligntools.api.score.scoring\n"
+    code = "import sys, aligntools.links.alignments, aligntools.metrics.scoring\n"
     code += "print({'numba', 'scipy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=True)
     assert done.stdout == b"set()\n"

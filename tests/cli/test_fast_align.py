@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from aligntools.api.running.threads import threads_of
 from aligntools.cli.standins.fast_align import Dots, Flags, WrongFlags, in_own_terms, parse, settings_of
 from aligntools.ground.errors import ResourceError
+from aligntools.ground.parallel import threads_of
 from tests.cli.running import ROOT, fails, run
 
 TEXT = ROOT / "data" / "samples" / "de-en.txt"

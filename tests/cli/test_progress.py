@@ -2,9 +2,9 @@
 
 import pytest
 
-from aligntools.api.running.progress import Step
 from aligntools.cli import main, reporting
 from aligntools.cli.reporting import ProgressLines, Reporter
+from aligntools.ground.progress import Step
 from tests.places import SAMPLES
 
 

@@ -11,9 +11,9 @@ from aligntools.adapters.eflomal.text import MAX_LENGTH, cutter, lines_of, to_ef
 from aligntools.ground.errors import DataError, UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.api.running.progress import Progress
     from aligntools.formats.links.priors import Priors
     from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.progress import Progress
 
 _log = logging.getLogger("aligntools")
 

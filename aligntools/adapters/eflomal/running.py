@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from aligntools.adapters import best_asked
 from aligntools.aligning.settings import AlignerSettings, PriorWeights
-from aligntools.api.running.stand_ins import best_asked
 
 if TYPE_CHECKING:
     from aligntools.api.align.aligner import Aligner
     from aligntools.api.align.alignments import Alignments
-    from aligntools.api.running.progress import Progress
     from aligntools.formats.links.pharaoh import Links
     from aligntools.formats.links.priors import Priors
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
+    from aligntools.ground.progress import Progress
 
 _log = logging.getLogger("aligntools")
 #: Our models by eflomal's numbers.
@@ -65,7 +65,7 @@ def run(
     progress: As for `train_aligner`.
     Raises DataError when something cannot be written.
     """
-    from aligntools.api.running.threads import pool_of, threads_of
+    from aligntools.ground.parallel import pool_of, threads_of
 
     level = logging.DEBUG if quiet else logging.INFO
     with contextlib.ExitStack() as stack:

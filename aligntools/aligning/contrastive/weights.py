@@ -5,7 +5,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import check_version, in_words, is_number, read_described
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
+from aligntools.viewing.notebooks import ShownAsModel, weight_view
+
+if TYPE_CHECKING:
+    from aligntools.viewing.models import ModelView
 
 FORMAT = "aligntools contrastive weights"
 VERSION = 1
@@ -30,7 +34,7 @@ _TREES = NAMES.index("trees")
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class Weights(ShownAsModel):
     """Weights and what belongs to them; arrays are copied and cannot be written to.
 
     values (float64 [FEATURES + files of evidence]): 0 for features that are not active.
@@ -57,6 +61,10 @@ class Weights:
             own = np.array(getattr(self, name))
             own.setflags(write=False)
             object.__setattr__(self, name, own)
+
+    def model_view(self, title: str, words: int, best: int) -> "ModelView":
+        """Return the weights by their size."""
+        return weight_view(title, self.by_name, self.about)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -11,14 +11,14 @@ from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.api.align import text_parts
 from aligntools.api.align.alignments import Alignment, Alignments, with_words
 from aligntools.api.align.evidence_texts import Readers
-from aligntools.api.running.pipeline import Part, Tally
-from aligntools.api.running.threads import pool_of
-from aligntools.api.views.showing import ShownAsModel
 from aligntools.formats.inputs.texts import Sentence, Sentences, paths_of
 from aligntools.formats.text.reading import LONGEST_RANGE, Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
 from aligntools.ground.running import Run
+from aligntools.pipeline import Part, Tally
+from aligntools.viewing.notebooks import ShownAsModel
 
 if TYPE_CHECKING:
     from aligntools.aligning.applying.applier import Applier

@@ -23,12 +23,12 @@ from aligntools.api.align.alignments import Alignments
 from aligntools.api.align.evidence_kinds import SETTINGS
 from aligntools.api.align.priors import SomePriors, WeightedPriors
 from aligntools.api.align.training import tell_unused, train_with
-from aligntools.api.running.progress import Progress
-from aligntools.api.running.threads import pool_of
 from aligntools.formats.inputs.texts import Sentences, paths_of
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Progress
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:

@@ -21,16 +21,16 @@ from aligntools.api.align.evidence_kinds import SETTINGS
 from aligntools.api.align.evidence_texts import Readers
 from aligntools.api.align.learning_weights import Others, learn_from_gold
 from aligntools.api.align.teaching import SomeStart, resolved_start
-from aligntools.api.running.pipeline import Part, Tally
-from aligntools.api.running.progress import Progress, Step, reporter
-from aligntools.api.running.threads import pool_of
 from aligntools.formats.inputs.texts import Sentence, Sentences
 from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
 from aligntools.links.alignments import OneAlignment
+from aligntools.pipeline import Part, Tally
 
 if TYPE_CHECKING:
     from aligntools.aligning.applying.applier import Applier

@@ -9,9 +9,9 @@ from aligntools.aligning.settings import AlignerSettings
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.teaching import SomeStart, resolved_start
 from aligntools.api.align.training import train_with
-from aligntools.api.running.progress import Progress
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.progress import Progress
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:

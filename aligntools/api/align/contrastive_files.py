@@ -26,11 +26,11 @@ from aligntools.api.align.evidence_texts import check_applied
 from aligntools.api.align.files import asking
 from aligntools.api.align.outputs import MANY_LINKS
 from aligntools.api.align.text_files import TextFiles
-from aligntools.api.running.threads import pool_of
-from aligntools.api.running.watching import Watch
 from aligntools.formats.opening.files import writing
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Watch
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:

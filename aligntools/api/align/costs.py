@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.running.threads import pool_of
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
 
 if TYPE_CHECKING:
     from aligntools.formats.links.pharaoh import Links

@@ -23,16 +23,16 @@ from aligntools.api.align.precompile import compiling_for
 from aligntools.api.align.priors import WeightedPriors, read_priors, write_priors
 from aligntools.api.align.text_files import TextFiles, TextSides
 from aligntools.api.align.training import tell_unused, train_with
-from aligntools.api.running.pipeline import Tally
-from aligntools.api.running.threads import pool_of
-from aligntools.api.running.watching import Bars, Watch
 from aligntools.formats.links.pharaoh import concatenate
 from aligntools.formats.opening import named_files
 from aligntools.formats.opening.named_files import Named, in_place_of_star, is_pattern
 from aligntools.formats.text.corpus import Skipped
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Bars, Watch
 from aligntools.ground.running import Run
+from aligntools.pipeline import Tally
 
 if TYPE_CHECKING:
     from aligntools.aligning.applying.link_blocks import Decided

@@ -8,8 +8,8 @@ from aligntools.aligning.settings import FilterSettings
 from aligntools.api.align.alignments import AlignmentTally
 from aligntools.api.align.filtering import Filter, PairQuality
 from aligntools.api.align.text_work import TextWork
-from aligntools.api.running.pipeline import Sinks
 from aligntools.ground.errors import UsageProblem
+from aligntools.pipeline import Sinks
 
 if TYPE_CHECKING:
     from aligntools.formats.text.raw_pairs import RawPairs

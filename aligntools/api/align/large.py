@@ -15,15 +15,15 @@ from aligntools.api.align.alignments import Alignments
 from aligntools.api.align.evidence_kinds import SETTINGS
 from aligntools.api.align.priors import SomePriors, WeightedPriors, fingerprint
 from aligntools.api.align.training import tell_unused
-from aligntools.api.running.engines import opened, temporary_folder
-from aligntools.api.running.progress import Progress, Step, reporter
-from aligntools.api.running.threads import pool_of
 from aligntools.formats.inputs.texts import Sentences, paths_of
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.engines import Advice
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
+from aligntools.store.job_engines import opened, temporary_folder
 
 if TYPE_CHECKING:
     from aligntools.aligning.parts.jobs import JobRunner

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from aligntools.aligning.contrastive.settings import MOST_FILES, ContrastiveSettings
 from aligntools.aligning.evidence import Known
 from aligntools.api.align.evidence import Evidence, check_count, in_step
-from aligntools.api.running.progress import Step
 from aligntools.ground.errors import DataError
+from aligntools.ground.progress import Step
 
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.candidates import CandidateFinder
@@ -67,8 +67,8 @@ def learn_from_gold(
     """Learn weights from the gold links of the text's first pairs."""
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.noise import pick
-    from aligntools.api.score.scorers import gold_of
     from aligntools.formats.links.pharaoh import check_range
+    from aligntools.metrics.scorers import gold_of
 
     name = str(given) if isinstance(given, str | Path) else "gold"
     n = sum(map(len, texts))

@@ -14,8 +14,6 @@ from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.files import loaded
 from aligntools.api.align.markup import MarkedText, MarkupTransfer, Pair, pair_or_error, trained
 from aligntools.api.align.markup import MarkupSettings as MarkupSettings
-from aligntools.api.running.threads import pool_of
-from aligntools.api.running.watching import Watch
 from aligntools.formats.markup.documents import Document, read_document, read_translation
 from aligntools.formats.markup.segments import Segment, decoded
 from aligntools.formats.markup.webpages import Page
@@ -23,6 +21,8 @@ from aligntools.formats.markup.xliff import TranslationFile
 from aligntools.formats.opening.files import Output, lines, reading, writing
 from aligntools.formats.text.reading import Reading, Tokenizing
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Watch
 from aligntools.ground.running import Run
 from aligntools.projecting.markup.placing import BY_POSITION
 from aligntools.projecting.markup.transfer import CHARACTERS, WORDS

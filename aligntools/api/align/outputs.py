@@ -10,11 +10,11 @@ import numpy.typing as npt
 from aligntools.aligning.settings import Decisions
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignments import Alignments, AlignmentTally
-from aligntools.api.running.pipeline import Sinks
 from aligntools.formats.opening.files import writing
 from aligntools.formats.opening.named_files import in_place_of_star
 from aligntools.ground.errors import UsageProblem
 from aligntools.links.settings import LinkWriting
+from aligntools.pipeline import Sinks
 
 if TYPE_CHECKING:
     from aligntools.api.align.giza import GizaFolder

@@ -9,13 +9,13 @@ from aligntools.aligning.contrastive.settings import GIVEN, STARTS
 from aligntools.aligning.contrastive.taught import TeachingSettings
 from aligntools.api.align.aligner import Aligner, check_lengths
 from aligntools.api.align.alignment import read_bitext
-from aligntools.api.running.progress import Progress, Step, reporter
-from aligntools.api.running.threads import pool_of
 from aligntools.formats.inputs.texts import Sentences
 from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from aligntools.aligning.contrastive.taught import TeachingSettings
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.teaching import TeachingText, teach
-from aligntools.api.running.threads import pool_of
-from aligntools.api.running.watching import Watch
 from aligntools.formats.inputs.texts import text_path
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Watch
 from aligntools.ground.running import Run
 
 

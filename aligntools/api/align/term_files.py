@@ -8,10 +8,10 @@ from aligntools.aligning.terms.settings import TermSettings
 from aligntools.aligning.terms.settings import TermWriting as TermWriting
 from aligntools.api.align.terms import TermList, format_of, known_terms, terms
 from aligntools.api.align.text_work import TextWork
-from aligntools.api.running.pipeline import Sinks
-from aligntools.api.running.watching import Watch
 from aligntools.formats.text.units import languages_given
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.progress import Watch
+from aligntools.pipeline import Sinks
 from aligntools.words.tokenizers import languages_of, tokenizers
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.terms.settings import TermFormat, TermSettings
 from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import read_bitext, train_aligner
-from aligntools.api.running.progress import Progress
 from aligntools.formats.inputs.annotation import word_tags
 from aligntools.formats.inputs.texts import Sentences
 from aligntools.formats.links import glossaries
@@ -20,6 +19,7 @@ from aligntools.formats.text.reading import Reading
 from aligntools.formats.text.units import languages_given
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.progress import Progress
 from aligntools.ground.ranges import shown
 from aligntools.ground.running import Run
 from aligntools.links.alignments import links_of

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from aligntools.api.align.alignments import Alignments
-from aligntools.api.running.pipeline import Part, Tally, map_parts
 from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.ground.parallel import Pool
 from aligntools.ground.running import Run
+from aligntools.pipeline import Part, Tally, map_parts
 from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
 
 if TYPE_CHECKING:

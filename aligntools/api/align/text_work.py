@@ -12,10 +12,10 @@ from aligntools.api.align.alignments import Alignments
 from aligntools.api.align.files import loaded
 from aligntools.api.align.filtering import qualities
 from aligntools.api.align.text_files import TextFiles, TextSides, raw_text
-from aligntools.api.running.threads import pool_of
-from aligntools.api.running.watching import Watch
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Watch
 from aligntools.ground.running import Run
 
 

@@ -10,9 +10,9 @@ from aligntools.aligning.settings import AlignerSettings, PriorWeights, Reconstr
 from aligntools.aligning.training.last_pass import LastPass
 from aligntools.api.align.aligner import Aligner, check_lengths
 from aligntools.api.align.priors import WeightedPriors
-from aligntools.api.running.progress import Progress, Step, reporter
-from aligntools.api.running.threads import pool_of
 from aligntools.formats.text.reading import Reading
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:

@@ -8,9 +8,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Unpack
 
 from aligntools.api.parse.tree_lists import PART, TreeDistributions, read_sentences
-from aligntools.api.running.progress import Progress, Step, reporter
-from aligntools.api.running.threads import pool_of
-from aligntools.api.views.showing import ShownAsModel
 from aligntools.constituents.settings import GrammarDecisions, GrammarSettings, TreeLists
 from aligntools.formats.annotation.brackets import SomeTrees, Tree, clean, trees_given
 from aligntools.formats.annotation.conll import Conll, column_place
@@ -21,7 +18,10 @@ from aligntools.formats.inputs.texts import SomeSentence
 from aligntools.formats.text.memory_text import IN_MEMORY, name_of
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
+from aligntools.viewing.notebooks import ShownAsModel
 from aligntools.words.normal_forms import in_form
 
 if TYPE_CHECKING:

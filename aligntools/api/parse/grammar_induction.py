@@ -5,8 +5,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from aligntools.api.parse.constituents import ConstituentParser
-from aligntools.api.running.progress import Progress, Step, reporter
-from aligntools.api.running.threads import pool_of
 from aligntools.constituents.inducing.settings import InducedGrammarSettings
 from aligntools.formats.inputs.annotation import check_tags, check_words, decoded, read_annotated, read_words_or_tags
 from aligntools.formats.inputs.texts import SomeSentence
@@ -14,6 +12,8 @@ from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.reading import TagReading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:

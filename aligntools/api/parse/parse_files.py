@@ -13,7 +13,19 @@ from aligntools.api.parse.constituents import ConstituentParser
 from aligntools.api.parse.parsing import PART, Parser
 from aligntools.api.parse.tree_lists import PART as TREE_PART
 from aligntools.api.parse.tree_lists import check_lists
-from aligntools.api.running.pipeline import (
+from aligntools.constituents.settings import GrammarDecisions, TreeLists
+from aligntools.formats.annotation.brackets import format_tree_list, format_trees
+from aligntools.formats.annotation.conll import column_place
+from aligntools.formats.annotation.tagged import stream_tags
+from aligntools.formats.inputs.annotation import predicted_of
+from aligntools.formats.text.reading import TagReading
+from aligntools.formats.text.requests import stream_requests
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool, pool_of
+from aligntools.ground.progress import LineWatch
+from aligntools.ground.running import Run
+from aligntools.parsing.settings import ParserDecisions, ParserReading
+from aligntools.pipeline import (
     Part,
     Sinks,
     Tally,
@@ -23,19 +35,6 @@ from aligntools.api.running.pipeline import (
     parts_of,
     write_parts,
 )
-from aligntools.api.running.threads import pool_of
-from aligntools.api.running.watching import LineWatch
-from aligntools.constituents.settings import GrammarDecisions, TreeLists
-from aligntools.formats.annotation.brackets import format_tree_list, format_trees
-from aligntools.formats.annotation.conll import column_place
-from aligntools.formats.annotation.tagged import stream_tags
-from aligntools.formats.inputs.annotation import predicted_of
-from aligntools.formats.text.reading import TagReading
-from aligntools.formats.text.requests import stream_requests
-from aligntools.ground.errors import UsageProblem
-from aligntools.ground.parallel import Pool
-from aligntools.ground.running import Run
-from aligntools.parsing.settings import ParserDecisions, ParserReading
 
 #: Why sentences have other trees than the grammar's.
 _FLAT = {

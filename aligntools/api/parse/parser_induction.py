@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING, Any, Unpack
 
 from aligntools.api.parse.parsing import Parser, mapped_tags
-from aligntools.api.running.progress import Progress, Step, reporter
-from aligntools.api.running.threads import pool_of
 from aligntools.formats.inputs.annotation import check_tags, read_annotated
 from aligntools.formats.text.memory_text import name_of
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
 from aligntools.parsing.settings import ParserReading
 from aligntools.parsing.unsupervised.settings import InducedParserSettings

@@ -10,16 +10,16 @@ import numpy.typing as npt
 
 from aligntools.api.parse.parsing import Parser, mapped_tags
 from aligntools.api.parse.treebanks import Treebank, read_treebanks
-from aligntools.api.running.engines import opened, temporary_folder
-from aligntools.api.running.progress import Progress, Step, reporter
-from aligntools.api.running.threads import pool_of
 from aligntools.formats.annotation.class_lists import ClassList
 from aligntools.formats.inputs.annotation import PathLike, lookup_of
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.engines import Advice
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
 from aligntools.parsing.settings import ParserReading, ParserSettings
+from aligntools.store.job_engines import opened, temporary_folder
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import ParserTrainingKeywords

@@ -11,14 +11,14 @@ import numpy as np
 
 from aligntools.api.parse.parser_training import checkpoint_in, in_parts
 from aligntools.api.parse.parsing import Parser, mapped_tags
-from aligntools.api.running.progress import Progress, Step, reporter
-from aligntools.api.running.threads import pool_of
 from aligntools.formats.annotation.conll import Conll
 from aligntools.formats.inputs.annotation import Annotated, Parsed, PathLike, read_annotated
 from aligntools.formats.text.memory_text import IN_MEMORY
 from aligntools.formats.text.reading import LinkReading, Loading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
 from aligntools.links.alignments import check_fit
 from aligntools.parsing.settings import Method, ParserReading, TagMap, TransferSettings

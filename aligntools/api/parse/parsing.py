@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.running.threads import pool_of
-from aligntools.api.views.showing import ShownAsModel, ShownAsTree, ShownAsTrees
 from aligntools.formats.annotation.conll import Conll, column_place, format_conll, tree_graph
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.inputs.annotation import (
@@ -27,8 +25,10 @@ from aligntools.formats.inputs.sentences import words_of
 from aligntools.formats.text.memory_text import IN_MEMORY
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
+from aligntools.ground.parallel import pool_of
 from aligntools.ground.running import Run
 from aligntools.parsing.settings import ParserDecisions, ParserReading, TagMap
+from aligntools.viewing.notebooks import ShownAsModel, ShownAsTree, ShownAsTrees
 from aligntools.words.normal_forms import in_form
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
-from aligntools.api.running.threads import pool_of
 from aligntools.constituents.settings import GrammarDecisions, TreeLists
 from aligntools.formats.inputs.annotation import decoded, tagged_tokens_of, tokens_of
 from aligntools.formats.inputs.annotators import batches
 from aligntools.formats.inputs.texts import SomeSentence
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:

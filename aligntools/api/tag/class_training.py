@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack, get_args
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.running.threads import pool_of
 from aligntools.clustering.settings import ClassSettings
 from aligntools.formats.annotation.class_lists import ClassList
 from aligntools.formats.inputs.sentences import PathLike, Sentence, side_of
@@ -19,6 +18,7 @@ from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.reading import Splitting
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.parallel import pool_of
 from aligntools.ground.running import Run
 from aligntools.links.alignments import ManyAlignments, as_written, links_of
 

@@ -9,18 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.api.running.pipeline import (
-    Part,
-    Sinks,
-    Tally,
-    Worked,
-    check_unbuffered,
-    map_parts,
-    parts_of,
-    write_parts,
-)
-from aligntools.api.running.threads import pool_of
-from aligntools.api.running.watching import LineWatch
 from aligntools.api.tag.tag_sequences import format_posteriors, format_scores, format_sequences
 from aligntools.api.tag.tagging import PART, Tagger
 from aligntools.api.tag.word_classes import counts_of, list_of
@@ -31,8 +19,19 @@ from aligntools.formats.inputs.annotation import predicted_of
 from aligntools.formats.text.reading import RawReading, Split, check_predicted
 from aligntools.formats.text.requests import stream_requests
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.parallel import Pool
+from aligntools.ground.parallel import Pool, pool_of
+from aligntools.ground.progress import LineWatch
 from aligntools.ground.running import Run
+from aligntools.pipeline import (
+    Part,
+    Sinks,
+    Tally,
+    Worked,
+    check_unbuffered,
+    map_parts,
+    parts_of,
+    write_parts,
+)
 from aligntools.tagging.settings import TagDecisions, TagLists, TagWriting
 from aligntools.words.white_space import split_as
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.running.threads import pool_of
 from aligntools.formats.annotation.tag_lists import format_posteriors as format_posteriors
 from aligntools.formats.annotation.tag_lists import format_scores as format_scores
 from aligntools.formats.annotation.tag_lists import format_sequences as format_sequences
@@ -16,6 +15,7 @@ from aligntools.formats.inputs.annotation import Parsed, Sentence, tokens_of
 from aligntools.formats.inputs.annotators import batches
 from aligntools.formats.inputs.texts import Split
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
 from aligntools.words.normal_forms import in_form
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Unpack, overload
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.views.showing import ShownAsTags, ShownWithTags
 from aligntools.formats.annotation.conll import Conll, column_place, format_conll, parse_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import expanded, is_range
@@ -20,6 +19,7 @@ from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.tagging.settings import TagWriting
 from aligntools.tagging.state_splits import JOIN, Splitter
+from aligntools.viewing.notebooks import ShownAsTags, ShownWithTags
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import TagWritingKeywords

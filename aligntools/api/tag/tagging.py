@@ -4,13 +4,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from aligntools.api.running.progress import Progress, Step, reporter
-from aligntools.api.running.threads import pool_of
 from aligntools.api.tag.partial_tags import Dictionary, observe_text, types_of
 from aligntools.api.tag.surface_tokens import read_surface
 from aligntools.api.tag.tag_sequences import TagDistributions
 from aligntools.api.tag.tagged_sentences import TaggedSentence, TaggedSentences
-from aligntools.api.views.showing import ShownAsModel
 from aligntools.formats.annotation.class_lists import ClassList
 from aligntools.formats.inputs.annotation import (
     Annotated,
@@ -28,8 +25,11 @@ from aligntools.formats.inputs.annotators import Annotator, batches
 from aligntools.formats.text.reading import Splitting, TagReading, WordReading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
 from aligntools.tagging.settings import INDUCTION_PRESETS, InductionSettings, TagDecisions, TaggerSettings
+from aligntools.viewing.notebooks import ShownAsModel
 from aligntools.words.normal_forms import in_form
 
 if TYPE_CHECKING:

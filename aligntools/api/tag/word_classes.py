@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from aligntools.api.running.threads import pool_of
 from aligntools.api.tag.tagged_sentences import TaggedSentences
 from aligntools.api.tag.tagging import Tagger
 from aligntools.formats.annotation.class_lists import ClassList as ClassList
@@ -15,6 +14,7 @@ from aligntools.formats.annotation.class_lists import read_classes as read_class
 from aligntools.formats.inputs.annotation import Parsed, PathLike, Sentence, check_words, read_untagged
 from aligntools.formats.text.reading import WordReading
 from aligntools.ground.declaring import Given, taking
+from aligntools.ground.parallel import pool_of
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:

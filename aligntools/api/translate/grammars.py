@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack
 
 import numpy as np
 
-from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.translate.extraction import AlignmentsInput, extraction_of, parts_of, whole_of
-from aligntools.api.views.showing import ShownAsModel
 from aligntools.formats.inputs.sentences import Lines, PathLike, Text, lines_of, side_of
 from aligntools.formats.text.reading import Loading, PairReading, Splitting
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
 from aligntools.translating.lattices import LatticeLines, as_lattices, joined_lattices
 from aligntools.translating.settings import ExtractionSettings, GrammarFilter
+from aligntools.viewing.notebooks import ShownAsModel
 
 if TYPE_CHECKING:
     from aligntools.formats.text.corpus import Bitext

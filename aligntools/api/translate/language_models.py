@@ -9,18 +9,18 @@ from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
 
-from aligntools.api.running.engines import opened, temporary_folder
-from aligntools.api.running.progress import Progress, Step, reporter
-from aligntools.api.running.threads import pool_of
-from aligntools.api.views.showing import ShownAsModel
 from aligntools.formats.inputs.sentences import PathLike, Sentence, Text, sources_of, words_of_model
 from aligntools.formats.inputs.texts import Split
 from aligntools.formats.text.reading import Splitting
 from aligntools.ground import memory
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
+from aligntools.store.job_engines import opened, temporary_folder
 from aligntools.translating.settings import TABLES, LanguageModelSettings
+from aligntools.viewing.notebooks import ShownAsModel
 
 if TYPE_CHECKING:
     from aligntools.formats.text.numbered_text import LineSource

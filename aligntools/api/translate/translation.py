@@ -6,8 +6,6 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from aligntools.api.running.engines import mapping
-from aligntools.api.running.threads import pool_of
 from aligntools.api.translate.grammars import Grammar as Grammar
 from aligntools.api.translate.grammars import extract_grammar as extract_grammar
 from aligntools.api.translate.grammars import filter_grammar as filter_grammar
@@ -33,7 +31,9 @@ from aligntools.formats.text.reading import Split, Splitting
 from aligntools.formats.translation.derivations import DerivedSentence as DerivedSentence
 from aligntools.ground.declaring import Given, range_of, taking
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
 from aligntools.ground.running import Run
+from aligntools.store.job_engines import mapping
 from aligntools.translating.settings import DecoderSettings, LatticeSettings, TranslationLists
 
 if TYPE_CHECKING:

@@ -9,7 +9,18 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
-from aligntools.api.running.pipeline import (
+from aligntools.api.translate.grammars import joined
+from aligntools.api.translate.lattices import LatticeInput, lattice_input, stream_input, without_arcs
+from aligntools.api.translate.translation import JOB, PART, Grammar, LanguageModel, Translator
+from aligntools.api.translate.translation_weights import TranslationWeights
+from aligntools.formats.inputs.sentences import Lines
+from aligntools.formats.text.reading import Split
+from aligntools.formats.text.requests import stream_requests
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool, pool_of
+from aligntools.ground.progress import LineWatch
+from aligntools.ground.running import Run
+from aligntools.pipeline import (
     Part,
     Sinks,
     Tally,
@@ -19,18 +30,6 @@ from aligntools.api.running.pipeline import (
     parts_of,
     write_parts,
 )
-from aligntools.api.running.threads import pool_of
-from aligntools.api.running.watching import LineWatch
-from aligntools.api.translate.grammars import joined
-from aligntools.api.translate.lattices import LatticeInput, lattice_input, stream_input, without_arcs
-from aligntools.api.translate.translation import JOB, PART, Grammar, LanguageModel, Translator
-from aligntools.api.translate.translation_weights import TranslationWeights
-from aligntools.formats.inputs.sentences import Lines
-from aligntools.formats.text.reading import Split
-from aligntools.formats.text.requests import stream_requests
-from aligntools.ground.errors import UsageProblem
-from aligntools.ground.parallel import Pool
-from aligntools.ground.running import Run
 from aligntools.translating.settings import DecoderSettings, LatticeSettings, TranslationLists
 from aligntools.words.white_space import split_as
 

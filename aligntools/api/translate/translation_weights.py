@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from aligntools.api.views.showing import ShownAsWeights
 from aligntools.formats.inputs.sentences import PathLike
 from aligntools.formats.text.memory_text import name_of
 from aligntools.ground.errors import DataError
+from aligntools.viewing.notebooks import ShownAsWeights
 
 if TYPE_CHECKING:
     from aligntools.formats.translation.grammar import GrammarRules

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
-from aligntools.api.running.engines import mapping_if_asked
-from aligntools.api.running.progress import Progress, Step, reporter
-from aligntools.api.running.threads import pool_of
 from aligntools.api.translate.grammars import Grammar, grammar_of, joined
 from aligntools.api.translate.language_models import LanguageModel
 from aligntools.api.translate.translation_weights import TranslationWeights, WeightsInput, weights_of, with_bigrams
@@ -20,7 +17,10 @@ from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.reading import Loading, Splitting
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
+from aligntools.store.job_engines import mapping_if_asked
 from aligntools.translating.settings import LONGEST, DecoderSettings, ImputationSettings, TuningSettings
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from aligntools import AlignerSettings, Reading, Run
+from aligntools.adapters import BEST, best_asked
 from aligntools.api.align.fast_align_form import FastAlignForm, sides_of
-from aligntools.api.running.stand_ins import BEST, best_asked
 from aligntools.cli import flags, placing
 from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.ground.declaring import range_of
@@ -317,9 +317,9 @@ def train(flags: Flags, write: Write) -> None:
     from aligntools.api.align.alignment import read_bitext
     from aligntools.api.align.outputs import write_ttable
     from aligntools.api.align.training import train_with
-    from aligntools.api.running.threads import pool_of, threads_of
     from aligntools.cli.reporting import Reporter
     from aligntools.formats.opening.files import writing
+    from aligntools.ground.parallel import pool_of, threads_of
 
     report, reporter = FastAlignReport(flags, write), Reporter(quiet=False, verbose=False, lines=False)
     form, best = flags.form, best_asked()

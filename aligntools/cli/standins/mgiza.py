@@ -174,7 +174,7 @@ def command(args: list[str]) -> int:
         sys.stderr.write(harmless(f"{error}\n{USAGE}"))
         return 1
     from aligntools.api.align.giza_training import Coded, align_coded, align_coded_by
-    from aligntools.api.running.threads import available_cores
+    from aligntools.ground.parallel import available_cores
 
     p0 = float(o.get("p0") or -1)
     p0 = -1 if p0 == _MOSES_P0 else p0

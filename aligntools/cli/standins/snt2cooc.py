@@ -23,8 +23,8 @@ def command(args: list[str]) -> int:
     output, source, target, snt = args[:4]
     inputs = [Named("vcb1", source), Named("vcb2", target), Named("snt12", snt)]
     with placed(inputs, [Named("output", output)]):
-        from aligntools.api.running.threads import available_cores
         from aligntools.cli.standins.giza_numbers import write_cooccurrences
+        from aligntools.ground.parallel import available_cores
 
         write_cooccurrences(snt, output, bool(args[4:]), available_cores())
     sys.stderr.write("END.\n")

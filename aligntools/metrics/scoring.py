@@ -4,21 +4,21 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
-from aligntools.api.score.bracket_scorer import BracketScorer
-from aligntools.api.score.scorers import (
-    AlignmentScorer,
-    TagScorer,
-    TranslationScorer,
-    TreeScorer,
-)
 from aligntools.formats.inputs.texts import Sentences
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.ranges import BOOTSTRAP, SEED
 from aligntools.links.alignments import ManyAlignments
 from aligntools.metrics.base import Score
 from aligntools.metrics.base import aligned as aligned
+from aligntools.metrics.bracket_scorer import BracketScorer
 from aligntools.metrics.report import ScoreReport
 from aligntools.metrics.report import compare_scores as report
+from aligntools.metrics.scorers import (
+    AlignmentScorer,
+    TagScorer,
+    TranslationScorer,
+    TreeScorer,
+)
 from aligntools.metrics.settings import (
     AlignmentScoring,
     BracketScoring,

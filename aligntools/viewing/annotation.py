@@ -11,9 +11,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from aligntools.api.running.progress import Step
-from aligntools.api.score.bracket_scorer import BracketScorer
-from aligntools.api.score.scorers import TreeScorer
 from aligntools.formats.annotation.brackets import Tree, plain, trees_given
 from aligntools.formats.annotation.conll import Conll, column_place, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
@@ -26,7 +23,10 @@ from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.reading import TagReading
 from aligntools.formats.translation.derivations import DerivedSentence, read_derivations
 from aligntools.ground.errors import DataError, UsageProblem, visible
+from aligntools.ground.progress import Step
 from aligntools.metrics.attachment import DependencyTrees
+from aligntools.metrics.bracket_scorer import BracketScorer
+from aligntools.metrics.scorers import TreeScorer
 from aligntools.metrics.settings import BracketScoring, TreeScoring
 from aligntools.metrics.text_match import check_words
 from aligntools.viewing.constituents import ConstituentsView

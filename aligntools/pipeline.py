@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, Protocol, Self, TypeVar, cast
 
-from aligntools.api.running.engines import mapping_if_asked
-from aligntools.api.running.watching import LineWatch
 from aligntools.formats.opening.files import Output, writing
 from aligntools.formats.text.requests import Request
 from aligntools.ground.errors import AligntoolsError, UsageProblem
 from aligntools.ground.parallel import Pool
+from aligntools.ground.progress import LineWatch
 from aligntools.ground.running import Run
+from aligntools.store.job_engines import mapping_if_asked
 from aligntools.store.objects import Kept
 
 T = TypeVar("T")

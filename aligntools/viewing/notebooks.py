@@ -34,7 +34,7 @@ class _Page(Shown):
 class _AsTags(Shown):
     def shown(self, gold: Any = None, title: str | None = None) -> "View":
         """Return a view of the tags; see `aligntools.view_tags`."""
-        from aligntools.api.views.annotation_views import view_tags
+        from aligntools.viewing.annotation import view_tags
 
         return view_tags(self, gold, title=title)
 
@@ -42,7 +42,7 @@ class _AsTags(Shown):
 class _AsTrees(Shown):
     def shown(self, gold: Any = None, title: str | None = None) -> "View":
         """Return a view of the trees; see `aligntools.view_trees`."""
-        from aligntools.api.views.annotation_views import view_trees
+        from aligntools.viewing.annotation import view_trees
 
         return view_trees(self, gold, title=title)
 

@@ -12,7 +12,6 @@ from aligntools.ground.errors import DataError
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
-    from aligntools.formats.inputs.sentences import PathLike
     from aligntools.ground.engines import Engine
     from aligntools.ground.parallel import Pool
     from aligntools.store.block_maps import BlockMap as BlockMap
@@ -22,7 +21,13 @@ _ADVICE = Advice()
 
 @contextlib.contextmanager
 def opened(
-    run: Run, pool: "Pool", folder: str, files: "Sequence[PathLike]" = (), *, each: int = 0, advice: Advice = _ADVICE
+    run: Run,
+    pool: "Pool",
+    folder: str,
+    files: Sequence[str | os.PathLike[str]] = (),
+    *,
+    each: int = 0,
+    advice: Advice = _ADVICE,
 ) -> "Iterator[Engine]":
     """Start what does the jobs; it ends with the block.
 
@@ -39,7 +44,9 @@ def opened(
         engine.close()
 
 
-def _open(run: Run, pool: "Pool", folder: str, files: "Sequence[PathLike]", each: int, advice: Advice) -> "Engine":
+def _open(
+    run: Run, pool: "Pool", folder: str, files: Sequence[str | os.PathLike[str]], each: int, advice: Advice
+) -> "Engine":
     from aligntools.ground import memory
 
     if run.cluster is not None:
@@ -65,7 +72,7 @@ def _open(run: Run, pool: "Pool", folder: str, files: "Sequence[PathLike]", each
 
 
 @contextlib.contextmanager
-def temporary_folder(tmpdir: "PathLike | None") -> Iterator[str]:
+def temporary_folder(tmpdir: str | os.PathLike[str] | None) -> Iterator[str]:
     """Make a folder for the files of jobs, in ``tmpdir`` or where the system has such; remove it after the block.
 
     Raises DataError when it cannot be made.

@@ -11,10 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.running.progress import Step
-from aligntools.api.score.scorers import gold_of
-from aligntools.api.views.annotation_views import view_constituents, view_derivations, view_training, view_trees
-from aligntools.api.views.showing import Shown, weight_view
 from aligntools.formats.annotation.brackets import Tree
 from aligntools.formats.annotation.conll import Conll
 from aligntools.formats.inputs.annotation import word_tags
@@ -30,10 +26,14 @@ from aligntools.formats.text.raw_pairs import Sides
 from aligntools.formats.translation.derivations import DerivedSentence
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem, visible
+from aligntools.ground.progress import Step
 from aligntools.links.alignments import links_of
+from aligntools.metrics.scorers import gold_of
 from aligntools.metrics.settings import GoldReading
 from aligntools.viewing.alignments import AlignmentsView
+from aligntools.viewing.annotation import view_constituents, view_derivations, view_training, view_trees
 from aligntools.viewing.base import View as View
+from aligntools.viewing.notebooks import Shown
 from aligntools.viewing.pictures import ShownSystem
 from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary, split_words
 from aligntools.words.white_space import WhiteSpace, split_as
@@ -143,11 +143,6 @@ def _view_of(thing: Any, gold: Any, title: str | None) -> View | None:
         return view_derivations(thing, gold, title=title)
     if isinstance(thing, list) and thing and all(isinstance(one, Step) for one in thing):
         return view_training(thing, title=title or "Training")
-    if not isinstance(thing, Bitext | str | os.PathLike | Sequence):
-        from aligntools.aligning.contrastive.weights import Weights
-
-        if isinstance(thing, Weights):
-            return weight_view(title or "Weights", thing.by_name, thing.about)
     return None
 
 

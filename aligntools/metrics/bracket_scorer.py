@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.api.score.scorers import Scorer
 from aligntools.formats.annotation.brackets import Tree, are_named, plain_trees, trees_given
 from aligntools.formats.text.memory_text import name_of
 from aligntools.ground.errors import DataError
 from aligntools.metrics.brackets import Bracketing, BracketScore
+from aligntools.metrics.scorers import Scorer
 from aligntools.metrics.settings import BracketScoring
 from aligntools.metrics.text_match import check_words
 

@@ -1,1 +1,0 @@
-"""How functions run: threads, engines, progress."""

@@ -1,1 +1,0 @@
-"""Scores of alignments, tags, trees and translations."""

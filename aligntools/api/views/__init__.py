@@ -1,1 +1,0 @@
-"""Results to look at: pages, pictures, text for the terminal."""
