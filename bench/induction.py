@@ -48,7 +48,7 @@ def _once(tokens, text, n_words, states, seed, pool):
     from aligntools.tagging.settings import InductionSettings
 
     corpus = ChainText(tokens, text.offsets, n_words)
-    chain = induction.induce(tokens, text.offsets, n_words, pool, InductionSettings(states=states, seed=seed)).chain
+    chain = induction.induce(tokens, text.offsets, n_words, pool, InductionSettings(states=states, seed=seed)).model
     climbed, objectives = reconstruction.reconstruct(chain, corpus, pool)
     out = []
     for model, objective in ((chain, objectives[0]), (climbed, objectives[-1])):

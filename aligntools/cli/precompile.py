@@ -24,8 +24,8 @@ from aligntools.clustering.exchange import cluster, count_text
 from aligntools.clustering.settings import ClassSettings
 from aligntools.constituents.inducing.settings import InducedGrammarSettings
 from aligntools.constituents.inducing.training import train as induce_grammar
+from aligntools.constituents.learning import train as train_grammar
 from aligntools.constituents.settings import DECODE, GrammarDecisions, GrammarSettings, TreeLists
-from aligntools.constituents.training import train as train_grammar
 from aligntools.encoding import kernels_layers
 from aligntools.encoding.layers import Layers
 from aligntools.encoding.weights import Dense, EncoderWeights, Layer, Normalization
@@ -51,7 +51,7 @@ from aligntools.parsing.settings import ParserSettings, TransferSettings, TreeCo
 from aligntools.parsing.text import TaggedText
 from aligntools.parsing.transfer import learning
 from aligntools.parsing.trees import inference
-from aligntools.parsing.unsupervised import training as valence
+from aligntools.parsing.unsupervised import learning as valence
 from aligntools.parsing.unsupervised.valence import expected_counts
 from aligntools.store import sorting
 from aligntools.store.disk_arrays import ArrayStore
@@ -273,7 +273,7 @@ def tagging(folder: Path, pool: Pool) -> None:
     offsets = np.array([0, 4, 8], np.int64)
     tokens = np.array([0, 1, 2, 3, 0, 1, 2, 3], np.int32)
     text = ChainText(tokens, offsets, 4)
-    chain = induce_chain(tokens, offsets, 4, pool, InductionSettings(2, iterations=1)).chain
+    chain = induce_chain(tokens, offsets, 4, pool, InductionSettings(2, iterations=1)).model
     chain = reconstruct_chain(chain, text, pool, 1)[0]
     posterior_decode(chain, text, pool)
     viterbi(chain, text, pool)

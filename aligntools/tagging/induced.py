@@ -51,7 +51,7 @@ def train_induced(
         names, allowed = _allowed(numbers, types)
         settings = replace(settings, states=len(names)).checked()
     found = induce(tokens, offsets, len(numbers), pool, settings, step, allowed=allowed)
-    chain, text = found.chain, ChainText(tokens, offsets, len(numbers), allowed=allowed)
+    chain, text = found.model, ChainText(tokens, offsets, len(numbers), allowed=allowed)
     if settings.estimator == "mre":
         steps = settings.mre_iterations
         chain, _ = reconstruct(
@@ -59,7 +59,7 @@ def train_induced(
         )
     counts = expected_counts(chain, text, pool).emissions
     about = settings.header() | {"column": "upos"}
-    return from_chain(text.held(chain), list(numbers), counts, settings=about, tags=names), found.restart
+    return from_chain(text.held(chain), list(numbers), counts, settings=about, tags=names), found.start
 
 
 def _allowed(words: dict[bytes, int], types: Mapping[bytes, Sequence[bytes]]) -> tuple[list[str], np.ndarray]:

@@ -13,7 +13,7 @@ from aligntools.constituents.inducing.model import InducedGrammar
 from aligntools.constituents.inducing.rules import DenseRules, best_spans, expected_counts
 from aligntools.constituents.inducing.settings import InducedGrammarSettings
 from aligntools.constituents.inducing.training import learn, train
-from aligntools.ground.dirichlet import normalized
+from aligntools.ground.em import normalized
 from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
 from tests import naive_constituents_dense as naive
@@ -141,8 +141,8 @@ def trained(**options):
 
 def test_a_model_comes_back(tmp_path):
     model, report = trained()
-    assert (report.sentences, report.words, report.types) == (15, 55, 4)
-    assert report.skipped == {"too short": 5}
+    assert (report["sentences"], report["words"], report["tags"]) == (15, 55, 4)
+    assert report["skipped"] == {"too short": 5}
     model.save(tmp_path / "m")
     again = InducedGrammar.load(tmp_path / "m")
     assert again.rules.rules.tobytes() == model.rules.rules.tobytes()
@@ -181,7 +181,7 @@ def test_sentences_of_few_words_and_unknown_tags():
 
 def test_punctuation_may_be_kept():
     model, report = trained(punct="keep")
-    assert report.words == 75
+    assert report["words"] == 75
     (tree,) = model.parse([["a", "b", "c"]], [["NN", "VB", "."]]).trees
     assert len(list(tree.spans())) == 3
 

@@ -12,13 +12,12 @@ from aligntools.constituents.inducing.settings import InducedGrammarSettings
 from aligntools.constituents.neural.charts import best_tree, expectations
 from aligntools.constituents.neural.encoder import encode
 from aligntools.constituents.neural.layers import KEPT, KEPT_SQUARES, LEAST, LONGEST, RATE, Adam
-from aligntools.constituents.neural.learning import STEP, batches, climb, learn
+from aligntools.constituents.neural.learning import STEP, batches, climb, learn, train
 from aligntools.constituents.neural.model import NeuralGrammar, is_mark, terminal
 from aligntools.constituents.neural.network import Sizes, heads, scores_of_symbols
-from aligntools.constituents.neural.training import train
 from aligntools.constituents.settings import GrammarDecisions
 from aligntools.formats.models.modelfile import read_model, write_model
-from aligntools.ground.dirichlet import normalized
+from aligntools.ground.em import normalized
 from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
 from tests import naive_constituents_dense, naive_neural
@@ -154,7 +153,7 @@ def test_the_objective_rises_whatever_the_threads(latent):
         again = learn(sentences, sizes, 4, [1, 0], pool, lambda step, value: told.append((step, value)))
     assert again.values == alone.values
     assert told == list(enumerate(alone.values, 1))
-    assert all(again.arrays[name].tobytes() == array.tobytes() for name, array in alone.arrays.items())
+    assert all(again.model[name].tobytes() == array.tobytes() for name, array in alone.model.items())
     assert learn(sentences, sizes, 1, [2, 0]).values != alone.values[:1]
 
 
@@ -176,22 +175,22 @@ def trained(words=WORDS, tags=TAGS, **options):
 
 def test_what_it_is_trained_on():
     _, report = trained()
-    assert (report.sentences, report.words, report.types, report.steps) == (9, 33, 4, 2)
-    assert report.skipped == {"too short": 3}
-    assert trained(punct="keep")[1].types == 7
+    assert (report["sentences"], report["words"], report["tags"], report["steps"]) == (9, 33, 4, 2)
+    assert report["skipped"] == {"too short": 3}
+    assert trained(punct="keep")[1]["tags"] == 7
     model, report = trained(terminals="words")
-    assert (report.words, report.types) == (33, 11)
+    assert (report["words"], report["tags"]) == (33, 11)
     assert model.numbers(["DOG", "9,000", "unseen"], None).tolist()[2] == 0
     assert model.vocabulary.word(int(model.numbers(["9,000"], None)[0])) == "0"
     alone, report = trained(tags=None, terminals="words")
-    assert report.words == 33
+    assert report["words"] == 33
     assert alone.arrays["root"].tobytes() == model.arrays["root"].tobytes()
     assert train([["a"]], [["DT"]], InducedGrammarSettings(estimator="neural")) is None
     with pytest.raises(UsageProblem, match='needs estimator="neural" or'):
         InducedGrammarSettings(terminals="words").checked()
     with pytest.raises(UsageProblem, match="too many with a width of 1000"):
         trained(preterminals=500, width=1000)
-    first, second = trained(restarts=1)[1].values[-1], trained(restarts=2)[1].values[-1]
+    first, second = trained(restarts=1)[1]["objective"], trained(restarts=2)[1]["objective"]
     assert second >= first
 
 

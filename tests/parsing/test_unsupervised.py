@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 
 import aligntools as at
 from aligntools.formats.models.modelfile import read_model, write_model
+from aligntools.ground.em import normalized
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.learning.checkpoints import Checkpoint
 from aligntools.parsing.settings import TreeConstraints
 from aligntools.parsing.unsupervised import kernels_valence, learning, valence
+from aligntools.parsing.unsupervised.learning import train
 from aligntools.parsing.unsupervised.model import ValenceModel
 from aligntools.parsing.unsupervised.settings import InducedParserSettings
-from aligntools.parsing.unsupervised.training import train
 from aligntools.parsing.unsupervised.valence import Valence, best_trees, expected_counts, harmonic
 from tests.naive_parsing import is_projective, is_tree
 from tests.naive_valence import enumerated, log_probability
@@ -29,7 +30,7 @@ def model(seed, n=3, sharp=1.0, zeros=0.0):
 
     def rows(*shape):
         values = np.exp(sharp * random.normal(size=shape)) * (random.random(shape) >= zeros)
-        return learning.normalized(values)
+        return normalized(values)
 
     return Valence.of_rows(rows(2 * n, n), rows(4 * n, 2), rows(1, n))
 
@@ -175,7 +176,7 @@ def test_punctuation_is_left_out_and_attached_without_crossing_edges():
     rows = [line.split() for line in ("D N V D N", "N V", "D N V", "N V D N", "D N V .")] * 4
     tags = [tag.encode() for row in rows for tag in row]
     parser, report = train(tags, np.append(0, np.cumsum([len(row) for row in rows])))
-    assert (report.tags, report.words) == (3, 17 * 4)
+    assert (report["tags"], report["words"]) == (3, 17 * 4)
     random = np.random.default_rng(5)
     for _ in range(40):
         own = random.choice([b"D", b"N", b"V", b".", b","], 9).tolist()
@@ -192,7 +193,7 @@ def test_punctuation_is_left_out_and_attached_without_crossing_edges():
             assert all(own[h - 1] not in (b".", b",") for h in heads if h)
     assert not parser.unknown_tags([b"."]).any()
     kept, report = train(tags, np.append(0, np.cumsum([len(row) for row in rows])), InducedParserSettings(punct="keep"))
-    assert report.tags == 4
+    assert report["tags"] == 4
     assert kept.unknown_tags([b",", b"."]).tolist() == [True, False]
 
 

@@ -49,12 +49,12 @@ def test_the_objective_never_falls(setting, n_states, stop, seed):
         TOKENS, OFFSETS, 5, n_states, noise=1.0, seed=seed, iterations=30, tolerance=0, estimator=estimator,
         transition_prior=of_transitions, emission_prior=of_emissions, stop=stop,
     )  # fmt: skip
-    assert min(np.diff(found.objectives), default=0) >= -1e-9 * abs(found.objectives[-1])
-    assert len(found.objectives) >= 2
-    for rows in as_distributions(found.chain, found.chain.ends):
+    assert min(np.diff(found.values), default=0) >= -1e-9 * abs(found.values[-1])
+    assert len(found.values) >= 2
+    for rows in as_distributions(found.model, found.model.ends):
         assert np.allclose(rows.sum(1), 1)
         assert (rows >= 0).all()
-    assert found.chain.ends == stop
+    assert found.model.ends == stop
 
 
 def test_one_step_of_em_is_counting_over_all_sequences():
@@ -67,23 +67,26 @@ def test_one_step_of_em_is_counting_over_all_sequences():
             posterior, transitions = map(np.array, naive.expectations(*begin.parameters(), words))
             start, ended, moves = start + posterior[0], ended + posterior[-1], moves + transitions
             np.add.at(emitted, words, posterior)
-    assert found.chain.start == pytest.approx(start / start.sum())
+    assert found.model.start == pytest.approx(start / start.sum())
     leaving = moves.sum(1) + ended
-    assert found.chain.transitions == pytest.approx(moves / leaving[:, None])
-    assert found.chain.stop == pytest.approx(ended / leaving)
-    assert found.chain.emissions == pytest.approx(emitted / emitted.sum(0))
+    assert found.model.transitions == pytest.approx(moves / leaving[:, None])
+    assert found.model.stop == pytest.approx(ended / leaving)
+    assert found.model.emissions == pytest.approx(emitted / emitted.sum(0))
 
 
 def test_the_objective_is_the_penalized_likelihood():
-    found = learn(TOKENS, OFFSETS, 5, 2, noise=1.0, iterations=7, **SMOOTHED)
+    seen = []
+    found = learn(
+        TOKENS, OFFSETS, 5, 2, noise=1.0, iterations=7, **SMOOTHED, report=lambda *figures: seen.append(figures)
+    )
     loglik = sum(
-        math.log(naive.likelihood(*found.chain.parameters(), TOKENS[a:b].tolist()))
+        math.log(naive.likelihood(*found.model.parameters(), TOKENS[a:b].tolist()))
         for a, b in itertools.pairwise(OFFSETS)
     )
-    c = found.chain
+    c = found.model
     prior = 0.5 * np.log(np.concatenate([c.start, c.stop, c.transitions.ravel()])).sum()
-    assert found.objectives[-1] == pytest.approx(loglik + prior + 0.25 * np.log(c.emissions).sum())
-    assert found.perplexities[-1] == pytest.approx(math.exp(-loglik / len(TOKENS)))
+    assert found.values[-1] == pytest.approx(loglik + prior + 0.25 * np.log(c.emissions).sum())
+    assert seen[-1][3] == pytest.approx(math.exp(-loglik / len(TOKENS)))
 
 
 def test_the_variational_bound_is_the_evidence_where_nothing_is_hidden():
@@ -108,18 +111,29 @@ def test_the_variational_bound_is_the_evidence_where_nothing_is_hidden():
     )
     sentences = np.count_nonzero(np.diff(OFFSETS))
     wanted = marginal(np.bincount(TOKENS), 0.2) + marginal([len(TOKENS) - sentences, sentences], 0.3)
-    assert found.objectives == pytest.approx([wanted] * len(found.objectives))
+    assert found.values == pytest.approx([wanted] * len(found.values))
 
 
 @pytest.mark.parametrize("estimator", ["em", "vb"])
 def test_classes_that_follow_one_another_are_found(estimator):
     tokens, offsets, classes = pattern(80)
-    found = learn(tokens, offsets, 12, 3, iterations=200, tolerance=1e-9, estimator=estimator, restarts=3)
-    states, _ = viterbi(found.chain, ChainText(tokens, offsets, 12), POOL)
+    seen = []
+    found = learn(
+        tokens,
+        offsets,
+        12,
+        3,
+        iterations=200,
+        tolerance=1e-9,
+        estimator=estimator,
+        restarts=3,
+        report=lambda *figures: seen.append(figures),
+    )
+    states, _ = viterbi(found.model, ChainText(tokens, offsets, 12), POOL)
     table = np.zeros((3, 3))
     np.add.at(table, (classes, states), 1)
     assert (table > 0).sum() == 3
-    assert found.perplexities[-1] < found.perplexities[0] / 2
+    assert min(x[3] for x in seen) < max(x[3] for x in seen) / 2
 
 
 def test_reports_restarts_and_stopping():
@@ -135,10 +149,10 @@ def test_reports_restarts_and_stopping():
         assert (run[-1][2] - run[-2][2]) <= 1e-4 * abs(run[-1][2])
     ends = [run[-1][2] for run in runs]
     assert len(set(ends)) == 3
-    assert found.restart == int(np.argmax(ends))
-    assert found.objectives == [s[2] for s in runs[found.restart]]
+    assert found.start == int(np.argmax(ends))
+    assert found.values == [s[2] for s in runs[found.start]]
     text = ChainText(tokens, offsets, 12)
-    assert expected_counts(found.chain, text, POOL).loglik.sum() == pytest.approx(max(ends), rel=1e-12)
+    assert expected_counts(found.model, text, POOL).loglik.sum() == pytest.approx(max(ends), rel=1e-12)
 
 
 def test_same_seed_same_chain_whatever_the_threads():
@@ -146,20 +160,21 @@ def test_same_seed_same_chain_whatever_the_threads():
     results = []
     for threads, seed in ((1, 3), (3, 3), (1, 4)):
         with Pool(threads) as pool:
-            chain = learn(tokens, offsets, 12, 4, pool, seed=seed, iterations=12).chain
+            chain = learn(tokens, offsets, 12, 4, pool, seed=seed, iterations=12).model
         results.append(b"".join(p.tobytes() for p in chain.parameters()))
     assert results[0] == results[1] != results[2]
 
 
 def test_one_word_and_one_state():
-    found = learn([0], [0, 1], 1, 1, seed=0, iterations=3)
-    assert found.chain.stop == pytest.approx([1.0], abs=1e-12)
-    assert found.perplexities[-1] == pytest.approx(1.0)
+    seen = []
+    found = learn([0], [0, 1], 1, 1, seed=0, iterations=3, report=lambda *figures: seen.append(figures))
+    assert found.model.stop == pytest.approx([1.0], abs=1e-12)
+    assert seen[-1][3] == pytest.approx(1.0)
 
 
 def test_words_that_never_occur_get_only_what_the_prior_gives():
-    assert not learn(TOKENS, OFFSETS, 7, 2, seed=0, iterations=5).chain.emissions[5:].any()
-    assert (learn(TOKENS, OFFSETS, 7, 2, seed=0, iterations=5, emission_prior=0.1).chain.emissions[5:] > 0).all()
+    assert not learn(TOKENS, OFFSETS, 7, 2, seed=0, iterations=5).model.emissions[5:].any()
+    assert (learn(TOKENS, OFFSETS, 7, 2, seed=0, iterations=5, emission_prior=0.1).model.emissions[5:] > 0).all()
 
 
 def test_rows_without_counts_become_uniform():

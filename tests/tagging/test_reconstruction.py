@@ -88,7 +88,7 @@ def test_the_objective_never_falls_and_distributions_stay_distributions(case):
 def test_it_reconstructs_better_than_em_does():
     tokens, offsets, _ = pattern(60)
     text = ChainText(tokens, offsets, 12)
-    begin = induce(tokens, offsets, 12, POOL, InductionSettings(3, iterations=15, seed=2)).chain
+    begin = induce(tokens, offsets, 12, POOL, InductionSettings(3, iterations=15, seed=2)).model
     trained, objectives = reconstruct(begin, text, POOL, 40)
     assert objectives[-1] > objectives[0] + 0.5
     likelihoods = [reconstruction(c, text, POOL)[0].mean() for c in (begin, trained)]
@@ -109,7 +109,7 @@ def test_zeros_stay_zero_and_sentences_that_cannot_be_are_left_out():
 def test_the_number_of_threads_does_not_show():
     tokens, offsets, _ = pattern(50)
     text = ChainText(tokens, offsets, 12)
-    begin = induce(tokens, offsets, 12, POOL, InductionSettings(3, iterations=12, seed=2)).chain
+    begin = induce(tokens, offsets, 12, POOL, InductionSettings(3, iterations=12, seed=2)).model
     results = []
     for threads in (1, 3):
         with Pool(threads) as pool:
@@ -157,7 +157,7 @@ def test_on_real_text_it_finds_better_tags_than_em():
     for seed in (0, 1):
         by_em = induce(
             tokens, offsets, len(names), POOL, InductionSettings(20, iterations=100, seed=seed, tolerance=0)
-        ).chain
+        ).model
         by_mre, objectives = reconstruct(by_em, text, POOL)
         assert objectives[-1] > objectives[0] + 15
         gains.append(np.subtract(measured(by_mre), measured(by_em)))

@@ -269,7 +269,7 @@ def train_grammar(
     >>> print(parser.parse([("The", "DT"), ("dog", "NN"), ("sleeps", "VBZ")]))
     (S (NP (DT The) (NN dog)) (VP (VBZ sleeps)))
     """
-    from aligntools.constituents.training import train
+    from aligntools.constituents.learning import train
 
     given = Given("train_grammar", options)
     settings = given.take(GrammarSettings, settings)

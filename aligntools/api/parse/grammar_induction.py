@@ -131,7 +131,7 @@ def induce_grammar(
 
     with pool_of(run.threads) as pool:
         if settings.networks:
-            from aligntools.constituents.neural.training import train as train_networks
+            from aligntools.constituents.neural.learning import train as train_networks
 
             found: Any = train_networks(words, tags, settings, pool, report, {"column": reading.tags})
         else:
@@ -142,16 +142,9 @@ def induce_grammar(
         punctuation = " without its punctuation" if settings.punct == "drop" else ""
         which = f"none has 2 to {settings.max_length} words{punctuation}"
         raise DataError(name_of(text), None, f"no sentence can be learned from: {which}; raise `max_length`")
-    model, told = found
-    figures = {
-        "sentences": told.sentences,
-        "words": told.words,
-        "types" if settings.terminals == "words" else "tags": told.types,
-        "objective": told.values[-1],
-        "steps": told.steps,
-        "message": told.message,
-        "skipped": told.skipped,
-    }
+    model, figures = found
+    if settings.terminals == "words":
+        figures["types"] = figures.pop("tags")
     tell(Step("trained", figures=figures))
     return InducedConstituentParser(model)
 

@@ -72,7 +72,7 @@ def induce_parser(
     [2, 3, 0, 3, 3]
     """
     from aligntools.parsing.learning.checkpoints import Checkpoint
-    from aligntools.parsing.unsupervised.training import NoSentences, TooManyTags, train
+    from aligntools.parsing.unsupervised.learning import NoSentences, TooManyTags, train
 
     given = Given("induce_parser", options)
     settings = given.take(InducedParserSettings, settings)
@@ -106,14 +106,5 @@ def induce_parser(
             raise DataError(name, None, problem) from None
         except TooManyTags as error:
             raise DataError(name, None, f"{error}; is this the column of the tags?") from None
-    figures = {
-        "sentences": found.sentences,
-        "words": found.words,
-        "tags": found.tags,
-        "objective": found.fit.values[-1],
-        "steps": len(found.fit.values) - 1,
-        "message": found.fit.message,
-        "skipped": found.skipped,
-    }
-    tell(Step("trained", figures=figures))
+    tell(Step("trained", figures=found))
     return Parser(model)

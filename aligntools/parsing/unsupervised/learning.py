@@ -1,68 +1,21 @@
 """Learning the dependency model with valence from tags alone, by EM or variational Bayes."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 
 from aligntools.formats.models.modelfile import hold, write_model
-from aligntools.ground.dirichlet import expected, normalized
+from aligntools.ground import em
 from aligntools.ground.parallel import Pool
+from aligntools.parsing.features.vocabularies import vocabulary
 from aligntools.parsing.learning.checkpoints import KIND, Checkpoint, damaged, fingerprint
+from aligntools.parsing.text import NoSentences as NoSentences
+from aligntools.parsing.text import chosen
+from aligntools.parsing.unsupervised.model import MOST_TAGS, ValenceModel, punctuation
 from aligntools.parsing.unsupervised.settings import InducedParserSettings
 from aligntools.parsing.unsupervised.valence import Valence, ValenceCounts, expected_counts, harmonic
-
-
-class Maximization:
-    """EM; a prior is added to the counts, and its logarithm to the objective."""
-
-    def __init__(self, prior: float) -> None:
-        self.prior = prior
-
-    def update(self, counts: ValenceCounts) -> None:
-        """Take expected counts."""
-        self.weights = self.model = Valence.of_rows(*(normalized(c + self.prior) for c in counts.events().rows()))
-
-    def objective(self, log_likelihood: float) -> float:
-        """Return the log-likelihood, and the logarithm of the prior up to a constant."""
-        if not self.prior:
-            return log_likelihood
-        return log_likelihood + self.prior * sum(float(np.log(p).sum()) for p in self.weights.rows())
-
-
-class Variational:
-    """Variational Bayes (Kurihara & Sato 2004; Johnson et al. 2007): a Dirichlet posterior for every distribution.
-
-    The weights of a pass are ``exp E[log p]``; the objective is the lower bound on the log evidence.
-    """
-
-    def __init__(self, prior: float) -> None:
-        self.prior = prior
-
-    def update(self, counts: ValenceCounts) -> None:
-        """Take expected counts."""
-        rows = [c + self.prior for c in counts.events().rows()]
-        weights, self.divergence = expected(rows, [self.prior] * len(rows))
-        self.weights = Valence.of_rows(*weights)
-        self.model = Valence.of_rows(*map(normalized, rows))
-
-    def objective(self, log_likelihood: float) -> float:
-        """Return the bound, of the log-likelihood under the weights."""
-        return log_likelihood - self.divergence
-
-
-@dataclass(frozen=True)
-class ValenceFit:
-    """What learning did.
-
-    values: The objective of the parameters of each step, the first from the start; the model is one update further.
-    message: Why it ended.
-    """
-
-    model: Valence
-    values: list[float]
-    message: str
 
 
 def learn(
@@ -73,8 +26,10 @@ def learn(
     pool: Pool | None = None,
     report: Callable[[int, float], None] | None = None,
     checkpoint: Checkpoint | None = None,
-) -> ValenceFit:
-    """Learn the model.
+) -> em.EmResult[Valence]:
+    """Learn the model: by EM, or by variational Bayes (Kurihara & Sato 2004; Johnson et al. 2007).
+
+    The objectives are of the parameters of each step, the first from the start; the model is one update further.
 
     tags (int32 [words]).
     offsets (int64 [sentences + 1]): From 0.
@@ -82,30 +37,30 @@ def learn(
     checkpoint: Keeps the state, and continues from the one that it has.
     Raises ModelError when the checkpoint's state is of another training.
     """
-    learner = (Maximization if settings.estimator == "em" else Variational)(settings.prior)
-    counts, values = harmonic(tags, offsets, n_tags, settings.decay), list[float]()
-    state = None
+    counts, values, state = harmonic(tags, offsets, n_tags, settings.decay), list[float](), None
     if checkpoint is not None:
         state = _State(checkpoint, fingerprint(settings.header(), tags, offsets))
         counts, values = state.read(counts)
-    while not (message := _finished(values, settings)):
-        learner.update(counts)
-        counts, log_z = expected_counts(learner.weights, tags, offsets, pool)
-        values.append(learner.objective(float(log_z[np.isfinite(log_z)].sum())))
-        if report is not None:
-            report(len(values) - 1, values[-1])
-        if state is not None:
-            state.write(counts, values)
-    learner.update(counts)
-    return ValenceFit(learner.model, values, message)
 
+    def expect(weights: Valence) -> tuple[ValenceCounts, float]:
+        found, log_z = expected_counts(weights, tags, offsets, pool)
+        return found, float(log_z[np.isfinite(log_z)].sum())
 
-def _finished(values: list[float], settings: InducedParserSettings) -> str:
-    """Return why learning is at its end, if it is."""
-    last = values[-3:]
-    if len(last) == 3 and all(b - a <= settings.tolerance * abs(b) for a, b in pairwise(last)):
-        return "converged"
-    return "most iterations" if len(values) > settings.iterations else ""
+    def maximize(found: ValenceCounts) -> em.Estimate[Valence]:
+        return em.maximized(found.events().rows(), settings.prior, settings.estimator == "vb", Valence.of_rows)
+
+    fit = em.fit(
+        maximize(counts),
+        expect,
+        maximize,
+        settings.iterations,
+        settings.tolerance,
+        least=3,
+        values=values,
+        report=None if report is None else lambda step, value, _: report(step, value),
+        keep=None if state is None else state.write,
+    )
+    return replace(fit, model=maximize(fit.counts or counts).mean())
 
 
 class _State:
@@ -131,3 +86,57 @@ class _State:
         """Keep a state."""
         arrays = {f.name: getattr(counts, f.name) for f in fields(counts)} | {"values": np.array(values)}
         write_model(self.path, KIND, {"fingerprint": self.own}, arrays)
+
+
+class TooManyTags(ValueError):
+    """The tags are no tags."""
+
+
+def train(
+    tags: Sequence[bytes],
+    offsets: np.ndarray,
+    settings: InducedParserSettings | None = None,
+    pool: Pool | None = None,
+    report: Callable[[int, float], None] | None = None,
+    checkpoint: Checkpoint | None = None,
+    about: dict[str, Any] | None = None,
+) -> tuple[ValenceModel, dict[str, Any]]:
+    """Learn the dependency model with valence; return it with figures about the training.
+
+    tags: Of all sentences, joined.
+    offsets (int64 [sentences + 1]).
+    pool, report, checkpoint: As for `learn`.
+    about: Kept in the model with the settings.
+    Raises ModelError when the checkpoint's state is of another training. Raises NoSentences when no sentence is left to
+    train on. Raises TooManyTags when there are more than `MOST_TAGS` different ones.
+    """
+    settings = settings or InducedParserSettings()
+    offsets = np.asarray(offsets, np.int64)
+    left_out = punctuation(tags) if settings.punct == "drop" else np.zeros(len(tags), bool)
+    inside = np.append(0, np.cumsum(~left_out))[offsets]
+    tags = [tag for tag, out in zip(tags, left_out, strict=True) if not out]
+    lengths = np.diff(inside)
+    keep = (lengths >= settings.min_length) & (lengths <= settings.max_length) & (lengths > 0)
+    if not keep.any():
+        raise NoSentences("no sentence can be trained on")
+    tags, within = chosen(tags, inside, keep)
+    known = vocabulary(tags)
+    if len(known) - 1 > MOST_TAGS:
+        raise TooManyTags(f"{len(known) - 1} different tags; there may be {MOST_TAGS}")
+    ids = (known.ids(tags) - 1).astype(np.int32)
+    fit = learn(ids, within, len(known) - 1, settings, pool, report, checkpoint)
+    model = ValenceModel(known, fit.model, settings.header() | (about or {}))
+    reasons = {
+        "empty": lengths == 0,
+        "too short": (lengths > 0) & (lengths < settings.min_length),
+        "too long": lengths > settings.max_length,
+    }
+    return model, {
+        "sentences": len(within) - 1,
+        "words": len(tags),
+        "tags": len(known) - 1,
+        "objective": fit.values[-1],
+        "steps": len(fit.values) - 1,
+        "message": fit.message,
+        "skipped": {reason: int(which.sum()) for reason, which in reasons.items() if which.any()},
+    }

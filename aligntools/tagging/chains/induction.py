@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aligntools.ground.dirichlet import expected, normalized
+from aligntools.ground import em
+from aligntools.ground.em import normalized
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.chains.chain import (
@@ -32,25 +32,6 @@ FIRST_STOP = 10
 PRIORS = {"em": (0.0, 0.0), "vb": (0.1, 0.1)}
 
 
-@dataclass
-class InductionResult:
-    """What a run of learning found.
-
-    chain: After variational Bayes: the mean of its posterior.
-    objectives: Of the restart that was kept, in natural logarithms, one for each time that the parameters were
-        evaluated. EM: the log-likelihood, plus the prior's logarithm (up to a constant) where counts are smoothed.
-        Variational Bayes: the lower bound on the logarithm of the evidence.
-    perplexities: ``exp(-log P(text) / tokens)``; the ends of sentences add to P but are not counted as tokens.
-        Variational Bayes: under the weights ``exp E[log p]``, which sum to less than one.
-    restart: Which of the restarts was kept, from 0.
-    """
-
-    chain: Chain
-    objectives: list[float]
-    perplexities: list[float]
-    restart: int = 0
-
-
 def random_chain(
     frequencies: np.ndarray, n_states: int, rng: np.random.Generator, stop: bool = True, noise: float = NOISE
 ) -> Chain:
@@ -69,88 +50,35 @@ def random_chain(
     return from_distributions([normalized(p) for p in (start, onward, emissions)], stop)
 
 
-class _Maximization:
-    """Expectation maximization; a prior Dirichlet(1 + alpha) on every distribution adds alpha to its counts."""
-
-    def __init__(self, chain: Chain, alphas: tuple[float, float, float], stop: bool) -> None:
-        self.weights, self.alphas, self.stop = chain, alphas, stop
-
-    def objective(self, loglik: float) -> float:
-        """Log-likelihood, and logarithm of the prior up to a constant."""
-        chain = self.weights
-        parameters = chain.start, leaving(chain, self.stop), chain.emissions
-        priors = zip(self.alphas, parameters, strict=True)
-        return loglik + sum(alpha * float(np.log(p).sum()) for alpha, p in priors if alpha > 0)
-
-    def update(self, counts: "ChainCounts") -> None:
-        k = len(counts.start)
-        start = normalized(counts.start[None, :] + self.alphas[0])[0]
-        onward = normalized(leaving(counts, self.stop) + self.alphas[1])
-        emissions = counts.emissions
-        emissions += self.alphas[2]
-        totals = emissions.sum(0)
-        emissions /= np.where(totals > 0, totals, 1.0)
-        emissions[:, totals == 0] = 1.0 / len(emissions)  # a state that nothing is in
-        self.weights = Chain(start, onward[:, :k], onward[:, k] if self.stop else np.ones(k), emissions)
-
-    def result(self) -> Chain:
-        return self.weights
+def _maximized(counts: "ChainCounts", alphas: tuple[float, float, float], stop: bool) -> em.Estimate[Chain]:
+    """Return the parameters of EM: a prior Dirichlet(1 + alpha) adds alpha to its counts, in their own memory."""
+    k = len(counts.start)
+    start = normalized(counts.start[None, :] + alphas[0])[0]
+    onward = normalized(leaving(counts, stop) + alphas[1])
+    emissions = counts.emissions
+    emissions += alphas[2]
+    totals = emissions.sum(0)
+    emissions /= np.where(totals > 0, totals, 1.0)
+    emissions[:, totals == 0] = 1.0 / len(emissions)  # a state that nothing is in
+    return _with_prior(Chain(start, onward[:, :k], onward[:, k] if stop else np.ones(k), emissions), alphas, stop)
 
 
-class _Variational:
-    """Variational Bayes (Beal 2003, chapter 3): a Dirichlet posterior for every distribution.
+def _with_prior(chain: Chain, alphas: tuple[float, float, float], stop: bool) -> em.Estimate[Chain]:
+    parameters = chain.start, leaving(chain, stop), chain.emissions
+    gained = sum(alpha * float(np.log(p).sum()) for alpha, p in zip(alphas, parameters, strict=True) if alpha > 0)
+    return em.Estimate(chain, lambda: chain, -gained)
 
-    Its weights are ``exp E[log p]``. The bound is the logarithm of the text's sum over paths under them, less the
-    divergence of the posteriors from the priors. The random start is not such a posterior, so it has no bound.
+
+def _posterior(counts: "ChainCounts", alphas: tuple[float, float, float], stop: bool) -> em.Estimate[Chain]:
+    """Return the parameters of variational Bayes (Beal 2003, chapter 3): a Dirichlet posterior for each distribution.
+
+    The bound is the logarithm of the text's sum over paths under the weights, less the divergence of the posteriors
+    from the priors.
     """
-
-    def __init__(self, chain: Chain, alphas: tuple[float, float, float], stop: bool) -> None:
-        self.weights, self.alphas, self.stop = chain, alphas, stop
-        self.posteriors: list[np.ndarray] | None = None
-        self.divergence = 0.0
-
-    def objective(self, loglik: float) -> float | None:
-        """Lower bound on the log evidence; None before the first update."""
-        return None if self.posteriors is None else loglik - self.divergence
-
-    def update(self, counts: "ChainCounts") -> None:
-        rows = as_distributions(counts, self.stop)
-        self.posteriors = [c + alpha for c, alpha in zip(rows, self.alphas, strict=True)]
-        weights, self.divergence = expected(self.posteriors, self.alphas)
-        self.weights = from_distributions(weights, self.stop)
-
-    def result(self) -> Chain:
-        if self.posteriors is None:
-            return self.weights
-        return from_distributions([normalized(p) for p in self.posteriors], self.stop)
-
-
-LEARNERS: dict[str, type[_Maximization] | type[_Variational]] = {"em": _Maximization, "vb": _Variational}
-
-
-def _climb(
-    learner: "_Maximization | _Variational",
-    text: ChainText,
-    pool: Pool,
-    iterations: int,
-    tolerance: float,
-    report: Callable[..., Any],
-) -> tuple[list[float], list[float]]:
-    """Run one restart; returns its objectives and perplexities."""
-    objectives, perplexities = [], []
-    for iteration in range(iterations + 1):
-        counts = expected_counts(learner.weights, text, pool)
-        loglik = float(counts.loglik.sum())
-        objective = learner.objective(loglik)
-        if objective is not None:
-            objectives.append(objective)
-            perplexities.append(math.exp(min(-loglik / len(text.tokens), 700.0)))
-            report(iteration, objective, perplexities[-1])
-        if iteration > FIRST_STOP and objectives[-1] - objectives[-2] <= tolerance * abs(objectives[-1]):
-            break
-        if iteration < iterations:
-            learner.update(counts)
-    return objectives, perplexities
+    posteriors = [c + alpha for c, alpha in zip(as_distributions(counts, stop), alphas, strict=True)]
+    weights, divergence = em.expected(posteriors, alphas)
+    mean = lambda: from_distributions([normalized(p) for p in posteriors], stop)  # noqa: E731
+    return em.Estimate(from_distributions(weights, stop), mean, divergence)
 
 
 def induce(
@@ -162,13 +90,14 @@ def induce(
     report: Callable[[int, int, float, float], None] | None = None,
     noise: float = NOISE,
     allowed: np.ndarray | None = None,
-) -> InductionResult:
+) -> em.EmResult[Chain]:
     """Learn a chain from text without tags, by EM (also where ``estimator`` is ``mre``) or variational Bayes.
 
     tokens (int32 [tokens]): Word ids, below ``n_words``.
     offsets (int64 [sentences + 1]): Sentences may be empty.
     settings: ``tolerance`` counts after `FIRST_STOP` updates; ``transition_prior`` is also that of the start.
-    report: Called with (restart, iteration, objective, perplexity).
+    report: Called with (restart, iteration, objective, perplexity), the last ``exp(-log P(text) / tokens)`` under the
+        weights, which of variational Bayes sum to less than one; its start is no posterior and has no objective.
     noise: How far random starts lie from one another; see `random_chain`.
     allowed (bool [words, states] or None): The states that each word may be in: what is maximized is the sum over paths
         through these (Merialdo 1994).
@@ -187,17 +116,29 @@ def induce(
     text = ChainText(tokens, offsets, n_words, allowed=allowed)
     # a prior gives words that never occur their share: so must the start
     frequencies = np.bincount(text.tokens, minlength=n_words) + of_emissions
-    best: InductionResult | None = None
-    for restart in range(settings.restarts):
-        begin = random_chain(frequencies, n_states, np.random.default_rng([settings.seed, restart]), stop, noise)
-        learner = LEARNERS[estimator](begin, (of_transitions, of_transitions, of_emissions), stop)
+    alphas = of_transitions, of_transitions, of_emissions
+    variational, tokens_in = estimator == "vb", len(text.tokens)
 
-        def told(iteration: int, objective: float, perplexity: float, restart: int = restart) -> None:
+    def expect(weights: Chain) -> tuple["ChainCounts", float]:
+        counts = expected_counts(weights, text, pool)
+        return counts, float(counts.loglik.sum())
+
+    def started(number: int) -> em.EmResult[Chain]:
+        begin = random_chain(frequencies, n_states, np.random.default_rng([settings.seed, number]), stop, noise)
+
+        def told(step: int, objective: float, log_likelihood: float) -> None:
             if report is not None:
-                report(restart, iteration, objective, perplexity)
+                report(number, step, objective, math.exp(min(-log_likelihood / tokens_in, 700.0)))
 
-        objectives, perplexities = _climb(learner, text, pool, settings.iterations, settings.tolerance, told)
-        if best is None or (objectives and objectives[-1] > best.objectives[-1]):
-            best = InductionResult(learner.result(), objectives, perplexities, restart)
-    assert best is not None  # there is at least one start
-    return best
+        return em.fit(
+            em.Estimate(begin, lambda: begin, None) if variational else _with_prior(begin, alphas, stop),
+            expect,
+            lambda counts: (_posterior if variational else _maximized)(counts, alphas, stop),
+            settings.iterations,
+            settings.tolerance,
+            least=FIRST_STOP + 2,
+            patience=1,
+            report=told,
+        )
+
+    return em.best_start(started(number) for number in range(settings.restarts))
