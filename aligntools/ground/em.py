@@ -48,7 +48,7 @@ def expected(rows: Sequence[np.ndarray], alphas: Sequence[float]) -> tuple[list[
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate(Generic[M]):
+class EmParameters(Generic[M]):
     """Parameters of a model.
 
     weights: What the E-step sums over.
@@ -61,7 +61,9 @@ class Estimate(Generic[M]):
     penalty: float | None = 0.0
 
 
-def maximized(rows: Sequence[np.ndarray], prior: float, variational: bool, of_rows: Callable[..., M]) -> Estimate[M]:
+def maximized(
+    rows: Sequence[np.ndarray], prior: float, variational: bool, of_rows: Callable[..., M]
+) -> EmParameters[M]:
     """Return the parameters for expected counts: the M-step of EM with a prior, or of variational Bayes.
 
     rows (sequence of float64 [distributions, outcomes]): Expected counts.
@@ -70,10 +72,10 @@ def maximized(rows: Sequence[np.ndarray], prior: float, variational: bool, of_ro
     rows = [row + prior for row in rows]
     if variational:
         weights, penalty = expected(rows, [prior] * len(rows))
-        return Estimate(of_rows(*weights), lambda: of_rows(*map(normalized, rows)), penalty)
+        return EmParameters(of_rows(*weights), lambda: of_rows(*map(normalized, rows)), penalty)
     found = [normalized(row) for row in rows]
     model = of_rows(*found)
-    return Estimate(model, lambda: model, log_prior(found, prior))
+    return EmParameters(model, lambda: model, log_prior(found, prior))
 
 
 def log_prior(rows: Iterable[np.ndarray], prior: float) -> float:
@@ -100,9 +102,9 @@ class EmResult(Generic[M]):
 
 
 def fit(
-    start: Estimate[M],
+    start: EmParameters[M],
     expect: Callable[[M], tuple[Any, float]],
-    maximize: Callable[[Any], Estimate[M]],
+    maximize: Callable[[Any], EmParameters[M]],
     iterations: int,
     tolerance: float,
     *,

@@ -34,12 +34,12 @@ def learn(
     prior, variational = settings.prior, settings.estimator == "vb"
     k, size = settings.symbols, settings.symbols + n_tags
 
-    def started(number: int) -> em.Estimate[DenseRules]:
+    def started(number: int) -> em.EmParameters[DenseRules]:
         rng = np.random.default_rng([settings.seed, number])
         roots, rules = 1 + _SPREAD * rng.random((1, k)), 1 + _SPREAD * rng.random((k, size * size))
         rows = em.normalized(roots), em.normalized(rules)
         model = DenseRules.of_rows(*rows)
-        return em.Estimate(model, lambda: model, 0.0 if variational else em.log_prior(rows, prior))
+        return em.EmParameters(model, lambda: model, 0.0 if variational else em.log_prior(rows, prior))
 
     return em.best_start(
         em.fit(

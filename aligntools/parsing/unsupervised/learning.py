@@ -46,7 +46,7 @@ def learn(
         found, log_z = expected_counts(weights, tags, offsets, pool)
         return found, float(log_z[np.isfinite(log_z)].sum())
 
-    def maximize(found: ValenceCounts) -> em.Estimate[Valence]:
+    def maximize(found: ValenceCounts) -> em.EmParameters[Valence]:
         return em.maximized(found.events().rows(), settings.prior, settings.estimator == "vb", Valence.of_rows)
 
     fit = em.fit(

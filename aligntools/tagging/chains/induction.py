@@ -50,7 +50,7 @@ def random_chain(
     return from_distributions([normalized(p) for p in (start, onward, emissions)], stop)
 
 
-def _maximized(counts: "ChainCounts", alphas: tuple[float, float, float], stop: bool) -> em.Estimate[Chain]:
+def _maximized(counts: "ChainCounts", alphas: tuple[float, float, float], stop: bool) -> em.EmParameters[Chain]:
     """Return the parameters of EM: a prior Dirichlet(1 + alpha) adds alpha to its counts, in their own memory."""
     k = len(counts.start)
     start = normalized(counts.start[None, :] + alphas[0])[0]
@@ -63,13 +63,13 @@ def _maximized(counts: "ChainCounts", alphas: tuple[float, float, float], stop: 
     return _with_prior(Chain(start, onward[:, :k], onward[:, k] if stop else np.ones(k), emissions), alphas, stop)
 
 
-def _with_prior(chain: Chain, alphas: tuple[float, float, float], stop: bool) -> em.Estimate[Chain]:
+def _with_prior(chain: Chain, alphas: tuple[float, float, float], stop: bool) -> em.EmParameters[Chain]:
     parameters = chain.start, leaving(chain, stop), chain.emissions
     gained = sum(alpha * float(np.log(p).sum()) for alpha, p in zip(alphas, parameters, strict=True) if alpha > 0)
-    return em.Estimate(chain, lambda: chain, -gained)
+    return em.EmParameters(chain, lambda: chain, -gained)
 
 
-def _posterior(counts: "ChainCounts", alphas: tuple[float, float, float], stop: bool) -> em.Estimate[Chain]:
+def _posterior(counts: "ChainCounts", alphas: tuple[float, float, float], stop: bool) -> em.EmParameters[Chain]:
     """Return the parameters of variational Bayes (Beal 2003, chapter 3): a Dirichlet posterior for each distribution.
 
     The bound is the logarithm of the text's sum over paths under the weights, less the divergence of the posteriors
@@ -78,7 +78,7 @@ def _posterior(counts: "ChainCounts", alphas: tuple[float, float, float], stop: 
     posteriors = [c + alpha for c, alpha in zip(as_distributions(counts, stop), alphas, strict=True)]
     weights, divergence = em.expected(posteriors, alphas)
     mean = lambda: from_distributions([normalized(p) for p in posteriors], stop)  # noqa: E731
-    return em.Estimate(from_distributions(weights, stop), mean, divergence)
+    return em.EmParameters(from_distributions(weights, stop), mean, divergence)
 
 
 def induce(
@@ -131,7 +131,7 @@ def induce(
                 report(number, step, objective, math.exp(min(-log_likelihood / tokens_in, 700.0)))
 
         return em.fit(
-            em.Estimate(begin, lambda: begin, None) if variational else _with_prior(begin, alphas, stop),
+            em.EmParameters(begin, lambda: begin, None) if variational else _with_prior(begin, alphas, stop),
             expect,
             lambda counts: (_posterior if variational else _maximized)(counts, alphas, stop),
             settings.iterations,
