@@ -68,6 +68,13 @@ def table(header, rows):
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
+def section(path, name):
+    """Return the section of a measure; empty where there is none."""
+    text = path.read_text() if path.exists() else ""
+    found = re.search(rf"(?s)<!-- begin {name} -->\n.*?<!-- end {name} -->\n", text)
+    return found[0] if found else ""
+
+
 def write_section(path, name, body):
     """Print the section of a measure and put it in its place in the file."""
     from bench.measures import BY_NAME  # late: it needs what stands on this module
