@@ -29,6 +29,7 @@ LAYERS = (
     ("aligning", "tagging", "parsing", "constituents", "translating"),
     ("projecting", "tools"),
     ("api",),
+    ("models",),
     ("serving", "adapters"),
     ("cli",),
 )
@@ -36,10 +37,6 @@ BELOW = {name: {below for row in LAYERS[:place] for below in row} for place, row
 #: The groups within a package, lowest first: each may import those before it. A file beside them is its own group.
 GROUPS = {
     "formats": ("opening", "models", "links", "annotation", "text", "translation", "markup", "inputs"),
-    "api": (
-        *("align", "tag", "parse", "translate"),
-        *("models",),
-    ),
 }
 POLICY = "aligntools/ground/compiling.py"
 CODE_FILES, CODE_FOLDERS = "aligntools/ground/code_cache.py", "aligntools/ground/code_folders.py"
@@ -575,16 +572,16 @@ def test_nothing_names_a_place_on_somebodys_machine():
 #: Everywhere else words stand between spaces and tabs, and lines end with a newline: `split_words`, `is_blank`.
 AT_WHITE_SPACE = {
     "messages, options, tables of our own": """aligning/contrastive api/align/contrastive_files
-        serving/app api/tag/tagging cli/drop_ins cli/kinds cli/options cli/precompile cli/project
+        serving/app tagging/taggers cli/drop_ins cli/kinds cli/options cli/precompile cli/project
         cli/standins/eflomal.py ground metrics parsing/features tagging/forms/unknown
         viewing words/line_scan
         formats/annotation/conll.py formats/annotation/conll_layouts formats/models/modelfile
         formats/text/exchange formats/text/units""",
-    "numbers and links, as bytes": """adapters/eflomal/numbered aligning/parts/plans api/translate/extraction
+    "numbers and links, as bytes": """adapters/eflomal/numbered aligning/parts/plans translating/extraction
         cli/standins/force_align formats/links/given_links
         formats/links/giza.py formats/links/giza_files formats/links/goldlinks formats/models/word_vectors
         formats/text/giza_numbers formats/text/numbered_sentences formats/translation/grammar_text""",
-    "what a file begins with": "api/align/markup api/models api/parse/constituents",
+    "what a file begins with": "api/align/markup models constituents/parsers",
     "as the program does in whose place it stands": """adapters/eflomal/priors adapters/eflomal/text adapters/simalign
         metrics/scorers cli/standins/eflomal_align cli/standins/mgiza formats/links/dictionary
         formats/translation/arpa words/pieces words/white_space""",

@@ -13,8 +13,8 @@ from aligntools.cli import declared, notices, options
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.api.translate.language_models import Perplexity, SentenceScore, WordScore
     from aligntools.formats.inputs.texts import Split
+    from aligntools.translating.language_models import Perplexity, SentenceScore, WordScore
 
 _BITS = math.log(2)
 _DECIMAL = math.log(10)
@@ -74,9 +74,9 @@ def command(
     if lines and words:
         raise UsageProblem("--lines and --words exclude each other; choose one of them")
 
-    from aligntools.api.translate.language_models import LanguageModel
     from aligntools.formats.opening.files import writing
     from aligntools.ground.parallel import Pool
+    from aligntools.translating.language_models import LanguageModel
 
     loaded = LanguageModel.load(model, verify=verify)
     with notices.shown(quiet), Pool(threads) as pool, writing(output) as out:

@@ -75,7 +75,7 @@ def command(
     if [source, target, joint, alignments, text].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
     aligning.check_text({"joint_file": joint, "source": source, "target": target})
-    from aligntools.api.translate.grammars import extract_grammar_file
+    from aligntools.translating.grammars import extract_grammar_file
 
     first = source if joint is None else joint
     assert first is not None  # as was checked

@@ -55,7 +55,7 @@ def command(
     """
     if grammar == text == "-":
         raise UsageProblem("standard input ('-') can be only one of the files")
-    from aligntools.api.translate.grammars import filter_grammar_file
+    from aligntools.translating.grammars import filter_grammar_file
 
     with notices.hushed(quiet):
         found = filter_grammar_file(grammar, text, output, format=format, **o)

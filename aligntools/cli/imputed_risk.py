@@ -110,7 +110,7 @@ def command(*, no_reverse_lm: bool, samples: int | None, quiet: bool, verbose: b
       aligntools imputed-risk --supervised dev.de --reference dev.en --grammar de-en.grammar --lm en.arpa \\
         --rounds 2 --pop-limit 20 -o forward.json
     """
-    from aligntools.api.translate.tuning import tune
+    from aligntools.translating.imputed_risk import tune
 
     run, loading = declared.settings(Run, o), declared.settings(Loading, o)
     if o["reverse_lm"] is not None and no_reverse_lm:

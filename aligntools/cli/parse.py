@@ -79,7 +79,7 @@ def command(**o: Any) -> None:
       aligntools train-grammar -q --treebank data/samples/en.mrg -o /tmp/en.pcfg
       aligntools parse -m /tmp/en.pcfg data/samples/en.txt
     """
-    from aligntools.api.parse.parse_files import parse_files, writes_trees
+    from aligntools.tools.parse_files import parse_files, writes_trees
 
     run, quiet = declared.settings(Run, o), o["quiet"]
     grammar = writes_trees(o["model"])

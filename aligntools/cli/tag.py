@@ -98,7 +98,7 @@ def command(**o: Any) -> None:
       aligntools train-tagger -q --tagged data/samples/en.tagged -o /tmp/en.tagger
       aligntools tag -m /tmp/en.tagger data/samples/en.txt
     """
-    from aligntools.api.tag.tag_files import tag_files
+    from aligntools.tagging.tag_files import tag_files
 
     run, quiet = declared.settings(Run, o), o["quiet"]
     lines = reporting.SpokenLines(not quiet)

@@ -11,7 +11,7 @@ from aligntools.cli import declared, notices, options
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.api.tag.class_training import WordClasses
+    from aligntools.clustering.class_training import WordClasses
 
 
 @click.command("train-classes", cls=options.Command)
@@ -75,7 +75,7 @@ def command(**o: Any) -> None:
         raise UsageProblem("`index_base` goes with `alignments`")
     if [o["text"], o["target"], o["alignments"]].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
-    from aligntools.api.tag.class_training import train_bilingual_classes, train_classes
+    from aligntools.clustering.class_training import train_bilingual_classes, train_classes
 
     how: dict[str, Any] = {"split": o["split"], "run": declared.settings(Run, o)}
     settings = declared.settings(ClassSettings, o)

@@ -88,8 +88,8 @@ def command(**o: Any) -> None:
       aligntools parse -m /tmp/en.pcfg data/samples/en.txt
       aligntools train-grammar -q --text data/samples/en.tagged --symbols 5 -o /tmp/induced.pcfg
     """
-    from aligntools.api.parse.constituents import train_grammar
-    from aligntools.api.parse.grammar_induction import induce_grammar
+    from aligntools.constituents.grammar_induction import induce_grammar
+    from aligntools.constituents.parsers import train_grammar
     from aligntools.formats.opening.files import writing
 
     _check_use(o)

@@ -165,7 +165,7 @@ def train(o: dict[str, Any]) -> None:
 
 def _train(o: dict[str, Any], log: "Output | None") -> str:
     """Train a tagger; return what to say in the end."""
-    from aligntools.api.tag.tagging import train_tagger
+    from aligntools.tagging.taggers import train_tagger
 
     def describe(step: Step) -> str:
         f = step.figures
@@ -195,9 +195,9 @@ def _train(o: dict[str, Any], log: "Output | None") -> str:
 
 def _induce(o: dict[str, Any], log: "Output | None") -> str | None:
     """Induce tags; return what to say in the end."""
-    from aligntools.api.tag.tagging import induce_tags
-    from aligntools.api.tag.word_classes import word_classes
     from aligntools.formats.inputs.annotation import check_words, read_untagged
+    from aligntools.tagging.taggers import induce_tags
+    from aligntools.tagging.word_classes import word_classes
 
     def describe(step: Step) -> str:
         f = step.figures

@@ -11,8 +11,8 @@ from aligntools.cli import declared, engine_options, notices, options
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.api.translate.language_models import LanguageModel
     from aligntools.formats.inputs.texts import Split
+    from aligntools.translating.language_models import LanguageModel
 
 
 @click.command("train-lm", cls=options.Command)
@@ -64,7 +64,7 @@ def command(
         raise UsageProblem("standard input ('-') can be only one of the texts")
     if format == "binary" and output in (None, "-"):
         raise UsageProblem("--format binary needs a file: -o FILE")
-    from aligntools.api.translate.language_models import train_lm
+    from aligntools.translating.language_models import train_lm
 
     steps: dict[str, Any] = {}
     with notices.shown(quiet):

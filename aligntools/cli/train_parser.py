@@ -104,9 +104,9 @@ def command(**o: Any) -> None:
       aligntools parse -m /tmp/en.parser data/samples/en.conllu
       aligntools train-parser -q --unsupervised data/samples/en.tagged -o /tmp/en.dmv
     """
-    from aligntools.api.parse.parser_induction import induce_parser
-    from aligntools.api.parse.parser_training import train_parser
     from aligntools.formats.opening.files import writing
+    from aligntools.parsing.parser_induction import induce_parser
+    from aligntools.parsing.parser_training import train_parser
 
     _check_use(o)
     quiet, supervised = o["quiet"], o["unsupervised"] is None

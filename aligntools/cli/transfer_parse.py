@@ -98,8 +98,8 @@ def command(**o: Any) -> None:
         --target /tmp/de.tagged -a /tmp/en-de.align -o /tmp/de.parser
       aligntools parse -m /tmp/de.parser /tmp/de.tagged
     """
-    from aligntools.api.parse.parser_transfer import transfer_parser
     from aligntools.formats.opening.files import writing
+    from aligntools.parsing.parser_transfer import transfer_parser
 
     texts, quiet = {"source": o["sources"], "target": o["targets"], "alignments": o["alignments"]}, o["quiet"]
     if [*(path for own in texts.values() for path in own), o["unlabeled"]].count("-") > 1:

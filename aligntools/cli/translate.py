@@ -84,7 +84,7 @@ def command(*, no_lm: bool, arc_weights: tuple[float, ...], quiet: bool, verbose
       head -5 data/samples/de-en.de | aligntools translate -q --grammar /tmp/de-en.grammar --lm /tmp/en.arpa
       aligntools translate -q --input plf data/samples/de.plf --grammar /tmp/de-en.grammar --lm /tmp/en.arpa
     """
-    from aligntools.api.translate.translation_files import translate_files
+    from aligntools.translating.translation_files import translate_files
 
     run, lm, weights = declared.settings(Run, o), o["lm"], o["weights"]
     if lm is not None and no_lm:

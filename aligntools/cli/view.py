@@ -61,7 +61,7 @@ def _of_alignments(given: dict[str, Any], number: int | None, title: str | None)
 
 def _of_model(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
     """Return the view of a model."""
-    from aligntools.api.models import view_model
+    from aligntools.models import view_model
 
     if given["files"]:
         raise UsageProblem(f"'{given['files'][0]}': --model is looked at alone")

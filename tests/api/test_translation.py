@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.api.translate import translation
 from aligntools.ground.parallel import Pool
+from aligntools.translating import translator as translation
 from tests.cli.running import run
 from tests.places import SAMPLES
 

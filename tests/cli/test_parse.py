@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from aligntools.api.parse import parse_files
+from aligntools.tools import parse_files
 from tests import models
 from tests.cli.running import fails, run
 

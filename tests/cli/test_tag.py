@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from aligntools.api.tag import tag_files
+from aligntools.tagging import tag_files
 from tests import models
 from tests.cli.running import fails, run
 

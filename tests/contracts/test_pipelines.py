@@ -5,17 +5,17 @@ import re
 import pytest
 
 import aligntools as at
-from aligntools.api.parse import parse_files
-from aligntools.api.parse.constituents import ConstituentParser
-from aligntools.api.parse.parsing import Parser
-from aligntools.api.tag import tag_files
-from aligntools.api.tag.tagging import Tagger
-from aligntools.api.translate import translation_files
-from aligntools.api.translate.translation import Translator
+from aligntools.constituents.parsers import ConstituentParser
 from aligntools.formats.annotation.tagged import parse_text
 from aligntools.formats.text.requests import Request
 from aligntools.ground.parallel import Pool
+from aligntools.parsing.parsers import Parser
 from aligntools.pipeline import Part, Sinks, Tally, Worked, map_parts, parts_of, write_parts
+from aligntools.tagging import tag_files
+from aligntools.tagging.taggers import Tagger
+from aligntools.tools import parse_files
+from aligntools.translating import translation_files
+from aligntools.translating.translator import Translator
 from tests import models
 from tests.cli.running import run, through_head
 from tests.cli.test_translate import GRAMMAR, LM

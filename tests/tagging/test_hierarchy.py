@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.tagging.hierarchy import paths
+from aligntools.clustering.hierarchy import paths
 
 
 def information(counts):

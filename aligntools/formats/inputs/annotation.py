@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,10 @@ from aligntools.formats.text.reading import TagReading, WordReading
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.words.normal_forms import form_of, in_form
 from aligntools.words.white_space import split_as
+
+if TYPE_CHECKING:
+    pass
+
 
 #: A sentence with tags: a line of ``word_TAG``, or pairs of word and tag (as a tagger returns them).
 Annotated: TypeAlias = str | Sequence[tuple[str, str]]
@@ -224,3 +228,7 @@ def word_tags(path: str | os.PathLike[str], lengths: Sequence[int], left_out: bo
             raise DataError(path, line, problem)
         found[place] = row
     return found
+
+
+#: Text with tags: a file, what its reader returned, or sentences.
+TaggedInput: TypeAlias = PathLike | Parsed | Iterable[Annotated]

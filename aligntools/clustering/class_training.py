@@ -95,7 +95,7 @@ class WordClasses:
         return ClassList(self.words, [names[k] for k in self.classes.tolist()], self.counts, paths)
 
     def _paths(self) -> list[bytes]:
-        from aligntools.tagging.hierarchy import paths as paths_of
+        from aligntools.clustering.hierarchy import paths as paths_of
 
         used = np.unique(self.classes)
         found = [b""] * (int(used.max(initial=0)) + 1)

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.parse.parsing import Parser, mapped_tags
-from aligntools.api.parse.treebanks import Treebank, read_treebanks
 from aligntools.formats.annotation.class_lists import ClassList
 from aligntools.formats.inputs.annotation import PathLike, lookup_of
 from aligntools.ground.declaring import Given, taking
@@ -18,7 +16,9 @@ from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
+from aligntools.parsing.parsers import Parser, mapped_tags
 from aligntools.parsing.settings import ParserReading, ParserSettings
+from aligntools.parsing.treebanks import Treebank, read_treebanks
 from aligntools.store.job_engines import opened, temporary_folder
 
 if TYPE_CHECKING:

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union, Unpack
 
 import numpy as np
 
-from aligntools.api.parse.parser_training import checkpoint_in, in_parts
-from aligntools.api.parse.parsing import Parser, mapped_tags
 from aligntools.formats.annotation.conll import Conll
-from aligntools.formats.inputs.annotation import Annotated, Parsed, PathLike, read_annotated
+from aligntools.formats.inputs.annotation import PathLike, TaggedInput, read_annotated
 from aligntools.formats.text.memory_text import IN_MEMORY
 from aligntools.formats.text.reading import LinkReading, Loading
 from aligntools.ground.declaring import Given, taking
@@ -21,6 +19,8 @@ from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
 from aligntools.links.alignments import check_fit
+from aligntools.parsing.parser_training import checkpoint_in, in_parts
+from aligntools.parsing.parsers import Parser, mapped_tags
 from aligntools.parsing.settings import Method, ParserReading, TagMap, TransferSettings
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from aligntools.parsing.text import TaggedText
     from aligntools.parsing.transfer.learning import TransferSource
 
-#: Text with tags: a file, what its reader returned, or sentences.
-TaggedInput: TypeAlias = PathLike | Parsed | Iterable[Annotated]
 #: Word alignments: a Pharaoh file, what its reader returned, or for each pair a line, positions, or an alignment.
 AlignmentsInput: TypeAlias = Union[PathLike, "Links", Iterable[Any]]
 

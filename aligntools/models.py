@@ -12,12 +12,12 @@ from aligntools.viewing.notebooks import ShownAsModel
 
 if TYPE_CHECKING:
     from aligntools.api.align.aligner import Aligner
-    from aligntools.api.parse.constituents import ConstituentParser
-    from aligntools.api.parse.parsing import Parser
-    from aligntools.api.tag.tagging import Tagger
-    from aligntools.api.translate.grammars import Grammar
-    from aligntools.api.translate.language_models import LanguageModel
+    from aligntools.constituents.parsers import ConstituentParser
     from aligntools.ground.keywords import ModelViewingKeywords
+    from aligntools.parsing.parsers import Parser
+    from aligntools.tagging.taggers import Tagger
+    from aligntools.translating.grammars import Grammar
+    from aligntools.translating.language_models import LanguageModel
 
 Model: TypeAlias = Union["Aligner", "Tagger", "Parser", "ConstituentParser", "Grammar", "LanguageModel"]
 
@@ -126,7 +126,7 @@ def _loaded(path: str, verify: bool) -> Model | Any:
     if start.lstrip().startswith(b"{"):
         if FORMAT.encode() in start:
             return load_weights(path)
-        from aligntools.api.translate.translation_weights import TranslationWeights
+        from aligntools.translating.translation_weights import TranslationWeights
 
         return TranslationWeights.load(path)
     return load(path, verify=verify)

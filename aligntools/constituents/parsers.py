@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Unpack
 
-from aligntools.api.parse.tree_lists import PART, TreeDistributions, read_sentences
 from aligntools.constituents.settings import GrammarDecisions, GrammarSettings, TreeLists
+from aligntools.constituents.tree_lists import PART, TreeDistributions, read_sentences
 from aligntools.formats.annotation.brackets import SomeTrees, Tree, clean, trees_given
 from aligntools.formats.annotation.conll import Conll, column_place
 from aligntools.formats.inputs.annotation import Parsed, PathLike, decoded, tell_unused

@@ -6,35 +6,35 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from aligntools.api.translate.grammars import Grammar as Grammar
-from aligntools.api.translate.grammars import extract_grammar as extract_grammar
-from aligntools.api.translate.grammars import filter_grammar as filter_grammar
-from aligntools.api.translate.language_models import LanguageModel as LanguageModel
-from aligntools.api.translate.language_models import train_lm as train_lm
-from aligntools.api.translate.lattices import (
+from aligntools.formats.inputs.sentences import Lines, PathLike, Sentence
+from aligntools.formats.text.reading import Split, Splitting
+from aligntools.formats.translation.derivations import DerivedSentence as DerivedSentence
+from aligntools.formats.translation.plf import WordLattice
+from aligntools.ground.declaring import Given, range_of, taking
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.running import Run
+from aligntools.store.job_engines import mapping
+from aligntools.translating.grammars import Grammar as Grammar
+from aligntools.translating.grammars import extract_grammar as extract_grammar
+from aligntools.translating.grammars import filter_grammar as filter_grammar
+from aligntools.translating.language_models import LanguageModel as LanguageModel
+from aligntools.translating.language_models import train_lm as train_lm
+from aligntools.translating.lattices import (
     Input,
     LatticeInput,
-    WordLattice,
     lattice_input,
     stream_input,
     without_arcs,
 )
-from aligntools.api.translate.translation_weights import (
+from aligntools.translating.settings import DecoderSettings, LatticeSettings, TranslationLists
+from aligntools.translating.translation_weights import (
     TranslationWeights,
     WeightsInput,
     ordered_weights,
     weights_of,
     with_bigrams,
 )
-from aligntools.formats.inputs.sentences import Lines, PathLike, Sentence
-from aligntools.formats.text.reading import Split, Splitting
-from aligntools.formats.translation.derivations import DerivedSentence as DerivedSentence
-from aligntools.ground.declaring import Given, range_of, taking
-from aligntools.ground.errors import UsageProblem
-from aligntools.ground.parallel import pool_of
-from aligntools.ground.running import Run
-from aligntools.store.job_engines import mapping
-from aligntools.translating.settings import DecoderSettings, LatticeSettings, TranslationLists
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import LatticeKeywords, RunKeywords, TranslatorKeywords

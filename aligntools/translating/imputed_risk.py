@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
-from aligntools.api.translate.grammars import Grammar, grammar_of, joined
-from aligntools.api.translate.language_models import LanguageModel
-from aligntools.api.translate.translation_weights import TranslationWeights, WeightsInput, weights_of, with_bigrams
 from aligntools.formats.inputs.sentences import Lines, PathLike, Text, read_lines
 from aligntools.formats.inputs.texts import Split
 from aligntools.formats.text.memory_text import name_of
@@ -21,7 +18,10 @@ from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
 from aligntools.store.job_engines import mapping_if_asked
+from aligntools.translating.grammars import Grammar, grammar_of, joined
+from aligntools.translating.language_models import LanguageModel
 from aligntools.translating.settings import LONGEST, DecoderSettings, ImputationSettings, TuningSettings
+from aligntools.translating.translation_weights import TranslationWeights, WeightsInput, weights_of, with_bigrams
 
 if TYPE_CHECKING:
     from aligntools.formats.translation.grammar import GrammarRules

@@ -4,10 +4,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from aligntools.api.tag.partial_tags import Dictionary, observe_text, types_of
-from aligntools.api.tag.surface_tokens import read_surface
-from aligntools.api.tag.tag_sequences import TagDistributions
-from aligntools.api.tag.tagged_sentences import TaggedSentence, TaggedSentences
 from aligntools.formats.annotation.class_lists import ClassList
 from aligntools.formats.inputs.annotation import (
     Annotated,
@@ -29,6 +25,10 @@ from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
 from aligntools.tagging.settings import INDUCTION_PRESETS, InductionSettings, TagDecisions, TaggerSettings
+from aligntools.tagging.state_splits import read_surface
+from aligntools.tagging.supervised.partial import Dictionary, observe_text, types_of
+from aligntools.tagging.tag_sequences import TagDistributions
+from aligntools.tagging.tagged_sentences import TaggedSentence, TaggedSentences
 from aligntools.viewing.notebooks import ShownAsModel
 from aligntools.words.normal_forms import in_form
 

@@ -9,10 +9,6 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
-from aligntools.api.translate.grammars import joined
-from aligntools.api.translate.lattices import LatticeInput, lattice_input, stream_input, without_arcs
-from aligntools.api.translate.translation import JOB, PART, Grammar, LanguageModel, Translator
-from aligntools.api.translate.translation_weights import TranslationWeights
 from aligntools.formats.inputs.sentences import Lines
 from aligntools.formats.text.reading import Split
 from aligntools.formats.text.requests import stream_requests
@@ -30,7 +26,11 @@ from aligntools.pipeline import (
     parts_of,
     write_parts,
 )
+from aligntools.translating.grammars import joined
+from aligntools.translating.lattices import LatticeInput, lattice_input, stream_input, without_arcs
 from aligntools.translating.settings import DecoderSettings, LatticeSettings, TranslationLists
+from aligntools.translating.translation_weights import TranslationWeights
+from aligntools.translating.translator import JOB, PART, Grammar, LanguageModel, Translator
 from aligntools.words.white_space import split_as
 
 #: Bytes of input up to which the grammar is limited to the input's words before it is loaded.

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from aligntools.api.tag.tagged_sentences import TaggedSentences
-from aligntools.api.tag.tagging import Tagger
 from aligntools.formats.annotation.class_lists import ClassList as ClassList
 from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.formats.annotation.class_lists import read_classes as read_classes
@@ -16,6 +14,8 @@ from aligntools.formats.text.reading import WordReading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.running import Run
+from aligntools.tagging.tagged_sentences import TaggedSentences
+from aligntools.tagging.taggers import Tagger
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import CountingKeywords
@@ -87,7 +87,7 @@ def word_classes(
         found = list_of(counts_of(tagger.tag_text(tokens, threads=pool))).best()
     if not paths:
         return found
-    from aligntools.tagging.hierarchy import paths as paths_of
+    from aligntools.clustering.hierarchy import paths as paths_of
 
     lookup = WordLookup.of(found)
     ids = lookup.find(tokens.words) - 1

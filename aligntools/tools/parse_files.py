@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.api.parse.constituents import ConstituentParser
-from aligntools.api.parse.parsing import PART, Parser
-from aligntools.api.parse.tree_lists import PART as TREE_PART
-from aligntools.api.parse.tree_lists import check_lists
+from aligntools.constituents.parsers import ConstituentParser
 from aligntools.constituents.settings import GrammarDecisions, TreeLists
+from aligntools.constituents.tree_lists import PART as TREE_PART
+from aligntools.constituents.tree_lists import check_lists
 from aligntools.formats.annotation.brackets import format_tree_list, format_trees
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.annotation.tagged import stream_tags
@@ -24,6 +23,7 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.progress import LineWatch
 from aligntools.ground.running import Run
+from aligntools.parsing.parsers import PART, Parser
 from aligntools.parsing.settings import ParserDecisions, ParserReading
 from aligntools.pipeline import (
     Part,
@@ -55,7 +55,7 @@ def writes_trees(model: str) -> bool:
 
 def constituent_parser(path: str, verify: bool = True) -> ConstituentParser:
     """Load a grammar of constituents, of whichever kind it is."""
-    from aligntools.api.parse.grammar_induction import InducedConstituentParser
+    from aligntools.constituents.grammar_induction import InducedConstituentParser
     from aligntools.formats.models.modelfile import model_kind
 
     kind = ConstituentParser if model_kind(path) == "pcfg" else InducedConstituentParser

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any, Unpack
 
-from aligntools.api.parse.parsing import Parser, mapped_tags
 from aligntools.formats.inputs.annotation import check_tags, read_annotated
 from aligntools.formats.text.memory_text import name_of
 from aligntools.ground.declaring import Given, taking
@@ -10,12 +9,12 @@ from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
+from aligntools.parsing.parsers import Parser, mapped_tags
 from aligntools.parsing.settings import ParserReading
 from aligntools.parsing.unsupervised.settings import InducedParserSettings
 
 if TYPE_CHECKING:
-    from aligntools.api.parse.parser_transfer import TaggedInput
-    from aligntools.formats.inputs.annotation import PathLike
+    from aligntools.formats.inputs.annotation import PathLike, TaggedInput
     from aligntools.ground.keywords import ParserInducingKeywords
 
 

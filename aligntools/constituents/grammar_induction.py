@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
-from aligntools.api.parse.constituents import ConstituentParser
 from aligntools.constituents.inducing.settings import InducedGrammarSettings
+from aligntools.constituents.parsers import ConstituentParser
 from aligntools.formats.inputs.annotation import check_tags, check_words, decoded, read_annotated, read_words_or_tags
 from aligntools.formats.inputs.texts import SomeSentence
 from aligntools.formats.text.memory_text import name_of
@@ -17,8 +17,7 @@ from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
-    from aligntools.api.parse.parser_transfer import TaggedInput
-    from aligntools.formats.inputs.annotation import Parsed, PathLike
+    from aligntools.formats.inputs.annotation import Parsed, PathLike, TaggedInput
     from aligntools.ground.keywords import InducingGrammarKeywords
     from aligntools.viewing.models import ModelView
 

@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.parse.parsing import Parse
 from aligntools.formats.annotation.conll import Conll, column_place, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.inputs.annotation import PathLike, encoded
 from aligntools.formats.text.memory_text import IN_MEMORY
 from aligntools.formats.text.reading import TagReading
 from aligntools.ground.errors import DataError
+from aligntools.parsing.parsers import Parse
 
 #: Trees: a file in CoNLL, what its reader returned, or a parse.
 Treebank: TypeAlias = PathLike | Conll | Parse

@@ -9,9 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.api.tag.tag_sequences import format_posteriors, format_scores, format_sequences
-from aligntools.api.tag.tagging import PART, Tagger
-from aligntools.api.tag.word_classes import counts_of, list_of
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.annotation.raw_text import stream_raw
 from aligntools.formats.annotation.tagged import stream_sentences
@@ -33,6 +30,9 @@ from aligntools.pipeline import (
     write_parts,
 )
 from aligntools.tagging.settings import TagDecisions, TagLists, TagWriting
+from aligntools.tagging.tag_sequences import format_posteriors, format_scores, format_sequences
+from aligntools.tagging.taggers import PART, Tagger
+from aligntools.tagging.word_classes import counts_of, list_of
 from aligntools.words.white_space import split_as
 
 

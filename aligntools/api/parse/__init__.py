@@ -1,1 +1,0 @@
-"""Dependency parsing: training, transfer, induction, and applying parsers."""

@@ -1,1 +1,0 @@
-"""Tagging: training taggers, applying them, word classes."""

@@ -1,1 +1,0 @@
-"""Translation: grammars, language models, systems and their weights."""
