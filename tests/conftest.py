@@ -126,9 +126,13 @@ OWN = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "PAGER",
 
 @pytest.fixture(scope="session", autouse=True)
 def _as_usual():
-    """Leave out what the environment of whoever runs the suite would change."""
+    """Leave out what the environment of whoever runs the suite would change.
+
+    Each of the run's processes uses one thread where none are asked for: there is one for each core.
+    """
     before = os.umask(0o022)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
         for name in OWN:
             patch.delenv(name, raising=False)
         yield

@@ -227,7 +227,7 @@ KINDS = {
         "--log",
         metavar="FILE...",
         multiple=True,
-        help="What --log-json of a training wrote; several files are runs to compare.",
+        help="What align --log-json or another training wrote; several files are runs to compare.",
     ),
 )
 @options.group("Messages", options.verbosity)

@@ -34,6 +34,7 @@ def test_texts_follow_the_gold_sentences(o, tmp_path):
     assert [p.read_text().splitlines() for p in files] == [source, target]
 
 
+@pytest.mark.slow
 def test_both_ways_are_compared_and_kept(o, monkeypatch):
     monkeypatch.setitem(best.TEXTS, "some of the training text", (("train",), 1))
     runs = []

@@ -31,6 +31,7 @@ def o(tmp_path):
     return types.SimpleNamespace(data=tmp_path / "data", work=tmp_path / "work", threads=1, pairs=10**9)
 
 
+@pytest.mark.slow
 def test_figures_are_those_of_the_commands(o):
     with Pool(1) as pool:
         row = best_curve.measured(o, "en-de", "all", (shipped().network, starting.weights()), pool)
@@ -46,6 +47,7 @@ def test_figures_are_those_of_the_commands(o):
     assert "| all | 1 |" in body
 
 
+@pytest.mark.slow
 def test_a_base_model_is_trained_again_on_the_text_that_it_was_trained_on(o):
     with Pool(1) as pool:
         study = Study(o, "en-de.gold", pool)

@@ -50,6 +50,7 @@ def test_parts_begin_with_the_gold_sentences(tmp_path):
     assert found == [lines[:4], lines[:2] + lines[4:8], lines[:2] + lines[8:]]
 
 
+@pytest.mark.slow
 def test_figures_are_kept(tmp_path):
     calls = []
     for _ in range(2):
@@ -64,6 +65,7 @@ def test_a_row_of_faults(tmp_path):
     assert Outcome(2, 3, 1, 1, 0, [1.0, 2.5]).row("kills") == ["kills", 2, 3, 1, 1, 0, "1.0 to 2.5 times"]
 
 
+@pytest.mark.slow
 def test_a_run_is_taken_apart_and_more_machines_take_less_time(tmp_path):
     """All of a run's time is in one of three kinds; cores divide two of them, bandwidth the traffic."""
     costs = large_model.measure(ROOT / "data/samples/de-en.txt", 240, tmp_path, 60)

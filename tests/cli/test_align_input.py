@@ -53,8 +53,8 @@ def test_strict_stops_there(trained, inside, file, tmp_path, line):
 
 
 def test_malformed_lines_get_blank_lines(trained, inside, file, tmp_path):
-    lines = JOINT.read_bytes().splitlines(keepends=True)
-    expected = (trained / "align").read_bytes().splitlines(keepends=True)
+    lines = JOINT.read_bytes().splitlines(keepends=True)[:40]
+    expected = (trained / "align").read_bytes().splitlines(keepends=True)[:40]
     lines[6:6], expected[6:6] = [b"no separator\n", b"a ||| b ||| c\n"], [b"\n", b"\n"]
     text, out = file("text", b"".join(lines)), tmp_path / "out"
     for options in ((), ("-m", trained / "model"), ("-m", trained / "model", "--unbuffered")):
@@ -62,8 +62,8 @@ def test_malformed_lines_get_blank_lines(trained, inside, file, tmp_path):
         assert b"blank lines written for: 2 malformed (lines 7, 8); first at line 7\n" in process.stderr
         found = out.read_bytes().splitlines(keepends=True)
         assert found == expected if options else (len(found), found[6:8]) == (len(lines), [b"\n", b"\n"])
-    none = run("align", "-q", "-m", trained / "model", "-i", "-", "--unbuffered", stdin=b"no separator\n" * 1001)
-    assert (none.returncode, none.stdout, none.stderr) == (0, b"\n" * 1001, b"")  # a service always answers
+    none = run("align", "-q", "-m", trained / "model", "-i", "-", "--unbuffered", stdin=b"no separator\n" * 101)
+    assert (none.returncode, none.stdout, none.stderr) == (0, b"\n" * 101, b"")  # a service always answers
 
 
 def test_tab_separated_pairs(trained, inside, file, tmp_path):
@@ -170,7 +170,7 @@ def test_a_full_disk_behind_standard_output(trained):
 
 
 def test_a_closed_pipe_is_quiet(trained, file):
-    many = file("many", JOINT.read_bytes() * 60)
+    many = file("many", JOINT.read_bytes() * 15)
     line, status, errors = through_head("align", "-q", "-m", trained / "model", "-i", many)
     assert (line, status, errors) == ((trained / "align").read_bytes().splitlines(keepends=True)[0], 0, b"")
 

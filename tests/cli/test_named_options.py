@@ -77,6 +77,8 @@ def meant(text, place, own, commands):
 
 def wrong(text, own, commands):
     """Yield what a text calls otherwise than these commands do, or values that are another option's."""
+    if "--" not in text:
+        return
     every = {}
     for options in commands.values():
         for name, values in options.items():

@@ -1,6 +1,5 @@
 """tag: a line out for each line in, CoNLL as it was but for one column."""
 
-import re
 import sys
 import unicodedata
 
@@ -8,7 +7,6 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from aligntools.tagging import tag_files
 from tests import models
 from tests.cli.running import fails, run
 
@@ -63,28 +61,6 @@ def test_from_text_to_conll_and_back(model, samples):
     assert again.stdout == run("tag", "-m", model, text).stdout
     slashes = run("tag", "-m", model, "--separator", "/", text).stdout
     assert slashes == again.stdout.replace(b"_", b"/")
-
-
-def test_both_decoders_and_any_number_of_threads(model, samples):
-    for decoder in ("viterbi", "posterior"):
-        outputs = {
-            run("tag", "-m", model, "--decode", decoder, "--threads", n, samples / "en.conllu").stdout
-            for n in (1, 2, 3)
-        }
-        assert len(outputs) == 1
-
-
-def test_workers_do_not_show(model, samples, tmp_path, monkeypatch):
-    monkeypatch.setattr(tag_files, "PART", 20)
-    given = "tag", "-v", "-m", model, samples / "en.txt", samples / "en.conllu"
-    found = [run(*given, *own) for own in ((), ("--workers", 2, "--tmpdir", tmp_path))]
-    assert found[0].stdout == found[1].stdout
-    assert len({re.sub(rb" in .*/s\)", b"", done.stderr) for done in found}) == 1
-    (tmp_path / "bad").write_bytes((samples / "en.conllu").read_bytes() + b"\nx\ty\n")
-    found = [run("tag", "-m", model, tmp_path / "bad", *own) for own in ((), ("--workers", 1))]
-    assert found[0].stderr == found[1].stderr
-    assert found[0].stderr.startswith(b"error: ")
-    assert found[0].stdout == found[1].stdout
 
 
 def test_what_is_no_tagger(model, samples, tmp_path):

@@ -33,12 +33,6 @@ def test_the_log_has_every_iteration_and_em_does_not_get_worse(model):
     assert run("view", "--log", model.parent / "log").returncode == 0
 
 
-def test_the_same_bytes_with_any_number_of_threads(model, samples, tmp_path):
-    how = ("--treebank", samples / "en.mrg", "--latent", "1", "--iterations", "4", "--threads", "1")
-    assert run("train-grammar", "-q", *how, "-o", tmp_path / "one").stderr == b""
-    assert (tmp_path / "one").read_bytes() == model.read_bytes()
-
-
 def test_members_parse_together(model, samples, tmp_path):
     how = ("--treebank", samples / "en.mrg", "--latent", "1", "--iterations", "4")
     done = run("train-grammar", *how, "--members", "3", "-v", "-o", tmp_path / "m", "--log-json", tmp_path / "log")

@@ -10,7 +10,7 @@ from aligntools.formats.opening import live_inputs
 from tests.cli.running import run
 from tests.places import SAMPLES
 
-TIMES = 20  # the samples are repeated: more than the pipes hold
+TIMES = 13  # the samples are repeated: more than the pipes hold
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 
 

@@ -33,9 +33,9 @@ COMMANDS = {
 }
 #: What is written in the place of one answer a sentence, or beside it.
 LISTS = {
-    "tag": (("--n-best", 2), ("--samples", 3), ("--scores", "OUT"), ("--posteriors", "OUT")),
+    "tag": (("--n-best", 2), ("--samples", 3), ("--scores", "OUT", "--posteriors", "OUT.2")),
     "trees": (("--n-best", 2), ("--samples", 3)),
-    "translate": (("--n-best", 2), ("--samples", 3), ("--hypergraphs", "OUT"), ("--derivations", "OUT")),
+    "translate": (("--n-best", 2, "--hypergraphs", "OUT", "--derivations", "OUT.2"), ("--samples", 3)),
 }
 LISTED = [(name, more) for name, rows in LISTS.items() for more in rows]
 every_command = pytest.mark.parametrize("name", COMMANDS)
@@ -102,14 +102,14 @@ def test_parts_threads_and_workers_do_not_show(lines, name, tmp_path, monkeypatc
 @pytest.mark.parametrize(("name", "more"), LISTED)
 def test_nor_in_lists_and_in_other_outputs(lines, name, more, tmp_path, monkeypatch):
     (tmp_path / "a").write_bytes(COMMANDS[name][0])
-    line = (*lines[name], tmp_path / "a", tmp_path / "a", *(tmp_path / "out" if m == "OUT" else m for m in more))
+    line = (*lines[name], tmp_path / "a", tmp_path / "a", *(tmp_path / m if str(m)[:3] == "OUT" else m for m in more))
     found = []
     for size, *own in ((100,), (2,), (3, "--workers", 1)):
         if "--samples" in more and name == "translate":
             size = 100  # what is drawn of a translation depends on its place in its part
         for part in ("PART", "TREE_PART", "JOB"):
             monkeypatch.setattr(COMMANDS[name][1], part, size, raising=False)
-        found.append((*done(line, *own), (tmp_path / "out").read_bytes() if "OUT" in more else None))
+        found.append((*done(line, *own), *(path.read_bytes() for path in sorted(tmp_path.glob("OUT*")))))
     assert found[1:] == found[:1] * (len(found) - 1)
     if more[0] in ("--n-best", "--samples"):  # numbers go on in the next text
         assert int(found[0][0].splitlines()[-1].split(b" ")[0]) == 2 * SENTENCES - 1
