@@ -19,9 +19,14 @@ def options_of(name):
 
 @functools.cache
 def text_for(name):
-    """Return the text of the test files that run a command."""
-    files = {p: p.read_text(encoding="utf-8") for p in sorted((ROOT / "tests").rglob("test_*.py"))}
-    runs = ('"align"', "inside(") if name == "align" else (f'"{name}"',)
+    """Return the text of the test files that run a command, and the lines of tables that do."""
+    paths = [
+        *sorted((ROOT / "tests").rglob("test_*.py")),
+        ROOT / "tests/contracts/refusals.txt",
+        ROOT / "tests/models.py",
+    ]
+    files = {p: p.read_text(encoding="utf-8") for p in paths}
+    runs = (f'"{name}"', f'"{name} ', f"\n{name} ", *{"align": ("inside(",), "serve": ("served(",)}.get(name, ()))
     return "\n".join(
         text for p, text in files.items() if any(r in text for r in runs) or name.replace("-", "_") in p.name
     )

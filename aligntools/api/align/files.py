@@ -75,7 +75,8 @@ def align_files(
     Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
     written.
     """
-    _check(text, out, decisions, model, init_model, source_classes or target_classes, unbuffered)
+    classes = "source_classes" if source_classes else "target_classes" if target_classes else None
+    _check(text, out, decisions, model, init_model, classes, unbuffered)
     if init_model and os.path.isdir(init_model):
         raise UsageProblem("`init_model` goes on from a model file; GIZA++'s tables have no counts to go on from")
     plan = planned(None) if not (model or init_model) else None
@@ -122,7 +123,7 @@ def _check(
     if model and (out.save_model or init_model):
         raise UsageProblem("`model` is applied as it is; to continue training from one use `init_model`")
     if classes and (model or init_model):
-        raise UsageProblem("`source_classes` is for a new model; a saved one keeps the classes it was trained with")
+        raise UsageProblem(f"`{classes}` is for a new model; a saved one keeps the classes it was trained with")
     out.check(decisions, model is not None)
     if out.moses_dir and unbuffered:
         raise UsageProblem("`moses_dir` counts the links of a whole text; leave out `unbuffered`")
