@@ -46,7 +46,7 @@ contrastive-align -m a.atm -i S/de-en.txt --features paper --start paper --sente
 contrastive-align -m a.atm -i S/de-en.txt --gold S/de-en.wa --set folds=2 --save-weights gold.json > c.4
 contrastive-align -m a.atm -i S/de-en.txt --sentences 9 --passes 1 --set optimizer=sgd --set candidates=all > c.5
 contrastive-align -m a.atm -i S/de-en.txt --sentences 9 --evidence mre.f > c.6
-teach -i S/de-en.txt -m a.atm --students 60,100 -o start
+teach -i S/de-en.txt -m a.atm --students 20,40 -o start
 contrastive-align -m a.atm -i S/de-en.txt --start start --passes 0 > c.7
 filter -i S/de-en.txt --save-model filter.atm --rejected rejected > kept
 filter -m filter.atm -i S/de-en.txt --all > kept.2
@@ -155,9 +155,10 @@ def test_nothing_is_compiled_after_warming_up(tmp_path):
     assert done.returncode == 0, done.stderr.decode()
     environment |= {"HOME": str(tmp_path / "nobody")}
     shutil.copytree(SAMPLES, tmp_path / "S")
-    for side in ("de", "en"):
-        text = (SAMPLES / f"de-en.{side}").read_text(encoding="utf-8").splitlines(keepends=True)
-        (tmp_path / "S" / f"few.{side}").write_text("".join(text[:12]), encoding="utf-8")
+    for name in ("fr-en.fr", "fr-en.en", "de-en.txt", "de-en.de", "de-en.en"):
+        text = (SAMPLES / name).read_text(encoding="utf-8").splitlines(keepends=True)
+        (tmp_path / "S" / name).write_text("".join(text[:80]), encoding="utf-8")
+        (tmp_path / "S" / f"few.{name[-2:]}").write_text("".join(text[:12]), encoding="utf-8")
     code = "import sys; from tests.test_warming import report; report(sys.argv[1])"
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], env=environment, cwd=ROOT, capture_output=True, check=False

@@ -68,7 +68,7 @@ def command(**o: Any) -> None:
 
     \b
     Example:
-      aligntools teach -s data/samples/de-en.de -t data/samples/de-en.en --students 60,100 -o /tmp/start
+      aligntools teach -s data/samples/de-en.de -t data/samples/de-en.en --students 60 -o /tmp/start
       aligntools contrastive-align -s data/samples/fr-en.fr -t data/samples/fr-en.en --start /tmp/start -o /tmp/links
     """
     from aligntools.api.align.teaching_files import teach_by_files
