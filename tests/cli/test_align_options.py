@@ -337,12 +337,7 @@ def test_link_probabilities_go_with_every_symmetrization(inside):
     assert all(0 < float(p) <= 1 for p in re.findall(rb":([0-9.e-]+)", with_p))
 
 
-def test_old_spellings_work_and_are_told(inside, trained):
-    new = inside(*TEXT, "--model", trained / "model")
-    old = inside(*TEXT, "--load-model", trained / "model")
-    assert old.stdout == new.stdout
-    assert b"note: --load-model is called --model now\n" in old.stderr
-    assert b"note" not in new.stderr
+def test_a_type_given_as_the_model_is_told(inside):
     old = inside(*TEXT, "--model", "ibm1", "-q")
     assert old.stdout == links_of(inside, "--model-type", "ibm1")
     assert b"--model-type" in old.stderr

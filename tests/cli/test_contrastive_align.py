@@ -323,13 +323,6 @@ def test_case_sensitive_keeps_words_apart(tmp_path):
     assert sizes[0] < sizes[1]
 
 
-def test_the_old_spelling_of_model(trained, learned):
-    command = ["contrastive-align", "-q", "-w", learned / "model", *TEXT]
-    old = run(*command, "--load-model", trained / "model")
-    assert old.stdout == run(*command, "--model", trained / "model").stdout
-    assert old.stderr.splitlines() == [b"note: --load-model is called --model now"]
-
-
 def test_sentences_that_are_hard(trained, learned, tmp_path):
     """Blank sides, one-word pairs, five hundred words and unknown words: a line each."""
     long = " ".join(["haus"] * 250 + ["und"] * 250), " ".join(["house"] * 250 + ["and"] * 250)

@@ -107,11 +107,8 @@ def test_input_from_elsewhere(folder):
     assert b"3 sentence pairs (without words: 2 blank" in done.stderr
 
 
-def test_old_spellings_and_figures(folder, tmp_path):
-    new = grammar(folder)
-    old = run("extract-grammar", "-q", "-s", SOURCE, "-t", TARGET, "--align", "align", cwd=folder)
-    assert (old.stdout, old.stderr) == (new.stdout, b"note: --align is called --alignments now\n")
-    (tmp_path / "g").write_bytes(new.stdout)
+def test_figures_of_filtering(folder, tmp_path):
+    (tmp_path / "g").write_bytes(grammar(folder).stdout)
     base = "filter-grammar", "--grammar", tmp_path / "g", "--text", SOURCE, "-o", tmp_path / "out"
     assert run(*base, "-q").stderr == b""
     assert b"the text has 240 sentences and" not in run(*base).stderr

@@ -295,18 +295,6 @@ def test_figures_on_standard_error(learn, supervised):
     assert b"; together " in learn(*supervised, "-v")[0].stderr
 
 
-def test_old_spellings_go_on_working(command_inside, systems, supervised, reverse, tmp_path):
-    given = "--grammar", systems / "de-en.grammar", "--lm", systems / "en.arpa"
-    options = *supervised, *reverse, "--rounds", 1, "--pop-limit", 10, "-q"
-    new = command_inside("imputed-risk", *given, *options, "--n-best", 9, "--n-sources", 2, "-o", tmp_path / "new")
-    old = command_inside("imputed-risk", *given, *options, "--nbest", 9, "--k", 2, "-w", tmp_path / "old")
-    assert (new.returncode, old.returncode, new.stderr) == (0, 0, b"")
-    assert (tmp_path / "old").read_bytes() == (tmp_path / "new").read_bytes()
-    notes = old.stderr.decode().splitlines()
-    assert notes == [f"note: {a} is called {b} now" for a, b in
-                     (("--nbest", "--n-best"), ("--k", "--n-sources"), ("-w", "-o"))]  # fmt: skip
-
-
 def test_bigrams_of_tags_are_features_too(learn, supervised, samples):
     done, path = learn(*supervised, "--tags", samples / "en.tagged", "--set", "bigrams=30")
     assert done.returncode == 0, done.stderr

@@ -48,17 +48,6 @@ def test_wrong_input_is_one_line(corpus):
     assert run(*lexicon, "bad", "--skip-bad-links", "-q", cwd=corpus).stderr == b""
 
 
-def test_the_old_spelling(corpus):
-    old, new = (run("lexicon", "-s", "f", "-t", "e", name, "a", "-o", name[2:], cwd=corpus) for name in (
-        "--align", "--alignments",
-    ))  # fmt: skip
-    assert (old.returncode, new.returncode) == (0, 0)
-    assert b"--align is called --alignments now" in old.stderr
-    assert b"now" not in new.stderr
-    assert (corpus / "align.f2e").read_bytes() == (corpus / "alignments.f2e").read_bytes()
-    assert b"--align " not in run("lexicon", "--help-all").stdout
-
-
 def test_what_a_word_seldom_is_may_be_left_out(tmp_path):
     """As in bicleaner's dictionaries: no NULL, nothing below a tenth of the best."""
     (tmp_path / "t").write_text("a ||| x\n" * 10 + "a ||| y\n" * 2 + "a ||| z\n" + "b c ||| x\n")

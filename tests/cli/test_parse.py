@@ -177,24 +177,6 @@ def test_tags_are_mapped(samples, tmp_path):
     assert "tags that the parser has never seen" in unseen
 
 
-def test_quiet_and_verbose(model, samples, tmp_path):
-    train = ("train-parser", "--treebank", samples / "en.conllu", "--iterations", 2, "-o", tmp_path / "m")
-    parse = ("parse", "-m", model, samples / "en.tagged")
-    for command, lines in ((train, (2, 4, 0, 0)), (parse, (0, 1, 0, 0))):
-        for flags, n in zip(((), ("-v",), ("-q",), ("-q", "-v")), lines, strict=True):
-            assert len(run(*command, *flags).stderr.splitlines()) == n
-    assert b"train, step 1: objective " in run(*train, "-v").stderr
-
-
-def test_the_old_spelling_of_output_goes_on_working(samples, tmp_path):
-    train = ("train-parser", "-q", "--treebank", samples / "en.conllu", "--iterations", 2)
-    assert run(*train, "-o", tmp_path / "new").stderr == b""
-    for old in ("-m", "--model"):
-        done = run(*train, old, tmp_path / "old")
-        assert done.stderr.decode() == f"note: {old} is called {'-o' if old == '-m' else '--output'} now\n"
-        assert (tmp_path / "old").read_bytes() == (tmp_path / "new").read_bytes()
-
-
 def test_each_option_of_training_shows(samples, tmp_path):
     """Every option changes the model; what the options mean is tested with the API."""
     bank = ("train-parser", "-q", "--treebank", samples / "en.conllu", "-o", tmp_path / "m")

@@ -68,13 +68,6 @@ def test_what_is_no_tagger(model, samples, tmp_path):
     fails(run("tag", "-m", tmp_path / "cut", samples / "en.txt"), "cut: is damaged")
 
 
-def test_quiet_and_verbose(model, samples):
-    for flags, lines in (((), 0), (("-v",), 1), (("-q",), 0), (("-q", "-v"), 0)):
-        done = run("tag", "-m", model, *flags, samples / "en.txt")
-        assert len(done.stderr.splitlines()) == lines
-    assert b"143 words in " in run("tag", "-m", model, "-v", samples / "en.txt").stderr
-
-
 def test_accents_of_their_own_are_those_of_the_model(tmp_path):
     """Text in NFD, a tagger of text in NFC: tagged as in NFC, written as it came, and said once."""
     (tmp_path / "train").write_text("l'_DET été_NOUN brûle_VERB\nil_PRON été_AUX là_ADV\n" * 3)

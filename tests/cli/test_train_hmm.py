@@ -159,19 +159,6 @@ def test_each_option_shows(samples, folder):
     assert [n for n, data in enumerate(found) if found.index(data) < n] == []
 
 
-def test_quiet_and_verbose(samples, folder):
-    tagged = ("train-hmm", "--tagged", samples / "en.tagged", "--latent", 2, "--members", 1, "--iterations", 2)
-    text = ("train-hmm", "--text", samples / "en.txt", "--states", 2, "--iterations", 2)
-    lines = {}
-    for name, command in (("tagged", tagged), ("text", text)):
-        for flags in ((), ("-v",), ("-q",), ("-q", "-v")):
-            lines[name, flags] = run(*command, *flags, "-o", folder / "x").stderr.decode().splitlines()
-        assert len(lines[name, ("-v",)]) > len(lines[name, ()]) > 0
-        assert lines[name, ("-q",)] == lines[name, ("-q", "-v")] == []
-    assert "log-likelihood" in lines["tagged", ("-v",)][0]
-    assert lines["text", ("-v",)][-1].startswith("143 words, ")
-
-
 def test_the_log_has_each_iteration(samples, folder):
     run("train-hmm", "-q", "--tagged", samples / "en.tagged", "--latent", 2, "--members", 2, "--iterations", 3,
         "-o", folder / "x", "--log-json", folder / "log")  # fmt: skip

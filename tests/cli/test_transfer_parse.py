@@ -307,14 +307,6 @@ def test_quiet_and_verbose(transfer):
     assert counts["-q",] == counts["-q", "-v"] == 0
 
 
-def test_the_old_spelling_of_output_goes_on_working(folder, tmp_path):
-    direct = ("transfer-parse", "--method", "direct", "--source-model", folder / "en.parser")
-    assert run(*direct, "-o", tmp_path / "new").stderr == b""
-    done = run(*direct, "-m", tmp_path / "old")
-    assert done.stderr == b"note: -m is called -o now\n"
-    assert (tmp_path / "old").read_bytes() == (tmp_path / "new").read_bytes()
-
-
 def test_each_option_shows(transfer, folder, tmp_path):
     """Every option changes the model; what the options mean is tested with the API."""
     links = (folder / "links").read_text().split("\n")

@@ -234,14 +234,6 @@ def test_every_option_has_an_effect(translate, tmp_path, option, base):
     assert other.stdout != translate("-w", weights, *base).stdout
 
 
-def test_old_spellings_and_figures(translate, tmp_path):
-    new, old = translate("-q", "--n-best", 2), translate("-q", "--k-best", 2)
-    assert new.stdout == old.stdout
-    assert (new.stderr, old.stderr) == (b"", b"note: --k-best is called --n-best now\n")
-    assert b"4 sentences in " in translate("-v").stderr
-    assert translate("-v", "-q").stderr == b""
-
-
 def test_tags_that_are_not_utf8_are_named(translate, tmp_path):
     weights = write_weights(tmp_path / "w", D_N=0.5)
     (tmp_path / "tagged").write_bytes(b"the_D\n\ndog_N cat_\xe5\xff\n")
