@@ -7,18 +7,19 @@ from typing import Any
 import click
 
 from aligntools import AlignerSettings, PartSettings, PriorWeights
+from aligntools.aligning.models import registry
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, engine_options, options
 from aligntools.cli.reporting import reporting
 from aligntools.cli.serving import until_terminated
-from aligntools.ground.errors import UsageProblem
 
 _priors = options.group(
     "Priors",
-    click.option(
+    options.option(
         "--priors",
         metavar="FILE",
         multiple=True,
+        excludes=("model",),
         help="Add counts of links, fertilities and jumps from other text (eflomal's form); may be repeated.",
     ),
     click.option(
@@ -27,7 +28,7 @@ _priors = options.group(
         type=options.WRITTEN,
         help="Write counts of this text's links, fertilities and jumps in the same form.",
     ),
-    declared.group(PriorWeights),
+    declared.group(PriorWeights, needs=("priors",), excludes=("model",)),
 )
 _classes = options.group(
     "Classes of words",
@@ -38,6 +39,7 @@ _classes = options.group(
         " class.  [default: learned from the text]",
     ),
     click.option("--target-classes", metavar="FILE", help="The same of the target words."),
+    excludes=("model", "init_model"),
 )
 _parts = options.group(
     "Text of any size, in parts",
@@ -62,6 +64,7 @@ _parts = options.group(
     "align",
     cls=options.Command,
     renamed={"--load-model": "--model"},
+    types=registry.names,
     basic="source target joint_file output model save_model fast best encoder dictionary priors threshold"
     " symmetrize phrases link_probabilities scores forward_output reverse_output tokenize tmpdir workers"
     " unbuffered max_memory threads seed quiet",
@@ -72,7 +75,7 @@ _parts = options.group(
 @aligning.decisions
 @aligning.outputs
 @aligning.shapes
-@declared.group(AlignerSettings)
+@declared.group(AlignerSettings, excludes=("model", "init_model"))
 @_classes
 @aligning.evidence
 @_parts
@@ -94,17 +97,8 @@ def command(**o: Any) -> None:
     from aligntools.api.align.files import align_files, align_files_in_parts, in_parts
     from aligntools.api.align.outputs import AlignmentSinks
 
-    chosen = aligning.given()
-    aligning.take_old_type(o, chosen)
     text, out = aligning.text_files(o), declared.call(AlignmentSinks, o)
-    text.check_text()
-    aligning.check_fixed(o, chosen)
-    weights = sorted(chosen & set(PriorWeights.names()))
-    of_training = sorted(chosen & {"priors", *weights})
-    if o["model"] and of_training:
-        raise UsageProblem(f"-m applies a model as it is; `{of_training[0]}` is for training")
-    if weights and not o["priors"]:
-        raise UsageProblem(f"`{weights[0]}` weighs what `priors` gives; add it")
+    text.check()
     settings, applied = declared.settings(AlignerSettings, o), o["model"] is not None
     evidence = aligning.evidence_of(o, applied)
     if not applied:

@@ -1,20 +1,16 @@
 """Options of the commands that align: align, mre-align, contrastive-align, train-hmm."""
 
-import os
-import sys
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from aligntools import AlignerSettings, Decisions, Reading, ReconstructionSettings, Run, Tokenizing
+from aligntools import AlignerSettings, Decisions, Reading, Run, Tokenizing
 from aligntools.api.align.evidence_kinds import SETTINGS, Asked
 from aligntools.api.align.text_files import LinkWriting, PiecedText, TextFiles
 from aligntools.cli import declared, options
 from aligntools.cli.declared import given as given
 from aligntools.cli.grouping import FC
-from aligntools.ground.declaring import declared as fields_of
-from aligntools.ground.errors import UsageProblem
 from aligntools.ground.progress import Watch
 
 if TYPE_CHECKING:
@@ -42,7 +38,13 @@ text = options.group(
     joint_file,
     options.output(help="Write the alignment here instead of standard output; appears whole or not at all."),
 )
-save_model = click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the model that was trained.")
+save_model = options.option(
+    "--save-model",
+    metavar="FILE",
+    type=options.WRITTEN,
+    excludes=("model",),
+    help="Save the model that was trained.",
+)
 #: Models on disk.
 models = options.group(
     "Models",
@@ -53,7 +55,12 @@ models = options.group(
         help="Apply a saved model, or a folder with GIZA++'s tables; reads and writes line by line.",
     ),
     save_model,
-    click.option("--init-model", metavar="FILE", help="Continue training from a saved model, on this text."),
+    options.option(
+        "--init-model",
+        metavar="FILE",
+        excludes=("model",),
+        help="Continue training from a saved model, on this text.",
+    ),
     options.verify,
 )
 
@@ -99,15 +106,17 @@ outputs = options.group(
         type=options.WRITTEN,
         help="Also write ln p(target|source) as 'source TAB target TAB ln p'.",
     ),
-    click.option(
+    options.option(
         "--moses-dir",
         metavar="DIR",
+        excludes=("unbuffered", "to_words", "joint_pieces", "source_pieces", "target_pieces"),
         help="Also write what Moses' train-model.perl --first-step 4 starts from: the links as"
         " aligned.grow-diag-final-and (or .METHOD, with --symmetrize), lex.f2e and lex.e2f.",
     ),
-    click.option(
+    options.option(
         "--giza-dir",
         metavar="DIR",
+        excludes=("model",),
         help="Also write what GIZA++ leaves: forward.A3.final, and t3, n3, a3, d3, d4, D4 and p0_3.final as far as the"
         " model has them; the same of reverse; vocabularies, classes and coded text.",
     ),
@@ -124,29 +133,37 @@ shapes = options.group(
     options.tokenize,
     options.tokenizer,
     declared.group(LinkWriting, "output_format"),
-    click.option(
+    options.option(
         "--word-pairs",
         metavar="FILE",
         type=options.WRITTEN,
+        excludes=("joint_pieces", "source_pieces", "target_pieces"),
         help="Also write each link's words and posterior as 'source TAB target TAB p', and a blank line after"
         " each sentence pair.",
     ),
-    click.option(
+    options.option(
         "--pieces",
         "joint_pieces",
         metavar="FILE",
+        excludes=("source_pieces", "target_pieces"),
         help="The same text cut into pieces, both sides in one file: write links between these.",
     ),
     click.option("--source-pieces", metavar="FILE", help="The source side in pieces."),
     click.option("--target-pieces", metavar="FILE", help="The target side in pieces."),
     declared.option(PiecedText, "to_words"),
-    options.scheme,
+    options.group("", options.scheme, needs=("joint_pieces|source_pieces|target_pieces|to_words",)),
 )
 #: Which text is read, and how the work is done.
 limits = options.group(
     "Text and resources",
-    declared.group(Reading),
-    click.option("--unbuffered", is_flag=True, help="With -m: write each line as soon as its pair is read."),
+    declared.group(Reading, "case_sensitive", excludes=("model", "init_model")),
+    declared.group(Reading, without=("case_sensitive",)),
+    options.option(
+        "--unbuffered",
+        is_flag=True,
+        needs=("model",),
+        help="With -m: write each line as soon as its pair is read.",
+    ),
     options.max_memory(),
     options.threads,
     options.verbosity,
@@ -161,35 +178,22 @@ def whole_text(*more: Any, without: Collection[str] = ()) -> Callable[[FC], FC]:
     """
     return options.group(
         "Text and resources",
-        declared.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
-        *more,
+        options.group(
+            "",
+            declared.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
+            *more,
+            declared.option(Reading, "case_sensitive"),
+            excludes=("model",),
+        ),
         options.tokenize,
         options.tokenizer,
-        declared.group(Reading, without=without),
+        declared.group(Reading, without=[*without, "case_sensitive"]),
         options.max_memory(),
         options.verify,
         options.threads,
         options.seed,
         options.verbosity,
     )
-
-
-#: Options that a saved model has settled.
-OF_THE_MODEL = {*AlignerSettings.names(), "case_sensitive"}
-#: How reconstruction continues from a model, and so what may be given with --init-model.
-OF_RECONSTRUCTION = {"preset", *ReconstructionSettings.names()}
-
-
-def take_old_type(o: dict[str, Any], chosen: set[str], known: Collection[str] = ()) -> None:
-    """Read ``--model hmm`` as ``--model-type hmm``, as it was written before ``--model`` named a file."""
-    names = fields_of(AlignerSettings)["model_type"].choices
-    if o["model"] in names and not os.path.exists(o["model"]):
-        sys.stderr.write("note: --model hmm and the like are called --model-type now; --model is a file\n")
-        if o["model"] not in (known or names):
-            raise UsageProblem(f"--model-type is one of {', '.join(known or names)} here, not {o['model']}")
-        o["model_type"], o["model"] = o["model"], None
-        chosen.discard("model")
-        chosen.add("model_type")
 
 
 def check_text(o: Mapping[str, Any]) -> None:
@@ -217,16 +221,6 @@ def text_work(o: Mapping[str, Any], watch: Watch) -> "TextWork":
         o.get("save_model"),
         o["verify"],
     )
-
-
-def check_fixed(o: Mapping[str, Any], chosen: set[str], reconstructs: bool = False) -> None:
-    """Refuse settings of a new model where a saved one is applied or goes on; ``chosen`` are those that were given."""
-    fixed = OF_THE_MODEL | OF_RECONSTRUCTION
-    if reconstructs and o["init_model"]:  # which model is trained from the given one may be chosen
-        fixed = OF_THE_MODEL - {"model_type", "positions"}
-    refused = sorted(chosen & fixed)
-    if refused and (o["model"] or o["init_model"]):
-        raise UsageProblem(f"`{refused[0]}` is for a new model; a saved one keeps the settings it was trained with")
 
 
 def evidence_of(o: dict[str, Any], applying: bool = False) -> Asked:

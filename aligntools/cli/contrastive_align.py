@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from aligntools import AlignerSettings, ContrastiveSettings, Reading, Run
+from aligntools import AlignerSettings, ContrastiveSettings, Reading
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, engine_options, options, training
 from aligntools.cli.reporting import reporting
@@ -31,34 +31,56 @@ _gold = options.group(
 _models = options.group(
     "Models",
     click.option("-m", "--model", metavar="FILE", help="Base model, from align --save-model.  [default: train one]"),
-    click.option(
+    options.option(
         "-w",
         "--weights",
         metavar="FILE",
+        excludes=("gold", "save_weights"),
         help="Weights of the features, from --save-weights: use these and learn nothing. With -m too, text is"
         " aligned while it is read.",
     ),
-    click.option(
+    options.option(
         "--save-model",
         metavar="FILE",
         type=options.WRITTEN,
+        excludes=("model",),
         help="Save the base model that was trained here or made of tables.",
     ),
     click.option("--save-weights", metavar="FILE", type=options.WRITTEN, help="Save the weights, as JSON."),
     training.log_json,
     options.verify,
-    declared.option(AlignerSettings, "fast", help="Train the quickest base model: the HMM, one view of the text."),
+    declared.option(
+        AlignerSettings,
+        "fast",
+        excludes=("model", "forward_table", "reverse_table"),
+        help="Train the quickest base model: the HMM, one view of the text.",
+    ),
 )
 _tables = options.group(
     "Base model of other aligners' tables",
-    click.option("--forward-table", metavar="FILE", help="p(target|source), from fast_align -p or a GIZA++ t-table."),
-    click.option("--reverse-table", metavar="FILE", help="p(source|target), from the same programs."),
-    click.option("--source-vcb", metavar="FILE", help="The .vcb file of the source side, for t-tables."),
-    click.option("--target-vcb", metavar="FILE", help="The .vcb file of the target side."),
+    options.option(
+        "--forward-table",
+        metavar="FILE",
+        needs=("reverse_table",),
+        help="p(target|source), from fast_align -p or a GIZA++ t-table.",
+    ),
+    options.option(
+        "--reverse-table", metavar="FILE", needs=("forward_table",), help="p(source|target), from the same programs."
+    ),
+    options.option(
+        "--source-vcb",
+        metavar="FILE",
+        needs=("target_vcb", "forward_table"),
+        help="The .vcb file of the source side, for t-tables.",
+    ),
+    options.option(
+        "--target-vcb", metavar="FILE", needs=("source_vcb", "forward_table"), help="The .vcb file of the target side."
+    ),
+    excludes=("model",),
 )
 _learning = options.group(
     "Learning",
-    declared.group(ContrastiveSettings, "features"),
+    declared.group(ContrastiveSettings, "features", excludes=("weights",)),
     click.option(
         "--start",
         metavar="languages|paper|FILE",
@@ -67,7 +89,8 @@ _learning = options.group(
         " (languages), the paper's (paper), or of a file that teach wrote. With -w, the file that the"
         " weights started from.  [default: languages with all features, else paper]",
     ),
-    declared.group(ContrastiveSettings, without=("features", *SEARCH, "seed")),
+    declared.group(ContrastiveSettings, without=("features", *SEARCH, "seed", "rounds"), excludes=("weights",)),
+    declared.group(ContrastiveSettings, "rounds"),
 )
 _search = options.group(
     "Search",
@@ -84,8 +107,15 @@ _search = options.group(
 )
 _limits = options.group(
     "Text and resources",
-    declared.group(Reading),
-    click.option("--unbuffered", is_flag=True, help="With -m and -w: write each line as soon as its pair is read."),
+    declared.group(Reading, "case_sensitive", excludes=("model",)),
+    declared.group(Reading, without=("case_sensitive",)),
+    options.option(
+        "--unbuffered",
+        is_flag=True,
+        needs=("model|forward_table", "weights"),
+        excludes=engine_options.NAMES,
+        help="With -m and -w: write each line as soon as its pair is read.",
+    ),
     options.threads,
     options.seed,
     options.verbosity,
@@ -121,23 +151,20 @@ def command(**o: Any) -> None:
     Example:
       aligntools contrastive-align -s data/samples/de-en.de -t data/samples/de-en.en --save-weights /tmp/w.json
     """
-    from aligntools.api.align.contrastive_files import ContrastiveFiles, ContrastiveText
+    from aligntools.api.align.contrastive_files import contrastive_align_files
 
-    search = {name: o[name] for name in SEARCH if o[name]}
+    text, there = aligning.text_files(o), bool(o["model"] or o["forward_table"])
+    text.check()
     own = {name: value for name, value in o.items() if name not in (*SEARCH, "start")}
-    with reporting(o) as reporter:
-        ContrastiveText(
-            aligning.text_files(o),
-            declared.call(ContrastiveFiles, o),
-            declared.settings(ContrastiveSettings, own),
-            search,
-            declared.settings(Reading, o),
-            declared.settings(Run, o),
-            aligning.evidence_of(o, applying=bool(o["weights"] and (o["model"] or o["forward_table"]))),
-            reporter,
-            fast=o["fast"],
-            verify=o["verify"],
-            unbuffered=o["unbuffered"],
+    with reporting(o) as watch:
+        declared.call(
+            contrastive_align_files,
+            o,
+            text=text,
+            settings=declared.settings(ContrastiveSettings, own),
+            search={name: o[name] for name in SEARCH if o[name]},
+            asked=aligning.evidence_of(o, applying=bool(o["weights"]) and there),
             ending=partial(until_terminated, o["unbuffered"]),
-            verbose=reporter.verbose,
-        ).align()
+            watch=watch,
+            verbose=watch.verbose,
+        )

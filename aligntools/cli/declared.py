@@ -48,7 +48,8 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Call
         about.setdefault("show_default", about["default"] not in (None, ()))
     if name in EXPERT:
         about = {"hidden": True, "cls": kinds.Field} | about
-    return click.option(long, *flags, name, **about)
+    ruled = {"needs": one.option.needs, "excludes": one.option.excludes, "when": one.option.when}
+    return grouping.option(long, *flags, name, **ruled | about)
 
 
 def help_of(kind: type[Settings], name: str) -> str:
@@ -84,20 +85,23 @@ def _metavar(one: Declared, choices: Choices) -> str | None:
     return f"{name},{name}.." if one.several else name
 
 
-def group(kind: type[Settings], *names: str, without: Iterable[str] = (), title: str = "") -> Callable[[FC], FC]:
+def group(
+    kind: type[Settings], *names: str, without: Iterable[str] = (), title: str = "", **rules: tuple[str, ...]
+) -> Callable[[FC], FC]:
     """Return one decorator for fields of settings, under their titles in the help.
 
     kind: The class.
     *names: Fields; without any, all that have a title.
     without: Fields that are left out.
     title: In the place of the fields' own.
+    rules: What all of them need and exclude; see `grouping.group`.
     """
     known = declared(kind)
     chosen = [name for name in names or known if (names or known[name].option.group) and name not in without]
 
     def decorate(function: FC) -> FC:
         for name in reversed(chosen):
-            function = grouping.group(title or known[name].option.group, option(kind, name))(function)
+            function = grouping.group(title or known[name].option.group, option(kind, name), **rules)(function)
         return function
 
     return decorate

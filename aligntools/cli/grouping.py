@@ -5,12 +5,32 @@ from typing import Any, TypeVar
 
 import click
 
+from aligntools.ground.declaring import Option
+
 #: What decorators of click take and return.
 FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
 
 
-def group(title: str, *options: Callable[[Any], Any]) -> Callable[[FC], FC]:
+def option(
+    *flags: str, needs: tuple[str, ...] = (), excludes: tuple[str, ...] = (), when: str = "", **about: Any
+) -> Callable[[FC], FC]:
+    """Return click's option with what it needs and excludes; see `declaring.Option`."""
+
+    def decorate(function: FC) -> FC:
+        found: Any = click.option(*flags, **about)(function)
+        found.__click_params__[-1].rules = [Option("", needs=needs, excludes=excludes, when=when)]
+        result: FC = found
+        return result
+
+    return decorate
+
+
+def group(
+    title: str, *options: Callable[[Any], Any], needs: tuple[str, ...] = (), excludes: tuple[str, ...] = ()
+) -> Callable[[FC], FC]:
     """Return one decorator for several options, which come in this order under this title in the help.
+
+    All of them need, and exclude, what is said here.
 
     >>> @click.command(cls=Command)
     ... @group("Common options", click.option("--fast", is_flag=True, help="Do less."))
@@ -23,8 +43,11 @@ def group(title: str, *options: Callable[[Any], Any]) -> Callable[[FC], FC]:
         for option in reversed(options):
             decorated = option(decorated)
         for parameter in decorated.__click_params__[before:]:
-            if not hasattr(parameter, "group"):
+            if title and not hasattr(parameter, "group"):
                 parameter.group = title
+            if needs or excludes:
+                ruled = getattr(parameter, "rules", [])
+                parameter.rules = [*ruled, Option("", needs=needs, excludes=excludes)]
         result: FC = decorated
         return result
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from aligntools import AlignerSettings, ReconstructionSettings
-from aligntools.aligning.models.registry import reconstructed
+from aligntools.aligning.models import registry
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, options
 from aligntools.cli.reporting import reporting
@@ -16,8 +16,9 @@ from aligntools.cli.serving import until_terminated
 _NOT_HERE = ("model_type", "fast", "best", "sweeps", "subwords", "view_agreement")
 _reconstruction = options.group(
     "Reconstruction",
-    click.option(
+    options.option(
         "--preset",
+        excludes=("model",),
         type=click.Choice(["paper"]),
         help="paper: as Cheng, Liu & Xu (2017) have it, unless other options say otherwise: --model-type ibm2"
         " --positions table --set tension=0 --estimator em --no-agreement --mre-iterations 50 --set mre_positions=true"
@@ -28,11 +29,12 @@ _reconstruction = options.group(
     declared.option(
         AlignerSettings,
         "model_type",
-        choices=reconstructed,
+        excludes=("model",),
+        choices=registry.reconstructed,
         default="hmm",
         help="Which model is trained; with --init-model, what that model is.",
     ),
-    declared.group(ReconstructionSettings),
+    declared.group(ReconstructionSettings, excludes=("model",)),
 )
 
 
@@ -40,6 +42,7 @@ _reconstruction = options.group(
     "mre-align",
     cls=options.Command,
     renamed={"--load-model": "--model"},
+    types=registry.names,
     basic="source target joint_file output model save_model init_model preset model_type mre_iterations"
     " threshold symmetrize forward_output reverse_output scores max_memory threads seed quiet",
 )
@@ -50,7 +53,8 @@ _reconstruction = options.group(
     "  [default: joint; grow-diag-final-and for an IBM 2 trained with --no-agreement, and for --preset paper]"
 )
 @aligning.outputs
-@declared.group(AlignerSettings, without=_NOT_HERE)
+@declared.group(AlignerSettings, "positions", excludes=("model",))
+@declared.group(AlignerSettings, without=(*_NOT_HERE, "positions"), excludes=("model", "init_model"))
 @aligning.limits
 def command(**o: Any) -> None:
     """Align by maximum reconstruction: train an HMM or IBM 2 by EM, then to reproduce each text from its own links.
@@ -71,12 +75,9 @@ def command(**o: Any) -> None:
     from aligntools.api.align.files import align_files
     from aligntools.api.align.outputs import AlignmentSinks
 
-    chosen = aligning.given()
-    aligning.take_old_type(o, chosen, reconstructed())
     text = aligning.text_files(o)
-    text.check_text()
-    aligning.check_fixed(o, chosen, reconstructs=True)
-    own = {name: o[name] for name in chosen & {*AlignerSettings.names(), *ReconstructionSettings.names()}}
+    text.check()
+    own = {name: o[name] for name in declared.given() & {*AlignerSettings.names(), *ReconstructionSettings.names()}}
     said = o["symmetrize"] is not None
 
     def planned(start: Any) -> Any:

@@ -7,17 +7,20 @@ its docstring gives. `Command` is the class of every command: it groups options 
 
 import copy
 import logging
+import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, overload
 
 import click
+from click.core import ParameterSource
 
 from aligntools import Loading, PieceReading, Reading, Tokenizing
 from aligntools.cli import declared, flags, kinds, placing
 from aligntools.cli.grouping import FC
 from aligntools.cli.grouping import group as group
+from aligntools.cli.grouping import option as option
 from aligntools.cli.kinds import WRITTEN as WRITTEN
 from aligntools.cli.kinds import Number as Number
 from aligntools.cli.kinds import Place as Place
@@ -26,7 +29,8 @@ from aligntools.cli.programs import docstring
 from aligntools.formats.inputs.texts import text_path as text_path
 from aligntools.formats.opening import files, live_inputs
 from aligntools.ground import memory, ranges
-from aligntools.ground.errors import harmless
+from aligntools.ground.declaring import check_rules
+from aligntools.ground.errors import UsageProblem, harmless
 from aligntools.ground.parallel import available_cores
 from aligntools.ground.running import Run
 
@@ -57,16 +61,24 @@ class Command(click.Command):
 
     renamed: Old spellings and what they are called now: ``{"--k-best": "--n-best"}``. An old spelling works as the new
         one does; a line on standard error says what it is called now.
+    types: What ``--model`` may be besides a file's name, as it was once: then it is ``--model-type``.
     basic : str
         The options that ``--help`` shows, by the names of their values, with spaces between; ``--help-all`` shows
         the others too. Empty: all.
     """
 
-    def __init__(self, *args: Any, renamed: dict[str, str] | None = None, basic: str = "", **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        renamed: dict[str, str] | None = None,
+        types: Callable[[], Collection[str]] = tuple,
+        basic: str = "",
+        **kwargs: Any,
+    ) -> None:
         kwargs["context_settings"] = SETTINGS | (kwargs.get("context_settings") or {})
         super().__init__(*args, **kwargs)
         self.help = self.help or docstring(self.callback)
-        self.renamed = renamed or {}
+        self.renamed, self.types = renamed or {}, types
         if any(parameter.name == "cluster" for parameter in self.params):
             self.renamed = self.renamed | flags.renamed(Run)
         self.basic = basic.split()
@@ -93,6 +105,9 @@ class Command(click.Command):
         """Run the command between the files that it was given; see `placing.placed`. Then do what waits for them."""
         read, written = self._named(ctx, False), self._named(ctx, True)
         own = [named.path for named in read]
+        if own.count("-") > 1:
+            raise UsageProblem("standard input ('-') can be only one of the files")
+        self._check_rules(ctx)
         waiting = live_inputs.of_command(own, ctx.params.get("tmpdir"))
         with placing.placed(read, written, ctx.params.get("quiet", False)), waiting:
             result = super().invoke(ctx)
@@ -112,6 +127,19 @@ class Command(click.Command):
                     found += [placing.Named(flag, path + ending) for ending in kind.endings]
         return found
 
+    def _check_rules(self, ctx: click.Context) -> None:
+        """Refuse options that were given with what they exclude, or without what they need."""
+
+        def given(name: str) -> bool:
+            said = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+            return said and ctx.params[name] not in (None, ()) and (ctx.params[name] is not False or name in switches)
+
+        switches = {parameter.name for parameter in self.params if parameter.secondary_opts}
+        for parameter in self.params:
+            name = parameter.name or ""
+            for rule in getattr(parameter, "rules", ()) if given(name) else ():
+                check_rules(name, rule, ctx.params[name], ctx.params, given)
+
     def _modern(self, args: Iterable[str]) -> list[str]:
         """Return the arguments with what was renamed as it is called now, and fields as the options that take them."""
         args, out = list(args), list[str]()
@@ -130,6 +158,14 @@ class Command(click.Command):
                 continue
             if name in expert:
                 sys.stderr.write(f"note: {name} is --set {expert[name]}=... now\n")
+            if name in ("-m", "--model") and (value or (not sign and args and args[0])) in self.types():
+                kind = value or args.pop(0)
+                if os.path.exists(kind):
+                    out += [name, kind]
+                else:
+                    sys.stderr.write("note: --model hmm and the like are called --model-type now; --model is a file\n")
+                    out += ["--model-type", kind]
+                continue
             if name in self.renamed and argument.startswith("-"):
                 now = self.renamed[name]
                 sys.stderr.write(f"note: {name} is called {now} now\n")
@@ -251,11 +287,11 @@ def _quiet(_context: click.Context, _parameter: click.Parameter, value: bool) ->
 
 def verbosity(function: FC) -> FC:
     """Add ``-q/--quiet`` and ``-v/--verbose``, passed as ``quiet`` and ``verbose`` (bool)."""
-    for option in (
+    for one in (
         click.option("-v", "--verbose", is_flag=True, help="More figures on standard error."),
         click.option("-q", "--quiet", is_flag=True, callback=_quiet, help="Nothing but errors on standard error."),
     ):
-        function = option(function)
+        function = one(function)
     return function
 
 

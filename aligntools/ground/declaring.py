@@ -82,7 +82,9 @@ class Option:
     otherwise: What None, the default, stands for: ``by the size of the text``.
     group: The title above it in a command's help.
     metavar: What stands for its value there.
-    excludes: Other fields that cannot be given with it.
+    excludes: What cannot be given with it: other fields, or values of them, as ``decode=posterior``.
+    needs: What must be given with it; ``a|b`` is one of the two.
+    when: Its value that excludes and needs, where others do not.
     choices: Returns what it can be, where that is not known when the class is made; of others their type says it.
     """
 
@@ -93,6 +95,8 @@ class Option:
     metavar: str = ""
     excludes: tuple[str, ...] = ()
     choices: Callable[[], tuple[str, ...]] | None = None
+    needs: tuple[str, ...] = ()
+    when: str = ""
 
 
 def option(
@@ -105,9 +109,34 @@ def option(
     metavar: str = "",
     excludes: tuple[str, ...] = (),
     choices: Callable[[], tuple[str, ...]] | None = None,
+    needs: tuple[str, ...] = (),
+    when: str = "",
 ) -> Any:
     """Return a field that is an option; see `Option`."""
-    return field(default=default, metadata={_KEY: Option(help, allowed, otherwise, group, metavar, excludes, choices)})
+    about = Option(help, allowed, otherwise, group, metavar, excludes, choices, needs, when)
+    return field(default=default, metadata={_KEY: about})
+
+
+def check_rules(name: str, option: Option, value: Any, known: Mapping[str, Any], given: Callable[[str], bool]) -> None:
+    """Refuse an option that was given with what it excludes, or without what it needs.
+
+    known: The options that there are, with their values; rules about others are passed over.
+    given: Tells whether an option was given.
+    """
+
+    def holds(term: str) -> bool:
+        of, _, wanted = term.partition("=")
+        return of in known and (str(known[of]) == wanted if wanted else given(of))
+
+    if option.when and str(value) != option.when:
+        return
+    shown = f"`{name}={option.when}`" if option.when else f"`{name}`"
+    for other in filter(holds, option.excludes):
+        raise UsageProblem(f"{shown} and `{other}` exclude each other; choose one of them")
+    for need in option.needs:
+        ways = [way for way in need.split("|") if way.partition("=")[0] in known]
+        if ways and not any(map(holds, ways)):
+            raise UsageProblem(f"{shown} needs {' or '.join(f'`{way}`' for way in ways)}; add that, or leave it out")
 
 
 @dataclass(frozen=True)
@@ -224,11 +253,9 @@ class Settings:
         known = declared(type(self))
         for name, one in known.items():
             one.check(getattr(self, name))
-        for name, one in known.items():
-            if getattr(self, name) != one.default:
-                for other in one.option.excludes:
-                    if getattr(self, other) != known[other].default:
-                        raise UsageProblem(f"`{name}` and `{other}` exclude each other; choose one of them")
+        given = {name for name, one in known.items() if getattr(self, name) != one.default}
+        for name in (name for name in known if name in given):
+            check_rules(name, known[name].option, getattr(self, name), vars(self), given.__contains__)
         self.rules()
         return self
 

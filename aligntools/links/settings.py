@@ -86,10 +86,15 @@ class LinkWriting(Settings):
         "log",
         "What `scores` writes: log-probabilities, or both directions' costs on eflomal's scale.",
         group=_MORE,
+        needs=("scores",),
+        excludes=("model", "decode=posterior"),
+        when="eflomal",
     )
     link_probabilities: bool = option(False, "Write links as i-j:p, with their posteriors.", group=_MORE)
     output_format: LinkFormat = option(
         "pharaoh",
         "tsv: source TAB target TAB links, as OpusTrainer and Marian read it.",
+        excludes=("link_probabilities",),
+        when="tsv",
         group="Raw text, pieces, and text with links",
     )

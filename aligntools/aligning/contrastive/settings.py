@@ -119,7 +119,9 @@ class ContrastiveSettings(Settings):
         group=_LEARNING,
         otherwise="base; with tables of another aligner expected",
     )
-    method: Method = option("risk", "With gold links: minimum risk, or minimum error rate training.", group=_LEARNING)
+    method: Method = option(
+        "risk", "With gold links: minimum risk, or minimum error rate training.", group=_LEARNING, needs=("gold",)
+    )
     evidence_share: float | None = option(
         None,
         "Weight of other aligners' links compared with the base model's, 0 to 1; with gold links, the value that"
@@ -128,9 +130,14 @@ class ContrastiveSettings(Settings):
         metavar="P",
         group=_LEARNING,
         otherwise="by each file's estimated precision, mostly little; with gold links 0.25",
+        needs=("evidence",),
     )
     folds: int = option(
-        5, "With gold links: parts for the cross-validated error; 0 for none.", allowed=counts(), group=_LEARNING
+        5,
+        "With gold links: parts for the cross-validated error; 0 for none.",
+        allowed=counts(),
+        group=_LEARNING,
+        needs=("gold",),
     )
     rounds: int | None = option(
         None,

@@ -3,15 +3,14 @@
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aligntools.aligning.contrastive.settings import MOST_FILES, ContrastiveSettings
-from aligntools.aligning.evidence import Asked, Known
+from aligntools.aligning.evidence import Asked
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.api.align.aligner import Aligner
-from aligntools.api.align.alignment import known_text, read_bitext
 from aligntools.api.align.alignments import AlignmentTally
 from aligntools.api.align.contrastive import ContrastiveAligner, load_contrastive_weights, train_contrastive_aligner
 from aligntools.api.align.contrastive_base import (
@@ -23,19 +22,18 @@ from aligntools.api.align.contrastive_base import (
 )
 from aligntools.api.align.evidence import Evidence, check_count, read_evidence
 from aligntools.api.align.evidence_texts import check_applied
-from aligntools.api.align.files import asking
+from aligntools.api.align.files import read
 from aligntools.api.align.outputs import MANY_LINKS
 from aligntools.api.align.text_files import TextFiles
-from aligntools.formats.opening.files import writing
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Watch
 from aligntools.ground.running import Run
+from aligntools.pipeline import Sinks, Tally
 
 if TYPE_CHECKING:
-    from aligntools.aligning.contrastive.linknetwork import LinkNetwork
-    from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.parallel import Pool
 
 # What is said of other aligners' links: what each file is worth, and whether it helps
 
@@ -88,10 +86,38 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-@dataclass(frozen=True)
-class ContrastiveFiles:
-    """Files that are read and written besides the text; None for what is not.
+def contrastive_align_files(
+    text: TextFiles,
+    settings: ContrastiveSettings,
+    reading: Reading,
+    run: Run,
+    *,
+    watch: Watch,
+    search: dict[str, Any],
+    asked: Asked = Asked(),  # noqa: B008
+    output: str = "-",
+    model: str | None = None,
+    forward_table: str | None = None,
+    reverse_table: str | None = None,
+    source_vcb: str | None = None,
+    target_vcb: str | None = None,
+    weights: str | None = None,
+    start: str | None = None,
+    gold: str | None = None,
+    evidence: Sequence[str] = (),
+    save_model: str | None = None,
+    save_weights: str | None = None,
+    fast: bool = False,
+    verify: bool = True,
+    unbuffered: bool = False,
+    ending: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
+    verbose: bool = False,
+) -> None:
+    """Align a text with features of whole alignments.
 
+    settings: How weights are learned.
+    search: How alignments are searched, as far as that was said; the rest is as weights files say.
+    asked: Which evidence takes part, besides files of links.
     output: Links; ``-`` is standard output.
     model: A base model.
     forward_table, reverse_table, source_vcb, target_vcb: Tables that another aligner wrote, in the place of one.
@@ -100,222 +126,125 @@ class ContrastiveFiles:
     gold: Gold links.
     evidence: Other aligners' links.
     save_model, save_weights: Where the base model and the weights are saved.
-    """
-
-    output: str = "-"
-    model: str | None = None
-    forward_table: str | None = None
-    reverse_table: str | None = None
-    source_vcb: str | None = None
-    target_vcb: str | None = None
-    weights: str | None = None
-    start: str | None = None
-    gold: str | None = None
-    evidence: Sequence[str] = ()
-    save_model: str | None = None
-    save_weights: str | None = None
-
-
-@dataclass
-class ContrastiveText:
-    """A text in files, and what is to be done with it.
-
-    settings: How weights are learned.
-    search: How alignments are searched, as far as that was said; the rest is as weights files say.
-    asked: Which evidence takes part, besides files of links.
     fast: Train the quickest base model.
     verify: Check checksums.
     unbuffered: Write each line as soon as its pair is read.
     ending: Returns a context in which lines are answered, and that may end the reading.
     verbose: Say which weights were learned.
+    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
+    written.
     """
-
-    text: TextFiles
-    files: ContrastiveFiles
-    settings: ContrastiveSettings
-    search: dict[str, Any]
-    reading: Reading
-    run: Run
-    asked: Asked
-    watch: Watch
-    fast: bool = False
-    verify: bool = True
-    unbuffered: bool = False
-    ending: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
-    verbose: bool = False
-    _evidence: Sequence[Evidence] = field(default=(), init=False)
-
-    @property
-    def _given(self) -> bool:
-        """Whether there is a base model already."""
-        return self.files.model is not None or self.files.forward_table is not None
-
-    def check(self) -> None:
-        """Refuse what does not go together, before anything is read."""
-        files, settings = self.files, self.settings
-        self.text.check_text()
-        if "-" in files.evidence and [*self.text.text, *files.evidence].count("-") > 1:
-            raise UsageProblem("only one file can be standard input")
-        check_count(files.evidence, len(files.evidence), MOST_FILES)
-        self._check_base()
-        if (settings.rounds or 1) > 1 and self._given:
-            raise UsageProblem(
-                "`rounds` is for a base model that is trained here; leave out `model` and tables, or ask for one"
-            )
-        if files.weights and (files.gold or files.save_weights):
-            raise UsageProblem("`weights` are taken as they are; `gold` and `save_weights` are for learning them")
-        changed = {f.name for f in fields(settings) if getattr(settings, f.name) != f.default}
-        learned = sorted(changed - {"start", "seed", "evidence_share"})
-        if files.model:
-            learned += sorted(changed & {"seed"})
-        else:  # a base model is trained for them
-            learned = [name for name in learned if name != "rounds"]
-        if files.weights and learned:
-            raise UsageProblem(f"`weights` are taken as they are; `{learned[0]}` is for learning them")
-        of_gold = sorted(changed & {"method", "folds"})
-        if of_gold and not files.gold:
-            raise UsageProblem(f"`{of_gold[0]}` is about `gold`")
-        if settings.evidence_share is not None and (not files.evidence or files.weights):
-            raise UsageProblem("`evidence_share` is about `evidence`, and for learning; leave out `weights`")
-        if self.unbuffered and self.run.asked:
-            raise UsageProblem("`unbuffered` answers each line in this process; leave out `workers` and `cluster`")
-        if self.unbuffered and not (self._given and files.weights):
-            raise UsageProblem("`unbuffered` goes with `model` and `weights`: learning needs the text first")
-
-    def _check_base(self) -> None:
-        """Refuse a base model that is not given in one way."""
-        files = self.files
-        tables = [files.forward_table is not None, files.reverse_table is not None]
-        if any(tables) and (not all(tables) or files.model or self.fast):
-            raise UsageProblem(
-                "a base model of tables takes `forward_table` and `reverse_table`, and no `model` or `fast`"
-            )
-        names = [files.source_vcb is not None, files.target_vcb is not None]
-        if any(names) and not (all(names) and all(tables)):
-            raise UsageProblem("`source_vcb` and `target_vcb` go together, with `forward_table` and `reverse_table`")
-        if files.model and (files.save_model or self.fast or self.reading.case_sensitive):
-            raise UsageProblem("`model` is taken as it is; `save_model`, `fast` and `case_sensitive` are for a new one")
-        if self._given and not files.weights and self.asked:
-            check_of_places(self.asked, network_for(self.settings.features, files.start))
-
-    def align(self) -> None:
-        """Align the text.
-
-        Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
-        written.
-        """
-        self.check()
-        with writing(self.files.output) as out, pool_of(self.run.threads) as pool:
-            run = replace(self.run, threads=pool)
-            text, aligner = self._aligner(run)
-            tally = AlignmentTally()
-            self.watch.begin("aligning", None if text is None else len(text), "pair")
-            source = (text,) if text is not None else self.text.paths(self.reading.split)
-            how: dict[str, Any] = {"evidence": self._evidence, "reading": self.reading, "run": run}
-            with self.ending():
-                for block in aligner.align_blocks(*source, unbuffered=self.unbuffered, **how):
-                    out.write(block.format(compiled=True if tally.links >= MANY_LINKS else None))
-                    if self.unbuffered:
-                        out.flush()
-                    tally.add(block)
-                    self.watch.advance("aligning", len(block))
-                self.watch.summary(tally.pairs, tally.links, tally.skipped.summary())
-
-    def _aligner(self, run: Run) -> "tuple[Bitext | None, ContrastiveAligner]":
-        """Return the aligner, and the text where it was read for it."""
-        files = self.files
-        weights = None
-        if files.weights:
-            weights = load_contrastive_weights(files.weights, start=files.start, **self.search)
-        network = network_of(weights) if weights is not None else network_for(self.settings.features, files.start)
-        if weights is None or not self._given:
-            self.asked = self.asked.chosen(network is not None and not self.fast)
-        base, text = self._base(network, run)
-        if files.save_model:
-            base.save(files.save_model)
-        if weights is not None:
-            if self._given:
-                check_applied(self.asked, weights, str(files.weights))
-            return text, ContrastiveAligner(base, weights, asked=self.asked)
-        if text is None:  # read once: learning and aligning both need it
-            reading = replace(self.reading, case_sensitive=not base.model.lowercase)
-            text, known = self._read(reading, run, places=True)
-            base = base.knowing(known)
-        aligner = self._learned(base, text, run)
-        self._tell(aligner)
-        if files.save_weights:
-            aligner.save_weights(files.save_weights)
-        return text, aligner
-
-    def _base(self, network: "LinkNetwork | None", run: Run) -> "tuple[Aligner, Bitext | None]":
-        """Return the base model, and the text where it was read to train it."""
-        files, watch = self.files, self.watch
-        self._evidence = files.evidence
-        if files.model:
-            return Aligner.load(files.model, threads=run.threads, verify=self.verify), None
-        if files.forward_table and files.reverse_table:
-            watch.begin("reading tables")
-            names: dict[str, Any] = {"source_vcb": files.source_vcb, "target_vcb": files.target_vcb}
-            tables = files.forward_table, files.reverse_table
-            return aligner_from_tables(*tables, **names, case_sensitive=self.reading.case_sensitive), None
-        bitext, known = self._read(self.reading, run)
-        watch.close()
-        if not len(bitext.source.tokens):
-            watch.say("warning: every line has a blank side; nothing to learn from")
-        settings = AlignerSettings(fast=self.fast, seed=self.settings.seed)
-        how: dict[str, Any] = {"reading": self.reading, "run": run, "progress": watch, "known": known}
-        return train_base(bitext, network, settings, self.settings.rounds, **how), bitext
-
-    def _read(self, reading: Reading, run: Run, places: bool = False) -> "tuple[Bitext, Known | None]":
-        """Read the text and other aligners' links of it; return what is known of its words, too, or of their places."""
-        watch, paths, known = self.watch, self.text.paths(reading.split), None
-        watch.begin("reading")
-        if self.asked:
-            bitext, known = known_text(*paths, self.asked, reading, run, asking(watch), places)
+    there = model is not None or forward_table is not None
+    check_count(evidence, len(evidence), MOST_FILES)
+    if (settings.rounds or 1) > 1 and there:
+        raise UsageProblem("`rounds` is for a base model that is trained here; leave out `model` and tables")
+    if there and not weights and asked:
+        check_of_places(asked, network_for(settings.features, start))
+    how: dict[str, Any]
+    links: Sequence[Evidence]
+    with Sinks(output=output) as sinks, pool_of(run.threads) as pool:
+        run = replace(run, threads=pool)
+        taken = load_contrastive_weights(weights, start=start, **search) if weights else None
+        network = network_of(taken) if taken is not None else network_for(settings.features, start)
+        if taken is None or not there:
+            asked = asked.chosen(network is not None and not fast)
+        bitext, links = None, evidence
+        base = _given_base(model, forward_table, reverse_table, source_vcb, target_vcb, verify, reading, pool, watch)
+        if base is None:
+            bitext, known = read(text.paths(reading.split), asked, reading, run, watch)
+            links = read_evidence(bitext, evidence)
             watch.close()
-            for line in known.summary if known is not None else ():
-                watch.say(line)
+            if not len(bitext.source.tokens):
+                watch.say("warning: every line has a blank side; nothing to learn from")
+            taught, how = AlignerSettings(fast=fast, seed=settings.seed), {"reading": reading, "run": run}
+            base = train_base(bitext, network, taught, settings.rounds, progress=watch, known=known, **how)
+        if save_model:
+            base.save(save_model)
+        if taken is not None:
+            if there:
+                check_applied(asked, taken, str(weights))
+            aligner = ContrastiveAligner(base, taken, asked=asked)
         else:
-            bitext = read_bitext(*paths, reading=reading)
-        self._evidence = read_evidence(bitext, self.files.evidence)
-        return bitext, known
+            if bitext is None:  # read once: learning and aligning both need it
+                cased = replace(reading, case_sensitive=not base.model.lowercase)
+                bitext, known = read(text.paths(reading.split), asked, cased, run, watch, places=True)
+                links, base = read_evidence(bitext, evidence), base.knowing(known)
+            if start is None and settings.features.strip() != "all":
+                watch.say("note: not all features are used, so learning starts from the paper's weights; see `start`")
+            watch.begin("learning", None if gold else settings.passes or None, "pass")
+            density = settings.density or ("expected" if forward_table else None)
+            own, how = replace(settings, **search, rounds=None, density=density), {"reading": reading, "run": run}
+            about: Any = {"start": start, "gold": Path(gold) if gold else None, "evidence": links, "progress": watch}
+            aligner = train_contrastive_aligner(bitext, None, own, aligner=base, **about, **how, **asked.keywords())
+            for line in _learned(aligner, evidence, settings, verbose):
+                watch.say(line)
+            if save_weights:
+                aligner.save_weights(save_weights)
+        sides = text.paths(reading.split) if bitext is None else (bitext,)
+        watch.begin("aligning", None if bitext is None else len(bitext), "pair")
+        with ending():
+            _write(aligner, sides, links, sinks, reading, run, watch, unbuffered)
 
-    def _learned(self, base: Aligner, text: "Bitext", run: Run) -> ContrastiveAligner:
-        """Learn weights."""
-        files, watch = self.files, self.watch
-        settings = replace(self.settings, **self.search, rounds=None)
-        if files.forward_table and not settings.density:
-            settings = replace(settings, density="expected")
-        if files.start is None and settings.features.strip() != "all":
-            watch.say("note: not all features are used, so learning starts from the paper's weights; see `start`")
-        gold = Path(files.gold) if files.gold else None
-        watch.begin("learning", None if gold else settings.passes or None, "pass")
-        return train_contrastive_aligner(
-            text,
-            None,
-            settings,
-            start=files.start,
-            aligner=base,
-            gold=gold,
-            evidence=self._evidence,
-            reading=self.reading,
-            run=run,
-            progress=watch,
-            **self.asked.keywords(),
-        )
 
-    def _tell(self, aligner: ContrastiveAligner) -> None:
-        """Say what was learned."""
-        found, weights = aligner.report, aligner.weights
-        if found is not None:
-            figures = f"base model {100 * found.base:.2f}, fitted {100 * found.fitted:.2f}"
-            if found.validated is not None:
-                figures += f", cross-validated {100 * found.validated:.2f} ({self.settings.folds} folds)"
-            self.watch.say(f"AER % on {weights.about['pairs']} gold pairs: {figures}")
-        elif not weights.about["pairs"]:
-            self.watch.say("warning: no pair to learn weights from; the start weights are used")
-        for line in evidence_lines(self.files.evidence, aligner):
-            self.watch.say(line)
-        if self.verbose:
-            shown = ", ".join(f"{name} {value:.3g}" for name, value in weights.by_name.items())
-            self.watch.say(f"weights from {weights.about['pairs']} pairs: {shown}")
+def _write(
+    aligner: ContrastiveAligner,
+    sides: tuple[Any, ...],
+    links: Sequence[Evidence],
+    sinks: Sinks,
+    reading: Reading,
+    run: Run,
+    watch: Watch,
+    unbuffered: bool,
+) -> None:
+    """Align a text, and write its links."""
+    tally, answers = AlignmentTally(), Tally()
+    requests = (answers, str(sides[0])) if unbuffered else None
+    for block in aligner.align_blocks(
+        *sides, unbuffered=unbuffered, evidence=links, requests=requests, reading=reading, run=run
+    ):
+        compiled = True if tally.links >= MANY_LINKS else None
+        sinks.write({"output": block.format(compiled=compiled)}, flush=unbuffered)
+        tally.add(block)
+        watch.advance("aligning", len(block))
+    for line in answers.lines():
+        watch.say(line)
+    watch.summary(tally.pairs, tally.links, tally.skipped.summary())
+
+
+def _given_base(
+    model: str | None,
+    forward_table: str | None,
+    reverse_table: str | None,
+    source_vcb: str | None,
+    target_vcb: str | None,
+    verify: bool,
+    reading: Reading,
+    pool: "Pool",
+    watch: Watch,
+) -> Aligner | None:
+    """Return the base model that is there already, saved or in another aligner's tables."""
+    if model is not None:
+        return Aligner.load(model, threads=pool, verify=verify)
+    if forward_table is None or reverse_table is None:
+        return None
+    watch.begin("reading tables")
+    names = {"source_vcb": source_vcb, "target_vcb": target_vcb}
+    return aligner_from_tables(forward_table, reverse_table, **names, case_sensitive=reading.case_sensitive)
+
+
+def _learned(
+    aligner: ContrastiveAligner, evidence: Sequence[str], settings: ContrastiveSettings, verbose: bool
+) -> Iterator[str]:
+    """Yield what was learned, in lines."""
+    found, weights = aligner.report, aligner.weights
+    if found is not None:
+        figures = f"base model {100 * found.base:.2f}, fitted {100 * found.fitted:.2f}"
+        if found.validated is not None:
+            figures += f", cross-validated {100 * found.validated:.2f} ({settings.folds} folds)"
+        yield f"AER % on {weights.about['pairs']} gold pairs: {figures}"
+    elif not weights.about["pairs"]:
+        yield "warning: no pair to learn weights from; the start weights are used"
+    yield from evidence_lines(evidence, aligner)
+    if verbose:
+        shown = ", ".join(f"{name} {value:.3g}" for name, value in weights.by_name.items())
+        yield f"weights from {weights.about['pairs']} pairs: {shown}"

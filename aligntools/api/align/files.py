@@ -75,8 +75,6 @@ def align_files(
     Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
     written.
     """
-    classes = "source_classes" if source_classes else "target_classes" if target_classes else None
-    _check(text, out, decisions, model, init_model, classes, unbuffered)
     if init_model and os.path.isdir(init_model):
         raise UsageProblem("`init_model` goes on from a model file; GIZA++'s tables have no counts to go on from")
     plan = planned(None) if not (model or init_model) else None
@@ -101,35 +99,13 @@ def align_files(
                     decisions, network = plan.decisions(decisions), start.weights is not None
                     out.check_direction(plan.settings.direction, network, decisions, str(init_model))
                 with compiling_for(plan.settings.trained, pool.threads):
-                    bitext, known = _read(sides, evidence, reading, run, watch)
+                    bitext, known = read(sides, evidence, reading, run, watch)
                     if source_classes or target_classes:
                         bitext = with_word_classes(bitext, source_classes, target_classes)
                     given = _weighted(priors, weights)
                     _train(plan, start, bitext, out, decisions, reading, run, watch, given, known)
         if out.moses:
             out.moses.finish(*text.paths(reading.split), reading)
-
-
-def _check(
-    text: TextFiles,
-    out: AlignmentSinks,
-    decisions: Decisions,
-    model: str | None,
-    init_model: str | None,
-    classes: str | None,
-    unbuffered: bool,
-) -> None:
-    """Refuse what does not go together, before anything is read."""
-    if model and (out.save_model or init_model):
-        raise UsageProblem("`model` is applied as it is; to continue training from one use `init_model`")
-    if classes and (model or init_model):
-        raise UsageProblem(f"`{classes}` is for a new model; a saved one keeps the classes it was trained with")
-    out.check(decisions, model is not None)
-    if out.moses_dir and unbuffered:
-        raise UsageProblem("`moses_dir` counts the links of a whole text; leave out `unbuffered`")
-    if unbuffered and not model:
-        raise UsageProblem("`unbuffered` goes with `model`: training needs the whole text")
-    text.check(out)
 
 
 def _apply(
@@ -242,13 +218,15 @@ def _train(
     _finish(out, counter, watch)
 
 
-def _read(sides: TextSides, asked: Asked, reading: Reading, run: Run, watch: Watch) -> "tuple[Bitext, Known | None]":
-    """Read a text; return what is known of its words, too."""
+def read(
+    sides: TextSides, asked: Asked, reading: Reading, run: Run, watch: Watch, places: bool = False
+) -> "tuple[Bitext, Known | None]":
+    """Read a text; return what is known of its words, too, or of their ``places``."""
     if not asked:
         with watch.stage("reading"):
             return read_bitext(*sides, reading=reading), None
     with watch.stage(" and ".join(kind.name for kind in asked.kinds)):
-        bitext, known = known_text(*sides, asked, reading, run, asking(watch))
+        bitext, known = known_text(*sides, asked, reading, run, _asking(watch), places)
     watch.close()
     for line in known.summary if known else ():
         watch.say(line)
@@ -346,7 +324,6 @@ def align_files_in_parts(
     plan: Say what the work would take, and do nothing.
     Returns empties the checkpoint's folder: to be called once what was made of it is in its place.
     """
-    _check(text, out, decisions, None, None, None, False)
     out.check_direction(settings.direction, settings.decides, decisions)
     if out.starred and not any("*" in (path or "") for path in text.text):
         raise UsageProblem(f"`{next(iter(out.starred))}` has a star, and the text has none")
@@ -407,7 +384,7 @@ def _bars(watch: Watch) -> Bars:
     return advance
 
 
-def asking(watch: Watch) -> Callable[[str, int, int], None]:
+def _asking(watch: Watch) -> Callable[[str, int, int], None]:
     """Return what shows how far a kind of evidence has read a text, called with its name, more pairs and all pairs."""
     begun = set()
 

@@ -119,25 +119,6 @@ class AlignmentSinks:
         found.shape = self.shape
         return found
 
-    def check(self, decisions: Decisions, applied: bool) -> None:
-        """Refuse what does not go together.
-
-        applied: Whether a saved model is applied.
-        """
-        if self.costs:
-            if not self.paths["scores"]:
-                raise UsageProblem("`score_form` is about `scores`")
-            if applied:
-                raise UsageProblem(
-                    "`score_form=eflomal` counts the links of the text that is trained on; leave out `model`"
-                )
-            if decisions.decode == "posterior":
-                raise UsageProblem("`score_form=eflomal` scores each word's best link; leave out `decode=posterior`")
-        if self.giza_dir and applied:
-            raise UsageProblem("`giza_dir` has the tables of the text that is trained on; leave out `model`")
-        if self.writing.output_format == "tsv" and self.writing.link_probabilities:
-            raise UsageProblem("readers of `output_format=tsv` take links alone; leave out `link_probabilities`")
-
     def check_direction(self, direction: str, network: bool, decisions: Decisions, who: str = "") -> None:
         """Refuse files of a direction that was not trained, and decisions that change nothing in what is written.
 

@@ -23,7 +23,11 @@ TextSides = tuple[Any, Any]
 class PiecedText(PieceReading):
     """What a text in pieces is taken for, and how its pieces are marked."""
 
-    to_words: bool = option(False, "The text itself is in pieces: write links between words.")
+    to_words: bool = option(
+        False,
+        "The text itself is in pieces: write links between words.",
+        excludes=("joint_pieces", "source_pieces", "target_pieces", "tokenize"),
+    )
 
 
 @dataclass(frozen=True)
@@ -63,30 +67,10 @@ class TextFiles:
         assert self.source is not None and self.target is not None  # noqa: PT018
         return text_path(self.source, split), text_path(self.target, split)
 
-    def check(self, outputs: "AlignmentSinks | None" = None) -> None:
-        """Refuse what does not go together, in itself or with what is written."""
+    def check(self) -> None:
+        """Refuse a text that is not given in one of the two ways, and a tokenizer that is not there."""
         self.check_text()
         self.tokenizing.checked()
-        if self.joint_pieces is not None and (self.source_pieces is not None or self.target_pieces is not None):
-            ways = "as one file with `joint_pieces`, or as `source_pieces` and `target_pieces`"
-            raise UsageProblem(f"give the pieces {ways}")
-        if outputs and outputs.paths["word_pairs"] and self._cut:
-            raise UsageProblem(
-                "`word_pairs` has words, and with `joint_pieces` links are between pieces; give one of them"
-            )
-        if self.pieces.to_words and self._cut:
-            raise UsageProblem("`to_words` is for text in pieces; with `joint_pieces` the text is in words")
-        if outputs and outputs.moses_dir and (self.pieces.to_words or self._cut):
-            raise UsageProblem(
-                "`moses_dir` counts links of the text as it is given, without `to_words` or `joint_pieces`"
-            )
-        if self.pieces.to_words and self.tokenizing.tokenize:
-            raise UsageProblem("`tokenize` is for raw text, `to_words` for text in pieces")
-        if self.pieces.scheme != "auto" and not (self.pieces.to_words or self._cut):
-            raise UsageProblem("`scheme` is about `joint_pieces` or `to_words`")
-        pieces = list(self._piece_files.values())
-        if "-" in pieces and [*self.text, *pieces].count("-") > 1:
-            raise UsageProblem("only one file can be standard input")
 
     def check_text(self) -> None:
         """Refuse a text that is not given in one of the two ways."""
