@@ -106,8 +106,6 @@ def command(
 
     if not space or space.split(" ") != [space] or set(space) & set("\t\r\n"):
         raise UsageProblem("--space is written for a space within a word; it cannot be empty or contain a space")
-    if [text, *(path for _, path in put)].count("-") > 1:
-        raise UsageProblem("standard input ('-') can be only one of the files")
     if any(path == "-" for _, path in put):
         raise UsageProblem("--put reads files; give CONLL on standard input instead")
     columns = dict(put)

@@ -69,8 +69,6 @@ def command(
       aligntools train-lm -q -n 3 data/samples/de-en.en -o /tmp/en.arpa
       aligntools eval-lm -m /tmp/en.arpa data/samples/fr-en.en
     """
-    if texts.count("-") + (model == "-") > 1:
-        raise UsageProblem("standard input ('-') can be only one of the files")
     if lines and words:
         raise UsageProblem("--lines and --words exclude each other; choose one of them")
 

@@ -9,7 +9,6 @@ import click
 from aligntools import ExtractionSettings, LinkReading, PairReading, Run
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, engine_options, notices, options
-from aligntools.ground.errors import UsageProblem
 
 
 @click.command(
@@ -72,8 +71,6 @@ def command(
       aligntools align -q -i data/samples/de-en.txt -o /tmp/de-en.align
       aligntools extract-grammar -q -i data/samples/de-en.txt -a /tmp/de-en.align -o /tmp/de-en.grammar
     """
-    if [source, target, joint, alignments, text].count("-") > 1:
-        raise UsageProblem("standard input ('-') can be only one of the files")
     aligning.check_text({"joint_file": joint, "source": source, "target": target})
     from aligntools.translating.grammars import extract_grammar_file
 

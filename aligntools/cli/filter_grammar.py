@@ -8,7 +8,6 @@ import click
 from aligntools import GrammarFilter
 from aligntools.cli import declared, notices, options
 from aligntools.cli.flags import renamed
-from aligntools.ground.errors import UsageProblem
 
 
 @click.command("filter-grammar", cls=options.Command, renamed=renamed(GrammarFilter))
@@ -53,8 +52,6 @@ def command(
       aligntools extract-grammar -q -i data/samples/de-en.txt -a /tmp/de-en.align -o /tmp/de-en.grammar
       head -9 data/samples/de-en.de | aligntools filter-grammar --grammar /tmp/de-en.grammar --text -
     """
-    if grammar == text == "-":
-        raise UsageProblem("standard input ('-') can be only one of the files")
     from aligntools.translating.grammars import filter_grammar_file
 
     with notices.hushed(quiet):

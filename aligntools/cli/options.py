@@ -61,6 +61,7 @@ class Command(click.Command):
 
     renamed: Old spellings and what they are called now: ``{"--k-best": "--n-best"}``. An old spelling works as the new
         one does; a line on standard error says what it is called now.
+    once: Whether standard input can be one of its files alone.
     types: What ``--model`` may be besides a file's name, as it was once: then it is ``--model-type``.
     basic : str
         The options that ``--help`` shows, by the names of their values, with spaces between; ``--help-all`` shows
@@ -71,6 +72,7 @@ class Command(click.Command):
         self,
         *args: Any,
         renamed: dict[str, str] | None = None,
+        once: bool = True,
         types: Callable[[], Collection[str]] = tuple,
         basic: str = "",
         **kwargs: Any,
@@ -78,7 +80,7 @@ class Command(click.Command):
         kwargs["context_settings"] = SETTINGS | (kwargs.get("context_settings") or {})
         super().__init__(*args, **kwargs)
         self.help = self.help or docstring(self.callback)
-        self.renamed, self.types = renamed or {}, types
+        self.renamed, self.types, self.once = renamed or {}, types, once
         if any(parameter.name == "cluster" for parameter in self.params):
             self.renamed = self.renamed | flags.renamed(Run)
         self.basic = basic.split()
@@ -105,7 +107,7 @@ class Command(click.Command):
         """Run the command between the files that it was given; see `placing.placed`. Then do what waits for them."""
         read, written = self._named(ctx, False), self._named(ctx, True)
         own = [named.path for named in read]
-        if own.count("-") > 1:
+        if self.once and own.count("-") > 1:
             raise UsageProblem("standard input ('-') can be only one of the files")
         self._check_rules(ctx)
         waiting = live_inputs.of_command(own, ctx.params.get("tmpdir"))

@@ -90,8 +90,6 @@ def command(**o: Any) -> None:
       aligntools parse -q -m /tmp/en.pcfg data/samples/de-en.en -o /tmp/en.mrg
       aligntools project --source /tmp/en.mrg --target data/samples/de-en.de -a /tmp/en-de.align --spans brackets
     """
-    if [o["source"], o["target"], o["alignments"]].count("-") > 1:
-        raise UsageProblem("standard input ('-') can be only one of the files")
     from aligntools.formats.opening import files
     from aligntools.projecting.projection import project
 

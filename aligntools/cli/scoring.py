@@ -56,8 +56,6 @@ def check_files(files: Sequence[str | None], systems: Sequence[str], paired: boo
     """Refuse command lines with one system to compare, or with standard input as two files."""
     if paired and len(systems) < 2:
         raise UsageProblem("--paired compares with the first file; give two or more")
-    if [*files, *systems].count("-") > 1:
-        raise UsageProblem("standard input ('-') can be only one of the files")
 
 
 def write_report(

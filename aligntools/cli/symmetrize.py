@@ -48,6 +48,7 @@ def _texts(name: str, about: str) -> Callable[[FC], FC]:
 @click.command(
     "symmetrize",
     cls=options.Command,
+    once=False,
     help=_HELP,
     basic="name check output in_place format to index_base to_words to_pieces words quiet",
 )

@@ -73,8 +73,6 @@ def command(**o: Any) -> None:
         raise UsageProblem("classes of two languages take `target`, `alignments` and `target_output`")
     if not bilingual and "index_base" in declared.given():
         raise UsageProblem("`index_base` goes with `alignments`")
-    if [o["text"], o["target"], o["alignments"]].count("-") > 1:
-        raise UsageProblem("standard input ('-') can be only one of the files")
     from aligntools.clustering.class_training import train_bilingual_classes, train_classes
 
     how: dict[str, Any] = {"split": o["split"], "run": declared.settings(Run, o)}

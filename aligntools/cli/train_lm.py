@@ -60,8 +60,6 @@ def command(
       aligntools train-lm -n 3 data/samples/de-en.en -o /tmp/en.arpa
       aligntools eval-lm -m /tmp/en.arpa data/samples/fr-en.en
     """
-    if texts.count("-") > 1:
-        raise UsageProblem("standard input ('-') can be only one of the texts")
     if format == "binary" and output in (None, "-"):
         raise UsageProblem("--format binary needs a file: -o FILE")
     from aligntools.translating.language_models import train_lm

@@ -50,7 +50,6 @@ def _of_alignments(given: dict[str, Any], number: int | None, title: str | None)
     if bool(source) != bool(target) or not (source or joint):
         raise UsageProblem("give the text with -i, or with both -s and -t")
     systems = [*given["alignments"], *(_SystemPlace().convert(path, None, None) for path in given["files"])]
-    _check_standard_input(source, target, joint, given["gold"], given["checked"], *systems)
     if not given["gold"] and (others := sorted(declared.given() & {"gold_format", "gold_base", "first_sentence"})):
         raise UsageProblem(f"`{others[0]}` goes with `gold`")
     names = ("gold", "source_tags", "target_tags", "checked", "input_format", "languages", *GoldReading.names())
@@ -74,7 +73,6 @@ def _of_training(given: dict[str, Any], number: int | None, title: str | None) -
     from aligntools.viewing.annotation import view_training
 
     files = [*given["log"], *given["files"]]
-    _check_standard_input(*files)
     return view_training(*files, title=title or "Training"), number
 
 
@@ -84,7 +82,6 @@ def _of_derivations(given: dict[str, Any], number: int | None, title: str | None
 
     if given["files"]:
         raise UsageProblem(f"'{given['files'][0]}': --derivations is looked at alone, or with --reference")
-    _check_standard_input(given["derivations"], given["reference"])
     return view_derivations(given["derivations"], given["reference"], title=title), number
 
 
@@ -92,13 +89,7 @@ def _of_trees(given: dict[str, Any], number: int | None, title: str | None) -> "
     """Return the view of trees, or of tags where these are asked for or the first file has no trees."""
     from aligntools.viewing.annotation import view_annotation
 
-    _check_standard_input(*given["files"])
     return view_annotation(given["files"], tags=given["tags"], column=given["column"], title=title), number
-
-
-def _check_standard_input(*files: str | None) -> None:
-    if files.count("-") > 1:
-        raise UsageProblem("standard input ('-') can be only one of the files")
 
 
 class Kind(NamedTuple):

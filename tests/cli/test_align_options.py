@@ -157,7 +157,6 @@ def test_subwords(inside, trained, tmp_path):
     assert (tmp_path / "again").read_bytes().count(b"\n") == len(LENGTHS)
     for wrong in (("--model-type", "ibm1"), ("--no-agreement",), ("--tmpdir", tmp_path)):
         fails(inside(*TEXT, "--subwords", "9", *wrong), "subwords", status=2)
-    fails(inside(*TEXT, "--subwords", "9", "-m", tmp_path / "m"), "--subwords is for a new model", status=2)
 
 
 def test_views_agree_unless_told_otherwise(inside, trained, tmp_path):
@@ -255,13 +254,7 @@ def test_wrong_command_lines(trained, inside, tmp_path):
         ((), "as -s and -t"),
         (("-s", SOURCE), "as -s and -t"),
         ((*TEXT, "-i", JOINT), "as -s and -t"),
-        (("-s", "-", "-t", "-"), "only one of the two files can be standard input"),
-        ((*TEXT, "-m", model, "--save-model", tmp_path / "x"), "--init-model"),
-        ((*TEXT, "-m", model, "--init-model", model), "--init-model"),
-        ((*TEXT, "-m", model, "--fast"), "--fast is for a new model"),
-        ((*TEXT, "--init-model", model, "--no-agreement"), "--agreement is for a new model"),
         ((*TEXT, "--direction", "forward", "--reverse-output", tmp_path / "r"), "leave out --direction forward"),
-        ((*TEXT, "--unbuffered"), "--unbuffered goes with -m"),
         ((*TEXT, "--decode", "viterbi"), "--decode chooses links of single directions"),
         ((*TEXT, "--views", "3,3"), "--views"),
         ((*TEXT, "--views", "-1"), "--views"),
@@ -425,7 +418,6 @@ def test_words_of_links_are_written_as_text(trained, inside, tmp_path):
     assert "\n".join("\n".join([*pair, ""]) for pair in same) == "\n".join(found)[:-1]
     done(inside(*apply, "--word-pairs", tmp_path / "beside", "--output-format", "tsv"))
     assert (tmp_path / "beside").read_bytes() == (tmp_path / "pairs").read_bytes()
-    fails(inside(*apply, "--word-pairs", tmp_path / "x", "--pieces", "p"), "--word-pairs has words", status=2)
 
 
 def test_words_of_links_in_other_ways_of_working(inside, tmp_path):

@@ -71,8 +71,6 @@ def test_where_classes_are_of_no_use_they_are_refused(text):
     for options, message in (
         ((), "--target-classes is for IBM 4 and hmm-classes; use --model-type ibm4"),
         (("--model-type", "hmm-classes"), "--target-classes has classes of whole words; use --views 0"),
-        (("-m", "x"), "--target-classes is for a new model; a saved one keeps the classes it was trained with"),
-        (("--init-model", "x"), "--target-classes is for a new model"),
         (("--workers", 1, "--model-type", "hmm"), "--workers works a text in parts, and --target-classes is about"),
     ):
         fails(run("align", *sides, *own, *options), message, status=2)

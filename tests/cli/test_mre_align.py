@@ -173,18 +173,13 @@ def test_the_paper_after_a_model_says_how_it_is_reconstructed(trained, mre, tmp_
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_wrong_command_lines(trained, mre, tmp_path):
-    model = trained / "model"
+def test_wrong_command_lines(mre, tmp_path):
     for args, fragment in (
         ((), "as -s and -t"),
-        ((*TEXT, "--model", "fertility"), "--model-type is one of ibm2, hmm"),
+        ((*TEXT, "--model", "fertility"), "--model-type"),
         ((*TEXT, "--model-type", "fertility"), "--model-type"),
         ((*TEXT, "--positions", "table"), "--model-type ibm2"),
-        ((*TEXT, "-m", model, "--model-type", "ibm2"), "--model-type is for a new model"),
-        ((*TEXT, "-m", model, "--mre-iterations", "3"), "--mre-iterations is for a new model"),
-        ((*TEXT, "--init-model", model, "--set", "alpha=1"), "--set alpha is for a new model"),
         ((*TEXT, "--set", "mre_smoothing=-1"), "--set mre_smoothing"),
-        ((*TEXT, "-m", model, "--preset", "paper"), "--preset is for a new model"),
         ((*TEXT, "--preset", "papers"), "--preset"),
         ((*TEXT, "--decode", "viterbi"), "--symmetrize joint writes none"),
         ((*TEXT, "--preset", "paper", "--model-type", "hmm", "--positions", "table"), "--model-type ibm2"),

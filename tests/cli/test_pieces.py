@@ -203,22 +203,6 @@ def test_other_pieces_are_refused(inside, pieces, tmp_path, change, problem):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        (("--pieces", "x", "--source-pieces", "y"), "as one file with --pieces"),
-        (("--pieces", "x", "--to-words"), "--to-words is for text in pieces"),
-        (("--scheme", "bpe"), "--scheme is about"),
-        (("--output-format", "tsv", "--link-probabilities"), "leave out --link-probabilities"),
-        (("--moses-dir", "x", "--pieces", "x"), "--moses-dir counts links of the text as it is given"),
-        (("--moses-dir", "x", "--source-pieces", "x"), "--moses-dir counts links of the text as it is given"),
-        (("--moses-dir", "x", "--to-words"), "--moses-dir counts links of the text as it is given"),
-    ],
-)
-def test_options_that_exclude_each_other(inside, options, problem):
-    assert fails(inside("-i", JOINT, *options), problem, status=2)
-
-
 def test_words_are_not_taken_for_pieces(inside):
     assert fails(inside(*FAST, "-i", JOINT, "--to-words"), "no marks of pieces")
 
@@ -306,7 +290,11 @@ def test_raw_text_gets_links_between_pieces(inside, raw, file):
 def test_languages_are_two(inside):
     pytest.importorskip("sacremoses")
     assert fails(inside("-i", JOINT, "--tokenize", "german"), "such as de-en, not 'german'", status=2)
-    assert fails(inside("-i", JOINT, "--tokenize", "de-en", "--to-words"), "--tokenize is for raw text", status=2)
+    assert fails(
+        inside("-i", JOINT, "--tokenize", "de-en", "--to-words"),
+        "--to-words and --tokenize exclude each other",
+        status=2,
+    )
 
 
 def test_without_sacremoses_it_says_what_is_missing(inside, monkeypatch):

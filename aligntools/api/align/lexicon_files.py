@@ -33,8 +33,6 @@ def write_lexicon(
     """
     if not output and writing != TableWriting():
         raise UsageProblem("`min_share` and `null=False` are about the tables; give `output` as well as `shortlist`")
-    if [text.source, text.target, text.joint_file, alignments].count("-") > 1:
-        raise UsageProblem("standard input ('-') can be only one of the files")
     text.check_text()
     from aligntools.links.alignments import as_written
     from aligntools.links.translation_tables import extract_lexicon

@@ -54,8 +54,6 @@ def term_files(
         raise UsageProblem("`inconsistent` holds the text against `known`; give that too")
     if any(tags) and text.tokenizing.tokenize:
         raise UsageProblem("`tokenize` finds other words than those that have tags; give the words themselves")
-    if [*text.text, alignments, known, *tags].count("-") > 1:
-        raise UsageProblem("only one file can be standard input")
     form, languages = writing.output_format, _languages(work)
     form = format_of(output) if form == "auto" else form
     if form == "tbx" and languages is None:
