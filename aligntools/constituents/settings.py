@@ -5,7 +5,8 @@ from typing import Literal, TypeAlias, get_args
 
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import PROBABILITY, SEED, amounts, counts
+from aligntools.ground.ranges import PROBABILITY, amounts, counts
+from aligntools.ground.running import SEED_OPTION, Lists
 
 #: Which tree is the best: the one whose rules are most probably right, or the most probable derivation.
 Decode: TypeAlias = Literal["max-rule", "viterbi"]
@@ -122,7 +123,7 @@ class GrammarDecisions(Settings):
 
 @documented
 @dataclass(frozen=True)
-class TreeLists(Settings):
+class TreeLists(Lists, Settings):
     """Which trees of each sentence are listed."""
 
     n_best: int | None = option(
@@ -139,14 +140,4 @@ class TreeLists(Settings):
         allowed=counts(1, 10**6),
         group=_DECISIONS,
     )
-    seed: int = option(
-        1,
-        "Seed of everything random; the same seed gives the same bytes.",
-        allowed=SEED,
-        group="Resources and messages",
-    )
-
-    def rules(self) -> None:
-        """Refuse `seed` without `samples`."""
-        if self.samples is None and self.seed != TreeLists.seed:
-            raise UsageProblem("`seed` goes with `samples`")
+    seed: int = option(**SEED_OPTION)

@@ -33,8 +33,8 @@ def read_sentences(sentences: Sequence[Any]) -> tuple[list[list[str]], list[list
 
 def check_lists(lists: TreeLists, decisions: GrammarDecisions, has_lists: bool) -> None:
     """Refuse lists that there are not."""
-    name = "n_best" if lists.n_best is not None else "samples"
-    if lists.n_best is None and lists.samples is None:
+    name = lists.kind
+    if name is None:
         return
     if not has_lists:
         raise UsageProblem(f"`{name}` is for grammars that were learned from trees")

@@ -8,7 +8,7 @@ from typing import Any, Self, TypeAlias
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
-from aligntools.ground.ranges import MEMORY, THREADS, WORKERS, size_of
+from aligntools.ground.ranges import MEMORY, SEED, THREADS, WORKERS, size_of
 
 #: Called after a step of long work with what it was and what it found.
 Report: TypeAlias = Callable[[dict[str, Any]], None]
@@ -85,3 +85,30 @@ class Run(Settings):
             raise UsageProblem("`workers` are processes on this machine; a cluster has its own")
         if self.tmpdir is not None and not os.path.isdir(self.tmpdir):
             raise UsageProblem(f"`tmpdir`: {os.fspath(self.tmpdir)} is not a directory")
+
+
+#: The option of a seed.
+SEED_OPTION: dict[str, Any] = {
+    "default": 1,
+    "help": "Seed of everything random; the same seed gives the same bytes.",
+    "allowed": SEED,
+    "group": "Resources and messages",
+}
+
+
+class Lists:
+    """Settings about which results of each sentence are listed: the best ones, or drawn ones; else there is one."""
+
+    n_best: int | None
+    samples: int | None
+
+    @property
+    def kind(self) -> str | None:
+        """``n_best`` or ``samples``, or None for one result."""
+        return "n_best" if self.n_best is not None else "samples" if self.samples is not None else None
+
+    def rules(self) -> None:
+        """Refuse what is about samples where there are none."""
+        for name, value in vars(self).items() if self.kind != "samples" else ():
+            if name not in ("n_best", "samples") and value != getattr(type(self), name):
+                raise UsageProblem(f"`{name}` goes with `samples`")

@@ -6,7 +6,8 @@ from typing import Any, Literal, TypeAlias, get_args
 from aligntools.formats.text.reading import check_separator
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import PROBABILITY, SEED, amounts, counts
+from aligntools.ground.ranges import PROBABILITY, amounts, counts
+from aligntools.ground.running import SEED_OPTION, Lists
 
 Decoder: TypeAlias = Literal["posterior", "viterbi"]
 #: Ways to learn tags from untagged text: expectation maximization, variational Bayes, maximum reconstruction after EM.
@@ -29,12 +30,6 @@ _SHARE: dict[str, Any] = {
     "allowed": PROBABILITY,
     "group": _KNOWN,
     "metavar": "P",
-}
-_SEED: dict[str, Any] = {
-    "default": 1,
-    "help": "Seed of everything random; the same seed gives the same bytes.",
-    "allowed": SEED,
-    "group": "Resources and messages",
 }
 
 
@@ -80,7 +75,7 @@ class TaggerSettings(Settings):
     noise: float = option(0.01, "How far the halves of a split state differ at first.", allowed=amounts(0, 1))
     merging: float = option(0.25, "Share of the splits that is undone.", allowed=amounts(0, 1, below=True))
     rare: float = option(20, "Words seen at most this often teach what unknown words are like.", allowed=amounts())
-    seed: int = option(**_SEED)
+    seed: int = option(**SEED_OPTION)
     smoothing: TagSmoothing = field(default_factory=TagSmoothing)
     relative_frequencies: bool = option(
         False,
@@ -151,7 +146,7 @@ class InductionSettings(Settings):
         1, "Random starts; the one with the highest objective is kept.", allowed=counts(1), group=_INDUCED
     )
     stop: bool = option(True, "Whether the end of a sentence is part of the model.", group=_INDUCED)
-    seed: int = option(**_SEED)
+    seed: int = option(**SEED_OPTION)
     min_share: float = option(**_SHARE)
 
     @property
@@ -222,7 +217,7 @@ class TagWriting(Settings):
 
 @documented
 @dataclass(frozen=True)
-class TagLists(Settings):
+class TagLists(Lists, Settings):
     """Which sequences of tags of each sentence are listed."""
 
     n_best: int | None = option(
@@ -239,12 +234,7 @@ class TagLists(Settings):
         allowed=SEQUENCES,
         group=_PROBABILITIES,
     )
-    seed: int = option(**_SEED)
-
-    def rules(self) -> None:
-        """Refuse `seed` without `samples`."""
-        if self.samples is None and self.seed != TagLists.seed:
-            raise UsageProblem("`seed` goes with `samples`")
+    seed: int = option(**SEED_OPTION)
 
 
 #: What a preset makes of `InductionSettings`. ``paper`` is what Cheng, Liu & Xu (2017) describe where it is not the

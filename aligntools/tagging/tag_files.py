@@ -73,7 +73,7 @@ def tag_files(
     """
     _check_reading(format, predicted_columns, split, raw, unbuffered)
     check_unbuffered(unbuffered, run)
-    listed = "n_best" if lists.n_best else "samples" if lists.samples else None
+    listed = lists.kind
     if unbuffered and (listed or scores is not None or posteriors is not None):
         raise UsageProblem(
             "`unbuffered` answers a line with a line; leave out `n_best`, `samples`, `scores` and `posteriors`"

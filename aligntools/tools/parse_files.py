@@ -13,7 +13,7 @@ from aligntools.constituents.parsers import ConstituentParser
 from aligntools.constituents.settings import GrammarDecisions, TreeLists
 from aligntools.constituents.tree_lists import PART as TREE_PART
 from aligntools.constituents.tree_lists import check_lists
-from aligntools.formats.annotation.brackets import format_tree_list, format_trees
+from aligntools.formats.annotation.brackets import format_tree_lists, format_trees
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.annotation.tagged import stream_tags
 from aligntools.formats.inputs.annotation import predicted_of
@@ -88,7 +88,7 @@ def parse_files(
     check_unbuffered(unbuffered, run)
     parser: Any
     if isinstance(decisions, GrammarDecisions):
-        if unbuffered and _listed(lists):
+        if unbuffered and lists.kind:
             raise UsageProblem("`unbuffered` answers a line with a line; leave out `n_best` and `samples`")
         parser = constituent_parser(model, verify)
         check_lists(lists, decisions, parser.has_lists)
@@ -151,11 +151,6 @@ def _unknown(tally: Tally) -> Iterator[str]:
         )
 
 
-def _listed(lists: TreeLists) -> bool:
-    """Tell whether lists are written in the place of trees."""
-    return lists.n_best is not None or lists.samples is not None
-
-
 def _trees_of(
     decisions: GrammarDecisions,
     reading: TagReading,
@@ -166,23 +161,22 @@ def _trees_of(
 ) -> Worked:
     """Parse a part into trees in brackets, or into lists of such."""
     text = predicted_of(part.text) if reading.predicted_columns else part.text
-    if _listed(lists):
+    if lists.kind:
         found = parser.lists_of(text, lists, decisions, reading.column, pool, part.number)
         none = np.array([own[0].log_probability == -np.inf for own in found], np.bool_)
         long = np.diff(text.offsets) > decisions.max_length
         flat = {"flat": np.flatnonzero(none & long), "uncovered": np.flatnonzero(none & ~long)}
-        rows = enumerate((format_tree_list(own, lists.n_best is not None) for own in found), part.number)
-        written = "".join(f"{number} ||| {row}\n" for number, own in rows for row in own)
+        written = format_tree_lists(part.number, found, lists.kind == "n_best")
     else:
         parsed = parser.parse_read(text, decisions, reading.column, pool)
         flat = {name: np.flatnonzero(getattr(parsed, name)) for name in _FLAT}
-        written = format_trees(parsed.trees)
+        written = format_trees(parsed.trees).encode("utf-8", "surrogateescape")
     tags = parser.tags_of(text, reading.column, decisions) or []
     strange = parser.unknown_tags(tags)
     unknown = Counter(tag for tag in tags if tag in strange) if strange else Counter[bytes]()
     counts = {"words": len(text.words), "turned": parser.turned(text), "unknown": unknown.total()}
     return Worked(
-        {"output": written.encode("utf-8", "surrogateescape")},
+        {"output": written},
         counts | {name: len(own) for name, own in flat.items()},
         {name: part.place(int(own[0])) for name, own in flat.items() if len(own)},
         {"unknown": list(unknown)},

@@ -5,7 +5,8 @@ from typing import Any, Literal, TypeAlias
 
 from aligntools.ground.declaring import Settings, declared, documented, option
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import PROBABILITY, SEED, amounts, counts
+from aligntools.ground.ranges import PROBABILITY, amounts, counts
+from aligntools.ground.running import SEED_OPTION, Lists
 
 #: Words after which a sentence is cut for its best translation, and over which none is learned from: memory grows with
 #: the length.
@@ -14,13 +15,6 @@ LONGEST = 600
 _COMMON, _TRAINING, _RULES, _SEARCH = "Common options", "Training", "Rules", "Search"
 _OUTPUT, _RESOURCES = "Input and output", "Resources"
 _MONOLINGUAL, _START = "Target text alone", "Features and starting weights"
-#: Declared once for the classes that have it.
-_SEED: dict[str, Any] = {
-    "default": 1,
-    "help": "Seed of everything random; the same seed gives the same bytes.",
-    "allowed": SEED,
-    "group": _RESOURCES,
-}
 #: Bytes of tables beyond which they go to files, where nothing bounds them.
 TABLES = 2 << 30
 Phrases: TypeAlias = Literal["tight", "outer", "loose"]
@@ -179,7 +173,7 @@ class LatticeSettings(Settings):
 
 @documented
 @dataclass(frozen=True)
-class TranslationLists(Settings):
+class TranslationLists(Lists, Settings):
     """Which translations of each sentence are listed."""
 
     n_best: int | None = option(
@@ -202,14 +196,7 @@ class TranslationLists(Settings):
         allowed=amounts(),
         group=_OUTPUT,
     )
-    seed: int = option(**_SEED)
-
-    def rules(self) -> None:
-        """Refuse `gamma` and `seed` without `samples`."""
-        if self.samples is None and self.gamma != TranslationLists.gamma:
-            raise UsageProblem("`gamma` is for `samples`: give it with it, or leave it out")
-        if self.samples is None and self.seed != TranslationLists.seed:
-            raise UsageProblem("`seed` is for `samples`: give it with it, or leave it out")
+    seed: int = option(**SEED_OPTION)
 
 
 @documented
@@ -330,7 +317,7 @@ class TuningSettings(Settings):
     prior: Prior = option("zero", "What `l2` draws the weights to: zero, or the starting weights.", group=_TRAINING)
     iterations: int = option(200, "Most steps of L-BFGS for each gamma.", allowed=counts(1))
     restarts: int = option(8, "Random starting points of MERT in each round.", allowed=counts(), group=_TRAINING)
-    seed: int = option(**_SEED)
+    seed: int = option(**SEED_OPTION | {"group": _RESOURCES})
     passes: int = option(
         60,
         "Passes of MIRA and the perceptron over the sentences in each round.",

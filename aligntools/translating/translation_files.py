@@ -75,7 +75,7 @@ def translate_files(
     from aligntools.formats.translation.derivations import format_header as header_of_derivations
     from aligntools.formats.translation.hypergraphs import format_header
 
-    listed = lists.n_best is not None or lists.samples is not None
+    listed = lists.kind is not None
     if unbuffered and (listed or hypergraphs or derivations):
         more = "`n_best`, `samples`, `hypergraphs` and `derivations`"
         raise UsageProblem(f"`unbuffered` answers a line with a line; leave out {more}")
@@ -124,7 +124,7 @@ def _translate_part(
 
     translator, n_best, samples = translator.with_threads(pool), lists.n_best, lists.samples
     counts: dict[str, float] = {"sentences": len(part.text)}
-    written, listed = {}, n_best is not None or samples is not None
+    written, listed = {}, lists.kind is not None
     if not listed:
         found = list(translator.translate_batch(part.text))
         written["output"] = b"".join(str(one).encode("utf-8", "surrogateescape") + b"\n" for one in found)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from aligntools.formats.annotation.sniffing import first_lines, refuse_for
+from aligntools.formats.annotation.tag_lists import format_lists
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 
@@ -379,12 +380,15 @@ class Scored(Protocol):
         """What trees of a list are ordered by."""
 
 
-def format_tree_list(trees: Iterable[Scored], scores: bool) -> list[str]:
-    """Return the trees of a sentence as rows of a list, ``tree ||| log-probability``, with scores ``||| score``."""
-    return [
-        f"{format_tree(one.tree)} ||| {one.log_probability:.6f}" + (f" ||| {one.score:.6f}" if scores else "")
-        for one in trees
-    ]
+def format_tree_lists(first: int, lists: Iterable[Iterable[Scored]], scores: bool) -> bytes:
+    """Format trees of each sentence with their log-probabilities and, if wanted, scores; see `format_lists`."""
+    return format_lists(
+        first,
+        (
+            ([format_tree(one.tree), f"{one.log_probability:.6f}"] + [f"{one.score:.6f}"] * scores for one in own)
+            for own in lists
+        ),
+    )
 
 
 def format_tree(tree: Tree) -> str:

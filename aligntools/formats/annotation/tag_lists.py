@@ -27,18 +27,22 @@ class TagCandidate(Protocol):
         """Its natural logarithm."""
 
 
+def format_lists(first: int, lists: Iterable[Iterable[Sequence[str]]]) -> bytes:
+    """Format several results of each sentence, one a line: the sentence's number and the fields, ' ||| ' between them.
+
+    first: Number of the first sentence.
+    """
+    lines = [" ||| ".join((str(number), *row)) + "\n" for number, own in enumerate(lists, first) for row in own]
+    return "".join(lines).encode("utf-8", "surrogateescape")
+
+
 def format_sequences(first: int, lists: Iterable[Sequence[TagCandidate]]) -> bytes:
     """Format sequences of tags, one a line.
 
     first: Number of the first sentence.
     lists: Those of each sentence; one without sequences has no line.
     """
-    lines = [
-        f"{number} ||| {' '.join(one.tags)} ||| {one.log_probability:.6f}\n"
-        for number, own in enumerate(lists, first)
-        for one in own
-    ]
-    return "".join(lines).encode("utf-8", "surrogateescape")
+    return format_lists(first, (((" ".join(one.tags), f"{one.log_probability:.6f}") for one in own) for own in lists))
 
 
 def format_scores(values: Sequence[float], offsets: np.ndarray) -> bytes:

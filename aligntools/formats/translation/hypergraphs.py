@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from aligntools.formats.annotation.tag_lists import format_lists
 from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import in_words, parse_json
 from aligntools.ground.errors import DataError
@@ -235,10 +236,9 @@ def format_nbest(first: int, lists: Iterable[Sequence[Candidate]]) -> bytes:
     first: Number of the first sentence; they count from 0.
     lists: Those of each sentence; a sentence without candidates has no line.
     """
-    lines = []
-    for number, candidates in enumerate(lists, first):
-        for one in candidates:
-            features = " ".join([f"{name}={value:.6g}" for name, value in one.features.items()])
-            words = " ".join([_ESCAPED if word == "|||" else word for word in one.words])
-            lines.append(f"{number} ||| {words} ||| {features} ||| {one.score:.6f}\n")
-    return "".join(lines).encode("utf-8", "surrogateescape")
+
+    def row(one: Candidate) -> tuple[str, str, str]:
+        features = " ".join([f"{name}={value:.6g}" for name, value in one.features.items()])
+        return " ".join([_ESCAPED if word == "|||" else word for word in one.words]), features, f"{one.score:.6f}"
+
+    return format_lists(first, (map(row, candidates) for candidates in lists))
