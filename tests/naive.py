@@ -483,3 +483,26 @@ def log_joint(corpus, state, prior):
     linked = sum(n.words.values())
     unlinked = sum(n.null.values())
     return total + linked * math.log(1 - prior["p_null"]) + unlinked * math.log(prior["p_null"])
+
+
+def believed(cells, inverses, links):
+    """Return a sentence pair's lexicon values as they are with links of the pair counted too, of both directions.
+
+    cells (of both directions, dict of (i, j)), inverses (of both directions, by position), links (dict of (i, j)): With
+        probabilities.
+    """
+    found = []
+    for d in (0, 1):
+        totals = {}
+        for cell, p in links.items():
+            totals[cell[d]] = totals.get(cell[d], 0.0) + p
+        whole = {k: 1.0 / inverses[d][k] + total for k, total in totals.items()}
+        found.append(
+            {
+                cell: (value + links.get(cell, 0.0)) / (inverses[d][cell[d]] * whole[cell[d]])
+                if cell[d] in whole
+                else value
+                for cell, value in cells[d].items()
+            }
+        )
+    return found

@@ -17,6 +17,8 @@ from aligntools.ground.declaring import Given, Settings
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from aligntools.aligning.contrastive.evidence import Places
     from aligntools.formats.links.given_links import GivenLinks
     from aligntools.formats.links.priors import Priors
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 #: What headers of models and files of weights have besides.
 OF_MODELS = {"settings", "lowercase", "split", "length_ratio", "members", "subwords", "decision"}
 OF_WEIGHTS = {"format", "version", "features", "weights", "search", "learned", "evidence", "trees"}
+#: In what weights say of a kind: the model's own text was not all read, so that it can do without.
+SAMPLED = "sampled"
 #: What a model's header says of evidence: its ``name``, and what else there is to know.
 About = dict[str, Any]
 
@@ -209,6 +213,13 @@ class AskedKind(EvidenceKind, ABC, Generic[S]):
         """Return settings that ask for the source which a model's header names; ``settings`` hold where they can."""
         return settings
 
+    def worth(self, about: About) -> "np.ndarray | None":
+        """Return what links of new text are worth to a model whose own text was not all read; None: they are not asked.
+
+        about: What the model's header says. Returns float64 [READINGS]; see `contrastive.evidence.Places`.
+        """
+        return None
+
     def summary(self, about: About) -> str:
         """Return what a model's header says, in a line."""
         return f"{self.name} {about['name']}"
@@ -281,9 +292,13 @@ def described_as(name: str) -> str:
 
 @dataclass(frozen=True)
 class Asked:
-    """Which evidence is asked for: settings by the names of kinds; of those that are not among them, the defaults."""
+    """Which evidence is asked for: settings by the names of kinds; of those that are not among them, the defaults.
+
+    never: Kinds that are not asked, whatever settings say.
+    """
 
     settings: Mapping[str, Settings] = field(default_factory=dict)
+    never: tuple[str, ...] = ()
 
     @classmethod
     def given(cls, given: Given, *, applying: bool = False) -> "Asked":
@@ -312,11 +327,11 @@ class Asked:
 
     def chosen(self, usual: bool) -> "Asked":
         """Fill in the defaults of all; see `AskedKind.chosen`."""
-        return Asked({kind.name: kind.chosen(self.of_kind(kind), usual) for kind in asked_kinds()})
+        return replace(self, settings={kind.name: kind.chosen(self.of_kind(kind), usual) for kind in asked_kinds()})
 
     def elsewhere(self) -> "Asked":
         """Return the same for processes that may have working folders of their own."""
-        return Asked({kind.name: kind.elsewhere(self.of_kind(kind)) for kind in asked_kinds()})
+        return replace(self, settings={kind.name: kind.elsewhere(self.of_kind(kind)) for kind in asked_kinds()})
 
     @property
     def kinds(self) -> tuple[AskedKind[Any], ...]:
@@ -329,7 +344,28 @@ class Asked:
     @property
     def left_out(self) -> tuple[str, ...]:
         """The names of kinds that take no part, even where a model has them."""
-        return tuple(kind.name for kind in asked_kinds() if kind.left_out(self.of_kind(kind)))
+        return *self.never, *(kind.name for kind in asked_kinds() if kind.left_out(self.of_kind(kind)))
+
+    def without(self, names: Iterable[str]) -> "Asked":
+        """Return the same where some kinds take no part, even where a model has them."""
+        return replace(self, never=(*self.never, *names))
+
+    def absent(self, wanted: Mapping[str, About]) -> list[str]:
+        """Return the kinds that a model can do without and whose sources are not there; log which.
+
+        wanted: What weights ask for. One that was asked for has to be there.
+        """
+        names = []
+        for name, about in wanted.items():
+            kind = kind_of(name)
+            if not about.get(SAMPLED) or kind.asked(self.of_kind(kind)):
+                continue
+            try:
+                kind.source_of(about, self.of_kind(kind))
+            except UsageProblem as problem:
+                _log.warning("%s is left out: %s", name, problem.message)
+                names.append(name)
+        return names
 
     def keywords(self) -> dict[str, Any]:
         """Return the same as keywords of a call."""
@@ -393,10 +429,15 @@ class Known:
         """Evidence of places, by kind, in the order that weights have it."""
         return {name: one.places for name, one in sorted(self.said.items()) if one.places is not None}
 
+    @property
+    def tables(self) -> "dict[str, np.ndarray]":
+        """What links of places are worth, by kind: of this text, or else of new text."""
+        return {name: places.table for name, places in self.places.items()} | worth(self.header, self.places)
+
     @cached_property
     def sources(self) -> dict[str, TextSource]:
         """The sources of evidence of places."""
-        found = {name: kind_of(name).source(self.asked.of_kind(kind_of(name))) for name in self.places}
+        found = {name: kind_of(name).source(self.asked.of_kind(kind_of(name))) for name in self.tables}
         return {name: one for name, one in found.items() if isinstance(one, TextSource)}
 
     def without(self, names: Sequence[str]) -> "Known":
@@ -414,6 +455,12 @@ def said_by(source: Source, written: "Bitext", pool: "Pool", tell: Callable[[int
     if not isinstance(source, TextSource) or source.pairs_of(len(written)) == len(written) or source.alone is None:
         return found
     return found.with_words(source.alone.known(written, pool, tell))
+
+
+def worth(header: Mapping[str, About], known: Iterable[str] = ()) -> "dict[str, np.ndarray]":
+    """Return what links of new text are worth, by the kinds of a model's header that are not ``known``."""
+    tables = {name: kind_of(name).worth(about) for name, about in header.items() if name not in set(known)}
+    return {name: table for name, table in tables.items() if table is not None}
 
 
 def summary(header: Mapping[str, About]) -> list[str]:

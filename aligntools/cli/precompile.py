@@ -32,6 +32,7 @@ from aligntools.encoding.weights import Dense, EncoderWeights, Layer, Normalizat
 from aligntools.formats.annotation.brackets import parse_trees
 from aligntools.formats.inputs.sentences import Lines
 from aligntools.formats.links import pharaoh
+from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
@@ -115,6 +116,9 @@ def aligning(folder: Path, pool: Pool) -> None:
     for posteriors in applier.posteriors(read, pool):
         for way in (MEAN, JOINT):
             pairs, offsets, p = decide(posteriors, way, 0.4, pool)
+    believed = GivenLinks.of(Links.from_lists([[(0, 0)]] * len(head)))
+    for _ in applier.posteriors(head, pool, believed=[believed]):
+        pass
     links = Links(pairs, offsets)
     data = pharaoh.format_pharaoh(links, "target", None, compiled=True)
     pharaoh.format_pharaoh(links, "source", p, compiled=True)

@@ -42,6 +42,14 @@ ALONE = 20_000
 _CHANCE = 0.5
 
 
+def odds(belief: float) -> np.ndarray:
+    """Return what the log-odds of a link gain by its probability, where the encoder is believed so far; float64.
+
+    See ODDS. Where priors are believed to a half, places are not at all: training finds out which priors hold.
+    """
+    return ODDS * max(0.0, 2.0 * belief - 1.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Knowledge:
     """What an encoder says of a text.
@@ -67,11 +75,8 @@ class Knowledge:
 
     @property
     def odds(self) -> np.ndarray:
-        """What the log-odds of a link gain by its probability: see ODDS; float64.
-
-        Where priors are believed to a half, places are not at all: training finds out which priors hold.
-        """
-        return ODDS * max(0.0, 2.0 * self.belief - 1.0)
+        """What the log-odds of a link gain by its probability; see `odds`."""
+        return odds(self.belief)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aligntools.aligning.applying import kernels_decoding as kd
+from aligntools.aligning.applying import kernels_evidence as ke
 from aligntools.aligning.applying import kernels_subwords as ks
 from aligntools.aligning.applying.model_text import ModelText
 from aligntools.aligning.models.base import LexicalModel
@@ -17,7 +18,8 @@ from aligntools.aligning.settings import DIRECTIONS, ResolvedSettings
 from aligntools.aligning.subword_member import WEIGHT, PieceText, SubwordMember
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text import kernels_look_alikes as kl
-from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices, plan_chunks
+from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices, pairs_of, plan_chunks
+from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.parallel import Pool
 
@@ -81,11 +83,16 @@ class Applier:
         self.directions = DIRECTIONS[settings.direction]
         self.max_cells = min(max_cells, CHUNK_CELLS)
 
-    def posteriors(self, bitext: Bitext, pool: Pool, viterbi: bool = False) -> Iterator[Posteriors]:
+    def posteriors(
+        self, bitext: Bitext, pool: Pool, viterbi: bool = False, believed: Sequence[GivenLinks] = ()
+    ) -> Iterator[Posteriors]:
         """Yield `Posteriors` for consecutive runs of sentences; each overwrites the one before.
 
         With ``viterbi`` they are the Viterbi paths of the first view, or its posteriors if the model's words are
         independent of each other.
+
+        believed: Links of the same sentences that count as if the model had seen them, by their probabilities. They do
+            not show in the log-likelihoods.
         """
         models = self.models[:1] if viterbi else self.models
         texts = [ModelText(m, bitext, self.sizes) for m in models]
@@ -102,6 +109,7 @@ class Applier:
         cells, other = np.zeros(most, np.float32), np.zeros(most, np.float32)
         total = [np.zeros(most, np.float32), np.zeros(most, np.float32)]
         folding = Folding(self, pieces, of_pieces, pool) if pieces and not viterbi else None
+        beliefs = [Belief(given, bitext) for given in believed]
         for number, chunk in enumerate(chunks):
             n = chunk.n_cells
             for t in total:
@@ -109,15 +117,22 @@ class Applier:
             logs = np.zeros((2, chunk.k1 - chunk.k0))
             for text, own in zip(texts, matrices, strict=True):
                 self.fill(chunk, text, own if n > FEW_CELLS else None, cells, other, pool)
+                plain = np.zeros_like(logs)
+                if beliefs and not viterbi:
+                    unbelieved = cells[:n].copy(), other[:n].copy()
+                    text.model.posteriors(text, chunk, *unbelieved, self.directions, pool, plain)
+                for belief in beliefs:
+                    belief.add(chunk, text, cells, other, pool)
                 if viterbi:
                     text.model.paths(text, chunk, cells, other, self.directions, pool)
-                    for d, found in enumerate((cells, other)):
+                    for d, path in enumerate((cells, other)):
                         if self.directions & (d + 1):
-                            total[d][:n] = found[:n]
+                            total[d][:n] = path[:n]
                 else:
-                    logs += self.add(chunk, text, cells, other, total, 1.0 / len(models), pool)
+                    found = self.add(chunk, text, cells, other, total, 1.0 / len(models), pool)
+                    logs += plain if beliefs else found
             if folding:
-                folding.mix(number, chunk, bitext, total)
+                folding.mix(number, chunk, bitext, total, beliefs)
             logs /= len(texts)
             for d in (0, 1):
                 if not self.directions & (d + 1):
@@ -244,13 +259,17 @@ class Folding:
             )
         self.cells, self.other, *self.total = (np.zeros(most, np.float32) for _ in range(4))
 
-    def mix(self, number: int, chunk: Chunk, bitext: Bitext, total: Sequence[np.ndarray]) -> None:
+    def mix(
+        self, number: int, chunk: Chunk, bitext: Bitext, total: Sequence[np.ndarray], beliefs: "Sequence[Belief]" = ()
+    ) -> None:
         """Mix the posteriors of pieces into ``total``, the posteriors of both directions of a chunk."""
         own, text, pool = self.chunks[number], self.pieces.text, self.pool
         for t in self.total:
             t[: own.n_cells] = 0
         matrices = self.matrices if own.n_cells > FEW_CELLS else None
         self.applier.fill(own, text, matrices, self.cells, self.other, pool)
+        for belief in beliefs:
+            belief.add(own, text, self.cells, self.other, pool, (self.pieces.source.starts, self.pieces.target.starts))
         self.applier.add(own, text, self.cells, self.other, self.total, 1.0, pool)
 
         def task(b: tuple[int, int]) -> None:
@@ -268,6 +287,48 @@ class Folding:
                     np.float32(WEIGHT),
                     out,
                 )
+
+        pool.map(task, chunk.sentence_blocks)
+
+
+class Belief:
+    """Links of a text's words that are added to the link matrices of its chunks; see `kernels_evidence`."""
+
+    def __init__(self, given: GivenLinks, bitext: Bitext) -> None:
+        links = given.links
+        self._links = links.offsets, np.ascontiguousarray(links.pairs), given.strengths.astype(np.float32)
+        self._words = bitext.source.offsets, bitext.target.offsets
+        self._whole = [np.arange(len(side.tokens) + 1) for side in (bitext.source, bitext.target)]
+
+    def add(
+        self,
+        chunk: Chunk,
+        text: ModelText,
+        cells: np.ndarray,
+        other: np.ndarray,
+        pool: Pool,
+        starts: Sequence[np.ndarray] | None = None,
+    ) -> None:
+        """Add them to a chunk's cells, as `Applier.fill` left them.
+
+        starts (int64 [words + 1] of both sides, or None): Where the pieces of each word begin, in a text of pieces.
+        """
+        pairs, lexicon = pairs_of(text, chunk), text.model.lexicon
+        longest = max(int(np.diff(o[chunk.k0 : chunk.k1 + 1]).max(initial=1)) for o in (pairs[2], pairs[4]))
+
+        def task(b: tuple[int, int]) -> None:
+            ke.believe_links(
+                *b,
+                chunk.k0,
+                *(starts or self._whole),
+                *self._words,
+                pairs,
+                lexicon.s_inverse,
+                lexicon.t_inverse,
+                *self._links,
+                np.empty((2, longest), np.float32),
+                (cells, other),
+            )
 
         pool.map(task, chunk.sentence_blocks)
 

@@ -166,10 +166,13 @@ class CandidateFinder:
         self.model, self.pool, self.network, self.bounds = model, pool, network, BOUNDS[candidates]
         self.applier = applier or Applier(model.views, model.settings, model.sizes, cells, model.subwords)
 
-    def find(self, bitext: Bitext, evidence: Sequence[GivenLinks] = ()) -> Iterator[tuple[Posteriors, CandidateLinks]]:
+    def find(
+        self, bitext: Bitext, evidence: Sequence[GivenLinks] = (), believed: Sequence[GivenLinks] = ()
+    ) -> Iterator[tuple[Posteriors, CandidateLinks]]:
         """Yield (`Posteriors`, `CandidateLinks`) of runs of sentences; the next `Posteriors` overwrite the former.
 
         evidence: Other aligners' links of the same sentences; they are candidates too.
+        believed: See `Applier.posteriors`.
         """
         texts = [ModelText(m, bitext, self.model.sizes) for m in self.applier.models]
         spellings = [
@@ -179,7 +182,7 @@ class CandidateFinder:
                 (bitext.target, bitext.target_vocabulary),
             )
         ]
-        for posteriors in self.applier.posteriors(bitext, self.pool):
+        for posteriors in self.applier.posteriors(bitext, self.pool, believed=believed):
             given = [x[posteriors.k0 : posteriors.k1] for x in evidence]
             yield posteriors, self._of(posteriors, bitext, texts, spellings, given)
 

@@ -1,5 +1,6 @@
 """Weights of the contrastive model with other aligners' links: how reliable each file is, and what it counts for."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.tasks import LearningPlan, draw
 from aligntools.aligning.contrastive.weights import Weights, scale
-from aligntools.aligning.evidence import Known
+from aligntools.aligning.evidence import SAMPLED, About, Known, worth
 from aligntools.formats.links.given_links import GivenLinks, concatenate_given
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.pharaoh import concatenate as join
@@ -101,14 +102,31 @@ def with_evidence(
 
 def with_known(weights: Weights, known: Known) -> Weights:
     """Return weights with those of what is known of places, each reading worth what its table says."""
+    return with_knowers(weights, known.header, {name: places.table for name, places in known.places.items()})
+
+
+def for_new_text(weights: Weights, header: Mapping[str, About], known: Known | None = None) -> Weights:
+    """Return the weights of a saved model: with those of all kinds that can be asked of new text.
+
+    header: What the model's header says of evidence.
+    known: What is known of its own text's places, if it was not trained in parts.
+    """
+    read = {} if known is None else {name: places.table for name, places in known.places.items()}
+    unread = worth(header, read)
+    about = {name: {**one, SAMPLED: True} if name in unread else one for name, one in header.items()}
+    return with_knowers(weights, about, read | unread)
+
+
+def with_knowers(weights: Weights, header: Mapping[str, About], tables: Mapping[str, np.ndarray]) -> Weights:
+    """Return weights with those of kinds of evidence, whose readings are worth what their tables say."""
     usual = scale(weights.values, weights.active)
-    for name, places in known.places.items():
+    for name in sorted(tables):
         weights = replace(
             weights,
             values=np.append(weights.values, usual),
             active=np.append(weights.active, True),
-            tables=(*weights.tables, np.asarray(places.table, np.float64)),
-            knowers={**weights.knowers, name: known.header[name]},
+            tables=(*weights.tables, np.asarray(tables[name], np.float64)),
+            knowers={**weights.knowers, name: header[name]},
         )
     return weights
 

@@ -352,6 +352,18 @@ def plan_of(
     return replace(plan, start=held_back(plan.start, plan.active, pairs))
 
 
+def believed_of(weights: Weights, evidence: Sequence[GivenLinks]) -> list[GivenLinks]:
+    """Return what the base model believes of the evidence that weights ask for: links of a kind that was asked.
+
+    Training took links of the same kind for counts of their words (`aligning.evidence`). So a word that only the new
+    text has is not unknown there.
+    """
+    return [
+        replace(given, strengths=given.strengths * float(about.get("belief", 1.0)))
+        for about, given in zip(weights.knowers.values(), evidence[weights.files :], strict=True)
+    ]
+
+
 def align(
     finder: CandidateFinder,
     bitext: Bitext,
@@ -375,14 +387,15 @@ def align(
     chain = finder.applier.models[0].HAS_PATHS
     base = Decider(decisions, trained, model.usual_threshold, chain, directions)
     viterbi = directions and decisions.decode == "viterbi"
-    paths = finder.applier.posteriors(bitext, pool, viterbi=True) if viterbi else None
+    believed = believed_of(weights, evidence)
+    paths = finder.applier.posteriors(bitext, pool, True, believed) if viterbi else None
     if decisions.threshold is not None:
         weights = weights.at_threshold(decisions.threshold, model.usual_threshold)
     used = np.flatnonzero(weights.values[len(names.ALL) :]).tolist()
     kept = [*range(len(names.ALL)), *(len(names.ALL) + k for k in used)]
     values, active = weights.values[kept], weights.active[kept]
     evidence, tables = [evidence[k] for k in used], [weights.tables[k] for k in used]
-    for posteriors, candidates in finder.find(bitext, evidence):
+    for posteriors, candidates in finder.find(bitext, evidence, believed):
         if evidence:
             candidates = with_readings(candidates, tables)
         links = search(candidates, values, active, weights.search, pool).links()

@@ -1,12 +1,12 @@
 """Trained aligners: applied to sentence pairs, saved, loaded."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Unpack
 
-from aligntools.aligning.evidence import Asked, Known
+from aligntools.aligning.evidence import SAMPLED, Asked, Known
 from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.api.align import text_parts
 from aligntools.api.align.alignments import Alignment, Alignments, with_words
@@ -83,6 +83,28 @@ class Aligner(ShownAsModel):
         """What decisions on links ask."""
         assert self.weights is not None
         return Readers.of(self.weights, self._known, self._asked)
+
+    def _suiting(self, sources: object) -> "Aligner":
+        """Return what aligns a text: without kinds of evidence that did not read it, or that are not there to do so."""
+        if self.weights is None or not any(about.get(SAMPLED) for about in self.weights.knowers.values()):
+            return self
+        own = self._known is not None and sources is self._known.text
+        return self._of_own_text if own else self._of_new_text
+
+    @cached_property
+    def _of_own_text(self) -> "Aligner":
+        """What aligns the text that the model was trained on."""
+        assert self.weights is not None
+        return self._leaving_out([name for name, about in self.weights.knowers.items() if about.get(SAMPLED)])
+
+    @cached_property
+    def _of_new_text(self) -> "Aligner":
+        """What aligns any other text."""
+        assert self.weights is not None
+        return self._leaving_out(self._asked.absent(self.weights.knowers) if self._known is None else [])
+
+    def _leaving_out(self, names: Sequence[str]) -> "Aligner":
+        return self.asking(self._asked.without(names)) if names else self
 
     def deciding(self, weights: "Weights") -> "Aligner":
         """Return the same, whose links these weights decide on."""
@@ -283,9 +305,10 @@ class Aligner(ShownAsModel):
         cells = None if run.memory is None else cells_within(run.memory // processes)
         work = partial(_align_part, decisions, cells, directions or counter is not None, counter)
         size = text_parts.JOB if run.asked else PART
+        aligner = self._suiting(sources) if decisions.by_network else self
         with pool_of(run.threads) as pool:
-            texts = self._with_places(sources, targets, reading, unbuffered, size, decisions, pool)
-            yield from text_parts.align_parts(work, self, texts, run, pool, requests)
+            texts = aligner._with_places(sources, targets, reading, unbuffered, size, decisions, pool)
+            yield from text_parts.align_parts(work, aligner, texts, run, pool, requests)
 
     def _with_places(
         self,

@@ -148,6 +148,13 @@ class EncoderKind(AskedKind[EncoderSettings]):
         layer = layers[0] if len(layers) == 1 else None
         return EncoderSettings(encoder=settings.folder or True, encoder_layer=layer)
 
+    def worth(self, about: About) -> "np.ndarray | None":
+        """Return what links are worth by how far the encoder is believed."""
+        from aligntools.encoding.knowledge import odds
+
+        found = odds(about["belief"])
+        return found if found.any() else None
+
     def summary(self, about: About) -> str:
         """Return what was found, in a line."""
         line = (

