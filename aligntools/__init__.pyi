@@ -48,11 +48,11 @@ from aligntools.clustering.class_training import train_classes as train_classes
 from aligntools.clustering.settings import ClassSettings as ClassSettings
 from aligntools.constituents.grammar_induction import InducedConstituentParser as InducedConstituentParser
 from aligntools.constituents.grammar_induction import induce_grammar as induce_grammar
-from aligntools.constituents.inducing.settings import InducedGrammarSettings as InducedGrammarSettings
 from aligntools.constituents.parsers import ConstituentParser as ConstituentParser
 from aligntools.constituents.parsers import train_grammar as train_grammar
 from aligntools.constituents.settings import GrammarDecisions as GrammarDecisions
 from aligntools.constituents.settings import GrammarSettings as GrammarSettings
+from aligntools.constituents.settings import InducedGrammarSettings as InducedGrammarSettings
 from aligntools.constituents.settings import TreeLists as TreeLists
 from aligntools.encoding.settings import EncoderSettings as EncoderSettings
 from aligntools.formats.annotation.brackets import Tree as Tree
@@ -97,11 +97,11 @@ from aligntools.parsing.parser_training import train_parser as train_parser
 from aligntools.parsing.parser_transfer import transfer_parser as transfer_parser
 from aligntools.parsing.parsers import Parse as Parse
 from aligntools.parsing.parsers import Parser as Parser
+from aligntools.parsing.settings import InducedParserSettings as InducedParserSettings
 from aligntools.parsing.settings import ParserDecisions as ParserDecisions
 from aligntools.parsing.settings import ParserReading as ParserReading
 from aligntools.parsing.settings import ParserSettings as ParserSettings
 from aligntools.parsing.settings import TransferSettings as TransferSettings
-from aligntools.parsing.unsupervised.settings import InducedParserSettings as InducedParserSettings
 from aligntools.projecting.markup.settings import MarkupSettings as MarkupSettings
 from aligntools.projecting.projection import Projection as Projection
 from aligntools.projecting.projection import project as project

@@ -122,7 +122,7 @@ class _Tree:
 
     def tag(self, k):
         """Return a word's tag of the twelve."""
-        from aligntools.parsing.tagsets import PENN
+        from aligntools.parsing.text import PENN
 
         tag = PENN.get(self.xpos[k].encode(), b"X")
         given = self.given[k]

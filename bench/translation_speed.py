@@ -24,7 +24,7 @@ def _decoding(systems, limits):
     from aligntools.formats.text.bitext import read_side
     from aligntools.formats.translation.grammar_files import read_grammar
     from aligntools.translating.decoding.decoder import DecoderSettings, System
-    from aligntools.translating.decoding.prepared import feature_names
+    from aligntools.translating.decoding.system_tables import feature_names
     from aligntools.translating.lm import language_model
     from aligntools.translating.tuning.weights import in_order, read_weights
 

@@ -22,10 +22,15 @@ from aligntools.aligning.training.reconstruction import reconstruct
 from aligntools.aligning.training.subwords import train_subwords
 from aligntools.clustering.exchange import cluster, count_text
 from aligntools.clustering.settings import ClassSettings
-from aligntools.constituents.inducing.settings import InducedGrammarSettings
 from aligntools.constituents.inducing.training import train as induce_grammar
 from aligntools.constituents.learning import train as train_grammar
-from aligntools.constituents.settings import DECODE, GrammarDecisions, GrammarSettings, TreeLists
+from aligntools.constituents.settings import (
+    DECODE,
+    GrammarDecisions,
+    GrammarSettings,
+    InducedGrammarSettings,
+    TreeLists,
+)
 from aligntools.encoding import kernels_layers
 from aligntools.encoding.layers import Layers
 from aligntools.encoding.weights import Dense, EncoderWeights, Layer, Normalization
@@ -59,13 +64,13 @@ from aligntools.store.disk_arrays import ArrayStore
 from aligntools.tagging.chains.chain import Chain, ChainText, posterior_decode, viterbi
 from aligntools.tagging.chains.induction import induce as induce_chain
 from aligntools.tagging.chains.reconstruction import reconstruct as reconstruct_chain
-from aligntools.tagging.induced import from_chain
+from aligntools.tagging.induction import from_chain
 from aligntools.tagging.sequences import Sequences
 from aligntools.tagging.settings import DECODERS, InductionSettings, TaggerSettings
 from aligntools.tagging.supervised.training import train_supervised
 from aligntools.translating.decoding.decoder import System
-from aligntools.translating.decoding.prepared import feature_names
-from aligntools.translating.grammar import extraction, kernels_grammar, trie
+from aligntools.translating.decoding.system_tables import build_trie, feature_names
+from aligntools.translating.grammar import extraction, kernels_grammar
 from aligntools.translating.lattices import PREFIX, lattice_lines
 from aligntools.translating.lm import kernels_lm, language_model
 from aligntools.translating.lm.kneser_ney import estimate
@@ -225,7 +230,7 @@ def _grammar(source: str, target: str, path: str) -> GrammarRules:
 
 def _what_large_texts_use(grammar: GrammarRules) -> None:
     """Compile what is used where tables grow, and where what is sorted comes in several runs."""
-    trie.build_trie(np.arange(3001, dtype=np.int64), np.arange(1, 3001, dtype=np.int32))
+    build_trie(np.arange(3001, dtype=np.int64), np.arange(1, 3001, dtype=np.int32))
     grammar.subset(np.arange(len(grammar))[::-1]).canonical()
     keys = np.array([3, 0, 3, 0, 0, 0], np.int32)
     run = sorting.sorted_run(keys, np.zeros(1, np.int64), np.ones((1, 2), np.int64), 5)

@@ -17,8 +17,7 @@ from itertools import islice
 import numpy as np
 
 from aligntools.constituents import kernels_listed
-from aligntools.constituents.decoding import Product, filled, max_rule
-from aligntools.constituents.derivations import Step, log_probability, tree_of
+from aligntools.constituents.decoding import Product, Step, filled, log_probability, max_rule, tree_of
 from aligntools.constituents.kernels_best import BestDerivations, Charts
 from aligntools.constituents.kernels_chart import Chart, cell_of
 from aligntools.formats.annotation.brackets import Tree

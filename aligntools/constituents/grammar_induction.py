@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
-from aligntools.constituents.inducing.settings import InducedGrammarSettings
 from aligntools.constituents.parsers import ConstituentParser
+from aligntools.constituents.settings import InducedGrammarSettings
 from aligntools.formats.inputs.annotation import check_tags, check_words, decoded, read_annotated, read_words_or_tags
 from aligntools.formats.inputs.texts import SomeSentence
 from aligntools.formats.text.memory_text import name_of

@@ -10,8 +10,7 @@ from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.running import Run
 from aligntools.parsing.parsers import Parser, mapped_tags
-from aligntools.parsing.settings import ParserReading
-from aligntools.parsing.unsupervised.settings import InducedParserSettings
+from aligntools.parsing.settings import InducedParserSettings, ParserReading
 
 if TYPE_CHECKING:
     from aligntools.formats.inputs.annotation import PathLike, TaggedInput

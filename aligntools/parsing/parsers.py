@@ -22,6 +22,7 @@ from aligntools.formats.inputs.annotation import (
 )
 from aligntools.formats.inputs.annotators import Annotator, OfText, batches
 from aligntools.formats.inputs.sentences import words_of
+from aligntools.formats.models.modelfile import model_kind
 from aligntools.formats.text.memory_text import IN_MEMORY
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
@@ -167,9 +168,10 @@ class Parser(Annotator, ShownAsModel):
 
     @classmethod
     def _of_file(cls, path: PathLike, verify: bool) -> "Parser":
-        from aligntools.parsing import model_files
+        from aligntools.parsing.parser import ParserModel
+        from aligntools.parsing.unsupervised.model import ValenceModel
 
-        return cls(model_files.load(path, verify))
+        return cls((ValenceModel if model_kind(path) == ValenceModel.KIND else ParserModel).load(path, verify))
 
     @property
     def n_features(self) -> int:
@@ -357,6 +359,6 @@ class Parser(Annotator, ShownAsModel):
 
 def mapped_tags(tags: list[bytes], mapping: TagMap) -> list[bytes]:
     """Return tags as a parser sees them."""
-    from aligntools.parsing.tagsets import universal
+    from aligntools.parsing.text import universal
 
     return tags if mapping == "none" else universal(tags, mapping)

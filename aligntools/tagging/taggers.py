@@ -368,7 +368,7 @@ def induce_tags(
     >>> len(tagger.tag("a dog sleeps"))
     3
     """
-    from aligntools.tagging.induced import train_induced
+    from aligntools.tagging.induction import train_induced
 
     given = Given("induce_tags", _preset(preset) | options)
     settings = given.take(InductionSettings, settings)

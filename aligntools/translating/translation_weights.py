@@ -84,7 +84,7 @@ def with_bigrams(
 ) -> "GrammarRules":
     """Return a grammar with bigrams of target sides as features: those that weights know, or the most frequent."""
     from aligntools.formats.annotation.tagged import check_tags, read_tags
-    from aligntools.translating.decoding.prepared import feature_names
+    from aligntools.translating.decoding.system_tables import feature_names
     from aligntools.translating.grammar.features import add_bigrams, dominant_tags
 
     if isinstance(tags, str | os.PathLike):

@@ -200,7 +200,7 @@ class Translator:
         **options: "Unpack[TranslatorKeywords]",
     ) -> None:
         from aligntools.translating.decoding.decoder import System
-        from aligntools.translating.decoding.prepared import feature_names
+        from aligntools.translating.decoding.system_tables import feature_names
 
         keywords = Given("Translator", options)
         settings, split = keywords.take(DecoderSettings, settings), keywords.take(Splitting).split

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from aligntools.constituents.inducing.model import InducedGrammar
 from aligntools.constituents.inducing.rules import DenseRules, best_spans, expected_counts
-from aligntools.constituents.inducing.settings import InducedGrammarSettings
 from aligntools.constituents.inducing.training import learn, train
+from aligntools.constituents.settings import InducedGrammarSettings
 from aligntools.ground.em import normalized
 from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.ground.parallel import Pool

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from aligntools.constituents import derivation_lists
-from aligntools.constituents.decoding import Product, best_tree, filled, max_rule
-from aligntools.constituents.derivations import log_probability
+from aligntools.constituents.decoding import Product, best_tree, filled, log_probability, max_rule
 from tests import naive_constituents as naive
 from tests.constituents.grammars import as_dicts, everything, other_member, random_grammar, random_words
 

@@ -8,14 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.constituents.inducing.rules import DenseRules
-from aligntools.constituents.inducing.settings import InducedGrammarSettings
 from aligntools.constituents.neural.charts import best_tree, expectations
-from aligntools.constituents.neural.encoder import encode
 from aligntools.constituents.neural.layers import KEPT, KEPT_SQUARES, LEAST, LONGEST, RATE, Adam
 from aligntools.constituents.neural.learning import STEP, batches, climb, learn, train
 from aligntools.constituents.neural.model import NeuralGrammar, is_mark, terminal
-from aligntools.constituents.neural.network import Sizes, heads, scores_of_symbols
-from aligntools.constituents.settings import GrammarDecisions
+from aligntools.constituents.neural.network import Sizes, encode, heads, scores_of_symbols
+from aligntools.constituents.settings import GrammarDecisions, InducedGrammarSettings
 from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground.em import normalized
 from aligntools.ground.errors import ModelError, UsageProblem

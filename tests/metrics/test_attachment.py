@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.metrics import attachment, tree_groups
-from aligntools.parsing.tagsets import UNIVERSAL, universal
+from aligntools.parsing.text import UNIVERSAL, universal
 
 OFFSETS = np.array([0, 3, 3, 5, 9])
 GOLD = np.array([2, 0, 2, 0, 1, 2, 0, 2, 3])

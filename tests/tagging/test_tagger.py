@@ -10,7 +10,7 @@ from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging import tagger as module
 from aligntools.tagging.chains.chain import Chain
-from aligntools.tagging.induced import from_chain
+from aligntools.tagging.induction import from_chain
 from aligntools.tagging.settings import TaggerSettings
 from aligntools.tagging.supervised.training import train_supervised
 from aligntools.tagging.tagger import TaggerModel

@@ -7,7 +7,7 @@ import pytest
 
 from aligntools.ground.parallel import Pool
 from aligntools.translating.decoding.decoder import DecoderSettings, System
-from aligntools.translating.decoding.prepared import feature_names
+from aligntools.translating.decoding.system_tables import feature_names
 from tests import naive_translating as naive
 from tests.translating import systems
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import derivations, hypergraph, semirings
-from aligntools.translating.forest.union import united
+from aligntools.translating.forest.hypergraph import united
 from tests import naive_hypergraph as naive
 from tests.translating.making import FEATURES, arrays, forest, scored
 

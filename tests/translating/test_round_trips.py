@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aligntools.translating.decoding.decoder import DecoderSettings, System
-from aligntools.translating.decoding.prepared import feature_names
+from aligntools.translating.decoding.system_tables import feature_names
 from aligntools.translating.tuning.round_trips import fitting, round_trips, source_sides, tree_symbol
 from aligntools.words.vocabulary import Vocabulary
 from tests import naive_translating as naive

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aligntools.translating.decoding.system_tables import build_trie
 from aligntools.translating.grammar import kernels_trie
-from aligntools.translating.grammar.trie import build_trie
 
 symbol = st.integers(1, 6)
 side = st.lists(st.one_of(symbol, st.just(-1)), min_size=1, max_size=4).map(tuple)

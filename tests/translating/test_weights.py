@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aligntools.ground.errors import DataError
-from aligntools.translating.decoding.prepared import COUNTS
+from aligntools.translating.decoding.system_tables import COUNTS
 from aligntools.translating.tuning.weights import default_weights, in_order, read_weights, save_weights
 
 NAMES = ["lm", "PhraseEgivenF", *COUNTS, "DT_NN"]

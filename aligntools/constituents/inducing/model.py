@@ -9,9 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from aligntools.constituents.inducing.rules import DenseRules, best_spans
-from aligntools.constituents.inducing.settings import PUNCTUATION
 from aligntools.constituents.model import ParsedTrees
-from aligntools.constituents.settings import GrammarDecisions
+from aligntools.constituents.settings import PUNCTUATION, GrammarDecisions
 from aligntools.formats.annotation.brackets import Tree
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.models.modelfile import Array, SavedModel, checked, hold_vocabulary, named

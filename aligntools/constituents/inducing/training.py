@@ -7,7 +7,7 @@ import numpy as np
 
 from aligntools.constituents.inducing.model import MOST, InducedGrammar, is_punctuation
 from aligntools.constituents.inducing.rules import DenseRules, expected_counts
-from aligntools.constituents.inducing.settings import InducedGrammarSettings
+from aligntools.constituents.settings import InducedGrammarSettings
 from aligntools.ground import em
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool

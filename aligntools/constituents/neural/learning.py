@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.constituents.inducing.settings import InducedGrammarSettings
 from aligntools.constituents.inducing.training import figures
-from aligntools.constituents.neural.encoder import encode, encode_back
 from aligntools.constituents.neural.layers import Adam, Arrays
 from aligntools.constituents.neural.model import NeuralGrammar, numbers_of, terminal
 from aligntools.constituents.neural.network import (
     Sizes,
+    encode,
+    encode_back,
     heads,
     heads_back,
     scores_of_latent_back,
@@ -29,6 +29,7 @@ from aligntools.constituents.neural.network import (
     scores_of_symbols_back,
     uses,
 )
+from aligntools.constituents.settings import InducedGrammarSettings
 from aligntools.ground import em
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, one_thread, over

@@ -11,13 +11,11 @@ import numpy as np
 from aligntools.constituents.inducing.kernels_dense import TensorRules
 from aligntools.constituents.inducing.model import MOST, is_punctuation, leaves_alone, put_together
 from aligntools.constituents.inducing.rules import DenseRules
-from aligntools.constituents.inducing.settings import PUNCTUATION, TERMINALS
 from aligntools.constituents.model import ParsedTrees
 from aligntools.constituents.neural.charts import best_tree
-from aligntools.constituents.neural.encoder import encode
 from aligntools.constituents.neural.layers import Arrays
-from aligntools.constituents.neural.network import Heads, Sizes, heads, scores_of_symbols
-from aligntools.constituents.settings import GrammarDecisions
+from aligntools.constituents.neural.network import Heads, Sizes, encode, heads, scores_of_symbols
+from aligntools.constituents.settings import PUNCTUATION, TERMINALS, GrammarDecisions
 from aligntools.formats.annotation.brackets import Tree
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.models.modelfile import SavedModel, hold, hold_number, hold_vocabulary

@@ -11,10 +11,10 @@ from aligntools.ground import em
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.vocabularies import vocabulary
 from aligntools.parsing.learning.checkpoints import KIND, Checkpoint, damaged, fingerprint
+from aligntools.parsing.settings import InducedParserSettings
 from aligntools.parsing.text import NoSentences as NoSentences
 from aligntools.parsing.text import chosen
 from aligntools.parsing.unsupervised.model import MOST_TAGS, ValenceModel, punctuation
-from aligntools.parsing.unsupervised.settings import InducedParserSettings
 from aligntools.parsing.unsupervised.valence import Valence, ValenceCounts, expected_counts, harmonic
 
 

@@ -12,11 +12,9 @@ from aligntools.formats.models.modelfile import Array, SavedModel, checked, hold
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, balanced_blocks, over
 from aligntools.parsing.parser import DependencyParses
-from aligntools.parsing.settings import LONGEST, MAPS, TreeConstraints
-from aligntools.parsing.tagsets import PENN
-from aligntools.parsing.text import chosen
+from aligntools.parsing.settings import LONGEST, MAPS, PUNCTUATION, TreeConstraints
+from aligntools.parsing.text import PENN, chosen
 from aligntools.parsing.unsupervised import kernels_valence
-from aligntools.parsing.unsupervised.settings import PUNCTUATION
 from aligntools.parsing.unsupervised.valence import BLOCKS, Valence, best_trees
 from aligntools.words.vocabulary import Vocabulary
 

@@ -16,7 +16,7 @@ from aligntools.translating.decoding import kernels_decoder as kernels
 from aligntools.translating.decoding.kernels_tables import ForestArrays, Reached
 from aligntools.translating.decoding.lattice_search import EncodedText as EncodedText
 from aligntools.translating.decoding.lattice_search import Lattices, decode_lattice, with_arc_features
-from aligntools.translating.decoding.prepared import feature_names, prepare
+from aligntools.translating.decoding.system_tables import feature_names, prepare
 from aligntools.translating.decoding.workspace import Workspace
 from aligntools.translating.forest.derivations import best
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, join

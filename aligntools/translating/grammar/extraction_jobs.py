@@ -22,7 +22,7 @@ from aligntools.store.disk_arrays import ArrayStore
 from aligntools.store.objects import Kept, read_object, write_object
 from aligntools.store.stores import Store
 from aligntools.translating.grammar.extraction import Extraction, target_totals
-from aligntools.translating.grammar.lexical import word_table
+from aligntools.translating.grammar.features import word_table
 from aligntools.words.vocabulary import Vocabulary
 
 #: Sentences of a job, at most, and how many jobs each worker gets of a shorter text.

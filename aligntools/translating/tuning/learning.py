@@ -13,7 +13,7 @@ from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.store.block_maps import BlockMap
 from aligntools.translating.decoding.decoder import System
-from aligntools.translating.decoding.prepared import feature_names
+from aligntools.translating.decoding.system_tables import feature_names
 from aligntools.translating.lattices import arc_names
 from aligntools.translating.lm.language_model import NgramModel
 from aligntools.translating.settings import DecoderSettings, ImputationSettings, TuningSettings

@@ -9,8 +9,7 @@ import numpy.typing as npt
 from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import kernels_intersection as kernels
 from aligntools.translating.forest.candidates import CandidateLists, offsets_of, rows_of
-from aligntools.translating.forest.hypergraph import Hypergraph, join, run_blocks
-from aligntools.translating.forest.union import united
+from aligntools.translating.forest.hypergraph import Hypergraph, join, run_blocks, united
 
 # Derivations of a hypergraph that yield given words, as a hypergraph of their own
 

@@ -20,8 +20,7 @@ from aligntools.ground.parallel import Pool
 from aligntools.metrics import bleu
 from aligntools.translating.forest import derivations
 from aligntools.translating.forest.candidates import CandidateLists, offsets_of
-from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores
-from aligntools.translating.forest.union import united
+from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, united
 from aligntools.translating.settings import TuningSettings
 from aligntools.translating.tuning import linear_bleu, mert, online, risk
 from aligntools.translating.tuning.linear_bleu import LENGTH, MATCHES, REFERENCE, LinearBleu, References
