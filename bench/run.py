@@ -3,6 +3,7 @@
 
 import argparse
 import importlib
+import json
 import os
 import re
 import sys
@@ -73,16 +74,21 @@ def run(o, measure):
     began = time.perf_counter()
     body = importlib.import_module(measure.module).run(o)
     report.write_section(o.results, measure.name, body)
-    spent = measuring.Kept(o.work / "seconds.json")
-    spent.found.pop(measure.name, None)
-    spent.get(measure.name, lambda: round(time.perf_counter() - began))
+    spent = seconds(o) | {measure.name: round(time.perf_counter() - began)}
+    (o.work / "seconds.json").write_text(json.dumps(spent))
+
+
+def seconds(o):
+    """Return how long each measure took the last time, by name."""
+    path = o.work / "seconds.json"
+    return json.loads(path.read_text()) if path.exists() else {}
 
 
 def run_all(o, argv):
     """Run what is quoted and not yet of this commit; return how many measures failed."""
     state = f"commit {report.commit_of(report.ROOT)}, code {report.code_hash()}"
     left = [measure for measure in quoted() if state not in report.section(o.results, measure.name)]
-    spent = measuring.Kept(o.work / "seconds.json").found
+    spent = seconds(o)
     for measure in left:
         known = f"{spent[measure.name] / 3600:.1f} h the last time" if measure.name in spent else "not run here yet"
         measuring.note(f"{measure.name}: {known}")

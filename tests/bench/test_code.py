@@ -7,8 +7,8 @@ import pytest
 from bench import code, contrastive_base, quality, report, translation, translation_stages
 from tests.places import ROOT
 
-#: Figures of other programs alone, or with the commit beside each.
-NOT_OURS = {'o.work / "peers.tsv"', 'o.work / "clients.json"'}
+#: Figures of other programs alone, or with the commit beside each; and how long measures took, which no section says.
+NOT_OURS = {'o.work / "peers.tsv"', 'o.work / "clients.json"', 'o.work / "seconds.json"'}
 
 
 def test_what_is_measured_counts_and_what_is_said_of_it_does_not():
