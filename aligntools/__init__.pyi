@@ -78,9 +78,9 @@ from aligntools.links.alignments import symmetrize as symmetrize
 from aligntools.links.pieces import links_to_pieces as links_to_pieces
 from aligntools.links.pieces import links_to_words as links_to_words
 from aligntools.links.translation_tables import extract_lexicon as extract_lexicon
+from aligntools.metrics.report import compare_scores as compare_scores
 from aligntools.metrics.scoring import aer as aer
 from aligntools.metrics.scoring import bleu as bleu
-from aligntools.metrics.scoring import compare_scores as compare_scores
 from aligntools.metrics.scoring import score_brackets as score_brackets
 from aligntools.metrics.scoring import score_tags as score_tags
 from aligntools.metrics.scoring import score_trees as score_trees

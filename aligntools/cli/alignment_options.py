@@ -36,7 +36,7 @@ text = options.group(
     "Common options",
     *sides,
     joint_file,
-    options.output(help="Write the alignment here instead of standard output; appears whole or not at all."),
+    options.output(help="Write the alignment to this file instead of standard output, completely or not at all."),
 )
 save_model = options.option(
     "--save-model",

@@ -116,7 +116,7 @@ def _folders() -> list[str]:
 
 
 def _foreign(path: Path) -> bool:
-    """Tell whether something is there that this command did not write."""
+    """Return whether something is there that this command did not write."""
     if not os.path.lexists(path):
         return False
     return path.is_symlink() or not path.is_file() or MARK not in path.read_text(encoding="utf-8", errors="replace")

@@ -50,4 +50,4 @@ def command(**o: Any) -> None:
     """
     scoring.check_files([o["gold"], o["source"], o["target"]], o["hypotheses"], o["paired"])
     settings = declared.settings(AlignmentScoring, o)
-    scoring.report(AlignmentScorer(o["gold"], settings, o["source"], o["target"]), o)
+    scoring.report(AlignmentScorer(o["gold"], settings, o["source"], o["target"]).score, o)

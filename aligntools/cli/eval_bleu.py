@@ -72,7 +72,7 @@ def command(
             sys.stderr.write("".join(f"{path}: {s.details()}\n" for path, s in zip(translations, scores, strict=True)))
         return
     scoring.write_report(
-        scorer,
+        scorer.score,
         translations,
         output,
         bootstrap=bootstrap,

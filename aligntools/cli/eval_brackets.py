@@ -6,7 +6,7 @@ import click
 
 from aligntools import BracketScoring
 from aligntools.cli import declared, options, scoring
-from aligntools.metrics.bracket_scorer import BracketScorer
+from aligntools.metrics.scorers import BracketScorer
 
 
 @click.command("eval-brackets", cls=options.Command)
@@ -47,4 +47,4 @@ def command(**o: Any) -> None:
     """
     scoring.check_files([o["gold"]], o["hypotheses"], o["paired"])
     scorer = BracketScorer(o["gold"], declared.settings(BracketScoring, o))
-    scoring.report(scorer, o, by=o["by"])
+    scoring.report(scorer.score, o, by=o["by"])

@@ -126,7 +126,7 @@ def _as_json(results: "Sequence[tuple[str, Perplexity]]", _verbose: bool) -> str
 
 
 def _as_table(results: "Sequence[tuple[str, Perplexity]]", verbose: bool) -> str:
-    from aligntools.metrics.scoring import aligned
+    from aligntools.metrics.base import aligned
 
     rows = [["text", "perplexity", "without unknown", "bits", "log10", "sentences", "words", "unknown"]]
     for path, result in results:

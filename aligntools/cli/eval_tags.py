@@ -45,4 +45,4 @@ def command(**o: Any) -> None:
     """
     scoring.check_files([o["gold"], o["train"]], o["hypotheses"], o["paired"])
     scorer = TagScorer(o["gold"], declared.settings(TagScoring, o), o["train"])
-    scoring.report(scorer, o, by=["tag"] if o["by_tag"] else [])
+    scoring.report(scorer.score, o, by=["tag"] if o["by_tag"] else [])

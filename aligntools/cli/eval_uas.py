@@ -55,4 +55,4 @@ def command(**o: Any) -> None:
         raise UsageProblem("`column` changes nothing here; it goes with `punct=ud` or --by tag")
     scoring.check_files([o["gold"]], o["hypotheses"], o["paired"])
     scorer = TreeScorer(o["gold"], declared.settings(TreeScoring, o))
-    scoring.report(scorer, o, by=[*o["by"], *["confusion"] * o["confusion"], *["conll18"] * o["conll18"]])
+    scoring.report(scorer.score, o, by=[*o["by"], *["confusion"] * o["confusion"], *["conll18"] * o["conll18"]])

@@ -23,7 +23,7 @@ from aligntools.cli import declared, engine_options, notices, options
     click.option("-s", "--source", metavar="FILE", help="Source text, one sentence per line."),
     click.option("-t", "--target", metavar="FILE", help="Target text."),
     click.option("-a", "--alignments", metavar="FILE", required=True, help="Links i-j, source-target."),
-    options.output(help="Write the grammar to this file instead of standard output; it appears whole or not at all."),
+    options.output(help="Write the grammar to this file instead of standard output, completely or not at all."),
 )
 @options.group(
     "Input and output",

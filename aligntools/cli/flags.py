@@ -1,4 +1,4 @@
-"""Fields and functions, as the command line has them: in options, and in messages of what is below it."""
+"""Translates names of fields and functions in messages to the command line's options and commands."""
 
 from collections.abc import Mapping
 

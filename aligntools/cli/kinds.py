@@ -38,7 +38,7 @@ class OptionalPlace(Place):
     """A folder's name, or nothing: an option that may stand by itself, and is True then."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Keep what stands for nothing, and for no."""
+        """Pass True, False and None through."""
         return value if isinstance(value, bool) else super().convert(value, param, ctx)
 
 

@@ -10,7 +10,7 @@ from aligntools.ground.errors import one_line
 
 
 class OnStandardError(logging.Handler):
-    """Writes what the library logs to standard error, one line each; what is to be said once, once in a run."""
+    """Writes what the library logs to standard error, one line each; messages marked ``once`` appear once in a run."""
 
     def __init__(self, note: str = "") -> None:
         super().__init__()
@@ -44,6 +44,6 @@ def shown(quiet: bool = False) -> Iterator[None]:
 
 @contextmanager
 def hushed(quiet: bool) -> Iterator[None]:
-    """Show nothing that is logged where ``quiet``; else what is shown anyway."""
+    """Hide what is logged where ``quiet``; otherwise change nothing."""
     with shown(True) if quiet else nullcontext():
         yield

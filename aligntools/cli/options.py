@@ -302,7 +302,9 @@ def output(function: FC) -> FC: ...
 @overload
 def output(*, help: str) -> Callable[[FC], FC]: ...
 def output(
-    function: Any = None, *, help: str = "Write here instead of standard output; appears whole or not at all."
+    function: Any = None,
+    *,
+    help: str = "Output file instead of standard output; it is written completely or not at all.",
 ) -> Any:
     """Add ``-o/--output FILE``, passed as ``output`` (str; ``-``, the default, is standard output)."""
     option = click.option("-o", "--output", metavar="FILE", type=WRITTEN, default="-", help=help)

@@ -1,4 +1,4 @@
-"""Which files a command reads and writes: none is both, all that are written appear together, leftovers are told."""
+"""Checks a command's files: no output may be an input; all outputs appear together."""
 
 import os
 import sys

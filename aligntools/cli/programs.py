@@ -1,4 +1,4 @@
-"""Commands by their names: each is a module, which is imported when the command is asked for."""
+"""Commands by name: each is a module that is imported when the command is called."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""What commands say on standard error while they work: a bar, a line a step, a summary; and the JSON log."""
+"""Progress of commands on standard error: a bar, one line per step, a summary; and the JSON log."""
 
 import contextlib
 import json
@@ -33,7 +33,7 @@ class ProgressLines:
         self.began = self.last = time.perf_counter()
 
     def tell(self, text: str | Callable[[], str]) -> None:
-        """Write what has been reached, if it is time for a line; ``text`` or what returns it."""
+        """Write a line of progress, if it is time for one; ``text`` may be a function that returns it."""
         now = time.perf_counter()
         if self.shown and now - self.last >= EVERY:
             self.last = now
@@ -42,7 +42,7 @@ class ProgressLines:
 
 
 class SpokenLines(ProgressLines):
-    """The same, with lines of what was found; ``first`` is said when files were read and the work begins."""
+    """The same, with lines on what was found; ``first`` is printed when the files were read and work begins."""
 
     def __init__(self, shown: bool, first: str = "") -> None:
         super().__init__(shown)
@@ -60,7 +60,7 @@ class SpokenLines(ProgressLines):
             say(text)
 
     def took(self, count: int, what: str) -> None:
-        """Say how long so many of something took."""
+        """Print how long ``count`` items took."""
         seconds = time.perf_counter() - self.began
         self.say(f"{count} {what} in {seconds:.1f} s ({count / max(seconds, 1e-9):.0f} {what}/s)")
 
@@ -72,7 +72,7 @@ def say(text: str) -> None:
 
 @contextlib.contextmanager
 def reporting(o: Mapping[str, Any]) -> "Iterator[Reporter]":
-    """Have a command say what its options ask for: notices, progress (`Reporter`), the log of ``--log-json``.
+    """Set up a command's messages: notices, progress (`Reporter`), the log of ``--log-json``.
 
     o: Options by name.
     """
@@ -129,12 +129,12 @@ class Reporter:
             self.log.flush()
 
     def expect(self, steps: int) -> None:
-        """Show a bar of so many steps, where standard error is a terminal and nothing else is printed there."""
+        """Show a bar of ``steps`` steps, where standard error is a terminal and nothing else is printed there."""
         if not self.counting:
             self._open(steps, "step")
 
     def begin(self, what: str, total: int | None = None, unit: str = "step") -> None:
-        """Show a bar of its own for what is done next, in place of the one before."""
+        """Show a new bar in place of the one before."""
         self.close()
         self._open(total, unit)
         if self.bar is not None:
@@ -148,11 +148,11 @@ class Reporter:
             self.bar = tqdm(total=total, unit=unit, leave=False, dynamic_ncols=True, file=sys.stderr)
 
     def tell(self, text: str | Callable[[], str]) -> None:
-        """Write a line of what has been reached, if it is time."""
+        """Write a line of progress, if it is time."""
         self.lines.tell(text)
 
     def advance(self, what: str, steps: int = 1) -> None:
-        """Move the bar by so many steps, or write a line where there is none and it is time."""
+        """Move the bar by ``steps``, or write a line where there is none and it is time."""
         self.done += steps
         self.lines.tell(lambda: self._reached(what))
         if self.bar is not None:
@@ -160,11 +160,11 @@ class Reporter:
             self.bar.update(steps)
 
     def go_over(self, pairs: int, part: int) -> None:
-        """Count a step for each ``part`` of so many pairs, which `passed` tells of."""
+        """Count one step for each ``part`` pairs that `passed` reports."""
         self.text, self.extra = pairs, -(-pairs // part)
 
     def passed(self, what: str, pairs: int) -> None:
-        """Move the bar by the steps that so many more pairs are, however many come at a time."""
+        """Move the bar by the steps that ``pairs`` more pairs are."""
         before = self.extra * self.pairs // max(self.text, 1)
         self.pairs += pairs
         self.advance(what, self.extra * self.pairs // max(self.text, 1) - before)
@@ -196,7 +196,7 @@ class Reporter:
             say(text)
 
     def summary(self, n_pairs: int, n_links: int | None, skipped: str) -> None:
-        """Say what was done, and what was left blank."""
+        """Print what was done, and what was left blank."""
         self.close()
         seconds = time.perf_counter() - self.began
         if skipped:

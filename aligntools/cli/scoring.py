@@ -1,4 +1,4 @@
-"""What the commands that score have in common: options, checks, and writing the report."""
+"""Options, checks and reports of the commands that score."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -10,8 +10,8 @@ from aligntools.cli import declared, notices, options
 from aligntools.cli.grouping import FC
 from aligntools.ground.errors import UsageProblem, readable
 from aligntools.ground.ranges import BOOTSTRAP
-from aligntools.metrics.scorers import Scorer
-from aligntools.metrics.scoring import compare_scores
+from aligntools.metrics.base import Score
+from aligntools.metrics.report import compare_scores
 
 
 def tests(figure: str) -> Callable[[FC], FC]:
@@ -46,10 +46,10 @@ def json(function: FC) -> FC:
     return click.option("--json", is_flag=True, help="Print JSON, with fractions instead of percent.")(function)
 
 
-def report(scorer: Scorer[Any], o: dict[str, Any], by: Sequence[str] = ()) -> None:
+def report(score: Callable[[str], Score], o: dict[str, Any], by: Sequence[str] = ()) -> None:
     """Score every system that a command's options name; see `write_report`."""
     names = ("output", "bootstrap", "paired", "seed", "json", "quiet", "verbose")
-    write_report(scorer, o["hypotheses"], **{name: o[name] for name in names}, by=by)
+    write_report(score, o["hypotheses"], **{name: o[name] for name in names}, by=by)
 
 
 def check_files(files: Sequence[str | None], systems: Sequence[str], paired: bool) -> None:
@@ -59,7 +59,7 @@ def check_files(files: Sequence[str | None], systems: Sequence[str], paired: boo
 
 
 def write_report(
-    scorer: Scorer[Any],
+    score: Callable[[str], Score],
     systems: Sequence[str],
     output: str,
     *,
@@ -75,7 +75,7 @@ def write_report(
     if not (bootstrap or paired) and "seed" in declared.given():
         raise UsageProblem("`seed` is for `bootstrap` and `paired`: there is nothing random without them")
     with notices.shown(quiet):
-        scores = [scorer.score(path) for path in systems]
+        scores = [score(path) for path in systems]
     report = compare_scores(scores, list(map(readable, systems)), paired=paired, bootstrap=bootstrap, seed=seed)
     options.write_text(output, report.json(by=by) if json else report.text(verbose=verbose, by=by))
     if verbose:

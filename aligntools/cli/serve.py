@@ -51,7 +51,7 @@ from aligntools.serving.answers import ServiceLimits
         "threads",
         default=1,
         show_default=True,
-        help="Threads of a process that look for links at a time. More seldom make it faster; processes do.",
+        help="Threads of each process that look for links. For more speed, give more processes instead.",
     ),
     declared.option(Run, "workers", help="Answer in N processes; they share the models' memory."),
     declared.option(Run, "tmpdir", help="Folder where processes share the models."),

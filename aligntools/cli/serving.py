@@ -16,7 +16,7 @@ TERMINATED = 143
 unbuffered = click.option(
     "--unbuffered",
     is_flag=True,
-    help="Answer each sentence as soon as it is read; see the page on services.",
+    help="Write each result before the next line is read (for services).",
 )
 
 

@@ -1,4 +1,4 @@
-"""What the commands that train taggers and parsers share: options, and how they show the steps of a training."""
+"""Options and progress of the commands that train taggers and parsers."""
 
 import json
 import sys

@@ -31,7 +31,7 @@ from aligntools.ground.running import Run
         type=options.WRITTEN,
         help="Write the text of the segments of an HTML or DOCX document, one a line, to be translated; nothing else.",
     ),
-    options.output(help="Write the translations with tags here instead of standard output."),
+    options.output(help="Write the translations with tags to this file instead of standard output."),
     click.option("-m", "--model", metavar="FILE", help="A saved model of the languages (align --save-model)."),
     click.option("--train", is_flag=True, help="Without a model: train one on these segments and on more text."),
     click.option(

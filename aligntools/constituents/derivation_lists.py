@@ -114,7 +114,7 @@ class BestTrees:
         return self._items.setdefault((layer, symbol, i, j), _Item(layer, symbol, i, j))
 
     def _grown(self, goal: _Item, number: int) -> bool:
-        """Find the trees of a symbol up to one of a number; tell whether it has so many."""
+        """Find the trees of a symbol up to one of a number; return whether it has so many."""
         waiting = [(goal, number)]
         while waiting:
             item, wanted = waiting[-1]

@@ -91,7 +91,7 @@ def bounded(size: int | None, *, asked: bool = True) -> Iterator[None]:
 
 
 def excess(more: int = 0, share: float = 1.0) -> str | None:
-    """Tell in words what is wrong if so many bytes more pass a share of the bound; None if they do not."""
+    """Return in words what is wrong if ``more`` bytes pass a share of the bound; None if they do not."""
     bound = _Bound.bytes
     if bound is None:
         return None
@@ -104,7 +104,7 @@ def excess(more: int = 0, share: float = 1.0) -> str | None:
 
 
 def ask(more: int, what: str) -> None:
-    """Raise an error before so many bytes more would pass the bound."""
+    """Raise an error if ``more`` bytes would pass the bound."""
     if problem := excess(more):
         raise ResourceError(f"{what}: {problem}")
 

@@ -94,7 +94,7 @@ def threads_of(environment: Mapping[str, str] = os.environ) -> int | None:
 
 @contextmanager
 def pool_of(threads: int | Pool | None) -> Iterator[Pool]:
-    """Yield a pool of so many threads (None: all cores); a pool that is given is used and stays open."""
+    """Yield a pool of threads (None: all cores); a pool that is given is used and stays open."""
     if isinstance(threads, Pool):
         yield threads
         return

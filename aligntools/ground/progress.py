@@ -63,20 +63,20 @@ def _silent(step: Step) -> None:
 
 
 class LineWatch(Protocol):
-    """Who is told in lines what was found, and what has been reached."""
+    """Takes lines on what was found, and lines of progress."""
 
     def say(self, text: str) -> None:
-        """Say a line."""
+        """Print a line."""
 
     def tell(self, text: str) -> None:
-        """Say what has been reached, if it is time for a line."""
+        """Print a line of progress, if it is time for one."""
 
     def begin(self, what: str, total: int | None = None, unit: str = "step") -> None:
-        """Take note of what is done next."""
+        """Begin a new piece of work."""
 
 
 class Watch(LineWatch, Protocol):
-    """Who watches: takes steps and stages, and says lines."""
+    """Takes steps, stages and lines."""
 
     def __call__(self, step: Step) -> None:
         """Take a step of training."""
@@ -85,19 +85,19 @@ class Watch(LineWatch, Protocol):
         """Time a stage."""
 
     def advance(self, what: str, steps: int = 1) -> None:
-        """Take note of steps that are done."""
+        """Count finished steps."""
 
     def close(self) -> None:
-        """Take note that what was begun has ended."""
+        """End the piece of work."""
 
     def go_over(self, pairs: int, part: int) -> None:
-        """Take note of pairs that are aligned after training, so many at a time."""
+        """Count pairs that are aligned after training, ``part`` at a time."""
 
     def passed(self, what: str, pairs: int) -> None:
-        """Take note that so many more of these pairs are done."""
+        """Count ``pairs`` more of them as done."""
 
     def summary(self, n_pairs: int, n_links: int | None, skipped: str) -> None:
-        """Say what was done, and what was left blank."""
+        """Print what was done, and what was left blank."""
 
 
 #: What shows bars of jobs: called with a stage, how many of its jobs are done and how many there are.

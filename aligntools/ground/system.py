@@ -74,7 +74,7 @@ def keep_owner(handle: int, status: os.stat_result, path: str) -> int:
 
 
 def _keep_list(handle: int, path: str) -> bool:
-    """Give an open file the access list (ACL) of another, or none; tell whether it has the same now."""
+    """Give an open file the access list (ACL) of another, or none; return whether it has the same now."""
     if not (hasattr(os, "getxattr") and hasattr(os, "setxattr") and hasattr(os, "removexattr")):
         return True
     found = []
@@ -101,7 +101,7 @@ def set_mode(handle: int, path: str, mode: int) -> None:
 
 
 def read_at(handle: int, size: int, place: int) -> bytes:
-    """Return up to so many bytes of an open file from a place on; several threads may read at once."""
+    """Return up to ``size`` bytes of an open file from a place on; several threads may read at once."""
     if hasattr(os, "pread"):
         return os.pread(handle, size, place)
     with _turn:
@@ -145,7 +145,7 @@ def memory_limits() -> list[int]:
 
 
 def open_files(most: int) -> int:
-    """Have this process open up to so many files and sockets, as far as it is allowed; return how many it may."""
+    """Raise the number of files and sockets that this process may open to ``most``; return the number that it may."""
     if resource is None:
         return most
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -180,7 +180,7 @@ ALARM: "signal.Signals | None" = getattr(signal, "SIGALRM", None) if hasattr(sig
 
 
 def alarm_in(seconds: float) -> None:
-    """Have `ALARM` come after so many seconds; does nothing where there are no timers."""
+    """Have `ALARM` come after ``seconds``; does nothing where there are no timers."""
     if ALARM is not None:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 

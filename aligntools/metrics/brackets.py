@@ -30,7 +30,7 @@ class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
     not_counted: Tags of words that do not count, by the gold tree.
     unlabelled: Leave labels out.
     whole: Count brackets around whole sentences, too.
-    max_length: Only sentences of at most so many words, punctuation counted.
+    max_length: Only sentences of at most this many words, punctuation counted.
     functions: Labels have functions; for the signature.
     """
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import BOOTSTRAP, SEED
 from aligntools.ground.resampling import Difference
 from aligntools.metrics.base import Score, Signature, aligned, percent
 
@@ -94,7 +95,53 @@ def compare_scores(
     bootstrap: int = 1000,
     seed: int = 1,
 ) -> ScoreReport:
-    """Put scores side by side, with intervals and paired tests; see `aligntools.compare_scores`."""
+    """Put scores of several systems side by side, with intervals and tests against the first.
+
+    Intervals come from drawing sentences with replacement; a difference is tested by how often exchanging the two
+    systems' outputs at random, sentence by sentence, gives as large a one.
+
+    Parameters
+    ----------
+    scores : sequence of Score
+        By one metric, of the same sentences; the first is what the others are compared with.
+    names : sequence of str, optional
+        What the systems are called; numbers by default.
+    paired : bool
+        Test the differences.
+    bootstrap : int
+        Samples for the intervals; 0 for none.
+    seed : int
+        Seed of everything random.
+
+    Returns
+    -------
+    Report
+        ``intervals``, ``differences`` (``value``, ``interval``, ``p_value``) and ``signature``; ``str()`` is a table,
+        ``json()`` all of it.
+
+    Raises
+    ------
+    UsageProblem
+        When scores cannot be compared.
+
+    Notes
+    -----
+    Efron & Tibshirani (1993), "An introduction to the bootstrap"; Riezler & Maxwell (2005), "On some pitfalls in
+    automatic evaluation and significance testing for MT".
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> gold = ["0-0 1-1", "0-0", "0-1 1-0"]
+    >>> scores = [at.aer(gold, links) for links in (["0-0", "0-0", "0-0"], gold)]
+    >>> report = at.compare_scores(scores, ["one", "other"], bootstrap=100)
+    >>> round(report.differences[1].value, 2)
+    -0.5
+    >>> print(str(report).splitlines()[2])
+    other       0.00     0.00-0.00     100.00  100.00  100.00      5    5    5
+    """
+    BOOTSTRAP.check("bootstrap", bootstrap)
+    SEED.check("seed", seed)
     if not scores:
         raise UsageProblem("there is no score to show")
     names = tuple(str(k) for k in range(1, len(scores) + 1)) if names is None else tuple(names)

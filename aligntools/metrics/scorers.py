@@ -1,23 +1,23 @@
-"""What the scoring functions and commands stand on: a gold standard, read once, and systems scored against it.
+"""A gold standard, read once, and systems scored against it, for functions and commands.
 
 A scorer's fields are the options of its command, and their defaults those of the command and of the function.
 """
 
 import logging
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
 from aligntools.formats.annotation import conll, sniffing, tagged
 from aligntools.formats.annotation.as_plain_text import refuse_file
+from aligntools.formats.annotation.brackets import Tree, are_named, plain_trees, trees_given
 from aligntools.formats.annotation.conll import Conll, column_place
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.tagged import Tokens
@@ -32,10 +32,10 @@ from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.links.alignments import links_of
 from aligntools.metrics.aer import Aer, AerScore
 from aligntools.metrics.attachment import Attachment, DependencyTrees, TreeScore
-from aligntools.metrics.base import Score
 from aligntools.metrics.bleu import Bleu, BleuScore, Segments
+from aligntools.metrics.brackets import Bracketing, BracketScore
 from aligntools.metrics.segmentation import align_words
-from aligntools.metrics.settings import AlignmentScoring, TagScoring, TranslationScoring, TreeScoring
+from aligntools.metrics.settings import AlignmentScoring, BracketScoring, TagScoring, TranslationScoring, TreeScoring
 from aligntools.metrics.tags import TagAccuracy, TagScore
 from aligntools.metrics.text_match import check_words, shown
 from aligntools.words.vocabulary import split_words
@@ -68,15 +68,6 @@ def lengths_of(
 
 
 _log = logging.getLogger("aligntools")
-_S = TypeVar("_S", bound=Score)
-
-
-class Scorer(ABC, Generic[_S]):
-    """Scores systems against one gold standard."""
-
-    @abstractmethod
-    def score(self, system: Any) -> _S:
-        """Score what a system gives: a file's path, or data."""
 
 
 def _the(what: str, given: Any) -> str:
@@ -88,7 +79,7 @@ def _the(what: str, given: Any) -> str:
 
 
 @dataclass(eq=False)
-class AlignmentScorer(Scorer[AerScore]):
+class AlignmentScorer:
     """Scores alignments; see `aligntools.aer`."""
 
     gold: Any
@@ -155,9 +146,9 @@ class AlignmentScorer(Scorer[AerScore]):
         return self._read
 
 
-def _untouched(scorer: "Scorer[Any]", system: Any, name: str, what: str) -> None:
+def _untouched(gold: Any, system: Any, name: str, what: str) -> None:
     """Warn where a column is the gold's in every word, as when nothing has predicted it; not of the gold itself."""
-    if not isinstance(system, str | Path) or str(system) != str(getattr(scorer, "gold", None)):
+    if not isinstance(system, str | Path) or str(system) != str(gold):
         _log.warning("%s: every word has the gold's %s; is it predicted, or left over from the gold?", name, what)
 
 
@@ -203,7 +194,7 @@ def _suspect_base(name: str, links: Links, base: int, option: str) -> None:
 
 
 @dataclass(eq=False)
-class TagScorer(Scorer[TagScore]):
+class TagScorer:
     """Scores tags; see `aligntools.score_tags`."""
 
     gold: Any
@@ -242,7 +233,7 @@ class TagScorer(Scorer[TagScore]):
         table = score.table
         _something(table.words, self.gold)
         if gold.tags == tags.tags:
-            _untouched(self, system, name, "tag")
+            _untouched(self.gold, system, name, "tag")
         if table.foreign:
             names = [table.predicted[k] for k in np.flatnonzero(table.same < 0)]
             some = " ".join(map(shown, names[:5])) + (" ..." if len(names) > 5 else "")
@@ -339,7 +330,7 @@ def _numbers(rows: Sequence[Any]) -> np.ndarray:
 
 
 @dataclass(eq=False)
-class TreeScorer(Scorer[TreeScore]):
+class TreeScorer:
     """Scores dependency trees; see `aligntools.score_trees`."""
 
     gold: Any
@@ -368,9 +359,9 @@ class TreeScorer(Scorer[TreeScore]):
         if headless and not trees.alignment:
             _log.info("%s: %d words have no head; they count as wrong", name, headless)
         if np.array_equal(gold.heads, trees.heads):
-            _untouched(self, system, name, "head")
+            _untouched(self.gold, system, name, "head")
         elif gold.named and trees.named and gold.labels == trees.labels:
-            _untouched(self, system, name, "label")
+            _untouched(self.gold, system, name, "label")
         metric = Attachment(how.punct, how.max_length, how.subtypes, how.ignore_forms, how.predicted_columns)
         score = metric.score(gold, trees)
         _something(score.words, self.gold, "`punct`, `max_length`" if len(gold.heads) else "")
@@ -449,7 +440,7 @@ def _bytes(value: str | bytes) -> bytes:
 
 
 @dataclass(eq=False)
-class TranslationScorer(Scorer[BleuScore]):
+class TranslationScorer:
     """Scores translations; see `aligntools.bleu`."""
 
     references: Any
@@ -523,3 +514,92 @@ def _decoded(path: str | Path, number: int, text: bytes, encoding: str = "utf-8"
     except UnicodeDecodeError:
         problem = "bytes that are not UTF-8 (convert the file, for instance with iconv)"
         raise DataError(path, number, problem) from None
+
+
+@dataclass(frozen=True)
+class BracketTreebank:
+    """Trees of a file, without what is not scored, and the words of each.
+
+    offsets (int64 [trees + 1]), lines (int64 [trees] or None).
+    """
+
+    trees: list[Tree]
+    words: list[bytes]
+    offsets: np.ndarray
+    lines: np.ndarray | None
+
+    def with_words(self) -> "BracketTreebank":
+        """Return the trees that have words."""
+        kept = np.diff(self.offsets) > 0
+        trees = [self.trees[k] for k in np.flatnonzero(kept)]
+        lines = None if self.lines is None else self.lines[kept]
+        return BracketTreebank(trees, self.words, self.offsets[np.append(kept, True)], lines)
+
+
+@dataclass(eq=False)
+class BracketScorer:
+    """Scores trees of constituents; see `aligntools.score_brackets`."""
+
+    gold: Any
+    settings: BracketScoring = field(default_factory=BracketScoring)
+
+    def score(self, system: Any) -> BracketScore:
+        """Score trees: a file's path, or one tree after the other."""
+        how, name = self.settings, name_of(system, "parsed")
+        gold, other = self._reference, self._read(system, "parsed")
+        gold_name, note = name_of(self.gold, "gold"), ""
+        if len(gold.trees) != len(other.trees):
+            problem = f"{len(other.trees)} trees, but the gold {gold_name} has {len(gold.trees)}"
+            gold, other = gold.with_words(), other.with_words()
+            if len(gold.trees) != len(other.trees):
+                raise DataError(name, None, f"{problem}; there must be one for each, in the same order")
+            note = f"{name}: {problem}; those without words are left out"
+        elif empty := int(np.sum(np.diff(gold.offsets) == 0)):
+            note = f"{gold_name}: trees without words, which do not count: {empty}"
+        other = _filled(gold, other)
+        check_words(gold, other, gold_name, name, ignore_forms=how.ignore_forms, what="trees")
+        if note:
+            _log.info("%s", note)
+        metric = Bracketing(how.tags_left_out(), how.unlabelled, how.whole, how.max_length, how.functions)
+        score = metric.score(gold.trees, other.trees)
+        if not score.totals["gold"]:
+            raise DataError(gold_name, None, "no bracket of it counts; there is nothing to score")
+        if score.failed:
+            _log.info("%s: sentences without a tree: %d; all their brackets are missing", name, score.failed)
+        return score
+
+    @cached_property
+    def _reference(self) -> BracketTreebank:
+        return self._read(self.gold, "gold")
+
+    @cached_property
+    def _gold(self) -> tuple[list[Tree], list[int] | None]:
+        return trees_given(self.gold, "gold")
+
+    @cached_property
+    def _named(self) -> bool:
+        return are_named(self._gold[0])
+
+    def _read(self, given: Any, what: str) -> BracketTreebank:
+        trees, numbers = self._gold if what == "gold" else trees_given(given, what)
+        lines = None if numbers is None else np.array(numbers, np.int64)
+        trees, notes = plain_trees(trees, self.settings.functions, self._named)
+        for note in notes:
+            _log.info("%s: %s", name_of(given, what), note)
+        words = [tree.words() for tree in trees]
+        offsets = np.append(0, np.cumsum([len(own) for own in words])).astype(np.int64)
+        joined = [word.encode("utf-8", "surrogateescape") for own in words for word in own]
+        return BracketTreebank(trees, joined, offsets, lines)
+
+
+def _filled(gold: BracketTreebank, other: BracketTreebank) -> BracketTreebank:
+    """Return trees with the gold's words where there is no tree, so that the others can be compared."""
+    empty = np.diff(other.offsets) == 0
+    if not empty.any():
+        return other
+    words = list[bytes]()
+    for k, nothing in enumerate(empty.tolist()):
+        side = gold if nothing else other
+        words += side.words[side.offsets[k] : side.offsets[k + 1]]
+    lengths = np.where(empty, np.diff(gold.offsets), np.diff(other.offsets))
+    return BracketTreebank(other.trees, words, np.append(0, np.cumsum(lengths)), other.lines)

@@ -6,15 +6,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from aligntools.formats.inputs.texts import Sentences
 from aligntools.ground.declaring import Given, taking
-from aligntools.ground.ranges import BOOTSTRAP, SEED
 from aligntools.links.alignments import ManyAlignments
-from aligntools.metrics.base import Score
-from aligntools.metrics.base import aligned as aligned
-from aligntools.metrics.bracket_scorer import BracketScorer
-from aligntools.metrics.report import ScoreReport
-from aligntools.metrics.report import compare_scores as report
 from aligntools.metrics.scorers import (
     AlignmentScorer,
+    BracketScorer,
     TagScorer,
     TranslationScorer,
     TreeScorer,
@@ -317,61 +312,3 @@ def bleu(
     settings = given.take(TranslationScoring, settings)
     given.end()
     return TranslationScorer(references, more_references, settings).score(translations)
-
-
-def compare_scores(
-    scores: Sequence[Score],
-    names: Sequence[str] | None = None,
-    *,
-    paired: bool = True,
-    bootstrap: int = 1000,
-    seed: int = 1,
-) -> ScoreReport:
-    """Put scores of several systems side by side, with intervals and tests against the first.
-
-    Intervals come from drawing sentences with replacement; a difference is tested by how often exchanging the two
-    systems' outputs at random, sentence by sentence, gives as large a one.
-
-    Parameters
-    ----------
-    scores : sequence of Score
-        By one metric, of the same sentences; the first is what the others are compared with.
-    names : sequence of str, optional
-        What the systems are called; numbers by default.
-    paired : bool
-        Test the differences.
-    bootstrap : int
-        Samples for the intervals; 0 for none.
-    seed : int
-        Seed of everything random.
-
-    Returns
-    -------
-    Report
-        ``intervals``, ``differences`` (``value``, ``interval``, ``p_value``) and ``signature``; ``str()`` is a table,
-        ``json()`` all of it.
-
-    Raises
-    ------
-    UsageProblem
-        When scores cannot be compared.
-
-    Notes
-    -----
-    Efron & Tibshirani (1993), "An introduction to the bootstrap"; Riezler & Maxwell (2005), "On some pitfalls in
-    automatic evaluation and significance testing for MT".
-
-    Examples
-    --------
-    >>> import aligntools as at
-    >>> gold = ["0-0 1-1", "0-0", "0-1 1-0"]
-    >>> scores = [at.aer(gold, links) for links in (["0-0", "0-0", "0-0"], gold)]
-    >>> report = at.compare_scores(scores, ["one", "other"], bootstrap=100)
-    >>> round(report.differences[1].value, 2)
-    -0.5
-    >>> print(str(report).splitlines()[2])
-    other       0.00     0.00-0.00     100.00  100.00  100.00      5    5    5
-    """
-    BOOTSTRAP.check("bootstrap", bootstrap)
-    SEED.check("seed", seed)
-    return report(scores, names, paired=paired, bootstrap=bootstrap, seed=seed)

@@ -1,4 +1,4 @@
-"""What can be chosen about scores."""
+"""Options of scores."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
@@ -52,7 +52,7 @@ class GoldReading(Splitting):
     )
 
     def of_gold(self, sentences: int | None) -> dict[str, Any]:
-        """Return what `aligntools.formats.links.goldlinks.read_gold` takes, for gold of so many sentences."""
+        """Return what `aligntools.formats.links.goldlinks.read_gold` takes, for gold of this many sentences."""
         base = self.gold_base if self.gold_base is not None or not self.index_base else self.index_base
         return {
             "format": self.gold_format,

@@ -1,4 +1,4 @@
-"""Whether a text that is scored has the words of the gold, and if not, where they first differ."""
+"""Compares the words of a scored text with those of the gold, and reports where they first differ."""
 
 from typing import Protocol
 

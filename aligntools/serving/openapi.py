@@ -1,4 +1,4 @@
-"""What a service says of itself: its OpenAPI description, and the page that shows it."""
+"""The service's OpenAPI description, and the page that shows it."""
 
 from typing import Any, get_args
 

@@ -67,7 +67,7 @@ class _Process:
             self.pipe.send(task)
 
     def says_ready(self) -> bool:
-        """Read the pipe; tell whether the process is there."""
+        """Read the pipe; return whether the process is there."""
         try:
             self.pipe.recv()
         except (EOFError, OSError):

@@ -51,7 +51,7 @@ def _about_folder(error: OSError, folder: str) -> OSError:
 
 
 def _lock(handle: int, shared: bool = False, wait: bool = True) -> bool:
-    """Lock a file; tell whether that worked. The lock ends with the process, however that ends."""
+    """Lock a file; return whether that worked. The lock ends with the process, however that ends."""
     try:
         system.lock(handle, shared=shared, wait=wait)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Texts in files tagged: read in parts or line by line, tags and what else is wanted of each sentence written."""
+"""Tag files: read in blocks or line by line, write the tags and the other outputs."""
 
 import contextlib
 import math

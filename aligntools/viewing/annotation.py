@@ -25,8 +25,7 @@ from aligntools.formats.translation.derivations import DerivedSentence, read_der
 from aligntools.ground.errors import DataError, UsageProblem, visible
 from aligntools.ground.progress import Step
 from aligntools.metrics.attachment import DependencyTrees
-from aligntools.metrics.bracket_scorer import BracketScorer
-from aligntools.metrics.scorers import TreeScorer
+from aligntools.metrics.scorers import BracketScorer, TreeScorer
 from aligntools.metrics.settings import BracketScoring, TreeScoring
 from aligntools.metrics.text_match import check_words
 from aligntools.viewing.constituents import ConstituentsView

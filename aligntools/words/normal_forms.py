@@ -45,7 +45,7 @@ def in_form(words: Collection[bytes], form: NormalForm | None) -> tuple[list[byt
 
 
 def alike(word: bytes, other: bytes) -> bool:
-    """Tell whether two words differ in their normal forms alone."""
+    """Return whether two words differ in their normal forms alone."""
     return word != other and _in("NFC", word) == _in("NFC", other)
 
 

@@ -270,7 +270,7 @@ class CompiledLexicon:
                 self._enter()
 
     def _reserve(self, words: int, filled: int) -> bool:
-        """Make room for that many words and bytes and some more; tell whether the slots are now empty."""
+        """Make room for that many words and bytes and some more; return whether the slots are now empty."""
         if filled > len(self._blob):
             self._blob.resize(filled + (filled >> 1), refcheck=False)
         if words >= len(self._starts):

@@ -71,7 +71,7 @@ class UnicodeSplit(str):
 
 
 def split_as(text: Any, split: str | None) -> Any:
-    """Return a text's name with how the text is split; what is no name, and text that says it already, as it is.
+    """Attach a splitting rule to a path; anything else, and a path that has one, is returned unchanged.
 
     split: One of `SPLITS`; None is the first.
     Raises UsageProblem when there is no such splitting.
@@ -110,7 +110,7 @@ def tell_unwritten(rows: int) -> None:
 
 
 def is_blank(line: bytes | str) -> bool:
-    """Tell whether a line, with its end or without, has nothing but what separates words."""
+    """Return whether a line, with its end or without, has nothing but what separates words."""
     return not (line.strip(b" \t\r\n") if isinstance(line, bytes) else line.strip(" \t\r\n"))
 
 
@@ -120,7 +120,7 @@ def kept_returns(lines: bytes) -> bytes:
 
 
 def has_others(block: bytes) -> bool:
-    """Tell whether whole lines have white space that is neither space nor tab nor their end."""
+    """Return whether whole lines have white space that is neither space nor tab nor their end."""
     if len(block) < _SHORT:
         return _OTHERS.search(block) is not None
     if any(control in block for control in _CONTROLS):
@@ -131,7 +131,7 @@ def has_others(block: bytes) -> bool:
 
 
 def _has_general(block: bytes) -> bool:
-    """Tell whether there is one of U+2000 to U+200A, U+2028, U+2029 and U+202F; their first two bytes are common."""
+    """Return whether there is one of U+2000 to U+200A, U+2028, U+2029 and U+202F; their first two bytes are common."""
     if b"\xe2\x80" not in block:
         return False
     import numpy as np
@@ -248,7 +248,7 @@ _SHARE, _FEWEST, _GLANCE = 0.06, 6, 1 << 16
 
 
 def looks_untokenized(block: bytes) -> bool:
-    """Tell whether many of the words at the beginning of a text have punctuation on them."""
+    """Return whether many of the words at the beginning of a text have punctuation on them."""
     text = block[:_GLANCE].decode("utf-8", "ignore")
     hanging = len(_HANGING.findall(text))
     return hanging >= _FEWEST and hanging >= _SHARE * len(text.split())

@@ -31,13 +31,13 @@ class Inconsistency(NamedTuple):
 
 
 def forms_of_one(word: str, other: str) -> bool:
-    """Tell whether two words may be forms of one: they differ in endings of up to three letters, and in case."""
+    """Return whether two words may be forms of one: they differ in endings of up to three letters, and in case."""
     shared, _, longest = _endings(word, other)
     return shared >= _SHARED and longest <= _ENDING
 
 
 def is_form(word: str, other: str) -> bool:
-    """Tell whether two words are likely to be forms of one: the shorter what they share, the shorter their endings."""
+    """Return whether two words are likely forms of one: the less they share, the shorter their endings must be."""
     shared, shortest, longest = _endings(word, other)
     return shared >= _SHARED and longest <= min(_ENDING, (shared - 2) // 3 + 1 + (shortest == 0))
 
@@ -144,7 +144,7 @@ def _met(side: Side, codes: np.ndarray, longest: int) -> Iterator[tuple[int, int
 
 
 def _stands(term: Sequence[str], words: Sequence[str]) -> bool:
-    """Tell whether a term stands among words, in any form of its words."""
+    """Return whether a term stands among words, in any form of its words."""
     size, numbers = len(term), InAnyCase()
     ids = [numbers.add(word) for word in term]
     return any(

@@ -46,7 +46,7 @@ class TagPattern:
         return frozenset(self._characters)
 
     def matches(self, tags: list[str]) -> bool:
-        """Tell whether a sequence of tags matches, all of it."""
+        """Return whether a sequence of tags matches, all of it."""
         return self._compiled.fullmatch("".join(self._characters.get(tag, _OTHER) for tag in tags)) is not None
 
     def stretches(self, tags: list[str], longest: int) -> np.ndarray:

@@ -113,7 +113,7 @@ class PartsRun:
         return chosen_part(bound)
 
     def _take_begun(self) -> bool:
-        """Take the size of parts that this work was begun with, where nobody asked for one; tell whether there is."""
+        """Take the size of parts that this work was begun with, where nobody asked for one; return whether there is."""
         from aligntools.store.stores import Store
 
         if self._checkpoint is None or not self._chose:

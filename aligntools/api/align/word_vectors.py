@@ -44,7 +44,7 @@ class VectorSource(WordSource):
         return Said(self.about | {"entries": len(priors)} | about, priors)
 
     def tried(self, said: Said, written: "Bitext") -> Said:
-        """Return the same, believed as far as words that are near to each other share sentence pairs."""
+        """Return this answer, scaled by how often neighbouring words share sentence pairs."""
         from aligntools.encoding.lexicon import agreement, belief
 
         assert said.priors is not None

@@ -45,12 +45,12 @@ def plain_blocks(path: object, blocks: Iterable[bytes], white: WhiteSpace, conve
 
 
 def is_memory(path: object) -> bool:
-    """Tell whether a text is neither a file nor what something else reads of one, but sentences."""
+    """Return whether a text is neither a file nor what something else reads of one, but sentences."""
     return not isinstance(path, (str, os.PathLike)) and not hasattr(path, "splitting")
 
 
 def is_plain_text(path: object) -> bool:
-    """Tell whether a file, which must not be a pipe, begins as plain text does."""
+    """Return whether a file, which must not be a pipe, begins as plain text does."""
     return sniff(_beginning(path), path=path)[0] == "text"
 
 

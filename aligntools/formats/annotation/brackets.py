@@ -297,12 +297,12 @@ def without_indices(label: str) -> str:
 
 
 def are_named(trees: Iterable[Tree]) -> bool:
-    """Tell whether traces of a treebank are known by their names (``*T*-1``): none is under ``-NONE-``."""
+    """Return whether traces of a treebank are known by their names (``*T*-1``): none is under ``-NONE-``."""
     return not any(leaf.label == NONE for tree in trees for leaf in tree.leaves())
 
 
 def is_absent(leaf: Tree, named: bool = False) -> bool:
-    """Tell whether a leaf stands for what is not there: a trace, or a subject that is left out."""
+    """Return whether a leaf stands for what is not there: a trace, or a subject that is left out."""
     if leaf.label == NONE or leaf.word == _LEFT_OUT:
         return True
     return named and leaf.word is not None and _TRACE.fullmatch(leaf.word) is not None

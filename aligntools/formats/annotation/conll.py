@@ -298,7 +298,7 @@ def read_conll(path: object) -> Conll:
 def stream_conll(path: object, sentences: int = 10_000) -> Iterator[Conll]:
     """Read a file part by part; the parts' lines, joined, are the file.
 
-    sentences: In a part there are at most so many. Each part is there as soon as the blank line behind it is.
+    sentences: At most this many in a part. A part is yielded as soon as the blank line behind it is read.
     Raises DataError as `read_conll`, but only when the reading gets there.
     """
     with files.reading(path) as file:
@@ -322,7 +322,7 @@ def parse_parts(path: object, lines: Iterable[bytes], sentences: int) -> Iterato
 
 
 def blocks_of(lines: Iterable[bytes], blocks: int) -> Iterator[tuple[int, list[bytes]]]:
-    """Cut lines behind the blank line of every so many blocks; yield the number of the first one, and these lines."""
+    """Cut lines into parts of ``blocks`` blocks; yield the number of a part's first line, and its lines."""
     pending, count, inside, first = [], 0, False, 1
     for line in lines:
         pending.append(line)

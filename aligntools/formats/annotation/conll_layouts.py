@@ -46,7 +46,7 @@ class Layout:
         return self.width == len(COLUMNS) and self.places == BASIC.places
 
     def fits(self, columns: int) -> bool:
-        """Tell whether a line may have so many columns."""
+        """Return whether a line may have this number of columns."""
         return columns >= self.width if self.open else columns == self.width
 
 

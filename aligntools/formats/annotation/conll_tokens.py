@@ -85,7 +85,7 @@ def surface_of(conll: Conll) -> Surface:
 
 
 def is_range(line: bytes) -> bool:
-    """Tell whether a line is that of a range."""
+    """Return whether a line is that of a range."""
     return _RANGE.match(line) is not None
 
 

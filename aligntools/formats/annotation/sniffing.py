@@ -225,7 +225,7 @@ def _first(lines: Sequence[bytes]) -> int:
 
 
 def _are_tags(tags: Sequence[bytes]) -> bool:
-    """Tell whether what stands behind separators may be tags: without lower case, or few and often the same."""
+    """Return whether what stands behind separators may be tags: without lower case, or few and often the same."""
     if len(tags) < 2:
         return bool(tags) and bool(_PLAIN_TAG.fullmatch(tags[0]))
     if len(tags) >= 20 and len(set(tags)) <= len(tags) / 2:
@@ -244,13 +244,13 @@ def _are_spaced_columns(sample: Sequence[bytes], lines: Sequence[bytes]) -> bool
 
 
 def _is_table(rows: Sequence[Sequence[bytes]]) -> bool:
-    """Tell whether half of the first two columns of lines hold several words."""
+    """Return whether half of the first two columns of lines hold several words."""
     fields = [field for row in rows if len(row) > 1 for field in row[:2]]
     return bool(fields) and 2 * sum(b" " in field.strip(b" ") for field in fields) >= len(fields)
 
 
 def _are_columns(rows: Sequence[Sequence[bytes]]) -> bool:
-    """Tell whether words and tags may stand in the first two columns of lines; numbers of words are neither."""
+    """Return whether words and tags may stand in the first two columns of lines; numbers of words are neither."""
     fields = [field for row in rows for field in row[:2]]
     return len(rows) > 1 and not any(b" " in x or not x for x in fields) and not all(map(bytes.isdigit, fields[::2]))
 
@@ -291,7 +291,7 @@ def other_kind(lines: Sequence[bytes]) -> str:
 
 
 def looks_like_trees(lines: Sequence[bytes]) -> bool:
-    """Tell whether first lines are those of trees in brackets: constituents that have words in brackets of their own.
+    """Return whether first lines are those of trees in brackets: constituents that have words in brackets of their own.
 
     Text in brackets within brackets is none: its words stand beside them, or are more than two.
     """
@@ -327,7 +327,7 @@ def looks_like_trees(lines: Sequence[bytes]) -> bool:
 
 
 def looks_like_conll(lines: Sequence[bytes]) -> bool:
-    """Tell whether the first lines that are no comments, one or two, are those of CoNLL."""
+    """Return whether the first lines that are no comments, one or two, are those of CoNLL."""
     if not lines:
         return False
     fields = lines[0].split(b"\t")

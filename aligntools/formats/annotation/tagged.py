@@ -153,7 +153,7 @@ def parts_of_kind(
     sentences: int,
     column: str | int | None = None,
 ) -> Iterator[Conll | Tokens]:
-    """Read lines of a kind that is known, in parts of so many sentences; see `stream_tags`."""
+    """Read lines of a kind that is known, in parts of ``sentences``; see `stream_tags`."""
     if format == "conll":
         yield from parse_parts(path, lines, sentences)
     elif format == "trees":

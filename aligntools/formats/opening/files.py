@@ -97,12 +97,12 @@ def _explained(path: object) -> Iterator[None]:
 
 
 def is_regular(path: object) -> bool:
-    """Tell whether a text is a file that can be opened again, from any process: no pipe, no standard input."""
+    """Return whether a text is a file that can be opened again, from any process: no pipe, no standard input."""
     return isinstance(path, (str, os.PathLike)) and os.path.isfile(path)
 
 
 def is_plain(path: object) -> bool:
-    """Tell whether a text is such a file and not compressed, so that it can be read from any byte on."""
+    """Return whether a text is such a file and not compressed, so that it can be read from any byte on."""
     return is_regular(path) and not compression_of(str(path))
 
 

@@ -13,7 +13,7 @@ NUMBER = amounts(-1e300, 1e300)
 
 
 def parse_json(text: bytes | str) -> Any:
-    """Return what a text says.
+    """Parse JSON; refuse duplicate keys and deep nesting.
 
     Raises ValueError when it is not JSON, or nested too deeply for any file of ours.
     """
@@ -57,5 +57,5 @@ def in_words(value: object) -> str:
 
 
 def is_number(value: object) -> bool:
-    """Tell whether a value is a finite number that a float64 holds."""
+    """Return whether a value is a finite number that a float64 holds."""
     return value in NUMBER

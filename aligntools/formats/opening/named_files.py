@@ -54,7 +54,7 @@ def check(inputs: Iterable[Named], outputs: Iterable[Named]) -> None:
 
 
 def is_pattern(name: object) -> bool:
-    """Tell whether a name stands for several files: it has a star, and no file has that name."""
+    """Return whether a name stands for several files: it has a star, and no file has that name."""
     return isinstance(name, str) and "*" in name and not os.path.exists(name)
 
 

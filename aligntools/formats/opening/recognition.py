@@ -90,7 +90,7 @@ def _told(first: bytes) -> str:
 
 
 def needs_mark(first: bytes) -> bool:
-    """Tell whether text that begins so would be read without its beginning, or taken for something else."""
+    """Return whether text that begins so would be read without its beginning, or taken for something else."""
     return first.startswith((MARK, *_WIDE)) or bool(_told(first))
 
 
@@ -159,7 +159,7 @@ class _ZstdFrames(io.RawIOBase):
         return data
 
     def _next_frame(self) -> bool:
-        """Begin the next frame; tell whether there is one."""
+        """Begin the next frame; return whether there is one."""
         first = self._file.read(1)
         if not first:
             return False
@@ -358,7 +358,7 @@ def _wide(data: bytes) -> str:
 
 
 def _two_bytes_each(low: bytes, high: bytes, data: bytes, name: str) -> bool:
-    """Tell whether bytes are characters of two bytes each, where few of the low ones are zero.
+    """Return whether bytes are characters of two bytes each, where few of the low ones are zero.
 
     ASCII has zeros in half of all bytes, letters below U+2000 other control characters; where that is UTF-8 as well,
     words of UTF-8 hold fewer of them. Letters above have bytes that are not UTF-8 sooner or later: then it is UTF-16 if
@@ -381,7 +381,7 @@ def refuse_wide(path: object, data: bytes) -> None:
 
 
 def is_binary(data: bytes) -> bool:
-    """Tell whether bytes are no text of any encoding: many, not UTF-8, and one in 30 is a control character."""
+    """Return whether bytes are no text of any encoding: many, not UTF-8, and one in 30 is a control character."""
     data = data[:_READ]
     controls = len(data) - len(data.translate(None, _CONTROLS))
     return len(data) > _FEW and controls > len(data) / 30 and not _is_utf8(data)
@@ -396,7 +396,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _separated(low: bytes, high: bytes) -> bool:
-    """Tell whether spaces and line ends are two bytes long, as in UTF-16 of letters that have no zeros."""
+    """Return whether spaces and line ends are two bytes long, as in UTF-16 of letters that have no zeros."""
     ends = [a for a, b in zip(low, high, strict=True) if not b and a in b" \t\r\n"]
     return len(ends) > 1 and 10 in ends and len(ends) > len(low) / 50
 

@@ -98,7 +98,7 @@ class Queue:
         self._part = (self._part + rest)[:MOST_BYTES]
 
     def read(self, most: int) -> bytes:
-        """Return so many lines."""
+        """Return up to ``most`` lines."""
         if len(self._lines) < most and self._part:
             self._lines.append(self._part + b"\n")
             self._part = b""
@@ -129,7 +129,7 @@ class LineSpool:
             raise ResourceError(f"{problem} (TMPDIR names another folder)") from None
 
     def read(self, most: int) -> bytes:
-        """Return so many lines."""
+        """Return up to ``most`` lines."""
         if self._lines is None:
             if self._file is None:
                 return b""
