@@ -35,9 +35,7 @@ LAYERS = (
 )
 BELOW = {name: {below for row in LAYERS[:place] for below in row} for place, row in enumerate(LAYERS) for name in row}
 #: The groups within a package, lowest first: each may import those before it. A file beside them is its own group.
-GROUPS = {
-    "formats": ("opening", "models", "links", "annotation", "text", "translation", "markup", "inputs"),
-}
+GROUPS = {"formats": ("opening", "models", "links", "annotation", "text", "translation", "markup", "inputs")}
 POLICY = "aligntools/ground/compiling.py"
 CODE_FILES, CODE_FOLDERS = "aligntools/ground/code_cache.py", "aligntools/ground/code_folders.py"
 

@@ -109,10 +109,7 @@ def test_the_commands_have_the_options_that_are_declared(name):
                 assert found[field].help.startswith(on_command_line.help_of(kind, field)), field
 
 
-@pytest.mark.parametrize(
-    ("name", "kinds"),
-    [("align", [LinkWriting]), ("lexicon", [ShortlistSettings, TableWriting])],
-)
+@pytest.mark.parametrize(("name", "kinds"), [("align", [LinkWriting]), ("lexicon", [ShortlistSettings, TableWriting])])
 def test_the_commands_of_links_have_the_options_that_are_declared(name, kinds):
     command = importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command
     found = {parameter.name: parameter for parameter in command.params}

@@ -30,6 +30,8 @@ def test_the_package_costs_next_to_nothing_to_import():
         ["lexicon", "--help"],
         ["warmup", "--help"],
         ["eval-aer", "--head", "data/samples/de-en.wa", "tests/data/symmetrize/union.align", "--index-base", "0"],
+        ["eval-tags", "--help"],
+        ["eval-tags", "data/samples/en.tagged", "data/samples/en.tagged"],
         ["symmetrize", "-c", "union", *["tests/data/symmetrize/forward.align"] * 2],
     ],
     ids=lambda args: " ".join(args[:2]),

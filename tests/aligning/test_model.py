@@ -160,12 +160,7 @@ def test_words_that_the_model_does_not_know(models, tmp_path, name):
     """They are linked by where they stand, and by what they look like where two could be."""
     model = models[name]
     (bitext,) = text(
-        model,
-        tmp_path,
-        [
-            "das ist Zyrkonowsk und Brabulien . ||| this is Brabulien and Zyrkonowsk .",
-            "Qwxy ||| Zvut",
-        ],
+        model, tmp_path, ["das ist Zyrkonowsk und Brabulien . ||| this is Brabulien and Zyrkonowsk .", "Qwxy ||| Zvut"]
     )
     crossed, alone = links(model, bitext)
     assert (2, 4) in crossed

@@ -10,15 +10,9 @@ from aligntools.clustering.bilingual import apart, count_both, of_sides
 from aligntools.clustering.settings import ClassSettings
 from tests import naive_classes as naive
 
-PAIRS = st.lists(
-    st.tuples(
-        st.lists(st.integers(1, 4), min_size=1, max_size=4),
-        st.lists(st.integers(1, 3), min_size=1, max_size=4),
-        st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3))),
-    ),
-    min_size=1,
-    max_size=6,
-)
+PAIRS = st.lists(st.tuples(st.lists(st.integers(1, 4), min_size=1, max_size=4),
+    st.lists(st.integers(1, 3), min_size=1, max_size=4), st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3)))),
+    min_size=1, max_size=6)  # fmt: skip
 
 
 @given(PAIRS)

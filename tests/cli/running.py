@@ -140,12 +140,7 @@ def fails(process, *fragments, status=1):
 
 def through_head(*args):
     """Run ``aligntools ARGS | head -1``; return the output, the status and the errors of the command."""
-    process = subprocess.Popen(
-        [*program(), *map(str, args)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
-    )
+    process = subprocess.Popen([*program(), *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT)
     line = process.stdout.readline()
     process.stdout.close()
     errors = without_compiling(process.stderr.read())

@@ -29,27 +29,9 @@ def test_a_line_for_each_pair(trained):
 
 @pytest.mark.parametrize("threads", [2, 4])
 def test_the_number_of_threads_does_not_show(trained, tmp_path, threads):
-    done(
-        run(
-            "align",
-            *TEXT,
-            "-o",
-            tmp_path / "align",
-            "--threads",
-            threads,
-            "--save-model",
-            tmp_path / "model",
-            "--forward-output",
-            tmp_path / "forward",
-            "--reverse-output",
-            tmp_path / "reverse",
-            "--scores",
-            tmp_path / "scores",
-            "--ttable",
-            tmp_path / "ttable",
-            "-q",
-        )
-    )
+    done(run("align", *TEXT, "-o", tmp_path / "align", "--threads", threads, "--save-model", tmp_path / "model",
+        "--forward-output", tmp_path / "forward", "--reverse-output", tmp_path / "reverse", "--scores",
+        tmp_path / "scores", "--ttable", tmp_path / "ttable", "-q"))  # fmt: skip
     for name in ("align", "forward", "reverse", "scores", "ttable", "model"):
         assert (tmp_path / name).read_bytes() == (trained / name).read_bytes(), name
 
@@ -111,24 +93,9 @@ def test_the_log(trained):
 
 
 def test_a_model_aligns_the_training_text_to_the_same_bytes(trained, tmp_path):
-    done(
-        run(
-            "align",
-            "-m",
-            trained / "model",
-            *TEXT,
-            "-o",
-            tmp_path / "align",
-            "--forward-output",
-            tmp_path / "forward",
-            "--reverse-output",
-            tmp_path / "reverse",
-            "--scores",
-            tmp_path / "scores",
-            "--ttable",
-            tmp_path / "ttable",
-        )
-    )
+    done(run("align", "-m", trained / "model", *TEXT, "-o", tmp_path / "align", "--forward-output",
+        tmp_path / "forward", "--reverse-output", tmp_path / "reverse", "--scores", tmp_path / "scores", "--ttable",
+        tmp_path / "ttable"))  # fmt: skip
     for name in ("align", "forward", "reverse", "scores", "ttable"):
         assert (tmp_path / name).read_bytes() == (trained / name).read_bytes(), name
 

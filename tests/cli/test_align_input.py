@@ -81,17 +81,8 @@ def test_tab_separated_pairs(trained, inside, file, tmp_path):
 def test_texts_of_nothing_but_blank_lines(trained, inside, file, tmp_path):
     blank = file("blank", b"\n" * 5)
     for options in ((), ("--model-type", "ibm2"), ("--fast",), ("-m", trained / "model")):
-        process = done(
-            inside(
-                "-i",
-                blank,
-                "-o",
-                tmp_path / "out",
-                "--save-model" if not options else "--scores",
-                tmp_path / "x",
-                *options,
-            )
-        )
+        process = done(inside("-i", blank, "-o", tmp_path / "out", "--save-model" if not options else "--scores",
+            tmp_path / "x", *options))  # fmt: skip
         assert (tmp_path / "out").read_bytes() == b"\n" * 5
         assert b"5 blank" in process.stderr
 

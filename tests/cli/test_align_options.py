@@ -22,29 +22,8 @@ def test_every_model_and_estimator(inside, tmp_path, model, estimator):
     out, scores, table = tmp_path / "out", tmp_path / "scores", tmp_path / "table"
     for agreement in ("--agreement", "--no-agreement"):
         for look_alike in ("look_alike=true", "look_alike=false"):
-            done(
-                inside(
-                    *TEXT,
-                    "--model-type",
-                    model,
-                    "--estimator",
-                    estimator,
-                    agreement,
-                    "--set",
-                    look_alike,
-                    "-o",
-                    out,
-                    "-q",
-                    "--scores",
-                    scores,
-                    "--ttable",
-                    table,
-                    "--set",
-                    "sweeps=3",
-                    "--views",
-                    "0",
-                )
-            )
+            done(inside(*TEXT, "--model-type", model, "--estimator", estimator, agreement, "--set", look_alike, "-o",
+                out, "-q", "--scores", scores, "--ttable", table, "--set", "sweeps=3", "--views", "0"))  # fmt: skip
             assert sum(map(len, proper(out.read_bytes()))) > 900
             assert np.isfinite(np.loadtxt(scores)).all()
             sums = defaultdict(float)
@@ -76,26 +55,9 @@ def test_one_direction(inside, tmp_path, direction, decode):
 def test_every_symmetrization(trained, inside, tmp_path, decode, flavor):
     names = "out", "forward", "reverse"
     for method in ("union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"):
-        done(
-            inside(
-                "-m",
-                trained / "model",
-                *TEXT,
-                "--symmetrize",
-                method,
-                "--flavor",
-                flavor,
-                "--decode",
-                decode,
-                "-q",
-                "-o",
-                tmp_path / "out",
-                "--forward-output",
-                tmp_path / "forward",
-                "--reverse-output",
-                tmp_path / "reverse",
-            )
-        )
+        done(inside("-m", trained / "model", *TEXT, "--symmetrize", method, "--flavor", flavor, "--decode", decode,
+            "-q", "-o", tmp_path / "out", "--forward-output", tmp_path / "forward", "--reverse-output",
+            tmp_path / "reverse"))  # fmt: skip
         out, forward, reverse = (proper((tmp_path / n).read_bytes()) for n in names)
         assert out == [naive.symmetrize(f, r, method, flavor) for f, r in zip(forward, reverse, strict=True)]
 
@@ -134,13 +96,8 @@ def test_views_seeds_and_speed(inside, tmp_path):
     assert one != align("--views", "0,4", "--set", "sweeps=5")
     assert align("--fast") == align("--model-type", "hmm", "--views", "5")
     assert align("--fast", "--case-sensitive") != align("--fast")
-    align(
-        "--model-type",
-        "ibm2",
-        *("--set", "tension=6", "--set", "p_null=0.2", "--set", "alpha=0.01", "--set", "ibm1_iterations=1"),
-        "--iterations",
-        "1",
-    )
+    align("--model-type", "ibm2", *("--set", "tension=6", "--set", "p_null=0.2", "--set", "alpha=0.01", "--set",
+        "ibm1_iterations=1"), "--iterations", "1")  # fmt: skip
 
 
 def test_subwords(inside, trained, tmp_path):
@@ -189,11 +146,7 @@ def test_the_best_links_are_those_of_contrastive_align(inside, trained, tmp_path
     assert all(a <= b for a, b in zip(one, other, strict=True))
     assert one != other
     fails(inside(*TEXT, "--phrases"), "--phrases is for links that the network decides on", status=2)
-    fails(
-        inside(*TEXT, "--best", "--phrases", "--symmetrize", "union"),
-        "by --best and --symmetrize joint",
-        status=2,
-    )
+    fails(inside(*TEXT, "--best", "--phrases", "--symmetrize", "union"), "by --best and --symmetrize joint", status=2)
     fails(inside(*TEXT, "--best", "--fast"), "--fast and --best exclude each other", status=2)
     for model in ("-m", "--init-model"):
         fails(inside(*TEXT, "--best", model, trained / "model"), "--best is for a new model", status=2)
@@ -208,23 +161,8 @@ def test_extreme_settings_have_no_nan(inside, tmp_path, model):
         ("--set", "tension=-3"),
         ("--set", "tension=500"),
     ):
-        done(
-            inside(
-                *TEXT,
-                "-q",
-                "-o",
-                tmp_path / "out",
-                "--views",
-                "0",
-                "--model-type",
-                model,
-                "--scores",
-                tmp_path / "s",
-                "--set",
-                "sweeps=3",
-                *options,
-            )
-        )
+        done(inside(*TEXT, "-q", "-o", tmp_path / "out", "--views", "0", "--model-type", model, "--scores",
+            tmp_path / "s", "--set", "sweeps=3", *options))  # fmt: skip
         proper((tmp_path / "out").read_bytes())
         assert np.isfinite(np.loadtxt(tmp_path / "s")).all(), options
 
@@ -261,10 +199,7 @@ def test_wrong_command_lines(trained, inside, tmp_path):
         ((*TEXT, "--views", "a"), "--views"),
         ((*TEXT, "--max-memory", "lots"), "is not a size"),
         ((*TEXT, "--threshold", "1.5"), "--threshold"),
-        (
-            (*TEXT, "--threshold", "0.9", "--symmetrize", "intersect"),
-            "--threshold changes nothing with --symm",
-        ),
+        ((*TEXT, "--threshold", "0.9", "--symmetrize", "intersect"), "--threshold changes nothing with --symm"),
         (
             (*TEXT, "-m", model, "--threshold", "0.9", "--symmetrize", "union"),
             "--threshold changes nothing with --symm",
@@ -432,14 +367,7 @@ def test_words_of_links_in_other_ways_of_working(inside, tmp_path):
 def test_ibm4_takes_pegs_and_classes(inside, tmp_path):
     """Both change links; other models say that they are not theirs; and text in parts is refused by name."""
     links = []
-    for options in (
-        (),
-        ("--word-classes", "2"),
-        (
-            "--set",
-            "pegging=true",
-        ),
-    ):
+    for options in ((), ("--word-classes", "2"), ("--set", "pegging=true")):
         done(inside(*TEXT, "-q", "--model-type", "ibm4", *options, "-o", tmp_path / "links"))
         links.append((tmp_path / "links").read_bytes())
     assert len(set(links)) == 3

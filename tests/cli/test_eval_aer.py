@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -98,18 +96,6 @@ def test_numbered_gold(file):
     assert run("eval-aer", naacl, links, "--set", "first_sentence=7", "-q").stderr == b""
 
 
-def test_sample_scores_perfectly_and_numba_stays_out():
-    script = (
-        "import sys; from aligntools.cli.main import cli, run; "
-        f"run(cli, ['eval-aer', '{SAMPLE}.wa', '-', '-s', '{SAMPLE}.de', '-t', '{SAMPLE}.en']); "
-        "sys.exit('numba' in sys.modules or 'scipy' in sys.modules)"
-    )
-    sure = (ROOT / "data" / "samples" / "de-en.wa").read_text().replace("?", "-")
-    done = subprocess.run([sys.executable, "-c", script], input=sure.encode(), capture_output=True, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
-    assert b"precision" in done.stdout
-
-
 def test_gold_of_numbered_lines_scores_those_alone(file):
     rows = ["0-0 1-1\n", "0-1\n", "1-0 0-0\n", "2-2\n"]
     links = file("links", "".join(rows))
@@ -125,16 +111,8 @@ def test_what_is_undefined_without_sure_links_is_said_so(tmp_path):
     (tmp_path / "hyp").write_text("0-0 2-2\n")
     found = run("eval-aer", tmp_path / "gold", tmp_path / "hyp")
     assert found.returncode == 0
-    assert found.stdout.decode().splitlines()[1].split()[1:] == [
-        "50.00",
-        "50.00-50.00",
-        "50.00",
-        "-",
-        "-",
-        "2",
-        "0",
-        "1",
-    ]
+    assert found.stdout.decode().splitlines()[1].split()[1:] == ["50.00", "50.00-50.00", "50.00", "-", "-", "2", "0",
+        "1"]  # fmt: skip
     assert b"gold: no sure links; recall and F1 are undefined, and AER is 1 - precision" in found.stderr
     result = json.loads(run("eval-aer", "--json", tmp_path / "gold", tmp_path / "hyp").stdout)["results"][0]
     assert (result["recall"], result["f1"], result["precision"], result["aer"]) == (None, None, 0.5, 0.5)

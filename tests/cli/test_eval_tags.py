@@ -1,14 +1,8 @@
 import json
-import signal
-import subprocess
-import sys
 
 import pytest
 
-from aligntools.cli.main import cli
-from aligntools.cli.main import run as run_program
-from tests.cli.running import ROOT, fails
-from tests.cli.running import run as run_process
+from tests.cli.running import ROOT, fails, run
 
 SAMPLES = ROOT / "data" / "samples"
 CONLL, TAGGED = SAMPLES / "en.conllu", SAMPLES / "en.tagged"
@@ -27,20 +21,6 @@ def file(tmp_path):
     return write
 
 
-@pytest.fixture
-def run(capfdbinary):
-    """Run a command in this process, which spares each its start, and return what a process would."""
-
-    def run(*args):
-        status = run_program(cli, list(map(str, args)), "aligntools")
-        sys.stdout.flush()
-        return subprocess.CompletedProcess(args, status, *capfdbinary.readouterr())
-
-    handler = signal.getsignal(signal.SIGTERM)
-    yield run
-    signal.signal(signal.SIGTERM, handler)
-
-
 def words(text):
     return text.split()
 
@@ -50,7 +30,7 @@ def results(done):
     return json.loads(done.stdout)["results"]
 
 
-def test_table(run, file):
+def test_table(file):
     gold, hyp, induced = file("gold", GOLD), file("hyp", HYP), file("induced", INDUCED)
     done = run("eval-tags", gold, hyp, induced, gold, "--train", file("train", "a c f g"), "--paired", "--by-tag")
     assert done.stderr.decode() == (
@@ -74,7 +54,7 @@ def test_table(run, file):
 
 
 def test_json(file):
-    done = run_process("eval-tags", file("gold", GOLD), "-", "--by-tag", *QUICK, stdin=HYP.encode())
+    done = run("eval-tags", file("gold", GOLD), "-", "--by-tag", *QUICK, stdin=HYP.encode())
     assert done.stderr == b""
     shown = json.loads(done.stdout)
     result = shown["results"][0]
@@ -87,12 +67,12 @@ def test_json(file):
     ]
     assert "accuracy_interval" not in result
     assert (shown["settings"]["nsent"], shown["settings"]["nword"]) == (2, 6)
-    result = results(run_process("eval-tags", file("gold", GOLD), file("induced", INDUCED), "--json", "-q"))[0]
+    result = results(run("eval-tags", file("gold", GOLD), file("induced", INDUCED), "--json", "-q"))[0]
     assert (result["accuracy"], result["accuracy_interval"], result["known"]) == (None, None, None)
     assert result["information"]["vi"] == pytest.approx(2 / 3)
 
 
-def test_the_same_in_every_format(run, file):
+def test_the_same_in_every_format(file):
     one, other = results(run("eval-tags", CONLL, CONLL, CONLL, *QUICK))
     assert one == other
     assert one["accuracy"] == 1
@@ -112,7 +92,7 @@ def test_the_same_in_every_format(run, file):
     assert json.loads(done.stdout)["settings"]["gold"] == "conll:5"
 
 
-def test_known_words_come_from_any_text(run, file):
+def test_known_words_come_from_any_text(file):
     gold = file("gold", GOLD)
     counts = []
     for text in ("a c\nf g\n", "a_X c_Y\nf_X g_X\n", "a\tX\nc\tY\n\nf\tX\n"):
@@ -123,7 +103,7 @@ def test_known_words_come_from_any_text(run, file):
     assert (found["unknown"], found["accuracy_unknown"], found["accuracy_known"]) == (0, None, 1)
 
 
-def test_texts_that_differ(run, file):
+def test_texts_that_differ(file):
     gold = file("gold", GOLD)
     done = run("eval-tags", gold, file("hyp", "a_N b_V\n\nc_N d_D x_N f_V\n"))
     fails(
@@ -146,27 +126,20 @@ def test_texts_that_differ(run, file):
     assert results(run("eval-tags", gold, longer, "--head", *QUICK))[0]["words"] == 6
 
 
-def test_sentences_without_words_and_spaces_in_words(run, file):
+def test_sentences_without_words_and_spaces_in_words(file):
     gold = file("gold.conllu", "# a header\n\n1\t10 000\t_\tNUM" + "\t_" * 6 + "\n\n")
     hyp = file("hyp", "\n10\u00a0000_NUM\n\n\n")
     assert results(run("eval-tags", gold, hyp, "--train", hyp, *QUICK))[0]["known"] == 1
 
 
 @pytest.mark.parametrize("text", ["", "\n\n"])
-def test_files_without_words(run, file, text):
+def test_files_without_words(file, text):
     empty = file("empty", text)
-    for more in (
-        (),
-        ("--train", empty, "--by-tag"),
-        (
-            "--set",
-            "ignore_forms=true",
-        ),
-    ):
+    for more in ((), ("--train", empty, "--by-tag"), ("--set", "ignore_forms=true")):
         fails(run("eval-tags", empty, empty, *more), "empty: has no words; there is nothing to score")
 
 
-def test_labels_that_the_gold_does_not_have(run, file):
+def test_labels_that_the_gold_does_not_have(file):
     gold, hyp = file("gold", GOLD), file("hyp", GOLD.replace("d_D", "d_X"))
     done = run("eval-tags", gold, hyp, *QUICK)
     assert done.stderr.decode() == f"note: {hyp}: 1 of 6 words have labels that the gold does not have (X)\n"
@@ -177,7 +150,7 @@ def test_labels_that_the_gold_does_not_have(run, file):
     assert ["X", "1", "0", "0", "0.00", "0.00", "0.00"] in [x.split() for x in done.stdout.decode().splitlines()]
 
 
-def test_verbose_adds_figures(run, file):
+def test_verbose_adds_figures(file):
     gold, hyp = file("gold", GOLD), file("hyp", HYP)
     plain, verbose = (run("eval-tags", gold, hyp, *flags) for flags in ((), ("-v",)))
     assert plain.stderr == b""
@@ -190,7 +163,7 @@ def test_verbose_adds_figures(run, file):
     assert verbose.stdout.count(b"G: gold tags") == 1
 
 
-def test_what_a_file_is_can_be_said(run, file):
+def test_what_a_file_is_can_be_said(file):
     """Formats, columns and separators change what is read, of the gold and of the other files apart."""
     odd = file("odd", "a|b_N\n")
     read = {"tagged": ("--separator", "_"), "other": ("--separator", "|")}
@@ -208,7 +181,7 @@ def test_what_a_file_is_can_be_said(run, file):
     assert results(done)[0]["accuracy"] == 1
 
 
-def test_seeds_and_samples(run, file):
+def test_seeds_and_samples(file):
     rows = [["a_N"] * n for n in range(1, 40)]
     wrong = [["a_V"] * (3 * n % 7) + row[3 * n % 7 :] for n, row in enumerate(rows)]
     wrong = [w[: len(r)] for w, r in zip(wrong, rows, strict=True)]
@@ -220,7 +193,7 @@ def test_seeds_and_samples(run, file):
     assert found[0] not in found[2:]
 
 
-def test_wrong_input_is_one_line(run, file):
+def test_wrong_input_is_one_line(file):
     gold = file("gold", GOLD)
     fails(run("eval-tags", gold, file("bad", "a_N b\n")), "bad:1: token 'b' has no separator '_'")
     fails(run("eval-tags", CONLL, ROOT / "tests/data/conll/bad-id-skipped.conllu"), "bad-id-skipped.conllu:2: id 3")
@@ -232,21 +205,3 @@ def test_wrong_input_is_one_line(run, file):
     fails(run("eval-tags", "-", gold, "--train", "-"), "only one", status=2)
     fails(run("eval-tags", gold, file("text", "a b\n\nc d e f\n")), "text:1: token 'a' has no separator")
     fails(run("eval-tags", gold, gold, "-o", gold.with_name("no") / "out"), "cannot be written")
-
-
-def test_numba_stays_out():
-    code = (
-        "import sys; from aligntools.cli.main import cli, run; "
-        f"run(cli, ['eval-tags', {str(CONLL)!r}, {str(CONLL)!r}]); sys.exit('numba' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    done = subprocess.run(
-        [sys.executable, "-c", code.replace("'eval-tags', ", "'eval-tags', '--help', ").replace("numba", "scipy")],
-        capture_output=True,
-        cwd=ROOT,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert b"Example:" in done.stdout

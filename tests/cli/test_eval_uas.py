@@ -40,17 +40,7 @@ def scores(command_inside, *args):
     ("flags", "words", "uas", "las", "complete", "root"),
     [
         ((), 8, 4 / 8, 2 / 8, 1 / 2, 1 / 2),
-        (
-            (
-                "--set",
-                "subtypes=false",
-            ),
-            8,
-            4 / 8,
-            3 / 8,
-            1 / 2,
-            1 / 2,
-        ),
+        (("--set", "subtypes=false"), 8, 4 / 8, 3 / 8, 1 / 2, 1 / 2),
         (("--punct", "ud"), 6, 3 / 6, 2 / 6, 1 / 2, 1 / 2),
         (("--no-punct",), 6, 3 / 6, 2 / 6, 1 / 2, 1 / 2),
         (("--punct", "conll"), 6, 3 / 6, 1 / 6, 1 / 2, 1 / 2),

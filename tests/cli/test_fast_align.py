@@ -49,12 +49,7 @@ def test_flags_may_be_clustered_spelt_out_and_in_any_order():
 
 def test_flags_with_values():
     flags = flags_of("-i - -I8 -q .1 -a 0.05 -p table -t -6 -b 500 -s -N -T 5")
-    assert (flags.iterations, flags.p0, flags.alpha, flags.conditional_probabilities) == (
-        8,
-        0.1,
-        0.05,
-        "table",
-    )
+    assert (flags.iterations, flags.p0, flags.alpha, flags.conditional_probabilities) == (8, 0.1, 0.05, "table")
     assert flags.print_scores
     assert flags.no_null_word
     assert (flags.favor_diagonal, flags.diagonal_tension) == (True, 5)
@@ -251,22 +246,9 @@ def test_table_is_a_distribution_for_each_given_word(trained):
 def test_forced_alignment_answers_each_line_at_once(trained):
     reverse, lines, _, table, found = trained
     pairs = TEXT.read_bytes().splitlines(keepends=True)
-    command = [
-        sys.executable,
-        ROOT / "bin" / "fast_align",
-        "-i",
-        "-",
-        "-d",
-        "-T",
-        found["tension"],
-        "-f",
-        table,
-    ]
+    command = [sys.executable, ROOT / "bin" / "fast_align", "-i", "-", "-d", "-T", found["tension"], "-f", table]
     process = subprocess.Popen(
-        [*command, *["-r"] * reverse],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        [*command, *["-r"] * reverse], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     with process:
         for n in (5, 3):

@@ -33,15 +33,9 @@ def test_given_classes_are_those_that_are_gone_by(text):
     """The classes that the model found itself, whatever their names are, give its links; others give other links."""
     sides = ("-s", text / "de", "-t", text / "en")
     assert run("align", "-q", *sides, *IBM4, *given(text)).stdout == (text / "links").read_bytes()
-    aligner = at.train_aligner(
-        at.with_word_classes(
-            at.read_bitext(text / "de", text / "en"),
-            at.read_classes(text / "giza" / "source.vcb.classes"),
-            text / "giza" / "target.vcb.classes",
-        ),
-        model_type="ibm4",
-        iterations=2,
-    )
+    aligner = at.train_aligner(at.with_word_classes(at.read_bitext(text / "de", text / "en"),
+        at.read_classes(text / "giza" / "source.vcb.classes"), text / "giza" / "target.vcb.classes"), model_type="ibm4",
+        iterations=2)  # fmt: skip
     links = [str(a) for a in aligner.align_batch(text / "de", text / "en")]
     assert links == (text / "links").read_text().splitlines()
     words = at.read_classes(text / "giza" / "source.vcb.classes")

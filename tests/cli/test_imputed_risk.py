@@ -373,14 +373,8 @@ def reverse_weights(reverse):
         (("--monolingual", "x", "--reverse-grammar", "g"), "--reverse-weights"),
         (("--monolingual", "x", "--reverse-grammar", "g", "--reverse-weights", "w"), "--no-reverse-lm"),
         (("--supervised", "x", "--reference", "y", "--gamma", 2, "--set", "quench=1"), "is below"),
-        (
-            ("--supervised", "x", "--reference", "y", "--forest", "--method", "mert"),
-            "risk or likelihood",
-        ),
-        (
-            ("--supervised", "x", "--reference", "y", "--method", "mira", "--loss", "linear"),
-            "corpus or sentence",
-        ),
+        (("--supervised", "x", "--reference", "y", "--forest", "--method", "mert"), "risk or likelihood"),
+        (("--supervised", "x", "--reference", "y", "--method", "mira", "--loss", "linear"), "corpus or sentence"),
         (("--monolingual", "x", "--samples", 2, "--source-weights", "equal", "--no-reverse-lm"), "--impute kbest"),
         (("--supervised", "x", "--reference", "y", "--forest", "--loss", "sentence"), "needs n-best lists"),
         (("--supervised", "x", "--reference", "y", "--checkpoint", "no/such"), "is not a directory"),

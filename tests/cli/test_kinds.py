@@ -61,16 +61,13 @@ LINES = {
     "GOLD, TAGGED": {"eval-tags": "eval-tags --bootstrap 0 F F"},
     "-s, -t, --unlabeled": {
         "transfer-parse": f"transfer-parse --source-model {MODELS}/parse.labels --map penn -s F -t tagged -a links"
-        " --iterations 1 -o out",
+        " --iterations 1 -o out"
     },
     "--source-tags, --target-tags": {
         "terms": "terms -s t -t t -a links --source-tags F --patterns NN",
         "view": "view -s t -t t -a links --source-tags F",
     },
-    "CONLL": {
-        "conll (--to words, tagged)": "conll F",
-        "conll (--to column, text, raw, --put)": "conll --to text F",
-    },
+    "CONLL": {"conll (--to words, tagged)": "conll F", "conll (--to column, text, raw, --put)": "conll --to text F"},
     "--treebank": {
         "train-parser": "train-parser --treebank F --iterations 1 -o out",
         "train-grammar": "train-grammar --treebank F --latent 0 -o out",
@@ -79,10 +76,7 @@ LINES = {
         "project": "project -s F -t t -a links",
         "project (--spans brackets)": "project --spans brackets -s F -t t -a links",
     },
-    "GOLD, PARSED": {
-        "eval-uas": "eval-uas --bootstrap 0 F F",
-        "eval-brackets": "eval-brackets --bootstrap 0 F F",
-    },
+    "GOLD, PARSED": {"eval-uas": "eval-uas --bootstrap 0 F F", "eval-brackets": "eval-brackets --bootstrap 0 F F"},
     "-i": {
         "align": f"align -m {MODELS}/align.hmm -i F",
         "contrastive-align": None,

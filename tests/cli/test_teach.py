@@ -50,20 +50,8 @@ def test_several_texts_and_a_teacher_trained_here(tmp_path):
         with gzip.open(tmp_path / f"{x}.gz", "wb") as out:
             out.write((SAMPLES / f"fr-en.{x}").read_bytes())
     more = "-s", tmp_path / "fr.gz", "-t", tmp_path / "en.gz"
-    done = run(
-        "teach",
-        *TEXT,
-        *more,
-        "--students",
-        "10",
-        "--passes",
-        "1",
-        "--set",
-        "lessons=40",
-        "--case-sensitive",
-        "-o",
-        tmp_path / "start",
-    )
+    done = run("teach", *TEXT, *more, "--students", "10", "--passes", "1", "--set", "lessons=40", "--case-sensitive",
+        "-o", tmp_path / "start")  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert b"of 2 texts and 12 students" in done.stderr
 

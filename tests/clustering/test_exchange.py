@@ -66,11 +66,7 @@ def test_the_objective_changes_as_the_log_likelihood_does(sentences, classes):
     assert objective_of(pairs, classes) - objective_of(pairs, one) == pytest.approx(gained, abs=1e-9)
 
 
-@given(
-    SENTENCES.filter(any),
-    st.lists(st.integers(1, 4), min_size=SIZE, max_size=SIZE),
-    st.data(),
-)
+@given(SENTENCES.filter(any), st.lists(st.integers(1, 4), min_size=SIZE, max_size=SIZE), st.data())
 def test_a_word_goes_where_the_log_likelihood_gains_most(sentences, classes, data):
     counts = naive.pairs(sentences)
     word = data.draw(st.sampled_from(sorted({w for s in sentences for w in s})))

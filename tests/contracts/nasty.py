@@ -19,8 +19,7 @@ def words(exclude=""):
     """Return a strategy of words: no spaces, tabs and newlines, which part words everywhere."""
     some = st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\0" + exclude)
     return st.one_of(
-        st.sampled_from([word for word in WORDS if not set(word) & set(exclude)]),
-        st.text(some, min_size=1, max_size=4),
+        st.sampled_from([word for word in WORDS if not set(word) & set(exclude)]), st.text(some, min_size=1, max_size=4)
     )
 
 

@@ -41,10 +41,7 @@ LONG = {
         "one beside many": f"x ||| {words(BESIDE)}",
         "many beside one": f"{words(BESIDE)} ||| x",
     },
-    "tagged": {
-        "words": " ".join(f"w{k % 97}_NN" for k in range(WORDS // 8)),
-        "a word": f"{'x' * LETTERS}_NN b_NN",
-    },
+    "tagged": {"words": " ".join(f"w{k % 97}_NN" for k in range(WORDS // 8)), "a word": f"{'x' * LETTERS}_NN b_NN"},
     "conll": {"flat": tree_rows(lambda k: min(k - 1, 1)), "nested": tree_rows(lambda k: k - 1)},
     "trees": {
         "deep": f"{'(NP ' * DEEP}(NN x){')' * DEEP}",
@@ -65,10 +62,7 @@ LONG = {
         "within each other": f"<p>{'<b>x ' * DEEP}{'</b>' * DEEP}</p>",
         "blocks": f"{'<div>' * DEEP}x{'</div>' * DEEP}",
     },
-    "xliff": {
-        "tags": '<g id="1">x</g> ' * TAGS,
-        "within each other": '<g id="1">x ' * DEEP + "</g>" * DEEP,
-    },
+    "xliff": {"tags": '<g id="1">x</g> ' * TAGS, "within each other": '<g id="1">x ' * DEEP + "</g>" * DEEP},
 }
 #: What is beside the long line, before and behind it.
 SHORT = {

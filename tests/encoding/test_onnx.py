@@ -105,10 +105,7 @@ def test_what_an_exporter_writes(tmp_path, name):
 
 @pytest.mark.parametrize(
     ("change", "problem"),
-    [
-        ({"kind": 3}, "has 8-bit integers; export it with weights of float32 or float16"),
-        ({"kind": 10}, None),
-    ],
+    [({"kind": 3}, "has 8-bit integers; export it with weights of float32 or float16"), ({"kind": 10}, None)],
 )
 def test_weights_of_fewer_bits(tmp_path, change, problem):
     pytest.importorskip("tokenizers")

@@ -59,7 +59,4 @@ def sentences(side, vocabulary):
 
 
 def both(corpus):
-    return (
-        sentences(corpus.source, corpus.source_vocabulary),
-        sentences(corpus.target, corpus.target_vocabulary),
-    )
+    return (sentences(corpus.source, corpus.source_vocabulary), sentences(corpus.target, corpus.target_vocabulary))

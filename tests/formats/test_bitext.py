@@ -338,8 +338,7 @@ def test_an_empty_side(pair, either_path):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [{}, {"source": "s"}, {"target": "t"}, {"source": "s", "joint": "j"}, {"source": "-", "target": "-"}],
+    "arguments", [{}, {"source": "s"}, {"target": "t"}, {"source": "s", "joint": "j"}, {"source": "-", "target": "-"}]
 )
 def test_which_files(arguments):
     with pytest.raises(UsageProblem):

@@ -62,11 +62,7 @@ def both_paths(read):
 
 
 OPTIONS = st.fixed_dictionaries(
-    {
-        "lowercase": st.booleans(),
-        "max_length": st.integers(1, 4),
-        "strict": st.sampled_from([False] * 4 + [True]),
-    }
+    {"lowercase": st.booleans(), "max_length": st.integers(1, 4), "strict": st.sampled_from([False] * 4 + [True])}
 )
 SIZES = st.fixed_dictionaries({"_BLOCK": st.sampled_from([3, 16, 1 << 22]), "_ROWS": st.sampled_from([1, 2, 1000])})
 

@@ -46,11 +46,7 @@ def shape(found):
         ([text("Der ", LANGUAGE), "<w:proofErr/>", text("Zug")], "Der Zug", []),
         ([text("Ganz", BOLD), text(" fett", BOLD + LANGUAGE)], "Ganz fett", []),
         ([text("A &amp; "), LINK.format(text("b", "<w:u/>"))], "A &amp; b", [("<a 0>", 8, 9, -1)]),
-        (
-            [LINK.format(text("lang ") + text("b", BOLD))],
-            "lang b",
-            [("<a 0>", 0, 6, -1), ("<bold 1>", 5, 6, 0)],
-        ),
+        ([LINK.format(text("lang ") + text("b", BOLD))], "lang b", [("<a 0>", 0, 6, -1), ("<bold 1>", 5, 6, 0)]),
         (
             [text("S. "), FIELD.format(text("3")), NOTE],
             "S. 3",

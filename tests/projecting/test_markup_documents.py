@@ -49,7 +49,7 @@ def test_a_page_gets_the_lines_of_its_segments(page, model, tmp_path):
     assert (tmp_path / "o").read_text("utf-8") == TAGGED
     rows = [row.split("\t") for row in (tmp_path / "r").read_text("utf-8").splitlines()]
     assert [(row[0], row[1]) for row in rows[1:]] == [
-        *(("2", "<b>"), ("2", "<i>"), ("3", '<a href="buch.html">'), ("4", "{0}")),
+        *(("2", "<b>"), ("2", "<i>"), ("3", '<a href="buch.html">'), ("4", "{0}"))
     ]
     assert rows[-1] == ["4", "{0}", "0.000", "0.000", "missing", ""]
 

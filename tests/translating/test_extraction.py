@@ -251,11 +251,9 @@ def test_words_that_the_format_uses_are_left_out():
     corpus = [(["a", "[X,1]", "b"], ["c", "|||", "d"], [(0, 0), (1, 1), (2, 2)])]
     whole = Extraction(*bitext(corpus))
     found = as_dict(whole.grammar())
-    assert set(found) == {
-        (("a",), ("c",)),
-        (("b",), ("d",)),
-        ((("a", -1, "b")), ("c", -1, "d")),
-    } | {key for key in found if -1 in key[0]}
+    assert set(found) == {(("a",), ("c",)), (("b",), ("d",)), ((("a", -1, "b")), ("c", -1, "d"))} | {
+        key for key in found if -1 in key[0]
+    }
     assert not any({"[X]", "|||"} & set(left + right) for left, right in found)
     assert whole.figures.unwritable > 0
 

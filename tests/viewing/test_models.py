@@ -154,11 +154,7 @@ def test_the_page_is_searched_and_leads_from_word_to_word(browser, tmp_path):
 
 
 def test_pages_of_weights_and_tags(browser, tmp_path, learned):
-    for name, seen in (
-        (learned, ".weights rect"),
-        ("tag.hmm", ".heat .h9, .heat .h8"),
-        ("parse.labels", "td"),
-    ):
+    for name, seen in ((learned, ".weights rect"), ("tag.hmm", ".heat .h9, .heat .h8"), ("parse.labels", "td")):
         browser.open(page_of(tmp_path, "-m", KEPT / name))
         assert browser.all(seen)
         browser.resize(400, 800)

@@ -110,20 +110,8 @@ def test_the_command_and_what_each_trainer_logs(tmp_path):
     stages = [json.loads(line) for line in (tmp_path / "align.jsonl").read_text().splitlines()]
     assert [stages[0]["stage"], stages[-1]["stage"]] == ["reading", "aligning"]
     assert all(step.keys() >= {"seconds", "peak_mb"} for step in stages)
-    done(
-        "train-hmm",
-        "-q",
-        "--text",
-        SAMPLES / "en.txt",
-        "--states",
-        2,
-        "--iterations",
-        3,
-        "-o",
-        "m",
-        "--log-json",
-        "h.jsonl",
-    )
+    done("train-hmm", "-q", "--text", SAMPLES / "en.txt", "--states", 2, "--iterations", 3, "-o", "m", "--log-json",
+        "h.jsonl")  # fmt: skip
     steps = [json.loads(line) for line in (tmp_path / "h.jsonl").read_text().splitlines()]
     assert all(step.keys() >= {"stage", "seconds", "peak_mb", "objective"} for step in steps)
     assert "Perplexity" in done("view", "--log", "h.jsonl")

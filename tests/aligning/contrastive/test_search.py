@@ -43,10 +43,9 @@ def test_an_unbounded_beam_is_enumeration(seed, shape):
 @pytest.mark.parametrize("constraint", ["itg", "block-itg"])
 def test_constraints_allow_what_nests(constraint):
     rng = np.random.default_rng(5)
-    allowed = {
-        "itg": lambda links: naive.one_to_one(links) and naive.nests(links),
-        "block-itg": naive.nests,
-    }[constraint]
+    allowed = {"itg": lambda links: naive.one_to_one(links) and naive.nests(links), "block-itg": naive.nests}[
+        constraint
+    ]
     pair = random_pair(rng, 3, 3)
     weights, named = random_weights(rng)
     best = search(candidates_of([pair]), weights, ALL, SearchSettings(constraint=constraint, **EVERYTHING))
