@@ -105,24 +105,13 @@ def test_known_words_come_from_any_text(file):
 
 def test_texts_that_differ(file):
     gold = file("gold", GOLD)
-    done = run("eval-tags", gold, file("hyp", "a_N b_V\n\nc_N d_D x_N f_V\n"))
-    fails(
-        done,
-        f"hyp:3: sentence 2 has other words than the gold at {gold}:3; word 3 is 'x' for 'e'",
-        "--set ignore_forms",
-    )
-    done = run("eval-tags", gold, gold.with_name("hyp"), "--set", "ignore_forms=true", *QUICK)
+    done = run("eval-tags", gold, file("hyp", "a_N b_V\n\nc_N d_D x_N f_V\n"), "--set", "ignore_forms=true", *QUICK)
     assert results(done)[0]["accuracy"] == 1
     assert json.loads(done.stdout)["settings"]["forms"] == "ignored"
-    done = run("eval-tags", gold, file("split", "a_N x_V\nc_N d_D e_N f_V g_V\n"))
-    fails(done, f"split:1: sentence 1 has other words than the gold at {gold}:1; word 2 is 'x' for 'b'")
-    done = run("eval-tags", gold, gold.with_name("split"), "--set", "ignore_forms=true")
-    fails(done, f"split:2: sentence 2 has 5 words where the gold at {gold}:3 has 4")
     fails(
         run("eval-tags", gold, file("short", "a_N b_V\n")), f"short: 1 sentences with words, but the gold {gold} has 2"
     )
     longer = file("longer", GOLD + "g_N\n")
-    fails(run("eval-tags", gold, longer), "longer: 3 sentences with words", "--head")
     assert results(run("eval-tags", gold, longer, "--head", *QUICK))[0]["words"] == 6
 
 
@@ -130,13 +119,6 @@ def test_sentences_without_words_and_spaces_in_words(file):
     gold = file("gold.conllu", "# a header\n\n1\t10 000\t_\tNUM" + "\t_" * 6 + "\n\n")
     hyp = file("hyp", "\n10\u00a0000_NUM\n\n\n")
     assert results(run("eval-tags", gold, hyp, "--train", hyp, *QUICK))[0]["known"] == 1
-
-
-@pytest.mark.parametrize("text", ["", "\n\n"])
-def test_files_without_words(file, text):
-    empty = file("empty", text)
-    for more in ((), ("--train", empty, "--by-tag"), ("--set", "ignore_forms=true")):
-        fails(run("eval-tags", empty, empty, *more), "empty: has no words; there is nothing to score")
 
 
 def test_labels_that_the_gold_does_not_have(file):
@@ -173,7 +155,6 @@ def test_what_a_file_is_can_be_said(file):
     assert shown == ["N", "b_N"]
     columns = file("columns", "a\tN\tX\nb\tV\tY\n")
     tagged = file("tagged", "a_X b_Y\n")
-    fails(run("eval-tags", columns, tagged, "--format", "columns"), "tagged:1: sentence 1 has 1 words where the gold")
     for flags, accuracy in ((["--column", "3"], 1), ([], None)):
         done = run("eval-tags", columns, tagged, "--format", "columns", "--hyp-format", "tagged", *flags, *QUICK)
         assert results(done)[0]["accuracy"] == accuracy
@@ -191,17 +172,3 @@ def test_seeds_and_samples(file):
     )]  # fmt: skip
     assert found[0] == found[1]
     assert found[0] not in found[2:]
-
-
-def test_wrong_input_is_one_line(file):
-    gold = file("gold", GOLD)
-    fails(run("eval-tags", gold, file("bad", "a_N b\n")), "bad:1: token 'b' has no separator '_'")
-    fails(run("eval-tags", CONLL, ROOT / "tests/data/conll/bad-id-skipped.conllu"), "bad-id-skipped.conllu:2: id 3")
-    fails(run("eval-tags", CONLL, CONLL, "--column", "feats"), "column 6 (FEATS) is _ in every line")
-    fails(run("eval-tags", CONLL, CONLL, "--column", "pos"), "column 'pos': give a number", status=2)
-    fails(run("eval-tags", CONLL, CONLL, "--column", "11"), "CoNLL has columns 1 to 10", status=2)
-    fails(run("eval-tags", gold, gold, "--separator", " "), "--separator", status=2)
-    fails(run("eval-tags", gold, gold, "--paired"), "two or more", status=2)
-    fails(run("eval-tags", "-", gold, "--train", "-"), "only one", status=2)
-    fails(run("eval-tags", gold, file("text", "a b\n\nc d e f\n")), "text:1: token 'a' has no separator")
-    fails(run("eval-tags", gold, gold, "-o", gold.with_name("no") / "out"), "cannot be written")
