@@ -7,7 +7,6 @@ import click
 from aligntools import AlignerSettings, MarkupSettings, Reading, Tokenizing
 from aligntools.cli import declared, options
 from aligntools.cli.reporting import reporting
-from aligntools.ground.running import Run
 
 
 @click.command(
@@ -25,15 +24,21 @@ from aligntools.ground.running import Run
         help="Their translations without tags, the same number of lines. Of a document: its translation, a line for"
         " each segment (--segments), or an HTML or DOCX document like it.",
     ),
-    click.option(
+    options.option(
         "--segments",
         metavar="FILE",
         type=options.WRITTEN,
+        excludes=("target", "model", "train", "report"),
         help="Write the text of the segments of an HTML or DOCX document, one a line, to be translated; nothing else.",
     ),
     options.output(help="Write the translations with tags to this file instead of standard output."),
     click.option("-m", "--model", metavar="FILE", help="A saved model of the languages (align --save-model)."),
-    click.option("--train", is_flag=True, help="Without a model: train one on these segments and on more text."),
+    options.option(
+        "--train",
+        is_flag=True,
+        excludes=("model",),
+        help="Without a model: train one on these segments and on more text.",
+    ),
     click.option(
         "--report",
         metavar="FILE",
@@ -45,13 +50,26 @@ from aligntools.ground.running import Run
 @options.group("Tags", declared.group(MarkupSettings))
 @options.group(
     "Training",
-    click.option("-s", "--train-source", metavar="FILE", help="More text to train on: source side."),
-    click.option("-t", "--train-target", metavar="FILE", help="More text to train on: target side."),
+    options.option(
+        "-s",
+        "--train-source",
+        metavar="FILE",
+        needs=("train_target",),
+        help="More text to train on: source side.",
+    ),
+    options.option(
+        "-t",
+        "--train-target",
+        metavar="FILE",
+        needs=("train_source",),
+        help="More text to train on: target side.",
+    ),
     click.option(
         "-i", "--train-input", metavar="FILE", help="More text in one file, ' ||| ' or a tab between the sides."
     ),
     declared.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
     click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the model that was trained."),
+    excludes=("model", "segments"),
 )
 @options.group(
     "Text and resources",
@@ -68,7 +86,7 @@ from aligntools.ground.running import Run
     options.max_memory(),
     options.verify,
     options.threads,
-    options.seed,
+    options.group("", options.seed, excludes=("model",)),
     options.verbosity,
 )
 def command(**o: Any) -> None:
@@ -87,16 +105,7 @@ def command(**o: Any) -> None:
       aligntools transfer-markup --train -i data/samples/de-en.txt --source data/samples/tagged.de \\
         --target data/samples/tagged.en --report /tmp/report.tsv
     """
-    from aligntools.api.align.markup_files import MarkedFiles, MarkupFiles
+    from aligntools.api.align.markup_files import transfer_markup_files
 
-    with reporting(o) as reporter:
-        MarkedFiles(
-            declared.call(MarkupFiles, o),
-            declared.settings(MarkupSettings, o),
-            declared.settings(Tokenizing, o),
-            declared.settings(AlignerSettings, o),
-            declared.settings(Run, o),
-            reporter,
-            verify=o["verify"],
-            languages=o["languages"],
-        ).transfer()
+    with reporting(o) as watch:
+        declared.call(transfer_markup_files, o, watch=watch)

@@ -95,8 +95,8 @@ def test_what_does_not_go_with_documents_is_refused(page, model, samples, tmp_pa
         (("-m", model, page), "give the translation as target"),
         (("-m", model, xliff, "--target", lines), "have their translations in them; target"),
         ((xliff, "--segments", tmp_path / "s"), "segments is for HTML and DOCX"),
-        ((page, "--segments", tmp_path / "s", "-m", model), "model goes with its translation"),
-        (("--source", lines, "--target", lines, "--segments", tmp_path / "s"), "of a document; give one"),
+        ((page, "--segments", tmp_path / "s", "-m", model), "exclude each other"),
+        (("--source", lines, "--target", lines, "--segments", tmp_path / "s"), "exclude each other"),
         (("-m", model, page, "--source", lines, "--target", lines), "or a document"),
         (("-m", model, page, "--target", lines, "--markup", "usfm"), "does not go with them"),
     ):

@@ -123,8 +123,8 @@ class MarkupTransfer:
         self, pairs: Iterable[Pair], *, threads: Any = 1, max_memory: int | None = None
     ) -> Iterator[MarkedText]:
         """Do as `transfer_batch` does, with segments that are parsed already, and their translations."""
-        waiting, run = iter(pairs), Run(threads=threads, max_memory=max_memory)
-        while block := list(_block(waiting)):
+        run = Run(threads=threads, max_memory=max_memory)
+        for block in blocks_of(pairs):
             found = self._placed([prepare(segment_of(*pair), pair[1], self._finders) for pair in block], run)
             for (source, _), one in zip(block, found, strict=True):
                 yield replace(one, problem=str(source)) if isinstance(source, DataError) else one
@@ -151,6 +151,13 @@ class MarkupTransfer:
                 values = block.probabilities[begin:end].astype(np.float64)
                 yield SparseLinks(rows[order], columns[order], values[order], (len(sources[k]), len(targets[k])))
                 k += 1
+
+
+def blocks_of(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
+    """Yield segments that are aligned together."""
+    waiting = iter(pairs)
+    while block := list(_block(waiting)):
+        yield block
 
 
 def _block(pairs: Iterator[Pair]) -> Iterator[Pair]:

@@ -4,26 +4,26 @@ import logging
 from codecs import BOM_UTF8
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import Any
 
 from aligntools.aligning.settings import AlignerSettings
-from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.files import loaded
-from aligntools.api.align.markup import MarkedText, MarkupTransfer, Pair, pair_or_error, trained
+from aligntools.api.align.markup import MarkedText, MarkupTransfer, Pair, blocks_of, pair_or_error, trained
 from aligntools.api.align.markup import MarkupSettings as MarkupSettings
 from aligntools.formats.markup.documents import Document, read_document, read_translation
-from aligntools.formats.markup.segments import Segment, decoded
+from aligntools.formats.markup.segments import decoded
 from aligntools.formats.markup.webpages import Page
 from aligntools.formats.markup.xliff import TranslationFile
-from aligntools.formats.opening.files import Output, lines, reading, writing
+from aligntools.formats.opening.files import lines, reading
 from aligntools.formats.text.reading import Reading, Tokenizing
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.ground.parallel import pool_of
+from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.progress import Watch
 from aligntools.ground.running import Run
+from aligntools.pipeline import Part, Sinks, Tally, map_parts
 from aligntools.projecting.markup.placing import BY_POSITION
 from aligntools.projecting.markup.transfer import CHARACTERS, WORDS
 from aligntools.projecting.markup.words import missing_placeholders
@@ -34,91 +34,6 @@ UNSURE = 0.5
 _HEADER = "segment\ttag\tconfidence\tlinked\tplaced by\ttext\n"
 _log = logging.getLogger("aligntools")
 _PLAIN = str.maketrans("\t\n\r", "   ")
-
-
-@dataclass(frozen=True)
-class MarkupFiles:
-    """Files that are read and written; None for what is not.
-
-    source, target: Segments with tags and their translations without, one a line.
-    document: In the place of ``source`` a document. XLIFF and TMX have the translations in them: targets without tags
-        get those of their sources. Of HTML and DOCX ``target`` is the translation: lines of text, one for each segment,
-        or a document with the same blocks. All else is written as it is.
-    segments: The text of the segments of an HTML or DOCX document, one a line without tags, to be translated; nothing
-        else is done.
-    output: The translations with tags.
-    report: A line for every tag, with how sure its place is.
-    model: A saved model.
-    train: Train a model on these segments, and on more text.
-    train_source, train_target, train_input: More text to train on, in two files or one with ``' ||| '`` or a tab
-        between the sides.
-    save_model: Where the model is saved that is trained.
-    """
-
-    source: str | None = None
-    target: str | None = None
-    output: str = "-"
-    document: str | None = None
-    segments: str | None = None
-    report: str | None = None
-    model: str | None = None
-    train: bool = False
-    train_source: str | None = None
-    train_target: str | None = None
-    train_input: str | None = None
-    save_model: str | None = None
-
-    def check(self, training: AlignerSettings) -> None:
-        """Refuse what does not go together."""
-        if (self.source is None) == (self.document is None) or (self.source is not None and self.target is None):
-            ways = "the segments with tags as `source` and their translations as `target`, or a document"
-            raise UsageProblem(f"give {ways}")
-        if [self.source, self.target, self.document].count("-") > 1:
-            raise UsageProblem("standard input ('-') can be only one of the files")
-        if self.segments is not None:
-            self._check_segments()
-            return
-        if (self.model is None) != self.train:
-            raise UsageProblem("give a saved model as `model`, or `train` one on these segments")
-        more = {"train_source": self.train_source, "train_target": self.train_target, "train_input": self.train_input}
-        of_training = more | {
-            "save_model": self.save_model,
-            "fast": training.fast or None,
-            "seed": None if training.seed == AlignerSettings.seed else training.seed,
-        }
-        for name, value in of_training.items():
-            if self.model is not None and value is not None:
-                raise UsageProblem(f"`{name}` is for a new model; `model` applies a saved one")
-        if (self.train_source is None) != (self.train_target is None):
-            raise UsageProblem("give both `train_source` and `train_target`")
-
-    def _check_segments(self) -> None:
-        """Refuse what says how tags are carried over, where none are."""
-        if self.document is None:
-            raise UsageProblem("`segments` writes the text of a document; give one")
-        for name in ("target", "model", "train", "train_source", "train_target", "train_input", "save_model", "report"):
-            if getattr(self, name):
-                raise UsageProblem(f"`segments` writes the text to translate alone; `{name}` goes with its translation")
-
-    def pairs(self, markup: str, ends: deque[bytes]) -> Iterator[Pair]:
-        """Yield the segments and their translations, or in the place of a segment what is wrong with it.
-
-        ``ends`` gets how each line of the translations ends, behind the byte order mark that they may begin with.
-        """
-        assert self.source is not None and self.target is not None  # noqa: PT018
-        names = self.source, self.target
-        for number, (source, target) in enumerate(_both(*names, ends), 1):
-            yield pair_or_error(source, target, names, number, markup)
-
-    def more(self) -> Iterator[tuple[str, str]]:
-        """Yield more sentences and their translations to train on; those that are no pair are left out."""
-        if self.train_source is not None and self.train_target is not None:
-            yield from _both(self.train_source, self.train_target)
-        if self.train_input is not None:
-            for line in lines(self.train_input):
-                sides = line.split(b"\t") if b"\t" in line else SEPARATOR.split(line)
-                if len(sides) == 2:
-                    yield sides[0].decode("utf-8", "replace"), sides[1].decode("utf-8", "replace")
 
 
 def _both(source: str, target: str, ends: deque[bytes] | None = None) -> Iterator[tuple[str, str]]:
@@ -216,136 +131,173 @@ class Report:
         return placed + (differ if self.missing or self.added else "")
 
 
-@dataclass
-class MarkedFiles:
-    """Segments in files whose tags are carried over, in order, by a saved model or by one that is trained on them."""
+def transfer_markup_files(
+    settings: MarkupSettings,
+    tokenizing: Tokenizing,
+    training: AlignerSettings,
+    run: Run,
+    *,
+    watch: Watch,
+    source: str | None = None,
+    target: str | None = None,
+    output: str = "-",
+    document: str | None = None,
+    segments: str | None = None,
+    report: str | None = None,
+    model: str | None = None,
+    train: bool = False,
+    train_source: str | None = None,
+    train_target: str | None = None,
+    train_input: str | None = None,
+    save_model: str | None = None,
+    verify: bool = True,
+    languages: str | None = None,
+) -> None:
+    """Carry all tags over, in order, by a saved model or by one that is trained on them, and write the translations.
 
-    files: MarkupFiles
-    settings: MarkupSettings
-    tokenizing: Tokenizing
-    training: AlignerSettings
-    run: Run
-    watch: Watch
-    verify: bool = True
-    languages: str | None = None
-
-    def transfer(self) -> None:
-        """Carry all tags over and write the translations.
-
-        Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
-        written, tags are not well-formed, or a target has some.
-        """
-        self.files.check(self.training)
-        if self.files.document is not None and self.settings.markup != "xml":
-            raise UsageProblem(f"documents have tags of XML; `markup={self.settings.markup}` does not go with them")
-        if self.files.document is None and self.languages is not None:
-            raise UsageProblem("`languages` says which two of a TMX file are meant; give it as the document")
-        self.tokenizing.checked()
-        if self.files.segments is not None:
-            self._write_segments(self.files.segments)
-            return
-        report = Report()
-        with pool_of(self.run.threads) as pool, ExitStack() as stack:
-            run = replace(self.run, threads=pool)
-            document = self._translated()
-            ends: deque[bytes] = deque()
-            pairs = (
-                self.files.pairs(self.settings.markup, ends)
-                if document is None
-                else [(s.source, s.target.text) for s in document.segments]
-            )
-            if self.files.model is not None:
-                model, _ = loaded(self.files.model, pool, self.watch, self.verify, Reading())
+    source, target: Segments with tags and their translations without, one a line.
+    document: In the place of ``source`` a document. XLIFF and TMX have the translations in them: targets without tags
+        get those of their sources. Of HTML and DOCX ``target`` is the translation: lines of text, one for each segment,
+        or a document with the same blocks. All else is written as it is.
+    segments: The text of the segments of an HTML or DOCX document, one a line without tags, to be translated; nothing
+        else is done.
+    output: The translations with tags.
+    report: A line for every tag, with how sure its place is.
+    model: A saved model.
+    train: Train a model on these segments, and on more text.
+    train_source, train_target, train_input: More text to train on, in two files or one with ``' ||| '`` or a tab
+        between the sides.
+    save_model: Where the model is saved that is trained.
+    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
+    written, tags are not well-formed, or a target has some.
+    """
+    if (source is None) == (document is None) or (source is not None and target is None):
+        ways = "the segments with tags as `source` and their translations as `target`, or a document"
+        raise UsageProblem(f"give {ways}")
+    if document is not None and settings.markup != "xml":
+        raise UsageProblem(f"documents have tags of XML; `markup={settings.markup}` does not go with them")
+    if document is None and (languages is not None or segments is not None):
+        problem = "`segments` writes the text of a document; give one"
+        if languages is not None:
+            problem = "`languages` says which two of a TMX file are meant; give it as the document"
+        raise UsageProblem(problem)
+    tokenizing.checked()
+    if segments is not None:
+        _write_segments(str(document), languages, segments)
+        return
+    if (model is None) != train:
+        raise UsageProblem("give a saved model as `model`, or `train` one on these segments")
+    found, ends = Report(), deque[bytes]()
+    with pool_of(run.threads) as pool:
+        run = replace(run, threads=pool)
+        whole = None if document is None else _translated(document, target, languages)
+        pairs: Iterable[Pair]
+        if whole is not None:
+            pairs = [(s.source, s.target.text) for s in whole.segments]
+        else:
+            pairs = _pairs(str(source), str(target), settings.markup, ends)
+        if model is not None:
+            aligner, _ = loaded(model, pool, watch, verify, Reading())
+        else:
+            pairs = list(pairs)
+            more = _more(train_source, train_target, train_input)
+            how: dict[str, Any] = {"settings": training, "run": run, "keep_text": False, "progress": watch}
+            aligner = trained(pairs, more, tokenizing, **how)
+            if save_model:
+                with watch.stage("saving"):
+                    aligner.save(save_model)
+        transfer = MarkupTransfer(aligner, settings, tokenizing=tokenizing)
+        with Sinks(("output",), output=output, report=report) as sinks, watch.stage("placing tags"):
+            sinks.write({"report": _HEADER.encode()}, flush=False)
+            if whole is not None:
+                sinks.write({"output": _document(whole, transfer, run, pool, found, sinks)}, flush=False)
             else:
-                pairs = list(pairs)
-                model = self._trained(pairs, run)
-            out = stack.enter_context(writing(self.files.output, exact=True))
-            rows = stack.enter_context(writing(self.files.report)) if self.files.report else None
-            if rows is not None:
-                rows.write(_HEADER.encode())
-            transfer = MarkupTransfer(model, self.settings, tokenizing=self.tokenizing)
-            with self.watch.stage("placing tags"):
-                if document is None:
-                    for number, (found, target) in enumerate(self._found(transfer, pairs, pool), 1):
-                        self._report(report.rows(found, target, number), rows)
-                        out.write((ends.popleft() if number == 1 else b"") + found.text.encode() + ends.popleft())
-                        self.watch.tell(f"placing tags: {report.segments} segments")
-                else:
-                    out.write(self._document(document, transfer, pool, report, rows))
-        self.watch.close()
-        report.warn(self.files.document)
-        self.watch.say(report.summary())
-
-    def _write_segments(self, path: str) -> None:
-        """Write the text of a document's segments."""
-        document = read_document(self.files.document, self.languages)
-        if isinstance(document, TranslationFile):
-            raise UsageProblem("XLIFF and TMX have their translations in them; `segments` is for HTML and DOCX")
-        with writing(path) as out:
-            for line in document.plain():
-                out.write(line.encode("utf-8", "xmlcharrefreplace") + b"\n")
-        self.watch.close()
-
-    def _translated(self) -> Document[Any] | None:
-        """Return the document with its translations, where there is one."""
-        if self.files.document is None:
-            return None
-        document = read_document(self.files.document, self.languages)
-        if isinstance(document, TranslationFile):
-            if self.files.target is not None:
-                raise UsageProblem("XLIFF and TMX have their translations in them; `target` does not go with them")
-            return document
-        if self.files.target is None:
-            kind = "HTML" if isinstance(document, Page) else "DOCX"
-            ways = "a line for each segment, or a document like this one"
-            raise UsageProblem(f"{self.files.document} is {kind}: give the translation as `target`: {ways}")
-        return read_translation(document, self.files.target)
-
-    def _found(self, transfer: MarkupTransfer, pairs: Iterable[Pair], pool: Any) -> Iterator[tuple[MarkedText, str]]:
-        """Yield translations with tags, and without."""
-        kept: list[str] = []
-        for found in transfer.transfer_pairs(_noting(pairs, kept), threads=pool, max_memory=self.run.memory):
-            yield found, kept.pop(0)
-
-    def _document(
-        self, document: Document[Any], transfer: MarkupTransfer, pool: Any, report: "Report", rows: Output | None
-    ) -> bytes:
-        """Return a document whose targets have tags."""
-        each = list(zip(document.segments, document.wanted, strict=True))
-        found = self._found(transfer, [(one.source, one.target.text) for one, wanted in each if wanted], pool)
-        written = []
-        report.left += document.others
-        for problem in document.problems if isinstance(document, TranslationFile) else ():
-            report.add_problem(str(problem))
-        for number, (one, wanted) in enumerate(each, 1):
-            if wanted:
-                text, target = next(found)
-                self._report(report.rows(text, target, number), rows)
-                if not one.unchanged:
-                    written.append((one, text.text))
-            else:
-                report.left[document.why_left(one)] += 1
-                texts = decoded(one.source.text)[0], decoded(one.target.text)[0]
-                missing, added = missing_placeholders(*texts), missing_placeholders(*texts[::-1])
-                self._report(report.placeholders(missing, added, number), rows)
-        return document.with_targets(written)
-
-    @staticmethod
-    def _report(lines_of: Iterator[str], rows: Output | None) -> None:
-        text = "".join(lines_of)
-        if rows is not None:
-            rows.write(text.encode())
-
-    def _trained(self, pairs: Iterable[tuple[Segment, str]], run: Run) -> Aligner:
-        how: dict[str, Any] = {"settings": self.training, "run": run, "keep_text": False, "progress": self.watch}
-        model = trained(pairs, self.files.more(), self.tokenizing, **how)
-        if self.files.save_model:
-            with self.watch.stage("saving"):
-                model.save(self.files.save_model)
-        return model
+                for number, (text, plain) in enumerate(_marked(transfer, pairs, run, pool), 1):
+                    begin = ends.popleft() if number == 1 else b""
+                    written = begin + text.text.encode() + ends.popleft()
+                    rows = "".join(found.rows(text, plain, number))
+                    sinks.write({"output": written, "report": rows.encode()}, flush=False)
+                    watch.tell(f"placing tags: {found.segments} segments")
+    watch.close()
+    found.warn(document)
+    watch.say(found.summary())
 
 
-def _noting(pairs: Iterable[Pair], kept: list[str]) -> Iterator[Pair]:
-    for segment, target in pairs:
-        kept.append(target)
-        yield segment, target
+def _pairs(source: str, target: str, markup: str, ends: deque[bytes]) -> Iterator[Pair]:
+    """Yield the segments and their translations, or in the place of a segment what is wrong with it.
+
+    ends: Gets how each line of the translations ends, behind the byte order mark that they may begin with.
+    """
+    for number, sides in enumerate(_both(source, target, ends), 1):
+        yield pair_or_error(*sides, (source, target), number, markup)
+
+
+def _more(source: str | None, target: str | None, joint: str | None) -> Iterator[tuple[str, str]]:
+    """Yield more sentences and their translations to train on; those that are no pair are left out."""
+    if source is not None and target is not None:
+        yield from _both(source, target)
+    for line in () if joint is None else lines(joint):
+        sides = line.split(b"\t") if b"\t" in line else SEPARATOR.split(line)
+        if len(sides) == 2:
+            yield sides[0].decode("utf-8", "replace"), sides[1].decode("utf-8", "replace")
+
+
+def _write_segments(document: str, languages: str | None, path: str) -> None:
+    """Write the text of a document's segments."""
+    found = read_document(document, languages)
+    if isinstance(found, TranslationFile):
+        raise UsageProblem("XLIFF and TMX have their translations in them; `segments` is for HTML and DOCX")
+    with Sinks(output=path) as sinks:
+        for line in found.plain():
+            sinks.write({"output": line.encode("utf-8", "xmlcharrefreplace") + b"\n"}, flush=False)
+
+
+def _translated(path: str, target: str | None, languages: str | None) -> Document[Any]:
+    """Return a document with its translations."""
+    document = read_document(path, languages)
+    if isinstance(document, TranslationFile):
+        if target is not None:
+            raise UsageProblem("XLIFF and TMX have their translations in them; `target` does not go with them")
+        return document
+    if target is None:
+        kind = "HTML" if isinstance(document, Page) else "DOCX"
+        ways = "a line for each segment, or a document like this one"
+        raise UsageProblem(f"{path} is {kind}: give the translation as `target`: {ways}")
+    return read_translation(document, target)
+
+
+def _marked(transfer: MarkupTransfer, pairs: Iterable[Pair], run: Run, pool: Pool) -> Iterator[tuple[MarkedText, str]]:
+    """Yield translations with tags, and without."""
+    parts = (Part("", 0, 0, block) for block in blocks_of(pairs))
+    for found in map_parts(partial(_marked_part, run.memory), transfer, parts, run, pool, Tally()):
+        yield from found
+
+
+def _marked_part(memory: int | None, transfer: MarkupTransfer, part: Part, pool: Pool) -> list[tuple[MarkedText, str]]:
+    found = transfer.transfer_pairs(part.text, threads=pool, max_memory=memory)
+    return [(text, target) for text, (_, target) in zip(found, part.text, strict=True)]
+
+
+def _document(
+    document: Document[Any], transfer: MarkupTransfer, run: Run, pool: Pool, report: Report, sinks: Sinks
+) -> bytes:
+    """Return a document whose targets have tags."""
+    each = list(zip(document.segments, document.wanted, strict=True))
+    found = _marked(transfer, [(one.source, one.target.text) for one, wanted in each if wanted], run, pool)
+    written = []
+    report.left += document.others
+    for problem in document.problems if isinstance(document, TranslationFile) else ():
+        report.add_problem(str(problem))
+    for number, (one, wanted) in enumerate(each, 1):
+        if wanted:
+            text, target = next(found)
+            rows = report.rows(text, target, number)
+            if not one.unchanged:
+                written.append((one, text.text))
+        else:
+            report.left[document.why_left(one)] += 1
+            texts = decoded(one.source.text)[0], decoded(one.target.text)[0]
+            missing, added = missing_placeholders(*texts), missing_placeholders(*texts[::-1])
+            rows = report.placeholders(missing, added, number)
+        sinks.write({"report": "".join(rows).encode()}, flush=False)
+    return document.with_targets(written)
