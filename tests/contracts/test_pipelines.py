@@ -5,6 +5,7 @@ import re
 import pytest
 
 import aligntools as at
+from aligntools.api.align import text_parts
 from aligntools.constituents.parsers import ConstituentParser
 from aligntools.formats.annotation.tagged import parse_text
 from aligntools.formats.text.requests import Request
@@ -204,3 +205,43 @@ def test_the_first_places_and_a_few_names_are_kept():
     assert (tally.counts["odd"], tally.places["odd"], tally.names("odd")) == (4, "<stdin>, sentence 2", "0 1 2 3 4")
     assert part.place(0) == "b, sentence 5"
     assert list(tally.lines()) == []
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    """A text of both sides, with lines that get a blank answer, and what aligns it."""
+    text = tmp_path_factory.mktemp("pairs") / "text"
+    text.write_bytes(b"das Haus ||| the house\n\nein Buch ||| a book\nx \xff ||| y\ndas Buch ||| the book\n")
+    model = ("-m", models.model("align"))
+    return text, {
+        "align": ("align", *model),
+        "contrastive": ("contrastive-align", *model, "-w", models.model("weights")),
+    }
+
+
+@pytest.mark.parametrize("name", ["align", "contrastive"])
+def test_pairs_are_answered_the_same_however_they_are_worked_on(pairs, name, monkeypatch):
+    text, lines = pairs
+    whole = done(lines[name], "-i", text)
+    assert whole[0].count(b"\n") == text.read_bytes().count(b"\n")
+    assert done(lines[name], "-i", text, "--unbuffered") == whole
+    monkeypatch.setattr(text_parts, "JOB", 2)
+    for more in (("--threads", 1), ("--workers", 1)):
+        assert done(lines[name], "-i", text, *more) == whole
+
+
+@pytest.mark.parametrize("name", ["align", "contrastive"])
+def test_a_pair_that_fails_has_a_blank_answer(pairs, name, monkeypatch):
+    text, lines = pairs
+    whole, left, texts = done(lines[name], "-i", text)[0].split(b"\n"), [3], text_parts.text_of
+
+    def failing(*args):
+        left[0] -= 1
+        if left[0] == 0:
+            raise MemoryError
+        return texts(*args)
+
+    monkeypatch.setattr(text_parts, "text_of", failing)
+    out, said = done(lines[name], "-i", text, "--unbuffered")
+    assert out.split(b"\n") == [*whole[:2], b"", *whole[3:]]
+    assert b"blank answers for: 1 failed; first at %s:3: out of memory\n" % str(text).encode() in said
