@@ -137,7 +137,7 @@ class ConstituentsView(View):
         rows = []
         for s in self._sentences:
             picture = self._drawn(s)
-            own = {node.label for side in (s.nodes, s.gold or ()) for node in side if node.level}
+            own = dict.fromkeys(node.label for side in (s.nodes, s.gold or ()) for node in side if node.level)
             rows.append(
                 [
                     [round(picture.width), round(picture.height)],

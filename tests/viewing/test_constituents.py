@@ -125,3 +125,9 @@ def test_the_page(browser, two):
     browser.wait("return document.querySelector('#count').textContent === '1 of 2 sentences'")
     assert browser.all("#picture .found")
     assert not browser.overflows()
+
+
+def test_labels_of_a_page_stand_in_the_order_of_the_trees():
+    """Python's order of sets differs from run to run, and a page's bytes must not."""
+    page = at.view_constituents(SMALL.strip().split("\n")).html()
+    assert '"labels":["S","NP","VP","PP"]' in page
