@@ -502,9 +502,7 @@ ground/declaring
 ground/running
 parsing/trees/kernels_spanning
 projecting/markup/placing
-tagging/induced
 translating/decoding/kernels_forced
-translating/decoding/prepared
 translating/lm/kernels_counting
 """
 

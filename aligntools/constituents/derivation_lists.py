@@ -114,7 +114,7 @@ class BestTrees:
         return self._items.setdefault((layer, symbol, i, j), _Item(layer, symbol, i, j))
 
     def _grown(self, goal: _Item, number: int) -> bool:
-        """Find the trees of a symbol up to one of a number; return whether it has so many."""
+        """Find a symbol's trees up to the one with a number; return whether there is one."""
         waiting = [(goal, number)]
         while waiting:
             item, wanted = waiting[-1]
@@ -143,7 +143,7 @@ class BestTrees:
         return len(goal.trees) > number
 
     def _push(self, item: _Item, way: _Way, ranks: tuple[int, ...]) -> None:
-        """Put a tree on the heap of a symbol, where the symbols below have so many."""
+        """Put a tree on the heap of a symbol, where the symbols below have the trees that it needs."""
         assert item.heap is not None
         if all(len(one.trees) > rank for one, rank in zip(way.below, ranks, strict=True)):
             score = way.score + sum(one.trees[rank][0] for one, rank in zip(way.below, ranks, strict=True))

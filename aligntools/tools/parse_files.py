@@ -44,7 +44,7 @@ _FLAT = {
 
 
 def writes_trees(model: str) -> bool:
-    """Tell whether a model file has a grammar of constituents, whose trees are written in brackets.
+    """Return whether a model file has a grammar of constituents, whose trees are written in brackets.
 
     Raises ModelError when it is not a model file.
     """

@@ -61,7 +61,7 @@ class DenseRules:
 
 
 def chart(longest: int, size: int) -> kernels_dense.TensorChart:
-    """Return memory for sentences of up to so many words and a grammar of so many symbols."""
+    """Return memory for sentences of up to ``longest`` words and a grammar of ``size`` symbols."""
     spans = longest, longest + 1
     square = size, size
     return kernels_dense.TensorChart(

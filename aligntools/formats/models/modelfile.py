@@ -80,7 +80,7 @@ def verifying(path: str | os.PathLike[str], expected: str) -> Iterator[None]:
 
 
 def _header(descriptor: int) -> bytes:
-    """Return the bytes before the arrays: a number of 8 bytes, and so many bytes of JSON."""
+    """Return the bytes before the arrays: a length in 8 bytes, and JSON of that length."""
     size = 8 + int.from_bytes(system.read_at(descriptor, 8, 0), "little")
     return system.read_at(descriptor, min(size, os.fstat(descriptor).st_size), 0)
 
@@ -255,7 +255,7 @@ def named(model: object, declared: Iterable[Array]) -> dict[str, np.ndarray]:
 
 
 def hold_offsets(arrays: dict[str, np.ndarray], name: str, parts: int, length: int, least: int = 0) -> np.ndarray:
-    """Return offsets that cut an array of so many elements into parts [shape=(parts + 1,), dtype=int64].
+    """Return offsets that cut an array of ``length`` elements into parts [shape=(parts + 1,), dtype=int64].
 
     Raises ValueError when they do not begin at 0 and end at ``length``, or a part has fewer elements than ``least``.
     """

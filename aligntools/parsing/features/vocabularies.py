@@ -27,7 +27,7 @@ def prefixes(words: Sequence[bytes]) -> list[bytes]:
 
 
 def vocabulary(words: Sequence[bytes], least: int = 1) -> Vocabulary:
-    """Number what occurs at least so many times, in order of first occurrence."""
+    """Number the words that occur at least ``least`` times, in order of first occurrence."""
     counts: dict[bytes, int] = {}
     for word in words:
         counts[word] = counts.get(word, 0) + 1

@@ -161,7 +161,7 @@ class InParts:
         return jobs
 
     def new_names(self, kind: str, count: int) -> tuple[str, ...]:
-        """Return names for so many files."""
+        """Return the names of files, by their number."""
         number = next(self.numbers)
         return tuple(f"{kind}.{number}.{part}" for part in range(count))
 

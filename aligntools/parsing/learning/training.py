@@ -174,7 +174,7 @@ def with_penalty(total: float, gradient: np.ndarray, weights: np.ndarray, l2: fl
 
 
 def runs_of_edges(edges: np.ndarray, most: int) -> list[tuple[int, int]]:
-    """Cut sentences into runs of at most so many edges, or one sentence; ``edges`` [sentences + 1] as offsets."""
+    """Cut sentences into runs of a limited number of edges, or one sentence; ``edges`` [sentences + 1] as offsets."""
     runs, begin, sentences = [], 0, len(edges) - 1
     while begin < sentences:
         end = int(np.searchsorted(edges, edges[begin] + most, side="right")) - 1

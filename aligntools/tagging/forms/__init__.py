@@ -1,1 +1,1 @@
-"""What the letters of a word say about its tag, for words that training never or seldom saw."""
+"""Tags of rare and unknown words, from their letters."""

@@ -1,4 +1,4 @@
-"""What a word's letters say about its tag: for words that training never or seldom saw.
+"""Tags of rare and unknown words, from their letters.
 
 A log-linear model ``p(state | form)`` (Ratnaparkhi 1996's features of rare words: affixes, capitals, digits, hyphens;
 and the tags of related words that are known) is learned from rare words, since words not seen before are like those

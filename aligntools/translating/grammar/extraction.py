@@ -224,7 +224,7 @@ class Extraction:
         return found, (hashes, joint, hashes[rows]), (rules, sources, dropped)
 
     def _usable(self, pool: np.ndarray, starts: np.ndarray) -> np.ndarray:
-        """Tell which source sides, given by where their keys begin, may be used on the text."""
+        """Return which source sides, given by where their keys begin, may be used on the text."""
         if self._filter is None:
             return np.ones(len(starts), np.uint8)
         offsets, source, *_ = _gather(pool, starts, np.arange(len(starts)))
@@ -233,7 +233,7 @@ class Extraction:
     def _writable(
         self, source_offsets: np.ndarray, source: np.ndarray, target_offsets: np.ndarray, target: np.ndarray
     ) -> np.ndarray:
-        """Tell which rules have no word that a grammar's text has another use for."""
+        """Return which rules have no word that a grammar's text uses otherwise."""
         good = np.ones(len(source_offsets) - 1, bool)
         sides = (source_offsets, source), (target_offsets, target)
         for banned, (offsets, symbols) in zip(self._banned, sides, strict=True):

@@ -164,7 +164,7 @@ def _number_words(task: CountingTask, parts: int) -> tuple[CompiledLexicon, np.n
 
 
 def _tell_white(jobs: Sequence[tuple[int, LineSource]], found: Sequence[dict[str, Any]]) -> None:
-    """Tell what white space within words was found, text by text."""
+    """Log the white space within words that was found, text by text."""
     spaces = {source.name: WhiteSpace(source.name, of_model=True) for _, source in jobs}
     for (_, source), one in zip(jobs, found, strict=True):
         spaces[source.name].add(*one["white"])

@@ -51,7 +51,7 @@ class RoundTrips:
 
 
 def tree_symbol(rule: int) -> bytes:
-    """Return what stands for a reverse rule in a tree; it has a space, so no word of a text is the same."""
+    """Return the symbol of a reverse rule in a tree; it has a space, so no word of a text is the same."""
     return b"[X %d]" % rule
 
 
