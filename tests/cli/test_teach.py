@@ -73,9 +73,11 @@ def test_contrastive_align_takes_it(trained, taught, tmp_path):
     assert usual.stdout != again.stdout
 
 
-def test_wrong_files_and_options(trained, taught, tmp_path):
-    (tmp_path / "bad").write_bytes((taught / "start").read_bytes()[:-9])
+def test_wrong_files_and_options(trained, tmp_path):
+    quick = ("--students", "20", "--set", "lessons=3", "--set", "networks=1", "--passes", "1", "-o", tmp_path / "start")
+    assert run("teach", "-q", *TEXT, "-m", trained / "model", *quick).returncode == 0
+    (tmp_path / "bad").write_bytes((tmp_path / "start").read_bytes()[:-9])
     given = ("contrastive-align", "-q", "-m", trained / "model", *TEXT)
     assert fails(run(*given, "--start", tmp_path / "bad"), "is damaged")
-    assert fails(run("align", "-m", taught / "start", *TEXT), "is for --start of `aligntools contrastive-align`")
+    assert fails(run("align", "-m", tmp_path / "start", *TEXT), "is for --start of `aligntools contrastive-align`")
     assert not (tmp_path / "s").exists()
