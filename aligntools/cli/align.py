@@ -30,6 +30,16 @@ _priors = options.group(
     ),
     declared.group(PriorWeights, needs=("priors",), excludes=("model",)),
 )
+_adapt = options.group(
+    "Models",
+    options.option(
+        "--adapt",
+        is_flag=True,
+        needs=("model",),
+        excludes=("unbuffered", "workers", "cluster", "tmpdir"),
+        help="With -m: train on this text, starting from what the model has learned. Best for a file of new text.",
+    ),
+)
 _classes = options.group(
     "Classes of words",
     click.option(
@@ -65,12 +75,13 @@ _parts = options.group(
     cls=options.Command,
     renamed={"--load-model": "--model"},
     types=registry.names,
-    basic="source target joint_file output model save_model fast best encoder dictionary priors threshold"
+    basic="source target joint_file output model adapt save_model fast best encoder dictionary priors threshold"
     " symmetrize phrases link_probabilities scores forward_output reverse_output tokenize tmpdir workers"
     " unbuffered max_memory threads seed quiet",
 )
 @aligning.text
 @aligning.models
+@_adapt
 @_priors
 @aligning.decisions
 @aligning.outputs
@@ -99,9 +110,9 @@ def command(**o: Any) -> None:
 
     text, out = aligning.text_files(o), declared.call(AlignmentSinks, o)
     text.check()
-    settings, applied = declared.settings(AlignerSettings, o), o["model"] is not None
+    settings, applied = declared.settings(AlignerSettings, o), o["model"] is not None and not o["adapt"]
     evidence = aligning.evidence_of(o, applied)
-    if not applied:
+    if not applied and not o["adapt"]:
         evidence = evidence.chosen(settings.best and not o["init_model"])
     others = {name: o[name] for name in ("init_model", "source_classes", "target_classes")}
     with reporting(o) as watch:

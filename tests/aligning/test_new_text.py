@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 import aligntools as at
 from aligntools.aligning.applying import kernels_evidence as ke
 from aligntools.aligning.text.kernels_pairs import Pairs
+from aligntools.aligning.text.views import cut, view_text
+from aligntools.aligning.training.learned_priors import FEWEST, learned_priors
 from aligntools.encoding import encoder, knowledge
 from tests import naive
 from tests.cli.running import fails, run
@@ -150,3 +152,99 @@ def test_a_model_of_a_sample_does_without_an_encoder_that_is_not_there(work, mon
     assert found.stdout == align(work, "sampled", "--no-encoder").stdout
     assert found.stderr.count(b"encoder is left out: ") == 1
     fails(run("align", "-m", work / "read.model", "-i", work / "new"), "this is another one", status=2)
+
+
+# --adapt: training on new text, beginning with what a model has learned
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    """A model of words in both orders, and new text of two lines: one crosses, and one has words it does not know."""
+    folder = tmp_path_factory.mktemp("learned")
+    lines = ["kovo ||| zel", "limb ||| agar", "ut kovo ||| she zel", "ut limb ||| she agar"] * 6
+    (folder / "text").write_text("".join(f"{line}\n" for line in lines))
+    (folder / "new").write_text("kovo limb ||| agar zel\nut senno ||| she prog\n")
+    done = run("align", "-q", "-i", folder / "text", "--save-model", folder / "model", "-o", folder / "links")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_new_text_is_trained_on_from_what_a_model_has_learned(learned):
+    done = run("align", "-q", "-m", learned / "model", "--adapt", "-i", learned / "new")
+    assert done.stdout == b"0-1 1-0\n0-0 1-1\n"
+    assert run("align", "-q", "-i", learned / "new").stdout != done.stdout
+    assert run("align", "-q", "-m", learned / "model", "--adapt", "-i", learned / "new", "--threads", 2).stdout == (
+        done.stdout
+    )
+    model = at.load(learned / "model")
+    text = at.read_bitext(learned / "new")
+    assert "".join(f"{one}\n" for one in at.align(text, adapt=model)).encode() == done.stdout
+    found = at.train_aligner(text, adapt=model)
+    assert "".join(f"{one}\n" for one in found.align_batch(text)).encode() == done.stdout
+
+
+def test_a_model_of_best_reads_what_it_adapts_to(work):
+    """And the network decides, with evidence of places; the encoder can be left out."""
+    loaded = at.load(work / "sampled.model")
+    found = at.train_aligner(work / "new", adapt=loaded, encoder=True)
+    assert "sampled" not in found.weights.knowers["encoder"]
+    links = "".join(f"{one}\n" for one in at.align(work / "new", adapt=loaded, encoder=True)).encode()
+    done = align(work, "sampled", "--adapt", "--encoder")
+    assert done.stdout == links
+    assert b"encoder" in done.stderr
+    assert b"encoder" not in align(work, "sampled", "--adapt", "--no-encoder").stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--unbuffered"], "--adapt"),
+        (["--save-model", "x"], "--save-model"),
+        (["--init-model", "x"], "--init-model"),
+        (["--workers", "2"], "--adapt"),
+        (["--model-type", "hmm"], "--model-type"),
+        (["--priors", "x"], "--priors"),
+    ],
+)
+def test_what_does_not_go_with_it(learned, more, message):
+    fails(run("align", "-m", learned / "model", "--adapt", "-i", learned / "new", *more), message, status=2)
+
+
+def test_what_python_refuses_with_it(learned):
+    model = at.load(learned / "model")
+    with pytest.raises(at.UsageProblem, match="adapt keeps the settings"):
+        at.train_aligner(learned / "new", adapt=model, model_type="hmm")
+    with pytest.raises(at.UsageProblem, match="both say what training starts from"):
+        at.train_aligner(learned / "new", adapt=model, init_model=model)
+
+
+@pytest.mark.parametrize("options", [["--adapt"], ["--adapt", "--save-priors", "x"]])
+def test_it_needs_a_model(learned, options):
+    fails(run("align", "-i", learned / "new", *options), "--adapt", status=2)
+
+
+@pytest.mark.parametrize(("old", "new"), [(0, 0), (0, 3), (3, 0), (5, 3), (3, 5)])
+def test_counts_go_to_the_words_that_are_the_same_after_the_shorter_cut(old, new):
+    """By a slow count of all pairs, over words that several views make one."""
+    lines = [("tables are here", "tische sind hier"), ("table is there", "tisch ist hierher")]
+    texts = [at.read_bitext(*map(list, zip(*part, strict=True))) for part in (lines * 3, lines[::-1])]
+    model = at.train_aligner(texts[0], views=(old,), subwords=0).model.views[0]
+    words = view_text(texts[1], new).words
+    found = learned_priors([model], words, 0.5)
+    forward, reverse = model.word_links().pairs
+    shorter = min(filter(None, (old, new)), default=0)
+    expected = {}
+    for s, name in enumerate(model.words.s_words[1:], 1):
+        for x in range(model.table.ptr[s], model.table.ptr[s + 1]):
+            count = (forward[x] + reverse[x]) / 2
+            pair = (cut(name, shorter), cut(model.words.t_words[model.table.ids[x]], shorter))
+            sides = [
+                [k for k, word in enumerate(side) if k and cut(word, shorter) == one]
+                for side, one in zip((words.s_words, words.t_words), pair, strict=True)
+            ]
+            for i in sides[0] if count >= FEWEST else ():
+                for j in sides[1]:
+                    key = i * len(words.t_words) + j
+                    expected[key] = expected.get(key, 0.0) + 0.5 * count / max(map(len, sides))
+    assert dict(zip(found.keys.tolist(), found.alphas.tolist(), strict=True)) == pytest.approx(expected, rel=1e-5)
+    assert len(expected) >= 3

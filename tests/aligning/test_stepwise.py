@@ -10,8 +10,11 @@ from aligntools.aligning.text.cooccurrence import build_table
 from aligntools.aligning.training import last_pass, sampling, stepwise
 from aligntools.aligning.training.last_pass import LastPass
 from aligntools.aligning.training.stepwise import interpolate, step_text, steps_of
+from aligntools.api.align.training import train_with
 from aligntools.formats.text.corpus import Side
+from aligntools.formats.text.reading import Reading
 from aligntools.ground.parallel import Pool
+from aligntools.ground.running import Run
 from tests.aligning.building import world
 
 VB = AlignerSettings()
@@ -118,11 +121,11 @@ def test_threads_do_not_show(sample_bitext, large):
     assert (one.probabilities == two.probabilities).all()
 
 
-@pytest.mark.parametrize("options", [{"fast": True}, {"views": [5, 4]}, {"views": [5], "model_type": "ibm2"}])
+@pytest.mark.parametrize("options", [{"fast": True}, {"views": (5, 4)}, {"views": (5,), "model_type": "ibm2"}])
 def test_other_models_are_applied(sample_bitext, large, options):
     taken = []
-    links = LastPass(taken.append)
-    at.train_aligner(sample_bitext, links=links, threads=1, **options)
+    links, settings = LastPass(taken.append), AlignerSettings(**options).checked()
+    train_with(sample_bitext, settings, links=links, reading=Reading(), run=Run(threads=1))
     assert not links.found
     assert not taken
 

@@ -11,9 +11,10 @@ from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.subword_member import SubwordMember, as_bitext, numbered
 from aligntools.aligning.text.subwords import Subwords, cut_sides, learn_subwords
 from aligntools.aligning.text.views import ViewWords
+from aligntools.aligning.training.learned_priors import with_learned
 from aligntools.aligning.training.stages import train
 from aligntools.aligning.training.stepwise import step_text
-from aligntools.aligning.training.view_priors import ViewPriors
+from aligntools.aligning.training.view_priors import ViewMapping, ViewPriors
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.parallel import Pool
 from aligntools.ground.running import Report
@@ -34,6 +35,7 @@ def train_subwords(
     report: Report | None = None,
     start: SubwordMember | None = None,
     priors: PiecePriors | None = None,
+    learned: SubwordMember | None = None,
 ) -> SubwordMember:
     """Learn to cut a text's words, and train a model of the pieces.
 
@@ -42,10 +44,12 @@ def train_subwords(
     report: See `stages.train`.
     start: Go on from it: cut as it cuts, and add what it learned to the priors.
     priors: Called with how both sides are cut and with the pieces of the text; returns their `ViewPriors`.
+    learned: Of other text: cut as it cuts, and take what it learned for priors.
     """
-    learned = (
-        [start.source, start.target]
-        if start
+    before = start or learned
+    cuts = (
+        [before.source, before.target]
+        if before
         else [
             _learned(getattr(bitext, name), getattr(bitext, f"{name}_vocabulary"), settings.subwords)
             for name in ("source", "target")
@@ -56,7 +60,7 @@ def train_subwords(
         source, target = (Side(s.tokens, s.offsets) for s in step_text(bitext.source, bitext.target, steps, 0))
         bitext = replace(bitext, source=source, target=target)
     sides, vocabularies = [], []
-    for name, subwords in zip(("source", "target"), learned, strict=True):
+    for name, subwords in zip(("source", "target"), cuts, strict=True):
         arrays, new = numbered(getattr(bitext, name), getattr(bitext, f"{name}_vocabulary"), subwords, {"": 0})
         sides.append(arrays)
         vocabularies.append(Vocabulary.from_words(new))
@@ -64,9 +68,11 @@ def train_subwords(
     # Half of the sweeps cost hardly any quality: a text has more pieces than words, and fewer different ones.
     own = replace(settings, views=(0,), subwords=0, sweeps=max(3, settings.sweeps // 2))
     told = (lambda figures: report(figures | {"view": NAME})) if report else None
-    given = partial(priors, learned[0], learned[1]) if priors else None
+    given: ViewMapping | None = partial(priors, cuts[0], cuts[1]) if priors else None
+    if learned:
+        given = with_learned(given, [learned.model])
     (model,) = train(pieces, own, pool, max_cells, told, [start.model] if start else None, given)
-    return SubwordMember(learned[0], learned[1], model)
+    return SubwordMember(cuts[0], cuts[1], model)
 
 
 def _learned(side: Side, vocabulary: AnyVocabulary, merges: int) -> Subwords:

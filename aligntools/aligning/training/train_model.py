@@ -22,10 +22,18 @@ from aligntools.aligning.text.cooccurrence import build_table, unigrams
 from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.views import ViewWords, collapse, view_text
 from aligntools.aligning.training.last_pass import LastPass
+from aligntools.aligning.training.learned_priors import with_learned
 from aligntools.aligning.training.reconstruction import reconstruct, reconstructed_from
 from aligntools.aligning.training.stages import old_values, schedule, train
 from aligntools.aligning.training.subwords import train_subwords
-from aligntools.aligning.training.view_priors import GivenPriors, ViewPriors, piece_priors, tell_foreign, view_priors
+from aligntools.aligning.training.view_priors import (
+    GivenPriors,
+    ViewMapping,
+    ViewPriors,
+    piece_priors,
+    tell_foreign,
+    view_priors,
+)
 from aligntools.formats.links.priors import Priors
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.parallel import Pool
@@ -105,6 +113,7 @@ def train_model(
     keep_text: bool = True,
     given: GivenPriors = GivenPriors(),  # noqa: B008
     last_pass: LastPass | None = None,
+    learned: AlignmentModel | None = None,
 ) -> AlignmentModel:
     """Train a model of a text.
 
@@ -116,6 +125,7 @@ def train_model(
     keep_text: If False, the words of the text may be cut in place where there is one view; see `views.collapse`.
     given: Counts in other text; not with reconstruction.
     last_pass: Takes the links of a large text; not with reconstruction.
+    learned: A model of other text, whose counts are priors, of words and of their pieces.
     Raises ResourceError when ``max_memory`` is too little.
     """
     if reconstruction is not None:
@@ -129,7 +139,11 @@ def train_model(
         models = warm_start(bitext, start.views, settings, pool)
     else:
         counts = given.priors
-        mapped = _Mapped(counts, lowercase, given.weights) if counts is not None and len(counts) else None
+        mapped: ViewMapping | None = None
+        if counts is not None and len(counts):
+            mapped = _Mapped(counts, lowercase, given.weights)
+        if learned:
+            mapped = with_learned(mapped, learned.views)
         smoothing = POSITION_SMOOTHING if reconstruction is None else reconstruction.mre_position_smoothing
         old = start.views if start else None
         decide = last_pass if reconstruction is None else None
@@ -138,10 +152,11 @@ def train_model(
         models, settings = reconstruct(bitext, models, settings, pool, cells, reconstruction, report)
     subwords = None
     if settings.subwords and not reconstruction:
-        before = start.subwords if start else None
-        words = given.of_pieces
+        before, words = start.subwords if start else None, given.of_pieces
         own = partial(piece_priors, words, lowercase) if words is not None and len(words.lexical) else None
-        subwords = train_subwords(bitext, settings, pool, cells, report, before, own)
+        subwords = train_subwords(
+            bitext, settings, pool, cells, report, before, own, learned.subwords if learned else None
+        )
     source, target = bitext.source_vocabulary, bitext.target_vocabulary
     assert isinstance(source, Vocabulary), "the text has words of its own"
     assert isinstance(target, Vocabulary)

@@ -5,7 +5,9 @@ Counts of words that the text does not have are left out, as eflomal leaves them
 """
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -67,6 +69,10 @@ class ViewPriors:
         out[:, : 2 * w + 1] = self.jumps[:, kc.JUMPS - w : kc.JUMPS + w + 1]
         out[:, kj.TAIL] = self.jumps.sum(1) - out.sum(1)
         return out
+
+
+#: Maps priors into a view.
+ViewMapping: TypeAlias = Callable[[ViewWords], ViewPriors]
 
 
 def add_jumps(counts: np.ndarray, window: np.ndarray) -> None:

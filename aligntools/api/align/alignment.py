@@ -22,7 +22,7 @@ from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignments import Alignments
 from aligntools.api.align.evidence_kinds import SETTINGS
 from aligntools.api.align.priors import SomePriors, WeightedPriors
-from aligntools.api.align.training import tell_unused, train_with
+from aligntools.api.align.training import settings_of_new_text, tell_unused, train_with
 from aligntools.formats.inputs.texts import Sentences, paths_of
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking
@@ -115,18 +115,26 @@ def known_text(
     return text, known.of(text) if known is not None else None
 
 
-def _check_chosen(settings: AlignerSettings, init_model: Aligner | None) -> None:
-    """Log or refuse settings that were chosen and change nothing."""
-    if init_model is None:
+def _settings_after(settings: AlignerSettings, init_model: Aligner | None, adapt: Aligner | None) -> AlignerSettings:
+    """Return the settings that a text is trained on with: those of a model that is there, where there is one.
+
+    Raises UsageProblem where others were chosen, too. Logs those that were chosen and change nothing.
+    """
+    before = init_model or adapt
+    if before is None:
         tell_unused(settings)
-    else:
-        _check_fixed(name for name in AlignerSettings.names() if settings.chosen(name))
+        return settings
+    if init_model is not None and adapt is not None:
+        raise UsageProblem("`init_model` and `adapt` both say what training starts from; give one of them")
+    option = "init_model" if init_model is not None else "adapt"
+    _check_fixed((name for name in AlignerSettings.names() if settings.chosen(name)), option)
+    return before.settings if init_model is not None else settings_of_new_text(before.model)
 
 
-def _check_fixed(names: Iterable[str]) -> None:
+def _check_fixed(names: Iterable[str], option: str = "init_model") -> None:
     """Refuse settings of a new model where one that is there goes on."""
     for name in sorted(names):
-        raise UsageProblem(f"`{name}` is for a new model; `init_model` keeps the settings it was trained with")
+        raise UsageProblem(f"`{name}` is for a new model; `{option}` keeps the settings it was trained with")
 
 
 @taking(AlignerSettings, PriorWeights, Reading, Run, *SETTINGS)
@@ -138,11 +146,11 @@ def train_aligner(
     priors: "SomePriors | None" = None,
     weights: PriorWeights | None = None,
     init_model: Aligner | None = None,
+    adapt: Aligner | None = None,
     reading: Reading | None = None,
     run: Run | None = None,
     keep_text: bool = True,
     progress: Progress = None,
-    links: LastPass | None = None,
     **options: "Unpack[TrainingKeywords]",
 ) -> Aligner:
     """Train an aligner: both directions together, as ``aligntools align`` does.
@@ -163,13 +171,14 @@ def train_aligner(
         are added to: pseudo-counts of Dirichlet priors. They need not be of this text's words.
     init_model : Aligner or None
         Go on training from this model, with its settings.
+    adapt : Aligner or None
+        Start from what this model has learned of other text: its counts are priors, and its settings hold. Where the
+        network decides on its links, it does here, too.
     keep_text : bool
         False lets training cut the words of a `Bitext` in place, which saves its memory once more; that text then
         serves this aligner alone.
     progress : callable, True or None
         Called with a `Step` after each iteration; True shows a tqdm bar.
-    links : LastPass or None
-        Takes the links of the text as training finds them, where it does: in a text of over six million words.
     **options
 
     Returns
@@ -195,26 +204,26 @@ def train_aligner(
     given = Given("train_aligner", options)
     settings = given.take(AlignerSettings, settings)
     weights, reading, run = given.take(PriorWeights, weights), given.take(Reading, reading), given.take(Run, run)
+    settings = _settings_after(settings, init_model, adapt)
     asked = Asked.given(given).chosen(settings.best and init_model is None)
     given.end()
-    _check_chosen(settings, init_model)
     counts = WeightedPriors.of(priors, weights)  # before what takes long
-    reading, known = _reading_for(init_model, reading), None
+    reading, known = _reading_for(init_model or adapt, reading), None
     if asked:
         bitext, known = known_text(sources, targets, asked, reading, run)
     else:
         bitext, keep_text = _text(sources, targets, reading, keep_text)
     return train_with(
         bitext,
-        init_model.settings if init_model else settings,
+        settings,
         init_model=init_model,
         reading=reading,
         run=run,
         keep_text=keep_text,
         progress=progress,
         priors=counts,
-        links=links,
         known=known,
+        learned=adapt,
     )
 
 
@@ -344,6 +353,7 @@ def align(
     run: Run | None = None,
     priors: "SomePriors | None" = None,
     init_model: Aligner | None = None,
+    adapt: Aligner | None = None,
     progress: Progress = None,
     **options: "Unpack[AlignKeywords]",
 ) -> Alignments:
@@ -351,7 +361,7 @@ def align(
 
     Parameters
     ----------
-    sources, targets, settings, priors, init_model, reading, run, progress
+    sources, targets, settings, priors, init_model, adapt, reading, run, progress
         As for `train_aligner`.
     decisions : Decisions or None
         How links are decided on, whole.
@@ -374,10 +384,11 @@ def align(
     given = Given("align", options)
     settings, weights = given.take(AlignerSettings, settings), given.take(PriorWeights)
     decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
+    settings = _settings_after(settings, init_model, adapt)
     asked = Asked.given(given).chosen(settings.best and init_model is None)
     given.end()
     counts = WeightedPriors.of(priors, weights)  # before what takes long
-    reading, known = _reading_for(init_model, reading), None
+    reading, known = _reading_for(init_model or adapt, reading), None
     whole = isinstance(sources, Bitext)
     if asked:
         bitext, known = known_text(sources, targets, asked, reading, run)
@@ -387,10 +398,9 @@ def align(
     direction = settings.direction if init_model is None else init_model.settings.direction
     network = settings.decides if init_model is None else init_model.weights is not None
     links = LastPass(blocks.append, decisions.suiting(direction, network))
-    _check_chosen(settings, init_model)
     aligner = train_with(
         bitext,
-        init_model.settings if init_model else settings,
+        settings,
         priors=counts,
         init_model=init_model,
         reading=reading,
@@ -399,6 +409,7 @@ def align(
         progress=progress,
         links=links,
         known=known,
+        learned=adapt,
     )
     if not links.found:
         blocks = list(aligner.align_blocks(bitext, decisions=decisions, run=run))

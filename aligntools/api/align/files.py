@@ -22,7 +22,7 @@ from aligntools.api.align.outputs import AlignmentSinks, check_whole_words, writ
 from aligntools.api.align.precompile import compiling_for
 from aligntools.api.align.priors import WeightedPriors, read_priors, write_priors
 from aligntools.api.align.text_files import TextFiles, TextSides
-from aligntools.api.align.training import tell_unused, train_with
+from aligntools.api.align.training import settings_of_new_text, tell_unused, train_with
 from aligntools.formats.links.pharaoh import concatenate
 from aligntools.formats.opening import named_files
 from aligntools.formats.opening.named_files import Named, in_place_of_star, is_pattern
@@ -52,6 +52,7 @@ def align_files(
     watch: Watch,
     model: str | None = None,
     init_model: str | None = None,
+    adapt: bool = False,
     source_classes: str | None = None,
     target_classes: str | None = None,
     priors: Sequence[str] = (),
@@ -66,6 +67,7 @@ def align_files(
     planned: What is trained, from a model on or, of None, anew.
     reading: ``split`` None is that of the model, where one is applied.
     model, init_model: A saved model: to apply, or to go on training from.
+    adapt: Train on the text, beginning with what ``model`` has learned, in place of applying it.
     source_classes, target_classes: Files of classes of words, for a model that goes by them.
     priors, weights: Counts of other text that a new model starts from.
     evidence: Which sources training asks, or a model that is applied.
@@ -85,11 +87,19 @@ def align_files(
         run = replace(run, threads=pool)
         aligner = None
         if model is not None:
-            aligner, reading = loaded(model, pool, watch, verify, reading, evidence)
+            if adapt and os.path.isdir(model):
+                raise UsageProblem("`adapt` starts from a model file; GIZA++'s tables have no counts to start from")
+            aligner, reading = loaded(model, pool, watch, verify, reading, Asked() if adapt else evidence)
             network = aligner.weights is not None
             out.check_direction(aligner.settings.direction, network, decisions, str(model))
-        with text.opened(out, reading, aligner is not None, unbuffered) as sides:
-            if aligner is not None:
+        with text.opened(out, reading, aligner is not None and not adapt, unbuffered) as sides:
+            if aligner is not None and adapt:
+                reading = replace(reading, case_sensitive=not aligner.model.lowercase)
+                plan = Plan(settings_of_new_text(aligner.model))
+                with compiling_for(plan.settings.trained, pool.threads):
+                    bitext, known = read(sides, evidence.chosen(plan.settings.best), reading, run, watch)
+                    _train(plan, None, bitext, out, decisions, reading, run, watch, None, known, aligner)
+            elif aligner is not None:
                 _apply(aligner, sides, out, decisions, reading, run, watch, unbuffered, ending)
             else:
                 start = Aligner.load(init_model, threads=pool, verify=verify) if init_model else None
@@ -157,6 +167,7 @@ def _train(
     watch: Watch,
     priors: WeightedPriors | None,
     known: Known | None,
+    learned: Aligner | None = None,
 ) -> None:
     """Train an aligner on a text, align this and write it."""
     if not len(bitext.source.tokens):
@@ -177,7 +188,7 @@ def _train(
             watch.passed("sampler and links", len(found.lengths[0]))
 
         links = LastPass(take, decisions, out.directions or counter is not None)
-    if start is None:
+    if start is None and learned is None:
         tell_unused(plan.settings)
     aligner = train_with(
         bitext,
@@ -191,6 +202,7 @@ def _train(
         priors=priors,
         links=links,
         known=known,
+        learned=learned,
     )
     if out.save_model:
         with watch.stage("saving"):

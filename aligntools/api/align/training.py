@@ -17,11 +17,17 @@ from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.rounds import Rounds
+    from aligntools.aligning.model import AlignmentModel
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
 
 #: Pairs without words above which these are left out of training, where they are most of a text: each takes memory.
 MANY_BLANK = 1_000_000
+#: Settings that hold for new text, too; the size of a text does not say what they are.
+_OF_A_MODEL = {
+    *("model_type", "estimator", "agreement", "direction", "look_alike", "ibm1_iterations", "alpha", "p_null"),
+    *("tension", "positions", "pegging", "word_classes", "seed"),
+}
 _log = logging.getLogger("aligntools")
 
 
@@ -29,6 +35,15 @@ def tell_unused(settings: AlignerSettings) -> None:
     """Log which settings were chosen that change nothing in the model that is trained."""
     for name, about in settings.unused().items():
         _log.warning("`%s` changes nothing: %s", name, about)
+
+
+def settings_of_new_text(model: "AlignmentModel") -> AlignerSettings:
+    """Return the settings by which new text is learned from, beginning with what a model has learned.
+
+    They are the model's, but for those that are chosen by the size of a text.
+    """
+    chosen = {name: getattr(model.settings, name) for name in AlignerSettings.names() if name in _OF_A_MODEL}
+    return AlignerSettings(best=model.decision is not None, **chosen)
 
 
 def train_with(
@@ -45,6 +60,7 @@ def train_with(
     links: LastPass | None = None,
     rounds: "Rounds | None" = None,
     known: Known | None = None,
+    learned: Aligner | None = None,
 ) -> Aligner:
     """Train an aligner of a text.
 
@@ -54,6 +70,7 @@ def train_with(
     rounds: Those of the contrastive aligner's base model; with ``best`` there are as many, and the network decides on
         links, as it does where training goes on from a model that has it decide.
     known: What is known of the text's words beforehand.
+    learned: An aligner of other text, whose counts are priors.
     """
     from aligntools.aligning.prior_counts import joined_with
     from aligntools.aligning.training.train_model import count_steps, train_model
@@ -76,7 +93,7 @@ def train_with(
     network = best or (start is not None and start.decision is not None and reconstruction is None)
     if network:
         keep_text, links = True, None  # the network decides on links, with the whole words
-    if best and counts is None:
+    if best and counts is None and learned is None:
         from aligntools.aligning.contrastive.rounds import best_rounds
 
         rounds = best_rounds(len(bitext))
@@ -109,6 +126,7 @@ def train_with(
             keep_text=keep_text,
             given=GivenPriors(counts, weights, known.of_pieces if known else None),
             last_pass=None if again else links,
+            **({"learned": learned.model} if learned else {}),
         )
         aligner = Aligner(replace(model, split=splitting, evidence=known.header if known else {}), known)
         if network:
