@@ -11,7 +11,7 @@ from aligntools.viewing.models import ModelView, ModelViewing
 from aligntools.viewing.notebooks import ShownAsModel
 
 if TYPE_CHECKING:
-    from aligntools.api.align.aligner import Aligner
+    from aligntools.aligning.aligner import Aligner
     from aligntools.constituents.parsers import ConstituentParser
     from aligntools.ground.keywords import ModelViewingKeywords
     from aligntools.parsing.parsers import Parser

@@ -58,10 +58,10 @@ def measured(o, pair, more, start, pool):
 
     import aligntools as at
     from aligntools.aligning.contrastive import tasks
+    from aligntools.aligning.contrastive.base import train_base
     from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.noise import pick
     from aligntools.aligning.contrastive.tasks import held_back
-    from aligntools.api.align.contrastive_base import train_base
     from aligntools.formats.links.goldlinks import read_gold
     from aligntools.formats.links.pharaoh import concatenate
     from aligntools.metrics.aer import Aer

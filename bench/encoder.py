@@ -48,13 +48,13 @@ def run(o):
 
 def _measure(maps, name):
     """Return AER of each way, the share that `contrastive-align --encoder` keeps of the error, and what was said."""
+    from aligntools.aligning.aligner_training import train_with
     from aligntools.aligning.contrastive import evidence
+    from aligntools.aligning.contrastive.aligner import train_contrastive_aligner
+    from aligntools.aligning.contrastive.base import network_for, train_base
     from aligntools.aligning.contrastive.evidence import Places
     from aligntools.aligning.evidence import Asked, Known, Said
     from aligntools.aligning.settings import AlignerSettings
-    from aligntools.api.align.contrastive import train_contrastive_aligner
-    from aligntools.api.align.contrastive_base import network_for, train_base
-    from aligntools.api.align.training import train_with
     from aligntools.encoding import knowledge
     from aligntools.encoding.settings import EncoderSettings
     from aligntools.formats.text.corpus import in_lower_case

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 
 import aligntools as at
-from aligntools.api.align.markup import MarkupTransfer, finders, trained
 from aligntools.formats.markup.segments import BrokenSegment, decoded, parse_segment
+from aligntools.projecting.markup.markup_transfer import MarkupTransfer, finders, trained
 from aligntools.projecting.markup.placing import word_span
 from aligntools.projecting.markup.transfer import prepare
 from bench import code, markup_texts, markup_weights, measuring, peers, report

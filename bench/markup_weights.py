@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 import aligntools as at
-from aligntools.api.align.markup import MarkupTransfer, trained
 from aligntools.formats.markup.segments import BrokenSegment, decoded, parse_segment
 from aligntools.formats.models.modelfile import write_model
 from aligntools.projecting.markup import transfer
 from aligntools.projecting.markup.features import DENSE, EDGE, SIZE, WITHIN, Evidence, MarkupSide
+from aligntools.projecting.markup.markup_transfer import MarkupTransfer, trained
 from aligntools.projecting.markup.placing import word_span
 from aligntools.projecting.markup.words import between_pieces
 from bench import markup_fluent, markup_texts, measuring

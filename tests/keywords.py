@@ -10,8 +10,8 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
+from aligntools.aligning import evidence_kinds as evidence_kinds  # makes them known
 from aligntools.aligning.evidence import AskedKind, asked_kinds
-from aligntools.api.align import evidence_kinds as evidence_kinds  # makes them known
 from aligntools.ground.declaring import Declared, Settings, declared
 from tests.places import ROOT
 from tests.sources import MODULES, dotted

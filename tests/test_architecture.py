@@ -28,7 +28,6 @@ LAYERS = (
     ("viewing",),
     ("aligning", "tagging", "parsing", "constituents", "translating"),
     ("projecting", "tools"),
-    ("api",),
     ("models",),
     ("serving", "adapters"),
     ("cli",),
@@ -219,7 +218,7 @@ WHERE = {
     "files": {"formats", "store", "cli"},
     "output": {"cli"},
     "clock": {"cli"},
-    "environment": {"cli", "api", "adapters", "serving"},
+    "environment": {"cli", "adapters", "serving"},
 }
 #: The policy must know the user's cache folder before anything is compiled, and say where there is none. Training
 #: times its steps for the report.
@@ -228,6 +227,7 @@ EXCEPT = {
     ("aligntools/ground/numba_settings.py", "environment"),
     (POLICY, "files"), (POLICY, "environment"), (CODE_FILES, "files"), (CODE_FOLDERS, "environment"),
     ("aligntools/ground/portable.py", "environment"),
+    ("aligntools/aligning/precompile.py", "environment"),  # of processes that compile meanwhile
     ("aligntools/ground/parallel.py", "environment"),  # how many cores there are
     ("aligntools/ground/cluster.py", "files"),  # whether workers see what this machine does
     ("aligntools/ground/worker.py", "output"),  # ends its own process, which no command line started
@@ -469,17 +469,17 @@ SHARED = {"Aligner"}
 PARTICIPLES = """
 adapters/eflomal/numbered
 adapters/eflomal/running
-aligning/checking/judging
+tools/checks/judgements
 aligning/contrastive/teaching
 aligning/parts/reading
-aligning/terms/counting
-aligning/terms/finding
-aligning/terms/nesting
-api/align/checking
+tools/terms/counts
+tools/terms/extraction
+tools/terms/nests
+tools/checks/check
 api/align/deciding
-api/align/filtering
-api/align/reshaping
-api/align/teaching
+tools/filters
+aligning/link_units
+aligning/contrastive/distillation
 formats/inputs/annotation
 formats/text/memory_text
 ground/progress
@@ -567,7 +567,7 @@ def test_nothing_names_a_place_on_somebodys_machine():
 #: Where text may be split, or stripped, at whatever Python takes for white space or for the end of a line, and why.
 #: Everywhere else words stand between spaces and tabs, and lines end with a newline: `split_words`, `is_blank`.
 AT_WHITE_SPACE = {
-    "messages, options, tables of our own": """aligning/contrastive api/align/contrastive_files
+    "messages, options, tables of our own": """aligning/contrastive aligning/contrastive/files
         serving/app tagging/taggers cli/drop_ins cli/kinds cli/options cli/precompile cli/project
         cli/standins/eflomal.py ground metrics parsing/features tagging/forms/unknown
         viewing words/line_scan
@@ -577,7 +577,7 @@ AT_WHITE_SPACE = {
         cli/standins/force_align formats/links/given_links
         formats/links/giza.py formats/links/giza_files formats/links/goldlinks formats/models/word_vectors
         formats/text/giza_numbers formats/text/numbered_sentences formats/translation/grammar_text""",
-    "what a file begins with": "api/align/markup models constituents/parsers",
+    "what a file begins with": "projecting/markup/markup_transfer models constituents/parsers",
     "as the program does in whose place it stands": """adapters/eflomal/priors adapters/eflomal/text adapters/simalign
         metrics/scorers cli/standins/eflomal_align cli/standins/mgiza formats/links/dictionary
         formats/translation/arpa words/pieces words/white_space""",

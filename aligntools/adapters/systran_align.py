@@ -40,7 +40,7 @@ class Aligner:
     """
 
     def __init__(self, forward_probs_path: FilePath, backward_probs_path: FilePath) -> None:
-        from aligntools.api.align.contrastive_base import aligner_from_tables
+        from aligntools.aligning.contrastive.base import aligner_from_tables
         from aligntools.formats.models.modelfile import is_model
 
         paths = [os.fspath(path) for path in (forward_probs_path, backward_probs_path)]

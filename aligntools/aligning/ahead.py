@@ -1,6 +1,6 @@
 """Compiles kernels that training needs later, in other processes meanwhile, so that a first run waits less.
 
-The model names them (`LexicalModel.compiled_ahead`), and `aligntools.api.align.precompile` runs in the process. Kernels
+The model names them (`LexicalModel.compiled_ahead`), and `aligntools.aligning.precompile` runs in the process. Kernels
 are called with no sentences, which compiles them and does nothing else. Other kernels are compiled when they are
 needed. A test checks that nothing is compiled here that `align` does not call.
 """

@@ -104,9 +104,9 @@ def command(**o: Any) -> None:
     Example:
       aligntools align -s data/samples/de-en.de -t data/samples/de-en.en
     """
-    from aligntools.api.align.alignment import Plan
-    from aligntools.api.align.files import align_files, align_files_in_parts, in_parts
-    from aligntools.api.align.outputs import AlignmentSinks
+    from aligntools.aligning.alignment import Plan
+    from aligntools.aligning.files import align_files, align_files_in_parts, in_parts
+    from aligntools.aligning.outputs import AlignmentSinks
 
     text, out = aligning.text_files(o), declared.call(AlignmentSinks, o)
     text.check()

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aligntools import AlignerSettings, Decisions, Reading, Run, Tokenizing
-from aligntools.api.align.evidence_kinds import SETTINGS, Asked
-from aligntools.api.align.text_files import LinkWriting, PiecedText, TextFiles
+from aligntools.aligning.evidence_kinds import SETTINGS, Asked
+from aligntools.aligning.text_files import LinkWriting, PiecedText, TextFiles
 from aligntools.cli import declared, options
 from aligntools.cli.declared import given as given
 from aligntools.cli.grouping import FC
 from aligntools.ground.progress import Watch
 
 if TYPE_CHECKING:
-    from aligntools.api.align.text_work import TextWork
+    from aligntools.tools.text_work import TextWork
 
 #: Options of the kinds of evidence that are asked.
 evidence = options.group("", *map(declared.group, SETTINGS))
@@ -209,7 +209,7 @@ def text_files(o: Mapping[str, Any]) -> TextFiles:
 
 def text_work(o: Mapping[str, Any], watch: Watch) -> "TextWork":
     """Return the text that the options name, what aligns it, and how the work is done."""
-    from aligntools.api.align.text_work import TextWork
+    from aligntools.tools.text_work import TextWork
 
     return TextWork(
         text_files(o),

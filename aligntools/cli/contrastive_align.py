@@ -151,7 +151,7 @@ def command(**o: Any) -> None:
     Example:
       aligntools contrastive-align -s data/samples/de-en.de -t data/samples/de-en.en --save-weights /tmp/w.json
     """
-    from aligntools.api.align.contrastive_files import contrastive_align_files
+    from aligntools.aligning.contrastive.files import contrastive_align_files
 
     text, there = aligning.text_files(o), bool(o["model"] or o["forward_table"])
     text.check()

@@ -65,7 +65,7 @@ def command(**o: Any) -> None:
     Example:
       aligntools filter -i data/samples/de-en.txt --rejected rejected.tsv -o kept.txt
     """
-    from aligntools.api.align.filter_files import filter_files
+    from aligntools.tools.filter_files import filter_files
 
     with reporting(o) as reporter:
         filter_files(

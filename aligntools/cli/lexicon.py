@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from aligntools import LinkReading
-from aligntools.api.align.lexicon_files import ShortlistSettings, TableWriting, write_lexicon
-from aligntools.api.align.text_files import TextFiles
+from aligntools.aligning.text_files import TextFiles
 from aligntools.cli import declared, notices, options
 from aligntools.ground.errors import UsageProblem
+from aligntools.tools.lexicon_files import ShortlistSettings, TableWriting, write_lexicon
 
 
 @click.command(

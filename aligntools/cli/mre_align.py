@@ -71,9 +71,9 @@ def command(**o: Any) -> None:
     Example:
       aligntools mre-align -s data/samples/de-en.de -t data/samples/de-en.en -o de-en.align
     """
-    from aligntools.api.align.alignment import mre_plan
-    from aligntools.api.align.files import align_files
-    from aligntools.api.align.outputs import AlignmentSinks
+    from aligntools.aligning.alignment import mre_plan
+    from aligntools.aligning.files import align_files
+    from aligntools.aligning.outputs import AlignmentSinks
 
     text = aligning.text_files(o)
     text.check()

@@ -5,10 +5,10 @@ from typing import Any
 import click
 
 from aligntools import AlignerSettings, TermSettings
-from aligntools.api.align.term_files import TermWriting, term_files
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, options
 from aligntools.cli.reporting import reporting
+from aligntools.tools.terms.term_files import TermWriting, term_files
 
 
 @click.command(

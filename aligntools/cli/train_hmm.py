@@ -231,7 +231,7 @@ def _induce(o: dict[str, Any], log: "Output | None") -> str | None:
 
 
 def _alignments(o: dict[str, Any]) -> None:
-    from aligntools.api.align.alignment import read_bitext, train_aligner, train_mre_aligner
+    from aligntools.aligning.alignment import read_bitext, train_aligner, train_mre_aligner
     from aligntools.cli.alignment_options import check_text, text_files
     from aligntools.cli.reporting import reporting
 

@@ -105,7 +105,7 @@ def command(**o: Any) -> None:
       aligntools transfer-markup --train -i data/samples/de-en.txt --source data/samples/tagged.de \\
         --target data/samples/tagged.en --report /tmp/report.tsv
     """
-    from aligntools.api.align.markup_files import transfer_markup_files
+    from aligntools.projecting.markup.markup_files import transfer_markup_files
 
     with reporting(o) as watch:
         declared.call(transfer_markup_files, o, watch=watch)

@@ -6,20 +6,27 @@ from functools import cache, lru_cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from aligntools.aligning.checking.settings import CheckSettings
-from aligntools.api.align.aligner import Aligner
-from aligntools.api.align.alignments import Alignment
-from aligntools.api.align.markup import MarkedText, MarkupTransfer, checked_pair, finders, parsed, tokenizing_finders
+from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.alignments import Alignment
 from aligntools.formats.markup.segments import Segment
 from aligntools.formats.text.reading import Tokenizing
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import AligntoolsError, UsageProblem
 from aligntools.ground.ranges import amounts, counts
+from aligntools.projecting.markup.markup_transfer import (
+    MarkedText,
+    MarkupTransfer,
+    checked_pair,
+    finders,
+    parsed,
+    tokenizing_finders,
+)
 from aligntools.projecting.markup.words import RawSentence
 from aligntools.serving.batches import Gathering
+from aligntools.tools.checks.settings import CheckSettings
 
 if TYPE_CHECKING:
-    from aligntools.api.align.checking import Checker
+    from aligntools.tools.checks.check import Checker
 
 #: The words of both sides of a pair.
 _Words: TypeAlias = tuple[list[str], list[str]]
@@ -145,7 +152,7 @@ class Answers:
 
     def check(self, body: Any) -> dict[str, Any]:
         """Return what translations leave out, add or repeat; see `aligntools.check`. Raises as `align` does."""
-        from aligntools.api.align.filtering import qualities
+        from aligntools.tools.filters import qualities
 
         def answer(name: str, pairs: Sequence[tuple[Sentence, Sentence]], _: Tokenizing) -> list[dict[str, Any]]:
             model = self.models[name]
@@ -175,7 +182,7 @@ class Answers:
         return [tokenize or partial(_places_by, find) for tokenize, find in own]
 
     def _checker_of(self, name: str) -> "Checker":
-        from aligntools.api.align.checking import Checker
+        from aligntools.tools.checks.check import Checker
 
         return Checker(self.models[name], CheckSettings())
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from aligntools.api.align.aligner import Aligner
+from aligntools.aligning.aligner import Aligner
 from aligntools.formats.opening.json_text import parse_json
 from aligntools.ground.errors import AligntoolsError, UsageProblem
 from aligntools.serving.answers import Answers, Refused, ServiceLimits

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from aligntools.api.align.aligner import Aligner
+from aligntools.aligning.aligner import Aligner
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.running import Run
 from aligntools.serving.answers import Answers, ServiceLimits

@@ -5,10 +5,10 @@ import subprocess
 
 import pytest
 
+from aligntools.aligning import precompile as starting
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import registry
 from aligntools.aligning.settings import AlignerSettings
-from aligntools.api.align import precompile as starting
 from aligntools.ground import compiling
 from tests.places import SAMPLES
 from tests.warmed import compiled_by

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.aligning.checking.judging import BLANK, MOST, Lengths, judge, judge_alone
-from aligntools.aligning.checking.segments import maximal_spans
-from aligntools.aligning.checking.surface import different_numbers, repetitions
-from aligntools.aligning.checking.usual import OMITTED, RATE_OF_CLASS, USUAL, log_odds, unlinked, usual_rates
 from aligntools.formats.links.pharaoh import Links
+from aligntools.tools.checks.judgements import BLANK, MOST, Lengths, judge, judge_alone
+from aligntools.tools.checks.null_rates import OMITTED, RATE_OF_CLASS, USUAL, log_odds, unlinked, usual_rates
+from aligntools.tools.checks.segments import maximal_spans
+from aligntools.tools.checks.surface import different_numbers, repetitions
 from tests import naive_checking
 
 SCORES = st.lists(st.integers(-5, 5).map(float), max_size=9)

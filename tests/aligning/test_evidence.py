@@ -12,8 +12,8 @@ import pytest
 
 import aligntools as at
 from aligntools.aligning import evidence
+from aligntools.aligning.evidence_kinds import SETTINGS
 from aligntools.aligning.model import AlignmentModel
-from aligntools.api.align.evidence_kinds import SETTINGS
 from aligntools.encoding import dictionary, knowledge, lexicon, word_encoder
 from aligntools.ground.declaring import declared
 from tests.aligning import equal_length

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.parts import kernels_parts, table, words
 from aligntools.aligning.parts.jobs import JobRunner
@@ -17,7 +18,6 @@ from aligntools.aligning.parts.work import PartedText, ViewWork
 from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.aligning.training import sampling
 from aligntools.aligning.training.train_model import train_model
-from aligntools.api.align.aligner import Aligner
 from aligntools.formats.links.pharaoh import format_pharaoh
 from aligntools.formats.text.bitext import bitext_in_parts, read_bitext
 from aligntools.ground.engines import Serial

@@ -9,11 +9,11 @@ import pytest
 import aligntools as at
 from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.model import KIND, AlignmentModel
+from aligntools.aligning.model_view import described
 from aligntools.aligning.models import registry
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.settings import DIRECTIONS, AlignerSettings
 from aligntools.aligning.training.train_model import count_steps, train_model, warm_start
-from aligntools.api.align.model_view import described
 from aligntools.formats.models.modelfile import read_model
 from aligntools.formats.text.bitext import read_bitext
 from aligntools.ground.parallel import Pool

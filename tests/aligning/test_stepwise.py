@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import aligntools as at
+from aligntools.aligning.aligner_training import train_with
 from aligntools.aligning.models import registry
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import build_table
 from aligntools.aligning.training import last_pass, sampling, stepwise
 from aligntools.aligning.training.last_pass import LastPass
 from aligntools.aligning.training.stepwise import interpolate, step_text, steps_of
-from aligntools.api.align.training import train_with
 from aligntools.formats.text.corpus import Side
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.parallel import Pool

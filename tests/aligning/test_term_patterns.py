@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from aligntools.aligning.terms.patterns import TagPattern
 from aligntools.ground.errors import UsageProblem
+from aligntools.tools.terms.patterns import TagPattern
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aligntools as at
-from aligntools.aligning.terms import counting, occurrences, stop_words
-from aligntools.aligning.terms.consistency import InAnyCase, forms_of_one, is_form
-from aligntools.aligning.terms.finding import find_terms
-from aligntools.aligning.terms.settings import TermSettings
 from aligntools.links.alignments import as_written, links_of
+from aligntools.tools.terms import counts as counting
+from aligntools.tools.terms import occurrences, stop_words
+from aligntools.tools.terms.consistency import InAnyCase, forms_of_one, is_form
+from aligntools.tools.terms.extraction import find_terms
+from aligntools.tools.terms.settings import TermSettings
 from tests import naive_terms
 from tests.places import ROOT
 

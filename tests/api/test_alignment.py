@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.api.align import text_parts
+from aligntools.aligning import text_parts
 from tests import models
 from tests.cli.running import ROOT
 from tests.listing import lines, pharaoh
@@ -254,7 +254,7 @@ def test_alignments_show_themselves_in_notebooks(model, texts):
 
 def test_a_text_of_blank_lines_costs_little(monkeypatch):
     """Where most pairs have no words, these are left out of training; the links are still one line for each pair."""
-    from aligntools.api.align import training
+    from aligntools.aligning import aligner_training as training
 
     text = at.read_bitext("data/samples/de-en.txt")
     lines = Path("data/samples/de-en.txt").read_text(encoding="utf-8").splitlines()

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import aligntools as at
+from aligntools.aligning.contrastive.base import aligner_from_tables
 from aligntools.aligning.contrastive.features import NAMES
-from aligntools.api.align.contrastive_base import aligner_from_tables
 from tests import models
 from tests.cli.running import run
 from tests.conftest import SAMPLES

@@ -272,8 +272,8 @@ def test_a_type_given_as_the_model_is_told(inside):
 
 
 def test_links_of_a_large_text_are_written_while_it_is_trained_on(inside, tmp_path, monkeypatch):
+    from aligntools.aligning import outputs
     from aligntools.aligning.training import last_pass
-    from aligntools.api.align import outputs
 
     names = ("output", "forward-output", "reverse-output", "scores", "save-priors", "save-model")
     plain, large = ({name: tmp_path / f"{kind}.{name}" for name in names} for kind in ("plain", "large"))

@@ -11,8 +11,8 @@ import time
 import numpy as np
 import pytest
 
+from aligntools.aligning import text_parts
 from aligntools.aligning.parts import memory as parts_memory
-from aligntools.api.align import text_parts
 from aligntools.ground import memory
 from aligntools.ground.errors import ResourceError
 from tests.cli.running import ROOT, program, run
@@ -217,7 +217,7 @@ def test_the_plan_says_what_it_takes_and_does_nothing(tmp_path):
 
 def test_text_that_seems_too_large_goes_to_disk(tmp_path, monkeypatch):
     """Without any option but the bound; what is too little for any part is said before any work."""
-    from aligntools.api.align import large
+    from aligntools.aligning.parts import alignment as large
 
     calls = []
     real = large.seems_too_large

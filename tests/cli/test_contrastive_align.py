@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from aligntools.aligning import text_parts
 from aligntools.aligning.contrastive.features import NAMES
-from aligntools.api.align import text_parts
 from tests import models
 from tests.cli.running import fails, run
 from tests.conftest import SAMPLES

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import aligntools as at
-from aligntools.api.align import text_parts
+from aligntools.aligning import text_parts
 from tests.cli.running import fails, run
 from tests.conftest import SAMPLES
 

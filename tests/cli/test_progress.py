@@ -83,9 +83,9 @@ def test_commands_say_how_far_they_are(args, said, quiet, tmp_path, monkeypatch,
 @pytest.mark.parametrize("last_pass", [False, True])
 def test_links_that_come_in_any_portions_are_the_steps_that_were_said(last_pass, tmp_path, monkeypatch, capfd):
     """Link matrices are worked in chunks of so many cells, whatever number of pairs that is."""
+    from aligntools.aligning import aligner
     from aligntools.aligning.applying import applier
     from aligntools.aligning.training import last_pass as after_training
-    from aligntools.api.align import aligner
 
     planned = applier.plan_chunks
     monkeypatch.setattr(applier, "plan_chunks", lambda *args: planned(*args[:-1], 600))

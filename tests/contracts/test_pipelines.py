@@ -5,7 +5,7 @@ import re
 import pytest
 
 import aligntools as at
-from aligntools.api.align import text_parts
+from aligntools.aligning import text_parts
 from aligntools.constituents.parsers import ConstituentParser
 from aligntools.formats.annotation.tagged import parse_text
 from aligntools.formats.text.requests import Request

@@ -16,8 +16,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import aligntools as at
-from aligntools.api.align import check_files
-from aligntools.api.align.checking import FoundSpan, PairCheck
 from aligntools.formats.annotation import class_lists, conll, tag_lists, tag_sets, tagged
 from aligntools.formats.annotation.conll_tokens import expanded, surface_of
 from aligntools.formats.links import findings, giza, giza_files, glossaries, pharaoh
@@ -28,6 +26,8 @@ from aligntools.formats.text import giza_numbers, numbered_sentences
 from aligntools.formats.translation import derivations, plf
 from aligntools.formats.translation import hypergraphs as nbest
 from aligntools.ground.errors import AligntoolsError
+from aligntools.tools.checks import check_files
+from aligntools.tools.checks.check import FoundSpan, PairCheck
 from tests.contracts.nasty import texts, words
 
 KEPT = settings(suppress_health_check=list(HealthCheck))

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from aligntools.api.align.check_files import row
-from aligntools.api.align.checking import FoundSpan, PairCheck
 from aligntools.formats.links.findings import FoundWords, read_findings
 from aligntools.ground.errors import DataError
+from aligntools.tools.checks.check import FoundSpan, PairCheck
+from aligntools.tools.checks.check_files import row
 
 PAIRS = [
     PairCheck(

@@ -10,7 +10,7 @@ import aligntools as at
 from aligntools.aligning.contrastive.features import NAMES, select
 from aligntools.aligning.contrastive.starts import shipped
 from aligntools.aligning.contrastive.weights import Weights
-from aligntools.api.align.model_view import described
+from aligntools.aligning.model_view import described
 from tests.cli.running import run
 from tests.places import ROOT
 from tests.viewing.browsing import page_of, shot

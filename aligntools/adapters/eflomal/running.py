@@ -10,8 +10,8 @@ from aligntools.adapters import best_asked
 from aligntools.aligning.settings import AlignerSettings, PriorWeights
 
 if TYPE_CHECKING:
-    from aligntools.api.align.aligner import Aligner
-    from aligntools.api.align.alignments import Alignments
+    from aligntools.aligning.aligner import Aligner
+    from aligntools.aligning.alignments import Alignments
     from aligntools.formats.links.pharaoh import Links
     from aligntools.formats.links.priors import Priors
     from aligntools.formats.text.corpus import Bitext
@@ -101,8 +101,8 @@ def _trained(
     progress: "Progress",
     keep_text: bool,
 ) -> "Aligner":
-    from aligntools.api.align.priors import WeightedPriors
-    from aligntools.api.align.training import train_with
+    from aligntools.aligning.aligner_training import train_with
+    from aligntools.aligning.priors import WeightedPriors
     from aligntools.formats.text.reading import Reading
     from aligntools.ground.running import Run
 
@@ -154,7 +154,7 @@ def _write_links(blocks: "Iterator[Alignments]", files: dict[str, Any], best: bo
 def _write_scores(
     bitext: "Bitext", links: "list[Links]", files: dict[str, Any], model: int, priors: "Priors | None", pool: "Pool"
 ) -> None:
-    from aligntools.api.align.costs import jump_counts, link_costs
+    from aligntools.aligning.link_costs import jump_counts, link_costs
 
     if "scores_forward" in files or "scores_reverse" in files:
         costs = link_costs(bitext, links[0], links[1], model=model, priors=priors, threads=pool)

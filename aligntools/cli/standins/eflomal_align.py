@@ -111,7 +111,7 @@ def command(args: list[str]) -> None:
 def running(model: int, verbose: bool) -> "Iterator[Reporter]":
     """Show warnings, a bar on a terminal, and with ``verbose`` notes and a line for each step; compile ahead."""
     from aligntools.adapters.eflomal.running import MODELS
-    from aligntools.api.align.precompile import compiling_for
+    from aligntools.aligning.precompile import compiling_for
     from aligntools.cli.reporting import Reporter
     from aligntools.ground.parallel import available_cores, threads_of
 

@@ -13,16 +13,16 @@ import click
 
 from aligntools import AlignerSettings, Reading, Run
 from aligntools.adapters import BEST, best_asked
-from aligntools.api.align.fast_align_form import FastAlignForm, sides_of
 from aligntools.cli import flags, placing
 from aligntools.cli.standins.arguments import UntouchedButDebug
+from aligntools.cli.standins.fast_align_form import FastAlignForm, sides_of
 from aligntools.ground.declaring import range_of
 from aligntools.ground.errors import AligntoolsError, ResourceError, UsageProblem
 from aligntools.ground.ranges import Range, amounts, counts, shown
 
 if TYPE_CHECKING:
     from aligntools import Alignments, Step
-    from aligntools.api.align.fast_align_form import Bitext
+    from aligntools.cli.standins.fast_align_form import Bitext
 
 # What messages advise, in terms of the program that stands in: our flags mean other things there, or nothing
 
@@ -314,9 +314,9 @@ class FastAlignReport:
 
 def train(flags: Flags, write: Write) -> None:
     """Train and align; where the environment asks for the best links, those of both directions with and without -r."""
-    from aligntools.api.align.alignment import read_bitext
-    from aligntools.api.align.outputs import write_ttable
-    from aligntools.api.align.training import train_with
+    from aligntools.aligning.aligner_training import train_with
+    from aligntools.aligning.alignment import read_bitext
+    from aligntools.aligning.outputs import write_ttable
     from aligntools.cli.reporting import Reporter
     from aligntools.formats.opening.files import writing
     from aligntools.ground.parallel import pool_of, threads_of

@@ -15,7 +15,7 @@ from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.ground.errors import harmless
 
 if TYPE_CHECKING:
-    from aligntools.api.align.giza_training import Coded, TrainingFiles
+    from aligntools.aligning.giza_training import Coded, TrainingFiles
 
 USAGE = """usage: mgiza [config-file] -s SOURCE.vcb -t TARGET.vcb -c SOURCE_TARGET.snt -o PREFIX [-option value ...]
 Writes PREFIX.A3.final (mgiza: PREFIX.A3.final.part000) and tables. -m1, -mh, -m2, -m3 and -m4 say how many iterations
@@ -173,7 +173,7 @@ def command(args: list[str]) -> int:
     except ValueError as error:
         sys.stderr.write(harmless(f"{error}\n{USAGE}"))
         return 1
-    from aligntools.api.align.giza_training import Coded, align_coded, align_coded_by
+    from aligntools.aligning.giza_training import Coded, align_coded, align_coded_by
     from aligntools.ground.parallel import available_cores
 
     p0 = float(o.get("p0") or -1)
@@ -221,7 +221,7 @@ def _alignments(o: dict[str, str], model: str) -> str:
 
 def _tables(o: dict[str, str], coded: "Coded") -> "TrainingFiles":
     """Return the tables that text is aligned by."""
-    from aligntools.api.align.giza_training import TrainingFiles
+    from aligntools.aligning.giza_training import TrainingFiles
 
     beside = (f"{path}.classes" for path in (coded.source, coded.target))
     source, target = (given or other for given, other in zip(coded.classes, beside, strict=True))

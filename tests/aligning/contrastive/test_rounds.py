@@ -5,15 +5,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from aligntools.aligning.alignment import read_bitext, train_aligner
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import rounds
+from aligntools.aligning.contrastive.base import train_base
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.starts import shipped
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training.train_model import train_model
 from aligntools.aligning.training.view_priors import GivenPriors
-from aligntools.api.align.alignment import read_bitext, train_aligner
-from aligntools.api.align.contrastive_base import train_base
 from aligntools.formats.links.priors import Counted, Priors
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem

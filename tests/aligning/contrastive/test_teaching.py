@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.alignment import read_bitext, train_aligner
 from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import teaching
@@ -12,8 +14,6 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.network_learning import part_of
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.taught import TeachingSettings
-from aligntools.api.align.aligner import Aligner
-from aligntools.api.align.alignment import read_bitext, train_aligner
 from aligntools.formats.text.corpus import with_own_words
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool

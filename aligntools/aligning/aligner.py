@@ -1,0 +1,397 @@
+"""Trained aligners: applied to sentence pairs, saved, loaded."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Unpack
+
+from aligntools.aligning import text_parts
+from aligntools.aligning.alignments import Alignment, Alignments, with_words
+from aligntools.aligning.evidence import SAMPLED, Asked, Known
+from aligntools.aligning.evidence_texts import Readers
+from aligntools.aligning.settings import Decisions, ResolvedSettings
+from aligntools.formats.inputs.texts import Sentence, Sentences, paths_of
+from aligntools.formats.text.reading import LONGEST_RANGE, Reading
+from aligntools.ground.declaring import Given, taking
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.running import Run
+from aligntools.pipeline import Part, Tally
+from aligntools.viewing.notebooks import ShownAsModel
+
+if TYPE_CHECKING:
+    from aligntools.aligning.applying.applier import Applier
+    from aligntools.aligning.contrastive.weights import Weights
+    from aligntools.aligning.model import AlignmentModel
+    from aligntools.aligning.prior_counts import PriorCounter
+    from aligntools.formats.links.given_links import GivenLinks
+    from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.keywords import AppliedEvidenceKeywords, ApplyingKeywords
+    from aligntools.ground.parallel import Pool
+    from aligntools.viewing.models import ModelView
+
+#: Sentence pairs decided on at a time, so that long texts need no temporaries as long as they are.
+PART = 50_000
+#: Lines of a file that are aligned together, at most.
+_LINES = 10_000
+
+
+def check_lengths(bitext: "Bitext") -> None:
+    """Refuse sentences that are longer than kernels can number."""
+    longest = max((int(side.lengths().max(initial=0)) for side in (bitext.source, bitext.target)), default=0)
+    if longest > LONGEST_RANGE.high:
+        raise UsageProblem(f"a sentence has {longest} words, over {LONGEST_RANGE.high}; read the text with max_length")
+
+
+class Aligner(ShownAsModel):
+    """A trained aligner. It does not change, can be pickled, and may be used from several threads at once.
+
+    `train_aligner` and `Aligner.load` make one.
+    """
+
+    def __init__(
+        self,
+        model: "AlignmentModel",
+        known: Known | None = None,
+        asked: Asked = Asked(),  # noqa: B008
+    ):
+        self._model, self._known, self._asked = model, known, asked
+
+    @property
+    def model(self) -> "AlignmentModel":
+        """The model's vocabularies, settings and arrays."""
+        return self._model
+
+    @property
+    def known(self) -> Known | None:
+        """What was known of the text that the model was trained on, where it was trained here."""
+        return self._known
+
+    @cached_property
+    def weights(self) -> "Weights | None":
+        """The weights of features by which links are decided on, where posteriors alone do not."""
+        if self.model.decision is None:
+            return None
+        from aligntools.aligning.contrastive.weights import weights_of
+
+        found = weights_of("the model", self.model.decision)
+        return found.without(self._asked.left_out)
+
+    @cached_property
+    def _readers(self) -> Readers:
+        """What decisions on links ask."""
+        assert self.weights is not None
+        return Readers.of(self.weights, self._known, self._asked)
+
+    def _suiting(self, sources: object) -> "Aligner":
+        """Return what aligns a text: without kinds of evidence that did not read it, or that are not there to do so."""
+        if self.weights is None or not any(about.get(SAMPLED) for about in self.weights.knowers.values()):
+            return self
+        own = self._known is not None and sources is self._known.text
+        return self._of_own_text if own else self._of_new_text
+
+    @cached_property
+    def _of_own_text(self) -> "Aligner":
+        """What aligns the text that the model was trained on."""
+        assert self.weights is not None
+        return self._leaving_out([name for name, about in self.weights.knowers.items() if about.get(SAMPLED)])
+
+    @cached_property
+    def _of_new_text(self) -> "Aligner":
+        """What aligns any other text."""
+        assert self.weights is not None
+        return self._leaving_out(self._asked.absent(self.weights.knowers) if self._known is None else [])
+
+    def _leaving_out(self, names: Sequence[str]) -> "Aligner":
+        return self.asking(self._asked.without(names)) if names else self
+
+    def deciding(self, weights: "Weights") -> "Aligner":
+        """Return the same, whose links these weights decide on."""
+        found = Aligner(replace(self._model, decision=weights.text()), self._known, self._asked)
+        found.__dict__["network_applier"] = self.network_applier  # what it sums up of the tables is needed again
+        return found
+
+    def knowing(self, known: Known | None) -> "Aligner":
+        """Return the same, with what is known of a text."""
+        return Aligner(self._model, known, self._asked)
+
+    def asking(self, asked: Asked) -> "Aligner":
+        """Return the same, with other sources of the evidence that decisions on links ask for."""
+        return Aligner(self._model, self._known, asked)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Aligner, (self.model, None, self._asked)
+
+    def __repr__(self) -> str:
+        s, sizes = self.model.settings, self.model.sizes
+        return f"<Aligner: {s.model_type}, views {s.views}, {sizes[0] - 1} source and {sizes[1] - 1} target words>"
+
+    def model_view(self, title: str, words: int, best: int) -> "ModelView":
+        """Return what the model learned; see `aligntools.view_model`."""
+        from aligntools.aligning.model_view import model_view
+
+        return model_view(self.model, title, words, best)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        threads: "int | Pool | None" = None,
+        verify: bool = True,
+        **options: "Unpack[AppliedEvidenceKeywords]",
+    ) -> "Aligner":
+        """Read a model file, as ``align --save-model`` or `save` wrote it, or tables of GIZA++ or MGIZA.
+
+        Parameters
+        ----------
+        path : str or path
+            A model file, or a folder with GIZA++'s files of a training of IBM 3 or IBM 4 (``PREFIX.t3.final`` and the
+            like), or of two, whose names begin with ``forward`` and ``reverse``, as ``align --giza-dir`` writes them.
+        threads : int or None
+        verify : bool
+            Check the checksum, which says whether the file is what was written.
+        encoder : path, bool or None
+            Where links are decided on with an encoder: the folder of that which the model was trained with, where it
+            is not the extra's; False decides without.
+        **options
+            The same of other kinds of evidence.
+
+        Raises
+        ------
+        ModelError
+            When it is damaged or holds a model of another kind.
+        DataError
+            When one of GIZA++'s files is not there or is not as it should be.
+        """
+        from aligntools.aligning.model import AlignmentModel
+
+        given = Given("load", options)
+        asked = Asked.given(given, applying=True)
+        given.end()
+        with pool_of(threads) as pool:
+            if os.path.isdir(path):
+                from aligntools.aligning.giza_import import model_of_giza
+                from aligntools.formats.text.giza_trainings import read_trainings
+
+                model = model_of_giza(*read_trainings(path), pool=pool)
+            else:
+                model = AlignmentModel.load(os.fspath(path), pool, verify)
+        return cls(model, None, asked)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file; it appears whole or not at all.
+
+        Raises
+        ------
+        DataError
+            When it cannot be written.
+        """
+        self.model.save(os.fspath(path))
+
+    @property
+    def settings(self) -> ResolvedSettings:
+        """How the model was trained."""
+        return self.model.settings
+
+    @cached_property
+    def _applier(self) -> "Applier":
+        return self.applier()
+
+    @cached_property
+    def network_applier(self) -> "Applier":
+        """What finds the posteriors that the network judges."""
+        from aligntools.aligning.contrastive.candidates import CELLS
+
+        return self.applier(CELLS)
+
+    def applier(self, max_cells: int | None = None) -> "Applier":
+        """Return what finds the model's posteriors on texts; at most so many link-matrix cells are worked at a time."""
+        from aligntools.aligning.applying.applier import CHUNK_CELLS, Applier
+
+        model = self.model
+        cells = CHUNK_CELLS if max_cells is None else max_cells
+        return Applier(model.views, model.settings, model.sizes, cells, model.subwords)
+
+    def align(self, source: Sentence, target: Sentence, **options: "Unpack[ApplyingKeywords]") -> Alignment:
+        """Align one sentence pair; see `align_batch` for the options.
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> model = at.train_aligner(at.read_bitext("data/samples/de-en.txt"), fast=True)
+        >>> str(model.align("Der Zug fährt um acht Uhr ab .", "The train leaves at eight o'clock ."))
+        '0-0 1-1 2-2 3-3 4-4 5-5 7-6'
+        """
+        options.setdefault("threads", 1)
+        (found,) = self.align_batch([source], [target], unbuffered=True, **options)
+        return with_words(found, source, target)
+
+    @taking(Decisions, Reading, Run)
+    def align_batch(
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None = None,
+        *,
+        unbuffered: bool = False,
+        **options: "Unpack[ApplyingKeywords]",
+    ) -> Iterator[Alignment]:
+        """Align sentence pairs one after the other, in constant memory: one `Alignment` for each pair, always.
+
+        Parameters
+        ----------
+        sources, targets : iterables of str or of lists of str, or files (str or path)
+            As many of each. ``sources`` alone: a file with ``' ||| '`` between the sides, or a `Bitext`.
+        decisions, reading, run : Decisions, Reading, Run or None
+            The options below, whole. Case is kept apart as the model has it.
+        unbuffered : bool
+            Yield each alignment before the next pair is asked for. Then any number of lines may be malformed.
+        **options
+
+        Yields
+        ------
+        Alignment
+
+        Raises
+        ------
+        DataError
+            When one side is shorter than the other, or ``strict`` is not met.
+        UsageProblem
+            When an option does not exist.
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> model = at.train_aligner(at.read_bitext("data/samples/de-en.txt"), fast=True)
+        >>> [str(a) for a in model.align_batch(["Der Zug fährt .", ""], ["The train leaves .", "?"])]
+        ['0-0 1-1 2-2 3-3', '']
+        """
+        for block in self.align_blocks(sources, targets, unbuffered=unbuffered, **options):
+            yield from block
+
+    def align_blocks(
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None = None,
+        *,
+        unbuffered: bool = False,
+        directions: bool = True,
+        counter: "PriorCounter | None" = None,
+        requests: "tuple[Tally, str] | None" = None,
+        **options: "Unpack[ApplyingKeywords]",
+    ) -> Iterator[Alignments]:
+        """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed.
+
+        Parameters
+        ----------
+        directions : bool
+            Find the links of the single directions too.
+        counter : PriorCounter or None
+            Counts the links of both directions; in this process alone.
+        requests : (Tally, str) or None
+            Where single pairs have a blank answer if they fail: what counts them, and the name of their text.
+        """
+        from aligntools.aligning.memory import cells_within
+
+        given = Given("align_blocks", options)
+        decisions = given.take(Decisions, "decisions").suiting(self.settings.direction, self.weights is not None)
+        reading, run = given.take(Reading, "reading"), given.take(Run, "run")
+        given.end()
+        if run.asked and (unbuffered or counter is not None):
+            what = "unbuffered pairs are aligned" if unbuffered else "links are counted"
+            raise UsageProblem(f"{what} in this process; leave out the workers")
+        processes = (run.workers or 1) + 1 if run.asked else 1
+        cells = None if run.memory is None else cells_within(run.memory // processes)
+        work = partial(_align_part, decisions, cells, directions or counter is not None, counter)
+        size = text_parts.JOB if run.asked else PART
+        aligner = self._suiting(sources) if decisions.by_network else self
+        with pool_of(run.threads) as pool:
+            texts = aligner._with_places(sources, targets, reading, unbuffered, size, decisions, pool)
+            yield from text_parts.align_parts(work, aligner, texts, run, pool, requests)
+
+    def _with_places(
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None,
+        reading: Reading,
+        unbuffered: bool,
+        part: int,
+        decisions: Decisions,
+        pool: "Pool",
+    ) -> "Iterator[tuple[Bitext, list[GivenLinks]]]":
+        """Yield what `texts` does, each with what weights ask of its places."""
+        if self.weights is not None and decisions.by_network and self.weights.knowers:
+            return self._readers.texts(self, sources, targets, reading, unbuffered, part, pool)
+        return ((text, []) for text in self.texts(sources, targets, reading, unbuffered, part))
+
+    def texts(
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None,
+        reading: Reading,
+        unbuffered: bool,
+        part: int = PART,
+    ) -> "Iterator[Bitext]":
+        """Yield a text in the model's ids, ``part`` pairs at a time; the other parameters are `align_batch`'s."""
+        from aligntools.aligning.text.views import CutSide
+        from aligntools.formats.text.bitext import stream_bitext
+        from aligntools.formats.text.corpus import Bitext, Skipped, in_ids_of, parts_of
+
+        model = self.model
+        if isinstance(sources, Bitext):
+            cut = sources.source.letters if isinstance(sources.source, CutSide) else 0
+            if cut and model.settings.views != (cut,):
+                raise UsageProblem("this text was cut while another model was trained on it; read it again")
+            if not cut:
+                sources = in_ids_of(sources, model.source_vocabulary, model.target_vocabulary, model.lowercase)
+            check_lengths(sources)
+            skipped = sources.skipped
+            for text in parts_of(sources, part):
+                text.skipped, skipped = skipped, Skipped()
+                yield text
+            return
+        yield from stream_bitext(
+            **paths_of(sources, targets, reading.split or model.split),
+            source_vocabulary=model.source_vocabulary,
+            target_vocabulary=model.target_vocabulary,
+            **reading.arguments() | {"lowercase": model.lowercase},
+            unbuffered=unbuffered,
+            block_lines=min(part, _LINES),
+        )
+
+
+def _align_part(
+    decisions: Decisions,
+    cells: int | None,
+    directions: bool,
+    counter: "PriorCounter | None",
+    aligner: Aligner,
+    part: Part,
+    pool: "Pool",
+) -> Iterator[Alignments]:
+    """Yield the alignments of the runs of a part, and have their links counted."""
+    from aligntools.aligning.applying.decisions import decided
+    from aligntools.formats.links.pharaoh import concatenate
+    from aligntools.formats.text.corpus import Skipped
+
+    text, given = text_parts.text_of(part, aligner.model)
+    weights = aligner.weights if decisions.by_network else None
+    if weights is None:
+        applier = aligner._applier if cells is None else aligner.applier(cells)
+        found = decided(applier, text, decisions, pool, directions)
+    else:
+        from aligntools.aligning.contrastive import tasks
+        from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
+
+        applier = aligner.network_applier if cells is None else aligner.applier(min(cells, CELLS))
+        finder = CandidateFinder(aligner.model, pool, weights.network, weights.search.candidates, applier=applier)
+        found = tasks.align(finder, text, weights, pool, given, directions, decisions)
+    skipped, tables = text.skipped, []
+    for d in found:
+        if counter is not None:
+            tables.append((d.forward_table, d.reverse_table))
+        yield Alignments.of(d, skipped)
+        skipped = Skipped()
+    if counter is not None:
+        counter.add(text, *(concatenate(column) for column in zip(*tables, strict=True)))

@@ -1,0 +1,153 @@
+"""Training an aligner of a text that was read, with settings made elsewhere."""
+
+import logging
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from aligntools.aligning.aligner import Aligner, check_lengths
+from aligntools.aligning.evidence import Known
+from aligntools.aligning.priors import WeightedPriors
+from aligntools.aligning.settings import AlignerSettings, PriorWeights, ReconstructionSettings
+from aligntools.aligning.training.last_pass import LastPass
+from aligntools.formats.text.reading import Reading
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Progress, Step, reporter
+from aligntools.ground.running import Run
+
+if TYPE_CHECKING:
+    from aligntools.aligning.contrastive.rounds import Rounds
+    from aligntools.aligning.model import AlignmentModel
+    from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.parallel import Pool
+
+#: Pairs without words above which these are left out of training, where they are most of a text: each takes memory.
+MANY_BLANK = 1_000_000
+#: Settings that hold for new text, too; the size of a text does not say what they are.
+_OF_A_MODEL = {
+    *("model_type", "estimator", "agreement", "direction", "look_alike", "ibm1_iterations", "alpha", "p_null"),
+    *("tension", "positions", "pegging", "word_classes", "seed"),
+}
+_log = logging.getLogger("aligntools")
+
+
+def tell_unused(settings: AlignerSettings) -> None:
+    """Log which settings were chosen that change nothing in the model that is trained."""
+    for name, about in settings.unused().items():
+        _log.warning("`%s` changes nothing: %s", name, about)
+
+
+def settings_of_new_text(model: "AlignmentModel") -> AlignerSettings:
+    """Return the settings by which new text is learned from, beginning with what a model has learned.
+
+    They are the model's, but for those that are chosen by the size of a text.
+    """
+    chosen = {name: getattr(model.settings, name) for name in AlignerSettings.names() if name in _OF_A_MODEL}
+    return AlignerSettings(best=model.decision is not None, **chosen)
+
+
+def train_with(
+    bitext: "Bitext",
+    settings: AlignerSettings,
+    *,
+    init_model: Aligner | None = None,
+    reconstruction: ReconstructionSettings | None = None,
+    reading: Reading,
+    run: Run,
+    keep_text: bool = True,
+    progress: Progress = None,
+    priors: WeightedPriors | None = None,
+    links: LastPass | None = None,
+    rounds: "Rounds | None" = None,
+    known: Known | None = None,
+    learned: Aligner | None = None,
+) -> Aligner:
+    """Train an aligner of a text.
+
+    settings: Those of ``init_model``, where there is one.
+    init_model, reading, run, keep_text, progress, links: As for `train_aligner`.
+    reconstruction: Go on by maximum reconstruction.
+    rounds: Those of the contrastive aligner's base model; with ``best`` there are as many, and the network decides on
+        links, as it does where training goes on from a model that has it decide.
+    known: What is known of the text's words beforehand.
+    learned: An aligner of other text, whose counts are priors.
+    """
+    from aligntools.aligning.prior_counts import joined_with
+    from aligntools.aligning.training.train_model import count_steps, train_model
+    from aligntools.aligning.training.view_priors import GivenPriors
+    from aligntools.formats.text.corpus import without_blanks
+
+    counts, weights = (None, PriorWeights()) if priors is None else (priors.counts, priors.weights)
+    if priors is not None:
+        priors.tell_unused()
+    start = init_model.model if init_model else None
+    lowercase = start.lowercase if start else not reading.case_sensitive
+    check_lengths(bitext)
+    splitting = bitext.splitting
+    if bitext.skipped.total > max(MANY_BLANK, len(bitext) // 2):
+        bitext, keep_text, links = without_blanks(bitext), True, None  # the words are shared with the whole text
+    if counts is not None and len(counts) and settings.subwords is None:  # pieces would not know of what words have
+        settings = replace(settings, subwords=0)
+    best = settings.decides and start is None
+    settings = settings.resolved(len(bitext.source.tokens))
+    network = best or (start is not None and start.decision is not None and reconstruction is None)
+    if network:
+        keep_text, links = True, None  # the network decides on links, with the whole words
+    if best and counts is None and learned is None:
+        from aligntools.aligning.contrastive.rounds import best_rounds
+
+        rounds = best_rounds(len(bitext))
+    again = rounds.count - 1 if rounds else 0
+    counts, weights = joined_with(counts, known.priors if known else None, weights)
+    total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
+    total += again * count_steps(settings, None, False)
+
+    def report(figures: dict[str, Any]) -> None:
+        nonlocal done
+        done += 1
+        tell(Step(figures["stage"], done, total, figures))
+
+    if rounds is None:
+        train = train_model
+    else:
+        from aligntools.aligning.contrastive.rounds import train_in_rounds
+
+        train = partial(train_in_rounds, rounds, known=known.priors if known else None)
+    with pool_of(run.threads) as pool:
+        model = train(
+            bitext,
+            settings,
+            pool,
+            lowercase=lowercase,
+            max_memory=run.memory,
+            start=start,
+            reconstruction=reconstruction,
+            report=report,
+            keep_text=keep_text,
+            given=GivenPriors(counts, weights, known.of_pieces if known else None),
+            last_pass=None if again else links,
+            **({"learned": learned.model} if learned else {}),
+        )
+        aligner = Aligner(replace(model, split=splitting, evidence=known.header if known else {}), known)
+        if network:
+            tell(Step("deciding", total, total, {}))
+            return with_network(aligner, bitext, known, reading, pool)
+    return aligner
+
+
+def with_network(aligner: Aligner, bitext: "Bitext", known: "Known | None", reading: Reading, pool: "Pool") -> Aligner:
+    """Return an aligner of a text whose links the network that comes with the program decides on.
+
+    aligner: Of both directions, trained on the text.
+    known: What was known of the text's words beforehand; what is known of its places, the model goes on asking.
+    """
+    from aligntools.aligning.contrastive import tasks
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
+    from aligntools.aligning.contrastive.evidence_tasks import for_new_text
+    from aligntools.aligning.contrastive.settings import ContrastiveSettings
+
+    model = aligner.model
+    plan = tasks.plan_of(ContrastiveSettings(seed=model.settings.seed), model.usual_threshold, pairs=len(bitext))
+    finder = CandidateFinder(model, pool, plan.network, plan.search.candidates, applier=aligner.network_applier)
+    weights = tasks.learn_weights(finder, list(aligner.texts(bitext, None, reading, False)), plan)
+    return aligner.deciding(weights if known is None else for_new_text(weights, known.header, known))

@@ -1,1 +1,0 @@
-"""What a translation leaves out or adds: words without a counterpart, repetitions, numbers and placeholders."""

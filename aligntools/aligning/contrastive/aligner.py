@@ -1,0 +1,404 @@
+"""The contrastive aligner from Python: learning how links go together, and aligning with it (Liu & Sun 2015)."""
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from aligntools.aligning import text_parts
+from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.alignment import known_text, read_bitext
+from aligntools.aligning.alignments import Alignment, Alignments, with_words
+from aligntools.aligning.contrastive.base import check_of_places, network_for, network_of, train_base
+from aligntools.aligning.contrastive.distillation import SomeStart, resolved_start
+from aligntools.aligning.contrastive.learning_weights import Others, learn_from_gold
+from aligntools.aligning.contrastive.other_links import Evidence, check_count, in_step
+from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates, Constraint, ContrastiveSettings
+from aligntools.aligning.evidence import Asked
+from aligntools.aligning.evidence_kinds import SETTINGS
+from aligntools.aligning.evidence_texts import Readers
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.formats.inputs.texts import Sentence, Sentences
+from aligntools.formats.text.memory_text import name_of
+from aligntools.formats.text.reading import Reading
+from aligntools.ground.declaring import Given, taking
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Progress, Step, reporter
+from aligntools.ground.running import Run
+from aligntools.links.alignments import OneAlignment
+from aligntools.pipeline import Part, Tally
+
+if TYPE_CHECKING:
+    from aligntools.aligning.applying.applier import Applier
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
+    from aligntools.aligning.contrastive.evidence_tasks import EvidenceFile
+    from aligntools.aligning.contrastive.tasks import GoldLearning
+    from aligntools.aligning.contrastive.weights import Weights
+    from aligntools.aligning.model import AlignmentModel
+    from aligntools.formats.links.goldlinks import Gold
+    from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.keywords import AppliedEvidenceKeywords, SearchingKeywords, WeightKeywords
+    from aligntools.ground.parallel import Pool
+
+#: Sentence pairs searched at a time: their candidate links take far more memory than the pairs.
+PART = 10_000
+_log = logging.getLogger("aligntools")
+
+
+class ContrastiveAligner:
+    """A base aligner and the weights of features of whole alignments over it.
+
+    It does not change, can be pickled, and may be used from several threads at once. `train_contrastive_aligner` and
+    `load` make one.
+
+    Parameters
+    ----------
+    aligner : Aligner
+        The base model, of both directions.
+    weights : Weights
+    report : GoldLearning or None
+        Errors on the gold links that the weights were learned from.
+    evidence : sequence of EvidenceFile
+        What was found out about the files of evidence that the weights were learned with.
+    asked : Asked
+        Which sources the weights ask, where they ask some.
+    """
+
+    def __init__(
+        self,
+        aligner: Aligner,
+        weights: "Weights",
+        report: "GoldLearning | None" = None,
+        evidence: "Sequence[EvidenceFile]" = (),
+        asked: Asked = Asked(),  # noqa: B008
+    ):
+        _check_base(aligner)
+        self._aligner, self._report, self._evidence, self._asked = aligner, report, tuple(evidence), asked
+        self._weights = weights.without(asked.left_out)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ContrastiveAligner, (self._aligner, self._weights, self._report, self._evidence, self._asked)
+
+    @cached_property
+    def _readers(self) -> Readers:
+        return Readers.of(self._weights, self._aligner.known, self._asked)
+
+    @property
+    def aligner(self) -> Aligner:
+        """The base model."""
+        return self._aligner
+
+    @property
+    def model(self) -> "AlignmentModel":
+        """The base model's vocabularies, settings and arrays."""
+        return self._aligner.model
+
+    @property
+    def weights(self) -> "Weights":
+        """The features' weights, and how alignments are searched with them."""
+        return self._weights
+
+    @property
+    def report(self) -> "GoldLearning | None":
+        """Errors on gold links, AER as fractions of 1.
+
+        ``base``, ``fitted`` and ``validated``; with evidence ``files``, each alone, and ``without``, as ``validated``.
+        """
+        return self._report
+
+    @property
+    def evidence(self) -> "tuple[EvidenceFile, ...]":
+        """Of each file of evidence: links, agreement with the base model, estimated precision and recall, weight."""
+        return self._evidence
+
+    @classmethod
+    def load(
+        cls,
+        weights: str | os.PathLike[str],
+        aligner: Aligner,
+        *,
+        beam: int | None = None,
+        constraint: Constraint | None = None,
+        candidates: Candidates | None = None,
+        start: SomeStart | None = None,
+        **options: "Unpack[AppliedEvidenceKeywords]",
+    ) -> "ContrastiveAligner":
+        """Read a weights file, as ``contrastive-align --save-weights`` or `save_weights` wrote it.
+
+        Parameters
+        ----------
+        weights : path
+        aligner : Aligner
+            The base model.
+        beam, constraint, candidates
+            In place of the file's own.
+        start : path, ContrastiveStart or None
+            What the weights were learned from, where that is none of the starts that come with the program: what
+            judges links goes with them.
+        **options
+            Where sources of evidence are, as for `Aligner.load`.
+
+        Raises
+        ------
+        DataError
+            When it is not a weights file, or names features that do not exist.
+        """
+        found = load_contrastive_weights(weights, beam=beam, constraint=constraint, candidates=candidates, start=start)
+        given = Given("load", options)
+        asked = Asked.given(given, applying=True)
+        given.end()
+        return cls(aligner, found, asked=asked)
+
+    @cached_property
+    def _applier(self) -> "Applier":
+        from aligntools.aligning.contrastive.candidates import CELLS
+
+        return self.aligner.applier(CELLS)
+
+    def save_weights(self, path: str | os.PathLike[str]) -> None:
+        """Write the weights as JSON; the base model is saved by itself.
+
+        Raises
+        ------
+        DataError
+            When the file cannot be written.
+        """
+        self.weights.save(os.fspath(path))
+
+    def align(
+        self,
+        source: Sentence,
+        target: Sentence,
+        *,
+        evidence: "Sequence[OneAlignment]" = (),
+        **options: "Unpack[SearchingKeywords]",
+    ) -> Alignment:
+        """Align one sentence pair; ``evidence`` has other aligners' alignments of it."""
+        given = [[one] for one in evidence]
+        options.setdefault("threads", 1)
+        (found,) = self.align_batch([source], [target], unbuffered=True, evidence=given, **options)
+        return with_words(found, source, target)
+
+    def align_batch(
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None = None,
+        *,
+        unbuffered: bool = False,
+        evidence: Sequence[Evidence] = (),
+        **options: "Unpack[SearchingKeywords]",
+    ) -> Iterator[Alignment]:
+        """Align sentence pairs one after the other: one `Alignment` for each pair; see `Aligner.align_batch`.
+
+        Probabilities of links are the network's, scores the base model's. ``evidence`` has the same other aligners'
+        links as when the weights were learned (see `train_contrastive_aligner`), of these pairs.
+
+        Yields
+        ------
+        Alignment
+
+        Raises
+        ------
+        DataError
+            When one side is shorter than the other, ``strict`` is not met, or evidence does not fit the text.
+        UsageProblem
+            When there is more or less evidence than the weights were learned with.
+        """
+        for block in self.align_blocks(sources, targets, unbuffered=unbuffered, evidence=evidence, **options):
+            yield from block
+
+    def align_blocks(
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None = None,
+        *,
+        unbuffered: bool = False,
+        evidence: Sequence[Evidence] = (),
+        requests: "tuple[Tally, str] | None" = None,
+        **options: "Unpack[SearchingKeywords]",
+    ) -> Iterator[Alignments]:
+        """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed."""
+        check_count(evidence, self.weights.files, MOST_FILES)
+        given = Given("align_blocks", options)
+        reading, run = given.take(Reading, "reading"), given.take(Run, "run")
+        given.end()
+        if unbuffered and run.asked:
+            raise UsageProblem("unbuffered pairs are aligned in this process; leave out the workers")
+        part = text_parts.JOB if run.asked else PART
+        with pool_of(run.threads) as pool:
+            if self.weights.knowers:
+                read: Any = self._readers.texts(self.aligner, sources, targets, reading, unbuffered, part, pool)
+            else:
+                read = self.aligner.texts(sources, targets, reading, unbuffered, part)
+            yield from text_parts.align_parts(_align_part, self, in_step(read, evidence), run, pool, requests)
+
+
+def load_contrastive_weights(
+    path: str | os.PathLike[str],
+    *,
+    beam: int | None = None,
+    constraint: Constraint | None = None,
+    candidates: Candidates | None = None,
+    start: SomeStart | None = None,
+) -> "Weights":
+    """Read a weights file alone; see `ContrastiveAligner.load`."""
+    from aligntools.aligning.contrastive.weights import load_weights
+
+    _, given = resolved_start(start)
+    found = load_weights(os.fspath(path), given.network if given is not None else None, name_of(start, "the start"))
+    chosen: dict[str, Any] = {name: value for name, value in (("beam", beam), ("constraint", constraint)) if value}
+    search = replace(found.search, **chosen)
+    return replace(found, search=search.among(candidates) if candidates else search)
+
+
+def _align_part(aligner: ContrastiveAligner, part: Part, pool: "Pool") -> Iterator[Alignments]:
+    """Yield the alignments of the runs of a part."""
+    from aligntools.aligning.contrastive import tasks
+    from aligntools.formats.text.corpus import Skipped
+
+    text, evidence = text_parts.text_of(part, aligner.model)
+    finder = _candidate_finder(aligner.aligner, aligner.weights, pool, aligner._applier)
+    skipped = text.skipped
+    for d in tasks.align(finder, text, aligner.weights, pool, evidence):
+        yield Alignments.of(d, skipped)
+        skipped = Skipped()
+
+
+def _check_base(aligner: Aligner) -> None:
+    if aligner.settings.direction != "both":
+        raise UsageProblem("the base model has one direction alone; this needs one with both")
+
+
+def _candidate_finder(
+    aligner: Aligner, chosen: Any, pool: "Pool", applier: "Applier | None" = None
+) -> "CandidateFinder":
+    """Return what finds the features' values; ``chosen`` says which are active."""
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
+
+    return CandidateFinder(aligner.model, pool, network_of(chosen), chosen.search.candidates, applier=applier)
+
+
+@taking(ContrastiveSettings, Reading, Run, *SETTINGS)
+def train_contrastive_aligner(
+    sources: "Sentences | Bitext",
+    targets: Sentences | None = None,
+    settings: ContrastiveSettings | None = None,
+    *,
+    aligner: Aligner | None = None,
+    fast: bool = False,
+    gold: "Gold | Path | str | list[Any] | None" = None,
+    evidence: Sequence[Evidence] = (),
+    start: SomeStart | None = None,
+    reading: Reading | None = None,
+    run: Run | None = None,
+    progress: Progress = None,
+    **options: "Unpack[WeightKeywords]",
+) -> ContrastiveAligner:
+    """Learn the weights of features of whole alignments, from the text itself or from gold links.
+
+    A log-linear model over a base aligner's posteriors and word probabilities weighs how links go together (Liu &
+    Sun 2015). Without gold links each observed pair is compared with a corrupted copy; with them the error itself is
+    minimized.
+
+    Parameters
+    ----------
+    sources, targets : iterables of str or of lists of str, or files (str or path)
+        As for `train_aligner`.
+    aligner : Aligner or None
+        The base model; None trains one on this text. Of kinds of evidence those of places take part with it.
+    gold : path, Gold, or list
+        Gold links of the text's first pairs, as `aer` takes them.
+    evidence : sequence of paths, or of alignments
+        Other aligners' links of the same pairs, one item for each aligner: a Pharaoh file, whose links may have
+        probabilities (``3-4:0.97``) or be possible (``3?4``), or alignments as `symmetrize` takes them. How far each is
+        to be believed is learned from how it agrees with the base model and the others, or from gold links.
+    start : str, path, ContrastiveStart or None
+        What judges links, and start weights: learned from gold links of other ``languages``, or the ``paper``'s; or
+        what `teach` returned, or its file. None: ``languages`` with all features, else ``paper``.
+    fast : bool
+        Train the quickest base model: the HMM, one view of the text.
+    settings, reading, run : ContrastiveSettings, Reading, Run or None
+        The options below, whole.
+    progress : callable, True or None
+        As for `train_aligner`.
+    **options
+
+    Returns
+    -------
+    ContrastiveAligner
+
+    Raises
+    ------
+    DataError
+        When gold links or evidence do not fit the text.
+    UsageProblem
+        When an option or a feature does not exist, the base model has one direction alone, or several rounds are asked
+        for where there is a base model already, or nothing that judges links.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> text = at.read_bitext("data/samples/de-en.txt")
+    >>> model = at.train_contrastive_aligner(text, fast=True, sentences=100)
+    >>> str(model.align("Der Zug fährt .", "The train leaves ."))
+    '0-0 1-1 2-2 3-3'
+    """
+    from aligntools.aligning.contrastive import tasks
+    from aligntools.formats.text.corpus import Bitext
+
+    given = Given("train_contrastive_aligner", options)
+    named, begun = resolved_start(start)
+    settings = replace(given.take(ContrastiveSettings, settings), start=named).checked()
+    for name in settings.of_noise if gold is not None else ():
+        _log.warning("`%s` changes nothing: with `gold` weights are learned from its links, not from noise", name)
+    reading, run = given.take(Reading, reading), given.take(Run, run)
+    asked = Asked.given(given)
+    given.end()
+    tell = reporter(progress)
+    network = network_for(settings.features, start)  # wrong features are told of before anything is trained
+    if aligner is not None and (aligner.known is None or aligner.known.text is not sources):
+        check_of_places(asked, network)
+    left_out = asked.left_out
+    asked = asked.chosen(network is not None and not fast)
+    if aligner is not None and (settings.rounds or 1) > 1:
+        raise UsageProblem("an aligner is taken as it is; leave it out, or ask for one round")
+    with pool_of(run.threads) as pool:
+        if aligner is None:
+            run, known = replace(run, threads=pool), None
+            if asked:
+                sources, known = known_text(sources, targets, asked, reading, run)
+            elif not isinstance(sources, Bitext):
+                sources = read_bitext(sources, targets, reading=reading)
+            base = AlignerSettings(fast=fast, seed=settings.seed)
+            how: dict[str, Any] = {"reading": reading, "run": run, "progress": progress, "known": known}
+            aligner = train_base(sources, network, base, settings.rounds, **how)
+        elif asked and (aligner.known is None or aligner.known.text is not sources):
+            how = {"reading": replace(reading, case_sensitive=not aligner.model.lowercase), "run": run}
+            sources, known = known_text(sources, targets, asked, places=True, **how)
+            aligner = aligner.knowing(known)
+        _check_base(aligner)
+        texts = list(aligner.texts(sources, targets, reading, False))
+        pairs = sum(map(len, texts)) if gold is None else None
+        plan = tasks.plan_of(settings, aligner.model.usual_threshold, begun, pairs)
+        finder = _candidate_finder(aligner, plan, pool)
+        known = aligner.known.without(left_out) if aligner.known is not None and network is not None else None
+        if known is not None and (known.text is not sources or not known.places):
+            known = None
+        others = Others(finder, texts, evidence, plan, known) if evidence or known else None
+        if gold is not None:
+            found = learn_from_gold(finder, texts, gold, plan, settings, tell, others)
+            told = others.told(found.weights, found.files) if others else ()
+            return ContrastiveAligner(aligner, found.weights, found, told)
+
+        def learned(figures: dict[str, Any]) -> None:
+            tell(Step("learning", figures["pass"], None, figures))
+
+        weights = tasks.learn_weights(finder, texts, plan, learned)
+        if others is None:
+            return ContrastiveAligner(aligner, weights)
+        weights = others.weights(weights, settings.evidence_share)
+        return ContrastiveAligner(aligner, weights, None, others.told(weights))

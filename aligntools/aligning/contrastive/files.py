@@ -1,0 +1,254 @@
+"""A text in files aligned with features of whole alignments: base model, weights and links, read or learned."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.alignments import AlignmentTally
+from aligntools.aligning.contrastive.aligner import (
+    ContrastiveAligner,
+    load_contrastive_weights,
+    train_contrastive_aligner,
+)
+from aligntools.aligning.contrastive.base import (
+    aligner_from_tables,
+    check_of_places,
+    network_for,
+    network_of,
+    train_base,
+)
+from aligntools.aligning.contrastive.other_links import Evidence, check_count, read_evidence
+from aligntools.aligning.contrastive.settings import MOST_FILES, ContrastiveSettings
+from aligntools.aligning.evidence import Asked
+from aligntools.aligning.evidence_texts import check_applied
+from aligntools.aligning.files import read
+from aligntools.aligning.outputs import MANY_LINKS
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.text_files import TextFiles
+from aligntools.formats.text.reading import Reading
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Watch
+from aligntools.ground.running import Run
+from aligntools.pipeline import Sinks, Tally
+
+if TYPE_CHECKING:
+    from aligntools.ground.parallel import Pool
+
+# What is said of other aligners' links: what each file is worth, and whether it helps
+
+
+#: A file that agrees with the base model less than this is probably of other lines ...
+DOUBTFUL = 0.25
+#: ... or has its sides exchanged, if it then agrees so many times as well.
+FAR_MORE = 2.0
+
+
+def evidence_lines(paths: Sequence[str], aligner: ContrastiveAligner) -> Iterator[str]:
+    """Yield what is believed of each file, and warnings of those that do not help."""
+    for path, found in zip(paths, aligner.evidence, strict=True):
+        figures = f"{found.links} links, {_percent(found.agreement)} agreement with the base model"
+        figures += f", estimated precision {_percent(found.precision)}, recall {_percent(found.recall)}"
+        figures += f", weight {found.weight:.3g}" + ("" if found.aer is None else f", AER % {100 * found.aer:.2f}")
+        yield f"evidence {path}: {figures}"
+        if found.exchanged > FAR_MORE * found.agreement and found.exchanged > DOUBTFUL:
+            yield (
+                f"warning: with source and target exchanged {path} would agree with the base model on"
+                f" {_percent(found.exchanged)}; is it of the other direction?"
+            )
+        elif found.agreement < DOUBTFUL:
+            yield f"warning: {path} hardly agrees with the base model; is it of these lines, counted from 0?"
+    if aligner.report is not None and aligner.evidence:
+        yield from _compared(paths, aligner)
+
+
+def _compared(paths: Sequence[str], aligner: ContrastiveAligner) -> Iterator[str]:
+    """Yield a warning where the combined links have more errors on gold links than what they were made of."""
+    report = aligner.report
+    assert report is not None
+    ours, how = report.validated, "cross-validated"
+    if ours is None:
+        ours, how = report.fitted, "fitted"
+    known = [(report.base, "the base model alone")]
+    known += [(f.aer, f"{path} alone") for path, f in zip(paths, aligner.evidence, strict=True) if f.aer is not None]
+    if report.without is not None:
+        yield f"without evidence: cross-validated AER % {100 * report.without:.2f}"
+        known.append((report.without, "weights learned without evidence"))
+    best, name = min(known)
+    if ours >= best:
+        yield (
+            f"warning: combined links are not better than those of {name}:"
+            f" AER % {100 * ours:.2f} {how}, {100 * best:.2f} there"
+        )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def contrastive_align_files(
+    text: TextFiles,
+    settings: ContrastiveSettings,
+    reading: Reading,
+    run: Run,
+    *,
+    watch: Watch,
+    search: dict[str, Any],
+    asked: Asked = Asked(),  # noqa: B008
+    output: str = "-",
+    model: str | None = None,
+    forward_table: str | None = None,
+    reverse_table: str | None = None,
+    source_vcb: str | None = None,
+    target_vcb: str | None = None,
+    weights: str | None = None,
+    start: str | None = None,
+    gold: str | None = None,
+    evidence: Sequence[str] = (),
+    save_model: str | None = None,
+    save_weights: str | None = None,
+    fast: bool = False,
+    verify: bool = True,
+    unbuffered: bool = False,
+    ending: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
+    verbose: bool = False,
+) -> None:
+    """Align a text with features of whole alignments.
+
+    settings: How weights are learned.
+    search: How alignments are searched, as far as that was said; the rest is as weights files say.
+    asked: Which evidence takes part, besides files of links.
+    output: Links; ``-`` is standard output.
+    model: A base model.
+    forward_table, reverse_table, source_vcb, target_vcb: Tables that another aligner wrote, in the place of one.
+    weights: Weights of the features: nothing is learned then.
+    start: What judges links and start weights: a name, or a file.
+    gold: Gold links.
+    evidence: Other aligners' links.
+    save_model, save_weights: Where the base model and the weights are saved.
+    fast: Train the quickest base model.
+    verify: Check checksums.
+    unbuffered: Write each line as soon as its pair is read.
+    ending: Returns a context in which lines are answered, and that may end the reading.
+    verbose: Say which weights were learned.
+    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
+    written.
+    """
+    there = model is not None or forward_table is not None
+    check_count(evidence, len(evidence), MOST_FILES)
+    if (settings.rounds or 1) > 1 and there:
+        raise UsageProblem("`rounds` is for a base model that is trained here; leave out `model` and tables")
+    if there and not weights and asked:
+        check_of_places(asked, network_for(settings.features, start))
+    how: dict[str, Any]
+    links: Sequence[Evidence]
+    with Sinks(output=output) as sinks, pool_of(run.threads) as pool:
+        run = replace(run, threads=pool)
+        taken = load_contrastive_weights(weights, start=start, **search) if weights else None
+        network = network_of(taken) if taken is not None else network_for(settings.features, start)
+        if taken is None or not there:
+            asked = asked.chosen(network is not None and not fast)
+        bitext, links = None, evidence
+        base = _given_base(model, forward_table, reverse_table, source_vcb, target_vcb, verify, reading, pool, watch)
+        if base is None:
+            bitext, known = read(text.paths(reading.split), asked, reading, run, watch)
+            links = read_evidence(bitext, evidence)
+            watch.close()
+            if not len(bitext.source.tokens):
+                watch.say("warning: every line has a blank side; nothing to learn from")
+            taught, how = AlignerSettings(fast=fast, seed=settings.seed), {"reading": reading, "run": run}
+            base = train_base(bitext, network, taught, settings.rounds, progress=watch, known=known, **how)
+        if save_model:
+            base.save(save_model)
+        if taken is not None:
+            if there:
+                check_applied(asked, taken, str(weights))
+            aligner = ContrastiveAligner(base, taken, asked=asked)
+        else:
+            if bitext is None:  # read once: learning and aligning both need it
+                cased = replace(reading, case_sensitive=not base.model.lowercase)
+                bitext, known = read(text.paths(reading.split), asked, cased, run, watch, places=True)
+                links, base = read_evidence(bitext, evidence), base.knowing(known)
+            if start is None and settings.features.strip() != "all":
+                watch.say("note: not all features are used, so learning starts from the paper's weights; see `start`")
+            watch.begin("learning", None if gold else settings.passes or None, "pass")
+            density = settings.density or ("expected" if forward_table else None)
+            own, how = replace(settings, **search, rounds=None, density=density), {"reading": reading, "run": run}
+            about: Any = {"start": start, "gold": Path(gold) if gold else None, "evidence": links, "progress": watch}
+            aligner = train_contrastive_aligner(bitext, None, own, aligner=base, **about, **how, **asked.keywords())
+            for line in _learned(aligner, evidence, settings, verbose):
+                watch.say(line)
+            if save_weights:
+                aligner.save_weights(save_weights)
+        sides = text.paths(reading.split) if bitext is None else (bitext,)
+        watch.begin("aligning", None if bitext is None else len(bitext), "pair")
+        with ending():
+            _write(aligner, sides, links, sinks, reading, run, watch, unbuffered)
+
+
+def _write(
+    aligner: ContrastiveAligner,
+    sides: tuple[Any, ...],
+    links: Sequence[Evidence],
+    sinks: Sinks,
+    reading: Reading,
+    run: Run,
+    watch: Watch,
+    unbuffered: bool,
+) -> None:
+    """Align a text, and write its links."""
+    tally, answers = AlignmentTally(), Tally()
+    requests = (answers, str(sides[0])) if unbuffered else None
+    for block in aligner.align_blocks(
+        *sides, unbuffered=unbuffered, evidence=links, requests=requests, reading=reading, run=run
+    ):
+        compiled = True if tally.links >= MANY_LINKS else None
+        sinks.write({"output": block.format(compiled=compiled)}, flush=unbuffered)
+        tally.add(block)
+        watch.advance("aligning", len(block))
+    for line in answers.lines():
+        watch.say(line)
+    watch.summary(tally.pairs, tally.links, tally.skipped.summary())
+
+
+def _given_base(
+    model: str | None,
+    forward_table: str | None,
+    reverse_table: str | None,
+    source_vcb: str | None,
+    target_vcb: str | None,
+    verify: bool,
+    reading: Reading,
+    pool: "Pool",
+    watch: Watch,
+) -> Aligner | None:
+    """Return the base model that is there already, saved or in another aligner's tables."""
+    if model is not None:
+        return Aligner.load(model, threads=pool, verify=verify)
+    if forward_table is None or reverse_table is None:
+        return None
+    watch.begin("reading tables")
+    names = {"source_vcb": source_vcb, "target_vcb": target_vcb}
+    return aligner_from_tables(forward_table, reverse_table, **names, case_sensitive=reading.case_sensitive)
+
+
+def _learned(
+    aligner: ContrastiveAligner, evidence: Sequence[str], settings: ContrastiveSettings, verbose: bool
+) -> Iterator[str]:
+    """Yield what was learned, in lines."""
+    found, weights = aligner.report, aligner.weights
+    if found is not None:
+        figures = f"base model {100 * found.base:.2f}, fitted {100 * found.fitted:.2f}"
+        if found.validated is not None:
+            figures += f", cross-validated {100 * found.validated:.2f} ({settings.folds} folds)"
+        yield f"AER % on {weights.about['pairs']} gold pairs: {figures}"
+    elif not weights.about["pairs"]:
+        yield "warning: no pair to learn weights from; the start weights are used"
+    yield from evidence_lines(evidence, aligner)
+    if verbose:
+        shown = ", ".join(f"{name} {value:.3g}" for name, value in weights.by_name.items())
+        yield f"weights from {weights.about['pairs']} pairs: {shown}"

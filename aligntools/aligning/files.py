@@ -1,0 +1,426 @@
+"""A text in files aligned: read, an aligner trained or loaded, links and what else is wanted written."""
+
+import contextlib
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aligntools.aligning.aligner import PART, Aligner
+from aligntools.aligning.aligner_training import settings_of_new_text, tell_unused, train_with
+from aligntools.aligning.alignment import Plan, known_text, read_bitext
+from aligntools.aligning.alignments import Alignments, AlignmentTally
+from aligntools.aligning.evidence import Asked, Known
+from aligntools.aligning.evidence_texts import check_applied
+from aligntools.aligning.external_classes import with_word_classes
+from aligntools.aligning.outputs import AlignmentSinks, check_whole_words, write_ttable
+from aligntools.aligning.parts import alignment as large
+from aligntools.aligning.parts.alignment import PartsRun
+from aligntools.aligning.precompile import compiling_for
+from aligntools.aligning.priors import WeightedPriors, read_priors, write_priors
+from aligntools.aligning.settings import AlignerSettings, Decisions, PartSettings, PriorWeights
+from aligntools.aligning.text_files import TextFiles, TextSides
+from aligntools.aligning.training.last_pass import LastPass
+from aligntools.formats.links.pharaoh import concatenate
+from aligntools.formats.opening import named_files
+from aligntools.formats.opening.named_files import Named, in_place_of_star, is_pattern
+from aligntools.formats.text.corpus import Skipped
+from aligntools.formats.text.reading import Reading
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Bars, Watch
+from aligntools.ground.running import Run
+from aligntools.pipeline import Tally
+
+if TYPE_CHECKING:
+    from aligntools.aligning.applying.link_blocks import Decided
+    from aligntools.aligning.prior_counts import PriorCounter
+    from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.parallel import Pool
+
+
+def align_files(
+    planned: Callable[[Aligner | None], Plan],
+    text: TextFiles,
+    out: AlignmentSinks,
+    decisions: Decisions,
+    reading: Reading,
+    run: Run,
+    *,
+    watch: Watch,
+    model: str | None = None,
+    init_model: str | None = None,
+    adapt: bool = False,
+    source_classes: str | None = None,
+    target_classes: str | None = None,
+    priors: Sequence[str] = (),
+    weights: PriorWeights = PriorWeights(),  # noqa: B008
+    evidence: Asked = Asked(),  # noqa: B008
+    verify: bool = True,
+    unbuffered: bool = False,
+    ending: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
+) -> None:
+    """Align a text by a saved model, or by one that is trained on it.
+
+    planned: What is trained, from a model on or, of None, anew.
+    reading: ``split`` None is that of the model, where one is applied.
+    model, init_model: A saved model: to apply, or to go on training from.
+    adapt: Train on the text, beginning with what ``model`` has learned, in place of applying it.
+    source_classes, target_classes: Files of classes of words, for a model that goes by them.
+    priors, weights: Counts of other text that a new model starts from.
+    evidence: Which sources training asks, or a model that is applied.
+    verify: Check a saved model's checksum.
+    unbuffered: Write each line as soon as its pair is read.
+    ending: Returns a context in which lines are answered, and that may end the reading.
+    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
+    written.
+    """
+    if init_model and os.path.isdir(init_model):
+        raise UsageProblem("`init_model` goes on from a model file; GIZA++'s tables have no counts to go on from")
+    plan = planned(None) if not (model or init_model) else None
+    if plan is not None:
+        decisions = plan.decisions(decisions)
+        out.check_direction(plan.settings.direction, plan.settings.decides, decisions)
+    with out.opened(decisions, text.text), pool_of(run.threads) as pool:
+        run = replace(run, threads=pool)
+        aligner = None
+        if model is not None:
+            if adapt and os.path.isdir(model):
+                raise UsageProblem("`adapt` starts from a model file; GIZA++'s tables have no counts to start from")
+            aligner, reading = loaded(model, pool, watch, verify, reading, Asked() if adapt else evidence)
+            network = aligner.weights is not None
+            out.check_direction(aligner.settings.direction, network, decisions, str(model))
+        with text.opened(out, reading, aligner is not None and not adapt, unbuffered) as sides:
+            if aligner is not None and adapt:
+                reading = replace(reading, case_sensitive=not aligner.model.lowercase)
+                plan = Plan(settings_of_new_text(aligner.model))
+                with compiling_for(plan.settings.trained, pool.threads):
+                    bitext, known = read(sides, evidence.chosen(plan.settings.best), reading, run, watch)
+                    _train(plan, None, bitext, out, decisions, reading, run, watch, None, known, aligner)
+            elif aligner is not None:
+                _apply(aligner, sides, out, decisions, reading, run, watch, unbuffered, ending)
+            else:
+                start = Aligner.load(init_model, threads=pool, verify=verify) if init_model else None
+                plan = plan or planned(start)
+                if start is not None:
+                    reading = replace(reading, case_sensitive=not start.model.lowercase)
+                    decisions, network = plan.decisions(decisions), start.weights is not None
+                    out.check_direction(plan.settings.direction, network, decisions, str(init_model))
+                with compiling_for(plan.settings.trained, pool.threads):
+                    bitext, known = read(sides, evidence, reading, run, watch)
+                    if source_classes or target_classes:
+                        bitext = with_word_classes(bitext, source_classes, target_classes)
+                        known = known.of(bitext) if known is not None else None
+                    given = _weighted(priors, weights)
+                    _train(plan, start, bitext, out, decisions, reading, run, watch, given, known)
+        if out.moses:
+            out.moses.finish(*text.paths(reading.split), reading)
+
+
+def _apply(
+    aligner: Aligner,
+    sides: TextSides,
+    out: AlignmentSinks,
+    decisions: Decisions,
+    reading: Reading,
+    run: Run,
+    watch: Watch,
+    unbuffered: bool,
+    ending: Callable[[], AbstractContextManager[None]],
+) -> None:
+    """Align a text by a model, and write it."""
+    if out.ttable:
+        check_whole_words(aligner.settings.views[0])
+        write_ttable(aligner, out.ttable)
+    counter, tally = _counter(out, aligner.settings.direction), Tally()
+    blocks = aligner.align_blocks(
+        *sides,
+        decisions=decisions,
+        directions=out.directions,
+        run=run,
+        reading=reading,
+        unbuffered=unbuffered,
+        counter=counter,
+        requests=(tally, str(sides[0])) if unbuffered else None,
+    )
+    with ending():
+        with watch.stage("aligning"):
+            for block in blocks:
+                out.write_block(block, flush=unbuffered)
+                watch.tell(f"aligning: {out.tally.pairs} pairs")
+            out.end()
+        for line in tally.lines():
+            watch.say(line)
+        _finish(out, counter, watch)
+
+
+def _train(
+    plan: Plan,
+    start: Aligner | None,
+    bitext: "Bitext",
+    out: AlignmentSinks,
+    decisions: Decisions,
+    reading: Reading,
+    run: Run,
+    watch: Watch,
+    priors: WeightedPriors | None,
+    known: Known | None,
+    learned: Aligner | None = None,
+) -> None:
+    """Train an aligner on a text, align this and write it."""
+    if not len(bitext.source.tokens):
+        watch.say("warning: every line has a blank side; nothing to learn from")
+    if out.ttable or out.giza_dir:
+        first = plan.settings.resolved(len(bitext.source.tokens)).views[0]
+        check_whole_words(first, "ttable" if out.ttable else "giza_dir")
+    counter, written = _counter(out, plan.settings.direction), bool(out)
+    if written or counter:
+        watch.go_over(len(bitext), PART)
+    links, counted = None, []
+    if plan.reconstruction is None and (written or counter):
+
+        def take(found: "Decided") -> None:
+            """Write links that training finds on its way through a large text."""
+            out.write_block(Alignments.of(found, Skipped()))
+            counted.append((found.forward_table, found.reverse_table))
+            watch.passed("sampler and links", len(found.lengths[0]))
+
+        links = LastPass(take, decisions, out.directions or counter is not None)
+    if start is None and learned is None:
+        tell_unused(plan.settings)
+    aligner = train_with(
+        bitext,
+        plan.settings,
+        init_model=start,
+        reconstruction=plan.reconstruction,
+        reading=reading,
+        run=run,
+        keep_text=counter is not None or out.costs or out.giza_dir is not None,
+        progress=watch,
+        priors=priors,
+        links=links,
+        known=known,
+        learned=learned,
+    )
+    if out.save_model:
+        with watch.stage("saving"):
+            aligner.save(out.save_model)
+    if out.ttable:
+        write_ttable(aligner, out.ttable)
+    if not written and counter is None:
+        watch.summary(len(bitext), None, bitext.skipped.summary())
+        return
+    with watch.stage("aligning"):
+        if links is not None and links.found:
+            out.tally.skipped = bitext.skipped
+            if counter is not None:
+                counter.add(bitext, *map(concatenate, zip(*counted, strict=True)))
+        else:
+            for block in aligner.align_blocks(
+                bitext, decisions=decisions, directions=out.directions, run=run, counter=counter
+            ):
+                out.write_block(block)
+                watch.passed("aligning", len(block))
+        if out.costs:
+            out.write_costs(bitext, run.threads, reading.case_sensitive, priors.counts if priors else None)
+        out.end()
+        if out.giza:
+            out.giza.finish(aligner, bitext)
+    _finish(out, counter, watch)
+
+
+def read(
+    sides: TextSides, asked: Asked, reading: Reading, run: Run, watch: Watch, places: bool = False
+) -> "tuple[Bitext, Known | None]":
+    """Read a text; return what is known of its words, too, or of their ``places``."""
+    if not asked:
+        with watch.stage("reading"):
+            return read_bitext(*sides, reading=reading), None
+    with watch.stage(" and ".join(kind.name for kind in asked.kinds)):
+        bitext, known = known_text(*sides, asked, reading, run, _asking(watch), places)
+    watch.close()
+    for line in known.summary if known else ():
+        watch.say(line)
+    return bitext, known
+
+
+def _weighted(priors: Sequence[str], weights: PriorWeights) -> WeightedPriors | None:
+    """Read counts of other text, and say what they weigh."""
+    return WeightedPriors.of(read_priors(priors) if priors else None, weights)
+
+
+def _counter(out: AlignmentSinks, direction: str) -> "PriorCounter | None":
+    """Return what counts priors, if they are asked for."""
+    if not out.save_priors:
+        return None
+    from aligntools.aligning.prior_counts import PriorCounter
+
+    if direction != "both":
+        raise UsageProblem(f"`save_priors` counts links of both directions, and {direction} alone is trained")
+    return PriorCounter()
+
+
+def _finish(out: AlignmentSinks, counter: "PriorCounter | None", watch: Watch) -> None:
+    """Write priors, and say what was done."""
+    if counter is not None and out.save_priors:
+        write_priors(out.save_priors, counter.finish())
+    if out.shape is not None:
+        if left := out.shape.mismatched.summary():
+            watch.say(f"no links written for pairs: {left}")
+        if out.shape.tabs:
+            watch.say(f"tabs within sentences written as spaces: {out.shape.tabs}")
+    watch.summary(out.tally.pairs, out.links, out.tally.skipped.summary())
+
+
+def in_parts(
+    text: TextFiles,
+    out: AlignmentSinks,
+    settings: AlignerSettings,
+    parts: PartSettings,
+    reading: Reading,
+    run: Run,
+    weights: PriorWeights,
+    *,
+    checkpoint: str | None = None,
+    plan: bool = False,
+    model: str | None = None,
+    **others: str | None,
+) -> bool:
+    """Return whether a text is worked in parts: where that is asked for, or where it does not fit into memory.
+
+    A saved model may be applied by workers without parts.
+
+    others: What besides a model needs the whole text, or a model of it, in memory.
+    Raises UsageProblem when parts are asked for, and something that needs the whole text.
+    """
+    asking: dict[str, object] = {"checkpoint": checkpoint, "part_size": parts.part_size, "plan": plan or None}
+    if model is None:
+        asking = {"tmpdir": run.tmpdir, "workers": run.workers, "cluster": run.cluster} | asking
+    whole: dict[str, object] = {"model": model, **others}
+    whole |= {name: getattr(weights, name) for name in ("prior_fertility", "prior_jumps")}
+    whole |= {name: getattr(out, name) for name in ("save_priors", "ttable", "moses_dir", "giza_dir")}
+    whole["score_form=eflomal"] = out.costs
+    asked = next((name for name, value in asking.items() if value is not None), None)
+    needing = next((name for name, value in whole.items() if value), None)
+    if asked is not None and needing is not None:
+        problem = f"`{asked}` works a text in parts, and `{needing}` is about a text in memory"
+        raise UsageProblem(f"{problem}; give one of them")
+    files = [path for path in text.text if path is not None]
+    return asked is not None or (
+        needing is None and (any(map(is_pattern, files)) or large.seems_too_large(files, settings, reading.languages))
+    )
+
+
+def align_files_in_parts(
+    settings: AlignerSettings,
+    parts: PartSettings,
+    text: TextFiles,
+    out: AlignmentSinks,
+    decisions: Decisions,
+    reading: Reading,
+    run: Run,
+    *,
+    watch: Watch,
+    clock: Callable[[], float],
+    checkpoint: str | None = None,
+    plan: bool = False,
+    priors: Sequence[str] = (),
+    weights: PriorWeights = PriorWeights(),  # noqa: B008
+    evidence: Asked = Asked(),  # noqa: B008
+) -> Callable[[], None]:
+    """Align a text in parts: worked from disk, in processes or on a cluster.
+
+    clock: Tells the time, for a plan.
+    checkpoint: A folder that the parts are kept in.
+    plan: Say what the work would take, and do nothing.
+    Returns empties the checkpoint's folder: to be called once what was made of it is in its place.
+    """
+    out.check_direction(settings.direction, settings.decides, decisions)
+    if out.starred and not any("*" in (path or "") for path in text.text):
+        raise UsageProblem(f"`{next(iter(out.starred))}` has a star, and the text has none")
+    with text.opened(out, reading, applied=False, service=False) as sides, pool_of(run.threads) as pool:
+        source, target = (str(side) if isinstance(side, Path) else side for side in sides)
+        job = PartsRun(
+            source,
+            target,
+            settings,
+            decisions,
+            parts,
+            reading=reading,
+            run=replace(run, threads=pool),
+            evidence=evidence,
+            priors=_weighted(priors, weights),
+            directions=out.directions,
+            checkpoint=checkpoint,
+            progress=watch,
+            advance=_bars(watch),
+        )
+        inputs = [Named("the text", str(path)) for one in job.inputs for path in one.values()]
+        outputs = [
+            (f"`{name}`", in_place_of_star(path, star)) for name, path in out.starred.items() for star in job.files
+        ]
+        named_files.check(inputs, [Named(*one) for one in outputs])  # once it is known what the stars stand for
+        if plan:
+            for line in job.plan(pool, clock):
+                watch.say(line)
+            return lambda: None
+        tally, links = AlignmentTally(), 0
+        with compiling_for(settings.trained, pool.threads), ExitStack() as written:
+            of_file = -1 if out.starred else 0
+            if not out.starred:
+                written.enter_context(out.opened(decisions))
+            found = out
+            for file, block in job.run(pool, out.save_model):
+                if out.starred and file != of_file:  # the files of the text's file before appear
+                    written.close()
+                    of_file, found = file, out.of_file(job.files[file])
+                    written.enter_context(found.opened(decisions))
+                before = found.links
+                found.write_block(block)
+                links += found.links - before
+                tally.add(block)
+            out.end()
+        watch.summary(tally.pairs, links, tally.skipped.summary())
+        return job.forget
+
+
+def _bars(watch: Watch) -> Bars:
+    """Return what shows a bar for each stage, a step a part."""
+
+    def advance(stage: str, done: int, jobs: int) -> None:
+        if done == 1:
+            watch.begin(stage, jobs, "part")
+        watch.advance(stage)
+
+    return advance
+
+
+def _asking(watch: Watch) -> Callable[[str, int, int], None]:
+    """Return what shows how far a kind of evidence has read a text, called with its name, more pairs and all pairs."""
+    begun = set()
+
+    def tell(kind: str, more: int, pairs: int) -> None:
+        if kind not in begun:
+            begun.add(kind)
+            watch.begin(kind, pairs, "pair")
+        watch.advance(kind, more)
+
+    return tell
+
+
+def loaded(
+    path: str,
+    pool: "Pool",
+    watch: Watch,
+    verify: bool,
+    reading: Reading,
+    asked: Asked = Asked(),  # noqa: B008
+) -> tuple[Aligner, Reading]:
+    """Load a saved model, and return how text is read that it is applied to: split as its training text was."""
+    with watch.stage("loading"):
+        aligner = Aligner.load(path, threads=pool, verify=verify).asking(asked)
+    check_applied(asked, aligner.weights, path)
+    split: Any = reading.split or aligner.model.split
+    return aligner, replace(reading, split=split)

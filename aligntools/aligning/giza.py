@@ -1,0 +1,176 @@
+"""The files that GIZA++ leaves: alignments of both directions, tables, vocabularies, coded text."""
+
+import os
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.alignments import Alignments
+from aligntools.aligning.giza_model import giza_tables
+from aligntools.aligning.models.ibm4 import Ibm4
+from aligntools.aligning.models.registry import kind_of
+from aligntools.aligning.settings import DIRECTIONS, Decisions
+from aligntools.formats.links.giza import format_giza_a3, write_classes, write_settings, write_tables
+from aligntools.formats.links.pharaoh import Links, concatenate
+from aligntools.formats.opening.files import writing
+from aligntools.formats.text.corpus import Bitext, Side
+from aligntools.formats.text.giza_numbers import FIRST, format_snt, format_vcb
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.words.white_space import kept_returns
+
+#: How files' names begin: by side, and by direction.
+SIDES, NAMES = ("source", "target"), ("forward", "reverse")
+#: Which of GIZA++'s options says how many iterations a model has.
+_STAGES = {"ibm1": "m1", "ibm2": "m2", "hmm": "mh", "ibm3": "m3", "ibm4": "m4"}
+
+
+class GizaDirection:
+    """One direction of a text that an aligner was trained on, and what it found, as it comes.
+
+    d: 0 forward, 1 reverse.
+    numbers (tuple of int64, or None): GIZA++'s numbers of the words that generate, and of those that are generated;
+        None counts them from FIRST on.
+    """
+
+    def __init__(self, bitext: Bitext, d: int, numbers: tuple[np.ndarray, np.ndarray] | None = None) -> None:
+        sides = bitext.source, bitext.target
+        vocabularies = bitext.source_vocabulary, bitext.target_vocabulary
+        self.d, self.given, self.observed = d, sides[d], sides[1 - d]
+        self.words = [_words(vocabularies[d].words()), _words(vocabularies[1 - d].words())]
+        self.numbers = numbers
+
+    def write(
+        self, prefix: str, aligner: Aligner, links: Links, scores: np.ndarray, numbers: Sequence[np.ndarray] | None
+    ) -> None:
+        """Write the tables and the alignments, ``A3.final``.
+
+        prefix: How the files' names begin.
+        links: At most one for each observed word.
+        scores (float64 [pairs]): Natural logarithms of the sentences' probabilities.
+        numbers (sequence of int64, or None): GIZA++'s numbers of the classes of source words, and of target words.
+        """
+        self.write_tables(prefix, aligner, links, numbers)
+        self.write_alignments(f"{prefix}.A3.final", links, scores)
+
+    def write_tables(self, prefix: str, aligner: Aligner, links: Links, numbers: Sequence[np.ndarray] | None) -> None:
+        """Write the tables alone."""
+        of = (numbers[self.d], numbers[1 - self.d]) if numbers else None
+        tables = giza_tables(aligner.model.views[0], self.d, self.given, self.observed, links, of)
+        write_tables(prefix, tables.renumbered(*self.numbers) if self.numbers else tables)
+
+    def write_alignments(self, path: str, links: Links, scores: np.ndarray) -> None:
+        """Write the alignments alone."""
+        turned = links if self.d == 0 else Links.from_lists([[(j, i) for i, j in row] for row in links.tolists()])
+        texts = (
+            kept_returns(b"".join(b" ".join([words[n] for n in row]) + b"\n" for row in _rows(side)))
+            for side, words in zip((self.given, self.observed), self.words, strict=True)
+        )
+        with writing(path) as file:
+            file.write(format_giza_a3(turned, *texts, scores=np.exp(scores).tolist()))
+
+    def write_coded(self, path: str) -> None:
+        """Write the sentence pairs in numbers."""
+        given, observed = (Side(side.tokens + (FIRST - 1), side.offsets) for side in (self.given, self.observed))
+        with writing(path) as file:
+            for block in format_snt(given, observed, [1.0] * len(given)):
+                file.write(block)
+
+
+class GizaFolder:
+    """A folder of GIZA++'s files in the making."""
+
+    def __init__(self, folder: str, decisions: Decisions) -> None:
+        if decisions.decode == "posterior":
+            raise UsageProblem("`giza_dir` has one link for each word; leave out `decode=posterior`")
+        self.folder = Path(folder)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(folder, None, f"cannot be made: {error.strerror or error}") from None
+        self._links: tuple[list[Links], list[Links]] = ([], [])
+        self._scores: list[np.ndarray] = []
+
+    def take(self, block: Alignments) -> None:
+        """Keep a block's links of single directions."""
+        for found, table in zip(self._links, (block.forward_table, block.reverse_table), strict=True):
+            if table is not None:
+                found.append(table)
+        self._scores.append(np.asarray(block.scores)[:, :2])
+
+    def finish(self, aligner: Aligner, bitext: Bitext) -> None:
+        """Write the files."""
+        trained = [d for d in (0, 1) if DIRECTIONS[aligner.settings.direction] & (d + 1)]
+        both = [GizaDirection(bitext, d) for d in (0, 1)]
+        for name, of in zip(SIDES, both, strict=True):
+            counts = np.bincount(of.given.tokens, minlength=len(of.words[0]))
+            with writing(self._path(f"{name}.vcb")) as file:
+                file.write(format_vcb(of.words[0][1:], counts[1:].tolist()))
+        numbers = write_all_classes([self._path(f"{name}.vcb.classes") for name in SIDES], aligner, both)
+        scores = np.concatenate([*self._scores, np.zeros((0, 2))])
+        for d in trained:
+            given, observed = SIDES[d], SIDES[1 - d]
+            both[d].write(self._path(NAMES[d]), aligner, concatenate(self._links[d]), scores[:, d], numbers)
+            both[d].write_coded(self._path(f"{given}_{observed}.snt"))
+            own = {"s": f"{given}.vcb", "t": f"{observed}.vcb", "c": f"{given}_{observed}.snt", "o": NAMES[d]}
+            write_settings(self._path(f"{NAMES[d]}.gizacfg"), own | settings_of(aligner))
+
+    def _path(self, name: str) -> str:
+        return os.fspath(self.folder / name)
+
+
+def write_all_classes(
+    paths: Sequence[str], aligner: Aligner, both: Sequence[GizaDirection], given: Sequence[dict[bytes, int] | None] = ()
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Write the classes of both sides' words, where the model has some; return their numbers.
+
+    both: Of both directions.
+    given: Words' classes of each side by GIZA++'s numbers, where a file has them already: nothing is written of them.
+    """
+    model = aligner.model.views[0]
+    if not isinstance(model, Ibm4):
+        return None
+    found = []
+    for path, of, of_words, known in zip(paths, both, model.word_classes, given or (None, None), strict=True):
+        words, classes = of.words[0][1:], of_words[1 : len(of.words[0])]
+        found.append(write_classes(path, words, classes) if known is None else _numbers(words, classes, known))
+    return found[0], found[1]
+
+
+def _numbers(words: Sequence[bytes], classes: np.ndarray, known: dict[bytes, int]) -> np.ndarray:
+    """Return the numbers of classes, by the numbers that their words' classes have; -1 of those without words."""
+    numbers = np.full(int(classes.max(initial=0)) + 1, -1, np.int64)
+    for word, of_word in zip(words, classes.tolist(), strict=True):
+        if of_word == 0:
+            numbers[0] = 0
+        elif word in known:
+            numbers[of_word] = known[word]
+    return numbers
+
+
+def settings_of(aligner: Aligner) -> dict[str, object]:
+    """Return what GIZA++ calls the settings of a training."""
+    s = aligner.settings
+    ran = dict.fromkeys(_STAGES.values(), 0) | {"m1": s.ibm1_iterations}
+    for kind in kind_of(s.model_type).chain()[1:]:
+        if kind.name in _STAGES and "iterations" in kind.own:
+            ran[_STAGES[kind.name]] = s.iterations
+    return {
+        **ran,
+        "p0": f"{1 - s.p_null:g}",
+        "emprobforempty": s.p_null,
+        "maxfertility": 10,
+        "compactadtable": 1,
+        "depm4": 76,
+    }
+
+
+def _words(words: list[str]) -> list[bytes]:
+    return [word.encode("utf-8", "surrogateescape") for word in words]
+
+
+def _rows(side: Side) -> list[list[int]]:
+    tokens = side.tokens.tolist()
+    return [tokens[a:b] for a, b in pairwise(side.offsets.tolist())]

@@ -1,0 +1,149 @@
+"""What aligning gives, as it is written: links between pieces or the other way round, with the text or without."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from aligntools.aligning.alignments import Alignments
+from aligntools.formats.links.pharaoh import Links, check_range
+from aligntools.formats.text.raw_pairs import RawPairs, undecodable_replaced
+from aligntools.formats.text.reading import Scheme
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.links.pieces import Mismatched, remapped, without_links
+from aligntools.words import pieces
+from aligntools.words.pieces import Cut, Units
+
+#: What is a space to most readers and cannot stand in a field, or would end the line.
+_SPACED = bytes.maketrans(b"\t\r", b"  ")
+
+
+class Reshaping:
+    """What stands between the alignments of words that were read and what is written, block by block.
+
+    raw: The text that is aligned, a second time.
+    pieces: The same text in pieces, or a side of it: links become links between these.
+    tokens: The text as it is aligned, where that is in tokens: links come back to the words of ``raw``, or go on to
+        pieces.
+    to_words: The text is in pieces, and links become links between words.
+    scheme: How pieces are marked.
+    with_words: The words that links are between are written too.
+    with_text: Sides are written too; links count words as `str.split` does where the text is of words.
+    strict, service: Refuse the first pair whose pieces do not spell its words, or accept all.
+    """
+
+    def __init__(
+        self,
+        raw: RawPairs,
+        pieces: RawPairs | None = None,
+        *,
+        tokens: RawPairs | None = None,
+        to_words: bool = False,
+        scheme: Scheme = "auto",
+        with_text: bool = False,
+        with_words: bool = False,
+        strict: bool = False,
+        service: bool = False,
+    ):
+        self.raw, self.pieces, self.tokens = raw, pieces, tokens
+        self._to_words, self._with_text = to_words, with_text
+        self._with_words = with_words
+        if service and scheme == "auto" and (pieces is not None or to_words):
+            raise UsageProblem("`unbuffered` needs to know how pieces are marked before it has seen many: say `scheme`")
+        self._scheme: str | None = None if scheme == "auto" else scheme
+        self.mismatched = Mismatched(strict, service)
+        #: Tabs of the text that had to become spaces.
+        self.tabs = 0
+
+    def next(self, block: Alignments) -> tuple[Alignments, list[list[bytes]] | None]:
+        """Return the alignments of the next pairs as they are written, and both sides where they are wanted."""
+        n, line = len(block), self.raw.line + 1
+        raw: list[Any] = self.raw.read(n)
+        spaced = self.raw.spaced(raw)
+        tokens = self.tokens.read(n) if self.tokens is not None else spaced
+        if self.pieces is not None:
+            block = self._in_pieces(block, tokens, line)
+        elif self.tokens is not None:
+            units = [pieces.cut_by_words(*sides, None).words_of for sides in zip(spaced, tokens, strict=True)]
+            block = self._mapped(block, units, line)
+        elif self._to_words:
+            scheme = self._known([*spaced[0], *spaced[1]], self.raw.paths[0])
+            units = [pieces.cut_by_marks(side, scheme).words_of for side in spaced]
+            block = self._mapped(block, units, line)
+            if self._with_text or self._with_words:
+                raw = spaced = [[pieces.words_of_line(text, scheme) for text in side] for side in spaced]
+        if not self._with_text:
+            return block, [undecodable_replaced(side) for side in spaced] if self._with_words else None
+        if self.pieces is None:
+            found = [pieces.cut_as_python(side) for side in spaced]
+            block = self._mapped(block, found, line)
+        texts = [undecodable_replaced(side) for side in raw]
+        self.tabs += sum(text.count(b"\t") for side in texts for text in side)
+        return block, [[text.translate(_SPACED) for text in side] for side in texts]
+
+    def _in_pieces(self, block: Alignments, raw: list[list[bytes]], line: int) -> Alignments:
+        assert self.pieces is not None
+        found = self.pieces.spaced(self.pieces.read(len(block)))
+        scheme = self._known([text for side in found if side is not None for text in side], None)
+        cuts: list[Cut | None] = [
+            None if own is None else pieces.cut_by_words(words, own, scheme)
+            for words, own in zip(raw, found, strict=True)
+        ]
+        wrong: Any = np.zeros((2, len(block)), bool)
+        used = block.lengths[0] > 0
+        for side, cut in enumerate(cuts):
+            if cut is not None:
+                wrong[side, cut.wrong] = True
+                wrong[side] &= used
+                self.mismatched.add(side, self.pieces.paths[side], wrong[side])
+        self.mismatched.end_block(wrong.any(axis=0))
+        if wrong.any():
+            block = _without(block, wrong.any(axis=0))
+        return self._mapped(block, [None if cut is None else cut.pieces_of for cut in cuts], line)
+
+    def _known(self, lines: Sequence[bytes], path: object) -> str:
+        """Return the scheme of the text, recognized by its first lines."""
+        if self._scheme is None:
+            found = pieces.recognized(lines)
+            if found is None and path is not None:
+                advice = "links between words need no `to_words`; or say `scheme`"
+                raise DataError(path, None, f"{pieces.NO_MARKS} ({advice})")
+            self._scheme = found or "bpe"  # letters decide, and nothing is taken for a mark
+        return self._scheme
+
+    def _mapped(self, block: Alignments, units: Sequence[Units | None], line: int) -> Alignments:
+        source, target = units
+        if source is None and target is None:
+            return block
+        lengths = [None if side is None else side.lengths() for side in units]
+
+        def through(links: Links, probabilities: Any = None) -> tuple[Links, Any]:
+            check_range(
+                links, lengths[0], lengths[1], path=self.raw.paths[0], line=line
+            )  # or the file has changed meanwhile
+            return remapped(links, source, target, probabilities)
+
+        table, probabilities = through(block.table, block.probabilities)
+        forward, reverse = (links and through(links)[0] for links in (block.forward_table, block.reverse_table))
+        return replace(block, table=table, probabilities=probabilities, forward_table=forward, reverse_table=reverse)
+
+    def end(self) -> None:
+        """Raise an error if the pieces have more lines than the text, or too many of them are of other words."""
+        self.mismatched.end()
+        if self.pieces is not None:
+            self.pieces.check_end()
+
+    def close(self) -> None:
+        """Close the files."""
+        for text in (self.raw, self.tokens, self.pieces):
+            if text is not None:
+                text.close()
+
+
+def _without(block: Alignments, wrong: np.ndarray) -> Alignments:
+    """Leave the links of some pairs out."""
+    forward, reverse = (links and without_links(links, wrong) for links in (block.forward_table, block.reverse_table))
+    probabilities = block.probabilities[~wrong[block.table.sentences()]]
+    table = without_links(block.table, wrong)
+    return replace(block, table=table, probabilities=probabilities, forward_table=forward, reverse_table=reverse)

@@ -1,0 +1,229 @@
+"""Files that the alignment of a text is written to."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.alignments import Alignments, AlignmentTally
+from aligntools.aligning.settings import Decisions
+from aligntools.formats.opening.files import writing
+from aligntools.formats.opening.named_files import in_place_of_star
+from aligntools.ground.errors import UsageProblem
+from aligntools.links.settings import LinkWriting
+from aligntools.pipeline import Sinks
+
+if TYPE_CHECKING:
+    from aligntools.aligning.giza import GizaFolder
+    from aligntools.aligning.link_units import Reshaping
+    from aligntools.aligning.moses import MosesModel
+    from aligntools.formats.links.pharaoh import Links
+    from aligntools.formats.links.priors import Priors
+    from aligntools.formats.text.corpus import Bitext
+
+#: Links written from where on it is worth the compiler.
+MANY_LINKS = 1_000_000
+#: Outputs with a line or more for each pair.
+BY_PAIR = ("output", "forward_output", "reverse_output", "scores", "word_pairs")
+
+
+class AlignmentSinks:
+    """The files that the alignment of a text is written to, and their forms; None for what is not wanted.
+
+    writing: The forms of links and scores.
+    output: Links; ``-`` is standard output.
+    forward_output, reverse_output: The links of the single directions.
+    scores: Scores of each pair.
+    word_pairs: The words and the posterior of each link.
+    ttable: ``ln p(target | source)``.
+    moses_dir: A folder with what Moses' training goes on from.
+    giza_dir: A folder with what GIZA++ leaves.
+    save_priors, save_model: Counts of this text's links, and the model.
+    shape: What stands between the alignments and what is written.
+    links: Links written so far.
+    """
+
+    def __init__(
+        self,
+        writing: LinkWriting = LinkWriting(),  # noqa: B008
+        *,
+        output: str | None = "-",
+        forward_output: str | None = None,
+        reverse_output: str | None = None,
+        scores: str | None = None,
+        word_pairs: str | None = None,
+        ttable: str | None = None,
+        moses_dir: str | None = None,
+        giza_dir: str | None = None,
+        save_priors: str | None = None,
+        save_model: str | None = None,
+    ) -> None:
+        files = (output, forward_output, reverse_output, scores, word_pairs)
+        self.writing, self.paths = writing, dict(zip(BY_PAIR, files, strict=True))
+        self.ttable, self.save_priors, self.save_model = ttable, save_priors, save_model
+        self.moses_dir, self.giza_dir = moses_dir, giza_dir
+        self.moses: MosesModel | None = None
+        self.giza: GizaFolder | None = None
+        self.shape: Reshaping | None = None
+        self.tally, self.links = AlignmentTally(), 0
+        self._single: tuple[list[Links | None], list[Links | None]] = ([], [])  # which costs are counted over
+
+    @contextmanager
+    def opened(self, decisions: Decisions, text: Sequence[str | None] = ()) -> Iterator[None]:
+        """Open the files while the block runs; they appear whole or not at all.
+
+        text: The files of the text, which Moses' folder is made of.
+        """
+        self._sinks = Sinks((), **{name: path or None for name, path in self.paths.items()})
+        with self._sinks, ExitStack() as stack:
+            if self.moses_dir:
+                from aligntools.aligning.moses import MosesModel
+
+                self.moses = MosesModel(stack, self.moses_dir, decisions, text)
+            if self.giza_dir:
+                from aligntools.aligning.giza import GizaFolder
+
+                self.giza = GizaFolder(self.giza_dir, decisions)
+            yield
+
+    def __bool__(self) -> bool:
+        return any(self.paths.values()) or bool(self.moses_dir or self.giza_dir)
+
+    @property
+    def costs(self) -> bool:
+        """Whether scores are eflomal's costs."""
+        return self.writing.score_form == "eflomal"
+
+    @property
+    def directions(self) -> bool:
+        """Whether a single direction is written."""
+        return self.single_links or self.costs
+
+    @property
+    def single_links(self) -> bool:
+        """Whether links of a single direction are written."""
+        return bool(self.paths["forward_output"] or self.paths["reverse_output"] or self.giza_dir)
+
+    @property
+    def starred(self) -> dict[str, str]:
+        """The outputs whose names have a star, which stands for a part of the text files' names."""
+        return {name: path for name, path in self.paths.items() if path and "*" in path}
+
+    def of_file(self, star: str) -> "AlignmentSinks":
+        """Return what is written of one of several text files, by what the star of its name stands for."""
+        paths = {name: path and in_place_of_star(path, star) for name, path in self.paths.items()}
+        found = AlignmentSinks(self.writing, **paths)
+        found.shape = self.shape
+        return found
+
+    def check_direction(self, direction: str, network: bool, decisions: Decisions, who: str = "") -> None:
+        """Refuse files of a direction that was not trained, and decisions that change nothing in what is written.
+
+        direction: The direction that is trained, or ``both``.
+        network: Whether the network decides on links.
+        who: A saved model that has it.
+        """
+        for name in ("forward", "reverse"):
+            if direction not in ("both", name) and self.paths[f"{name}_output"]:
+                raise UsageProblem(
+                    f"{who} has the {direction} direction alone, and nothing for `{name}_output`"
+                    if who
+                    else f"`{name}_output` needs that direction trained; leave out `direction={direction}`"
+                )
+        decisions.suiting(direction, network)
+        single = direction != "both" or not decisions.jointly or self.single_links
+        if decisions.decode != Decisions.decode and not single:
+            raise UsageProblem(
+                f"`decode` chooses links of single directions, and `symmetrize={decisions.symmetrize}` writes none;"
+                " choose a heuristic such as `symmetrize=grow-diag-final-and`, or add `forward_output` or"
+                " `reverse_output`"
+            )
+
+    def write_block(self, block: Alignments, flush: bool = False) -> None:
+        """Write the lines of a block."""
+        from aligntools.formats.links.pharaoh import format_pharaoh
+
+        self.tally.add(block)
+        if self.costs:
+            for tables, table in zip(self._single, (block.forward_table, block.reverse_table), strict=True):
+                tables.append(table)
+        if self.giza:
+            self.giza.take(block)
+        block, sides = self.shape.next(block) if self.shape else (block, None)
+        compiled = True if self.links >= MANY_LINKS else None
+        self.links += len(block.table.pairs)
+        tsv, written = self.writing.output_format == "tsv", dict[str, bytes]()
+        if self.paths["output"]:
+            links = block.format(probabilities=self.writing.link_probabilities, compiled=compiled)
+            written["output"] = tab_separated(sides, links) if sides and tsv else links
+        if self.paths["word_pairs"]:
+            assert sides is not None
+            written["word_pairs"] = word_pairs(block, sides, tsv)
+        for name, table in (("forward_output", block.forward_table), ("reverse_output", block.reverse_table)):
+            if self.paths[name] and table is not None:
+                written[name] = format_pharaoh(table, compiled=compiled)
+        if self.paths["scores"] and not self.costs:
+            written["scores"] = score_lines(block.scores)
+        if self.moses:
+            self.moses.write(block)
+        self._sinks.write(written, flush)
+
+    def end(self) -> None:
+        """Raise an error if what was read in step has more lines than the text, or fits it too badly."""
+        if self.shape is not None:
+            self.shape.end()
+
+    def write_costs(self, bitext: "Bitext", pool: Any, case_sensitive: bool, priors: "Priors | None") -> None:
+        """Write costs on eflomal's scale, once all links are known."""
+        from aligntools.aligning.link_costs import link_costs
+        from aligntools.formats.links.pharaoh import concatenate
+
+        forward, reverse = (
+            None if None in tables else concatenate([table for table in tables if table is not None])
+            for tables in self._single
+        )
+        found = link_costs(bitext, forward, reverse, threads=pool, case_sensitive=case_sensitive, priors=priors)
+        self._sinks.write({"scores": score_lines(found.T)}, flush=False)
+
+
+def word_pairs(block: Alignments, sides: Sequence[Sequence[bytes]], python: bool) -> bytes:
+    """Return a line ``source TAB target TAB probability`` for each link, and a blank line after each pair's.
+
+    sides: The sentences that links are between.
+    python: Whether links count words as `str.split` does.
+    """
+    sources, targets = ([line.decode("utf-8", "replace") for line in side] for side in sides)
+    out = []
+    for found in block.word_pairs(sources, targets, split="unicode" if python else "spaces"):
+        out += [f"{source}\t{target}\t{p:.4g}\n" for source, target, p in found]
+        out.append("\n")
+    return "".join(out).encode()
+
+
+def tab_separated(sides: Sequence[Sequence[bytes]], links: bytes) -> bytes:
+    """Return lines of source, target and links with tabs between."""
+    rows = zip(*sides, links.split(b"\n")[:-1], strict=True)
+    return b"".join(b"\t".join(row) + b"\n" for row in rows)
+
+
+def score_lines(scores: npt.NDArray[np.float64]) -> bytes:
+    """Return a line for each row, its numbers separated by tabs."""
+    return "".join("\t".join(f"{x:.6g}" for x in row) + "\n" for row in scores).encode()
+
+
+def check_whole_words(view: Any, file: str = "ttable") -> None:
+    """Refuse to write a table of words that a view cuts."""
+    if view != 0:
+        raise UsageProblem(f"`{file}` writes whole words, and the model's first view cuts them; use `views=0`")
+
+
+def write_ttable(aligner: Aligner, path: str, beam: float | None = None) -> None:
+    """Write ``ln p(target | source)`` of the first view, as fast_align's -p does; without its beam, every pair."""
+    from aligntools.aligning.word_tables import ttable_lines
+
+    with writing(path) as file:
+        for block in ttable_lines(aligner.model, beam):
+            file.write(block)

@@ -1,0 +1,405 @@
+"""Alignment of text of any size: in parts, from disk, in several processes or on a cluster."""
+
+import contextlib
+import json
+import logging
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+from aligntools.aligning.aligner_training import tell_unused
+from aligntools.aligning.alignments import Alignments
+from aligntools.aligning.evidence import About, Asked, summary
+from aligntools.aligning.evidence_kinds import SETTINGS
+from aligntools.aligning.models.registry import kind_of
+from aligntools.aligning.priors import SomePriors, WeightedPriors, fingerprint
+from aligntools.aligning.settings import PART_PAIRS, AlignerSettings, Decisions, PartSettings, PriorWeights
+from aligntools.formats.inputs.texts import Sentences, paths_of
+from aligntools.formats.text.reading import Reading
+from aligntools.ground.declaring import Given, taking
+from aligntools.ground.engines import Advice
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Progress, Step, reporter
+from aligntools.ground.running import Run
+from aligntools.store.job_engines import opened, temporary_folder
+
+if TYPE_CHECKING:
+    from aligntools.aligning.parts.jobs import JobRunner
+    from aligntools.aligning.parts.reading import TextSizes
+    from aligntools.aligning.parts.work import PartedText
+    from aligntools.ground.keywords import PartsKeywords
+    from aligntools.ground.parallel import Pool
+    from aligntools.store.stores import Store
+
+
+_log = logging.getLogger("aligntools")
+#: What to do where a cluster's workers have too little, or a cluster is lost.
+_ADVICE = Advice(
+    "fewer `workers`",
+    "give workers more, or smaller parts with `part_size`",
+    "`tmpdir` or `checkpoint`",
+    "the same work with the same `checkpoint` goes on where it was",
+)
+
+
+class PartsRun:
+    """A text that is aligned in parts; `align_in_parts` makes one.
+
+    sources, targets, reading: The text; see `align_in_parts`.
+    priors: Links of words alone.
+    directions: Find the links of the single directions too.
+    checkpoint: A folder to keep parts in.
+    advance: Called with the name of a stage, how many of its jobs are done, and how many there are.
+    files: What is between the star's ends in the name of each file; ``""`` where a file is named without one.
+    sizes: Once the text was read.
+    """
+
+    def __init__(
+        self,
+        sources: Sentences,
+        targets: Sentences | None,
+        settings: AlignerSettings,
+        decisions: Decisions,
+        parts: PartSettings,
+        *,
+        reading: Reading,
+        run: Run,
+        evidence: Asked,
+        priors: WeightedPriors | None = None,
+        directions: bool = True,
+        checkpoint: str | None = None,
+        progress: Progress = None,
+        advance: Callable[[str, int, int], None] = lambda _stage, _done, _of: None,
+    ) -> None:
+        from aligntools.aligning.parts.given_pairs import in_parts
+        from aligntools.aligning.parts.training import check_settings
+        from aligntools.words.white_space import named_as
+
+        tell_unused(settings)
+        # not chosen here: subwords take memory, views are trained one after the other
+        settings = replace(settings, subwords=settings.subwords or 0, view_agreement=settings.view_agreement or False)
+        check_settings(settings.resolved(1))
+        self.inputs, self.files = _files(sources, targets, reading.split)
+        if run.remote:  # workers have working folders of their own
+            self.inputs = [
+                {k: named_as(v, os.path.abspath(v)) if _regular(v) else v for k, v in one.items()}
+                for one in self.inputs
+            ]
+        self.sizes: TextSizes | None = None
+        self._settings, self._decisions = settings, decisions.suiting(settings.direction, settings.decides)
+        self._run, self._reading, self._directions = run.checked(), reading.arguments(), directions
+        self._chose = parts.checked().part_size is None
+        self._part_size = parts.part_size or self._chosen()
+        self._checkpoint, self._tell, self._advance = checkpoint, reporter(progress), advance
+        self._evidence = evidence.elsewhere()  # workers may have working folders of their own
+        for kind in evidence.kinds:
+            if not kind.in_parts:
+                raise UsageProblem(f"`{kind.option}` is for text in memory, and this text is worked on in parts")
+        lowercase = bool(self._reading["lowercase"])
+        self._priors = None if priors is None else in_parts(priors.counts, priors.weights, lowercase)
+        if checkpoint is not None and not all(_regular(path) for one in self.inputs for path in one.values()):
+            raise UsageProblem("`checkpoint` needs files: a pipe cannot be read again")
+
+    def _chosen(self) -> int:
+        """Return the usual number of pairs of a part, or as many as memory lets it have."""
+        from aligntools.aligning.parts.memory import chosen_part
+        from aligntools.ground import memory
+
+        if self._run.remote:  # workers have memory of their own
+            return PART_PAIRS
+        bound = memory.limit() if self._run.memory is None else self._run.memory
+        return chosen_part(bound)
+
+    def _take_begun(self) -> bool:
+        """Take the size of parts that this work was begun with, where nobody asked for one; return whether there is."""
+        from aligntools.store.stores import Store
+
+        if self._checkpoint is None or not self._chose:
+            return False
+        store = Store(os.path.abspath(self._checkpoint))
+        begun = store.about("task") if store.has("task") else {}
+        if begun.keys() != (own := self._signature()).keys() or begun != own | {"part_size": begun["part_size"]}:
+            return False
+        if self._part_size != begun["part_size"]:
+            self._part_size = begun["part_size"]
+            _log.info("parts of %d pairs, with which %s was begun", self._part_size, self._checkpoint)
+        return True
+
+    def _check_memory(self) -> None:
+        """Refuse a bound that cannot be kept, before any work."""
+        from aligntools.aligning.parts import memory
+        from aligntools.aligning.parts.plans import estimate_text
+        from aligntools.ground import memory as bounds
+
+        begun = self._take_begun()
+        run = self._run
+        if run.remote or (run.memory is None and bounds.limit() is None):
+            return
+        known = all(_regular(path) for one in self.inputs for path in one.values())
+        vocabulary = estimate_text(self.inputs, self._reading["languages"]).vocabulary if known else 0
+        memory.check(run.memory, run.workers or 0, self._part_size, vocabulary, begun)
+        bound = bounds.limit() if run.memory is None else run.memory
+        if bound is not None and self._chose and not begun and self._part_size < PART_PAIRS:
+            _log.info("parts of %d pairs, to keep to %s of memory", self._part_size, bounds.shown(bound))
+
+    def run(self, pool: "Pool", save_model: str | None = None) -> Iterator[tuple[int, Alignments]]:
+        """Train, then yield the links of each part, with the number of the file it is of."""
+        from aligntools.aligning.contrastive.evidence_tasks import for_new_text
+        from aligntools.aligning.parts import memory
+        from aligntools.aligning.parts.jobs import JobRunner
+        from aligntools.aligning.parts.links import decision_of
+        from aligntools.aligning.parts.models import whole_model
+        from aligntools.aligning.parts.reading import PartReading
+        from aligntools.aligning.parts.training import link_parts, read_text, train_parts
+        from aligntools.aligning.parts.work import PartedText
+        from aligntools.words.white_space import split_of
+
+        self._check_memory()
+        with self._folder() as store:
+            names = [os.fspath(path) for one in self.inputs for path in one.values() if _regular(path)]
+            each = memory.of_part(self._part_size)
+            with opened(self._run, pool, store.folder, names, each=each, advice=_ADVICE) as engine:
+                runner = JobRunner(engine, self._report, self._advance)
+                asked = bool(self._evidence)
+                reading = PartReading(store, tuple(self.inputs), pairs=self._part_size, written=asked, **self._reading)
+                self.sizes = read_text(reading, runner, pool)
+                settings = self._settings.resolved(self.sizes.source_words)
+                work = PartedText(store, settings, self.sizes.parts, self._settings.decides)
+                about = self._ask(work, runner) if asked or self._priors is not None else {}
+                models = train_parts(work, runner)
+                if save_model is not None:
+                    model = whole_model(work, models, bool(self._reading["lowercase"]), pool)
+                    split = split_of(next(iter(self.inputs[0].values())))
+                    decision = for_new_text(decision_of(work), about).text() if work.best else None
+                    replace(model, split=split, evidence=about, decision=decision).save(save_model)
+                ends = [sum(self.sizes.parts[: n + 1]) for n in range(len(self.sizes.parts))]
+                file = 0
+                linked = link_parts(work, runner, models, self._decisions, self._directions)
+                for part, (d, skipped) in enumerate(linked):
+                    while part >= ends[file]:
+                        file += 1
+                    yield file, Alignments.of(d, skipped)
+
+    def _ask(self, work: "PartedText", runner: "JobRunner") -> dict[str, About]:
+        """Ask about the text's words, and keep priors; return what a model's header says of what was asked."""
+        from aligntools.aligning.parts.evidence import ask
+        from aligntools.aligning.parts.reading import read_sizes
+
+        pairs = [int(n) for file in range(len(work.files)) for n in read_sizes(work.store, file)[:, 0]]
+        about = ask(work, self._evidence, tuple(pairs), bool(self._reading["lowercase"]), runner, self._priors)
+        for line in summary(about):
+            _log.info("%s", line)
+        return about
+
+    def plan(self, pool: "Pool", clock: Callable[[], float]) -> list[str]:
+        """Return what the work would take, in lines for a person; a sample is aligned, and timed by ``clock``."""
+        from aligntools.aligning.parts.plans import plan_lines
+
+        if not all(_regular(path) for one in self.inputs for path in one.values()):
+            raise UsageProblem("`plan` needs files: it looks at their beginning, and a pipe cannot be read again")
+        self._check_memory()
+        return plan_lines(
+            self.inputs,
+            self._settings,
+            self._part_size,
+            self._run.workers or 0,
+            pool,
+            self._reading,
+            None if self._run.tmpdir is None else os.fspath(self._run.tmpdir),
+            clock,
+        )
+
+    def _report(self, figures: dict[str, Any]) -> None:
+        self._tell(Step(figures["stage"], None, None, figures))
+
+    @contextlib.contextmanager
+    def _folder(self) -> "Iterator[Store]":
+        """Yield the folder that parts are kept in."""
+        from aligntools.store.stores import Store, held
+
+        if self._checkpoint is None:
+            with temporary_folder(self._run.tmpdir) as folder:
+                yield Store(folder)
+            return
+        with held(self._checkpoint):
+            store = Store(os.path.abspath(self._checkpoint), lasting=True)
+            own = self._signature()
+            if not store.has("task"):
+                store.clear()
+                store.write("task", own)
+            elif store.about("task") != own:
+                found = "is of other text or options; remove it, or give another folder"
+                raise DataError(self._checkpoint, None, found)
+            yield store
+
+    def forget(self) -> None:
+        """Empty the checkpoint's folder: what was made of it is in its place."""
+        from aligntools.store.stores import Store, held
+
+        if self._checkpoint is not None:
+            with held(self._checkpoint, ends=True):
+                store = Store(self._checkpoint)
+                store.remove("task")  # first: what is left without it is of no task
+                store.clear()
+
+    def _signature(self) -> dict[str, Any]:
+        """Return what tells two tasks apart: text, options, version."""
+        from aligntools import __version__
+        from aligntools.words.white_space import split_of
+
+        files = []
+        for one in self.inputs:
+            for path in one.values():
+                about = os.stat(path)
+                files.append([os.path.realpath(path), about.st_size, about.st_mtime_ns, split_of(path)])
+        facts = {
+            "version": __version__,
+            "files": files,
+            "settings": asdict(self._settings),
+            "reading": self._reading,
+            "decisions": asdict(self._decisions),
+            "directions": self._directions,
+            "part_size": self._part_size,
+            "priors": None if self._priors is None else fingerprint(self._priors),
+            "evidence": {name: asdict(settings) for name, settings in self._evidence.settings.items()},
+        }
+        found: dict[str, Any] = json.loads(json.dumps(facts))
+        return found
+
+
+def _regular(path: object) -> bool:
+    from aligntools.formats.opening.files import is_regular
+
+    return is_regular(path)
+
+
+def _files(sources: Sentences, targets: Sentences | None, split: str | None) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the files that the sides name, as readers take them, and what their patterns' stars stand for."""
+    from aligntools.formats.opening.named_files import is_pattern, matching
+    from aligntools.words.white_space import named_as, split_as
+
+    if not is_pattern(sources) and not is_pattern(targets):
+        return [paths_of(sources, targets, split)], [""]
+    sources, targets = split_as(sources, split), split_as(targets, split)
+    if targets is None:
+        found = matching(str(sources))
+        return [paths_of(named_as(sources, path), None) for path, _ in found], [star for _, star in found]
+    if not (is_pattern(sources) and is_pattern(targets)):
+        raise UsageProblem("give both sides as patterns with a star, or neither")
+    left, right = ({star: path for path, star in matching(str(side))} for side in (sources, targets))
+    if alone := sorted(left.keys() ^ right.keys()):
+        path = left.get(alone[0]) or right[alone[0]]
+        raise DataError(path, None, "has no counterpart on the other side")
+    return [paths_of(named_as(sources, path), named_as(targets, right[star])) for star, path in left.items()], list(
+        left
+    )
+
+
+def seems_too_large(texts: list[str], settings: AlignerSettings, languages: str | None = None) -> bool:
+    """Return whether a text seems not to fit into this process's memory, and can be aligned in parts.
+
+    texts: One file, or two.
+    languages: Of TMX and the like.
+    """
+    from aligntools.ground import memory
+
+    bound = memory.limit()
+    if bound is None or not all(_regular(text) for text in texts):
+        return False
+    if sum(os.path.getsize(text) for text in texts) * 20 < bound - memory.FIXED:  # small, whatever its compression
+        return False
+    if not kind_of(settings.trained).in_parts:
+        return False
+    from aligntools.aligning.parts.plans import seems_too_large as seems
+
+    names = ("joint",) if len(texts) == 1 else ("source", "target")
+    return seems([dict(zip(names, texts, strict=True))], settings, languages)
+
+
+@taking(AlignerSettings, Decisions, PartSettings, PriorWeights, Reading, Run, *SETTINGS)
+def align_in_parts(
+    sources: Sentences,
+    targets: Sentences | None = None,
+    settings: AlignerSettings | None = None,
+    *,
+    decisions: Decisions | None = None,
+    reading: Reading | None = None,
+    run: Run | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    directions: bool = True,
+    save_model: str | os.PathLike[str] | None = None,
+    priors: "SomePriors | None" = None,
+    progress: Progress = None,
+    **options: "Unpack[PartsKeywords]",
+) -> Iterator[Alignments]:
+    """Train an aligner on a text of any size and align that text, in parts that are worked from disk.
+
+    Memory does not grow with the text. The parts can be worked by processes on this machine, or by a Dask cluster;
+    what comes out is the same, and differs from `align` by a little: parts sample their links without knowing those of
+    the others (Newman et al. 2009).
+
+    Parameters
+    ----------
+    sources, targets : str or path
+        As for `align`. A name with a star stands for several files, which are read one after the other.
+    settings, decisions, reading, run : AlignerSettings, Decisions, Reading, Run or None
+        The options below, whole. ``model_type`` is ``hmm`` or ``fertility``.
+    checkpoint : path or None
+        A folder to keep them in instead, so that the same call goes on where a process that ended has been. It is
+        emptied once all links were taken.
+    directions : bool
+        Find the links of the single directions too.
+    save_model : path or None
+        Write the model of the whole text, for `Aligner.load`. It has to fit into memory.
+    priors : str, path, Priors, iterable of these, or None
+        As for `train_aligner`; links of words alone.
+    progress : callable, True or None
+        As for `train_aligner`.
+    **options
+
+    Yields
+    ------
+    Alignments
+        Of each part, in order.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read, or the folder cannot be written.
+    ResourceError
+        When ``max_memory`` is too little, or workers end again and again.
+    UsageProblem
+        When options exclude each other.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> blocks = at.align_in_parts("data/samples/de-en.de", "data/samples/de-en.en", part_size=100)
+    >>> sum(len(block) for block in blocks)
+    240
+    """
+    given = Given("align_in_parts", options)
+    settings, parts = given.take(AlignerSettings, settings), given.take(PartSettings)
+    decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
+    evidence, weights = Asked.given(given).chosen(settings.best), given.take(PriorWeights)
+    given.end()
+    work = PartsRun(
+        sources,
+        targets,
+        settings,
+        decisions,
+        parts,
+        reading=reading,
+        run=run,
+        evidence=evidence,
+        priors=WeightedPriors.of(priors, weights),
+        directions=directions,
+        checkpoint=None if checkpoint is None else os.fspath(checkpoint),
+        progress=progress,
+    )
+    with pool_of(run.threads) as pool:
+        for _, block in work.run(pool, None if save_model is None else os.fspath(save_model)):
+            yield block
+    work.forget()

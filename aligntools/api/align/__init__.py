@@ -1,1 +1,0 @@
-"""Word alignment: training aligners, applying them, filtering pairs."""

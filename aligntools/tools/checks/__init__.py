@@ -1,0 +1,1 @@
+"""What translations leave out, add or repeat."""

@@ -1,0 +1,336 @@
+"""Sentence pairs checked: what their translations leave out, add or repeat."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+
+import numpy as np
+
+from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.alignment import train_aligner
+from aligntools.aligning.alignments import Alignments
+from aligntools.aligning.settings import AlignerSettings, PriorWeights
+from aligntools.formats.inputs.sentences import words_of
+from aligntools.formats.inputs.texts import Sentence
+from aligntools.formats.links.findings import DIFFERENCES, SPANS, Finding, of_fields
+from aligntools.formats.text.reading import Reading
+from aligntools.ground.declaring import Given, taking
+from aligntools.ground.running import Run
+from aligntools.tools.checks.segments import Span
+from aligntools.tools.checks.settings import CheckSettings
+from aligntools.tools.filters import qualities
+
+if TYPE_CHECKING:
+    from aligntools.ground.keywords import CheckingKeywords
+    from aligntools.tools.checks.judgements import Judged
+    from aligntools.tools.checks.null_rates import Floats
+
+#: What speaks against a pair, in the order in which it is told, and the fields of `PairCheck` that have it.
+_PROBLEMS = {name: (field,) for name, (field, _) in SPANS.items()} | DIFFERENCES
+
+
+class FoundSpan(NamedTuple):
+    """Words of one side that were found: ``words[start:end]`` of that side."""
+
+    #: first word, from 0
+    start: int
+    #: the word after the last
+    end: int
+    #: sum of the log-odds of having no counterpart (natural logarithms); words that are repeated, for repetitions
+    score: float
+    #: the words, with spaces between
+    text: str
+
+
+@dataclass(frozen=True)
+class PairCheck:
+    """What was found in a sentence pair.
+
+    Attributes
+    ----------
+    line : int
+        Which pair it is, from 1.
+    score : float
+        0 and more: log-odds (natural) of the best span that nothing accounts for, held against the other side's and the
+        sentence's length, and what repetitions, numbers and placeholders add.
+    below : float
+        Share of the text's pairs with a lower score, 0 to 1.
+    flagged : bool
+        Whether the score is above ``flag_above``.
+    source_unlinked, target_unlinked : float
+        Mean over the words of the probability that they have no link, 0 to 1.
+    left_out : list of FoundSpan
+        Words of the source that nothing in the target accounts for.
+    added : list of FoundSpan
+        Words of the target that nothing in the source accounts for.
+    repeated : list of FoundSpan
+        Words of the target that repeat others, where the source repeats fewer.
+    missing_numbers, added_numbers : list of str
+        Numbers of the source alone and of the target alone, without marks between thousands.
+    missing_placeholders, added_placeholders : list of str
+        The same of placeholders and tags.
+    """
+
+    line: int
+    score: float
+    below: float
+    flagged: bool
+    source_unlinked: float
+    target_unlinked: float
+    left_out: list[FoundSpan]
+    added: list[FoundSpan]
+    repeated: list[FoundSpan]
+    missing_numbers: list[str]
+    added_numbers: list[str]
+    missing_placeholders: list[str]
+    added_placeholders: list[str]
+
+    @property
+    def finding(self) -> Finding:
+        """What was found, as it is written and shown."""
+        return Finding(self.line, self.score, self.flagged, *of_fields(self.as_dict()))
+
+    @property
+    def problems(self) -> list[str]:
+        """What was found: ``left-out``, ``added``, ``repeated``, ``numbers``, ``placeholders``."""
+        return [name for name, fields in _PROBLEMS.items() if any(getattr(self, field) for field in fields)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as what JSON has: spans are objects with ``start``, ``end``, ``score`` and ``text``."""
+        found = asdict(self)
+        for name in ("left_out", "added", "repeated"):
+            found[name] = [span._asdict() | {"score": round(span.score, 2)} for span in getattr(self, name)]
+        for name in ("score", "below", "source_unlinked", "target_unlinked"):
+            found[name] = round(found[name], 4)
+        return found | {"problems": self.problems}
+
+
+@dataclass(frozen=True, eq=False)
+class Checked(Sequence[PairCheck]):
+    """What was found in the pairs of a text, in their order.
+
+    Attributes
+    ----------
+    pairs : list of PairCheck
+    unlinked_share : float
+        Mean over the words of both sides of the probability that they have no link, 0 to 1.
+    """
+
+    pairs: list[PairCheck]
+    unlinked_share: float
+
+    @overload
+    def __getitem__(self, index: int) -> PairCheck: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[PairCheck]: ...
+    def __getitem__(self, index: int | slice) -> PairCheck | list[PairCheck]:
+        return self.pairs[index]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def worst(self) -> list[PairCheck]:
+        """The pairs by falling score; those of one score in their order."""
+        return sorted(self.pairs, key=lambda pair: -pair.score)
+
+    @cached_property
+    def flagged_share(self) -> float:
+        """Share of the pairs that are flagged, 0 to 1."""
+        return sum(pair.flagged for pair in self.pairs) / max(len(self.pairs), 1)
+
+    def summary(self) -> str:
+        """Return a line: pairs, flagged ones, unlinked words, how scores are distributed, how many of each problem."""
+        scores = np.array([pair.score for pair in self.pairs] or [0.0])
+        flagged = [pair for pair in self.pairs if pair.flagged]
+        parts = [f"{len(self)} pairs", f"{len(flagged)} flagged ({100 * self.flagged_share:.2f} %)"]
+        parts.append(f"{100 * self.unlinked_share:.2f} % of words unlinked")
+        middle, ninety, highest = np.quantile(scores, [0.5, 0.9, 1.0]).tolist()
+        parts.append(f"score median {middle:.1f}, 90 % {ninety:.1f}, highest {highest:.1f}")
+        counts = {name: sum(name in pair.problems for pair in flagged) for name in _PROBLEMS}
+        told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+        return "; ".join(parts) + (f"; flagged: {told}" if told else "")
+
+
+class Checker:
+    """What collects a text's links block by block, and then judges its pairs."""
+
+    def __init__(self, model: Aligner, settings: CheckSettings) -> None:
+        from aligntools.tools.checks.null_rates import null_shares
+
+        self._model, self._settings = model, settings.checked()
+        self._shares = null_shares(model.model)
+        self._begin()
+
+    def again(self) -> "Checker":
+        """Return one for another text, which does not sum up the model anew."""
+        found = copy(self)
+        found._begin()
+        return found
+
+    def _begin(self) -> None:
+        from aligntools.tools.checks.null_rates import WordTypes
+
+        self._types = [WordTypes(self._model.model, side, self._shares) for side in (0, 1)]
+        self._words: list[tuple[list[str], list[str]]] = []
+        self._raw: list[tuple[str, str]] = []
+        self._alone: dict[int, Sequence[list[str]]] = {}  # pairs of which one side is blank
+        self._numbers: tuple[list[int], list[int]] = ([], [])
+        self._apart: tuple[list[Floats], list[Floats]] = ([], [])
+
+    def add(self, block: Alignments, words: Sequence[Sequence[list[str]]], raw: Sequence[Sequence[str]]) -> None:
+        """Take the next pairs, aligned as `filtering.qualities` does.
+
+        words: The words of both sides, pair by pair.
+        raw: The sides as they stand.
+        """
+        from aligntools.tools.checks.null_rates import unlinked
+
+        apart = unlinked(block.table, block.probabilities, block.lengths)
+        for side in (0, 1):
+            self._apart[side].append(apart[side])
+        for n, (pair, texts) in enumerate(zip(zip(*words, strict=True), zip(*raw, strict=True), strict=True)):
+            sizes = block.lengths[:, n].tolist()
+            if not all(sizes) and bool(pair[0]) != bool(pair[1]):
+                self._alone[len(self._words)] = pair
+            # other pairs that were left out, too long ones for instance, have no words here: nothing is said of them
+            kept = (list(pair[0][: sizes[0]]), list(pair[1][: sizes[1]]))
+            self._words.append(kept)
+            self._raw.append((texts[0], texts[1]))
+            for side in (0, 1):
+                self._numbers[side].extend(self._types[side].numbers(kept[side]))
+
+    def judged(self) -> Checked:
+        """Return what was found in all pairs that were added."""
+        apart, found = self._judged()
+        shares = []
+        for n in range(len(self._words)):
+            if n in self._alone:
+                source, target = self._alone[n]
+                shares.append((float(bool(source)), float(bool(target))))
+            else:
+                shares.append((_mean(apart[0][n]), _mean(apart[1][n])))
+        scores = np.array([0.0 if one is None else one.score for one in found])
+        below = (np.searchsorted(np.sort(scores), scores) / max(len(scores), 1)).tolist()
+        pairs = []
+        for n, one in enumerate(found):
+            left_out: list[FoundSpan] = []
+            added: list[FoundSpan] = []
+            repeated: list[FoundSpan] = []
+            rest: list[list[str]] = [[], [], [], []]
+            if one is not None:
+                source, target = self._alone.get(n, self._words[n])
+                left_out = [_told(span, source) for span in one.spans[0]]
+                added, repeated = ([_told(span, target) for span in own] for own in (one.spans[1], one.repeated))
+                rest = [*one.numbers, *one.placeholders]
+            score = float(scores[n])
+            flagged = score > self._settings.flag_above
+            pairs.append(PairCheck(n + 1, score, below[n], flagged, *shares[n], left_out, added, repeated, *rest))
+        total = sum(float(place.sum()) for side in apart for place in side)
+        return Checked(pairs, total / max(sum(len(place) for side in apart for place in side), 1))
+
+    def _judged(self) -> "tuple[list[list[Floats]], list[Judged | None]]":
+        """Return the probabilities that words have no link, pair by pair, and what was found in each pair."""
+        from aligntools.tools.checks.judgements import Lengths, judge, judge_alone
+        from aligntools.tools.checks.null_rates import joined, log_odds, usual_rates
+
+        sizes = np.array([[len(pair[side]) for pair in self._words] for side in (0, 1)], np.int64).reshape(2, -1)
+        lengths = Lengths.of(sizes, self._model.model.length_ratio)
+        apart, odds = [], []
+        for side in (0, 1):
+            whole, numbers = joined(self._apart[side]), np.array(self._numbers[side], np.int64)
+            own = log_odds(whole, usual_rates(numbers, whole, self._types[side].classes))
+            ends = np.cumsum(sizes[side])[:-1]
+            apart.append(np.split(whole, ends))
+            odds.append(np.split(own, ends))
+        found: list[Judged | None] = []
+        for n, words in enumerate(self._words):
+            if n in self._alone:
+                found.append(judge_alone(self._alone[n]))
+            elif all(words):
+                found.append(judge(words, (odds[0][n], odds[1][n]), lengths, self._raw[n]))
+            else:
+                found.append(None)
+        return apart, found
+
+
+def _mean(apart: "Floats") -> float:
+    return float(apart.mean()) if len(apart) else 0.0
+
+
+def _told(span: Span, words: Sequence[str]) -> FoundSpan:
+    return FoundSpan(*span, " ".join(words[span.start : span.end]))
+
+
+@taking(CheckSettings)
+def check(
+    sources: Sequence[Sentence],
+    targets: Sequence[Sentence],
+    settings: CheckSettings | None = None,
+    *,
+    model: Aligner | None = None,
+    **options: "Unpack[CheckingKeywords]",
+) -> Checked:
+    """Check translations: which words nothing on the other side accounts for, what is repeated, which numbers differ.
+
+    How often each word has no link is learned from these pairs, smoothed by what the model knows of it; a pair alone is
+    judged by the model. Words that are surprising without a link make spans (Ruzzo and Tompa 1999).
+
+    Parameters
+    ----------
+    sources, targets : sequences of str or of lists of str
+        As many of each; target sentences are the translations.
+    settings : CheckSettings or None
+        The options below, whole.
+    model : Aligner or None
+        What is known of the languages; None trains on these pairs themselves, which takes some thousands of them.
+    **options
+
+    The keywords of `train_aligner` go to training, where there is no ``model``.
+
+    Returns
+    -------
+    Checked
+        A sequence of `PairCheck`, one for each pair.
+
+    Raises
+    ------
+    DataError
+        When there are not as many sentences of each.
+    UsageProblem
+        When an option is out of its range.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> model = at.train_aligner(at.read_bitext("data/samples/de-en.txt"))
+    >>> found = at.check(
+    ...     ["Der Zug fährt um acht Uhr ab ."],
+    ...     ["The train leaves at eight o'clock at eight o'clock ."],
+    ...     model=model,
+    ... )
+    >>> found[0].problems, [span.text for span in found[0].repeated]
+    (['repeated'], ["at eight o'clock"])
+    """
+    given = Given("check", options)
+    limits = given.take(CheckSettings, settings)
+    training, weights = given.take(AlignerSettings), given.take(PriorWeights)
+    reading, run = given.take(Reading), given.take(Run)
+    given.end()
+    if model is None:
+        model = train_aligner(sources, targets, training, weights=weights, reading=reading, run=run)
+    checker, at = Checker(model, limits), 0
+    for block in qualities(model, sources, targets, reading=reading, run=run):
+        here = slice(at, at + len(block))
+        at += len(block)
+        words = [list(_words(side[here], reading.split or model.model.split)) for side in (sources, targets)]
+        raw = [[s if isinstance(s, str) else " ".join(s) for s in side[here]] for side in (sources, targets)]
+        checker.add(block, words, raw)
+    return checker.judged()
+
+
+def _words(sentences: Iterable[Sentence], split: Any) -> Iterator[list[str]]:
+    for sentence in sentences:
+        yield [word.decode("utf-8", "replace") for word in words_of(sentence, split)]

@@ -1,0 +1,146 @@
+"""Sentence pairs judged by their alignment: which are translations of each other, and which are noise."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+
+import numpy as np
+
+from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.alignment import train_aligner
+from aligntools.aligning.alignments import Alignments
+from aligntools.aligning.settings import AlignerSettings, FilterSettings, PriorWeights
+from aligntools.formats.inputs.texts import Sentence
+from aligntools.formats.text.reading import Reading
+from aligntools.ground.declaring import Given, taking
+from aligntools.ground.running import Run
+from aligntools.words.vocabulary import split_words
+
+if TYPE_CHECKING:
+    from aligntools.ground.keywords import FilteringKeywords
+
+
+class PairQuality(NamedTuple):
+    """How well a sentence pair fits together, and whether it passes a filter."""
+
+    #: 0 to 1: the lower of the two coverages, times the lower log-probability per word, damped
+    score: float
+    #: how far the source words are linked: the mean of their best links' probabilities
+    source_coverage: float
+    #: the same of the target words
+    target_coverage: float
+    #: the lower of the two log-probabilities per word
+    log_probability: float
+    #: which part of the longer sentence's words stands in the other as it is
+    copied: float
+    #: why it does not pass: ``unaligned``, ``score``, ``coverage``, ``probability``, ``copied``; empty if it does
+    reason: str
+
+    @property
+    def kept(self) -> bool:
+        """Whether it passes."""
+        return not self.reason
+
+
+class Filter:
+    """What tells pairs that pass from those that do not."""
+
+    def __init__(self, settings: FilterSettings):
+        self.settings = settings.checked()
+
+    def judged(self, block: Alignments, sources: Sequence[str], targets: Sequence[str]) -> list[PairQuality]:
+        """Return the quality of each pair of a block that was aligned with ``threshold=LEAST``.
+
+        sources, targets: The sentences.
+        """
+        from aligntools.aligning.applying.quality import copied, coverage, scores
+
+        covered = coverage(block.table, block.probabilities, block.lengths)
+        per_word = block.scores[:, 2:].T
+        figures = np.stack([scores(covered, per_word), *covered, np.fmin(*per_word)]).T.tolist()
+        words = block.lengths[0].tolist()
+        found = []
+        for row, n, source, target in zip(figures, words, sources, targets, strict=True):
+            same = copied(split_words(source), split_words(target)) if n else 0.0
+            score, first, second, probability = row
+            reason = self._reason(score, min(first, second), probability, same) if n else "unaligned"
+            found.append(PairQuality(score, first, second, probability, same, reason))
+        return found
+
+    def _reason(self, score: float, covered: float, probability: float, same: float) -> str:
+        if same > self.settings.max_copied:
+            return "copied"
+        if score < self.settings.min_score:
+            return "score"
+        if covered < self.settings.min_coverage:
+            return "coverage"
+        least = self.settings.min_probability
+        if least is not None and probability < least:
+            return "probability"
+        return ""
+
+
+@taking(FilterSettings)
+def filter_pairs(
+    sources: Sequence[Sentence],
+    targets: Sequence[Sentence],
+    limits: FilterSettings | None = None,
+    *,
+    model: Aligner | None = None,
+    **options: "Unpack[FilteringKeywords]",
+) -> list[PairQuality]:
+    """Judge sentence pairs by how well their words align: one `PairQuality` for each pair.
+
+    Parameters
+    ----------
+    sources, targets : sequences of str or of lists of str
+        As many of each.
+    model : Aligner or None
+        What is known of the languages; None trains on these pairs themselves, which takes some thousands of them.
+    limits : FilterSettings or None
+        The limits below, whole.
+    **options
+
+    The keywords of `train_aligner` go to training, where there is no ``model``.
+
+    Returns
+    -------
+    list of PairQuality
+
+    Raises
+    ------
+    DataError
+        When there are not as many sentences of each.
+    UsageProblem
+        When a limit is out of its range.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> text = at.read_bitext("data/samples/de-en.txt")
+    >>> model = at.train_aligner(text)
+    >>> good = "Der Zug fährt um acht Uhr ab .", "The train leaves at eight o'clock ."
+    >>> bad = "Der Zug fährt um acht Uhr ab .", "Yesterday I bought a new bicycle ."
+    >>> [pair.kept for pair in at.filter_pairs(*zip(good, bad), model=model)]
+    [True, False]
+    """
+    given = Given("filter_pairs", options)
+    judge = Filter(given.take(FilterSettings, limits))
+    settings, weights = given.take(AlignerSettings), given.take(PriorWeights)
+    reading, run = given.take(Reading), given.take(Run)
+    given.end()
+    if model is None:
+        model = train_aligner(sources, targets, settings, weights=weights, reading=reading, run=run)
+    lines = [[s if isinstance(s, str) else " ".join(s) for s in side] for side in (sources, targets)]
+    found: list[PairQuality] = []
+    for block in qualities(model, *lines, run=run):
+        here = slice(len(found), len(found) + len(block))
+        found += judge.judged(block, lines[0][here], lines[1][here])
+    return found
+
+
+def qualities(model: Aligner, *texts: Any, **options: Any) -> Iterator[Alignments]:
+    """Align as `Aligner.align_blocks` does, with every link that counts for a pair's quality."""
+    from aligntools.aligning.applying.quality import LEAST
+
+    least = LEAST if model.settings.direction == "both" else None  # one direction has each word's best link
+    yield from model.align_blocks(*texts, threshold=least, directions=False, **options)

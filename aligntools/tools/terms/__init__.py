@@ -1,0 +1,1 @@
+"""Term pairs: phrases that no link leaves, their counts and scores, stop words, consistency with a glossary."""

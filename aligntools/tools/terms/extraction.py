@@ -1,0 +1,207 @@
+"""Term pairs of an aligned text: phrase pairs that are translated as units, scored and told apart.
+
+A pair's score is the log-likelihood ratio of its sides (Dunning 1993), times the share of its occurrences that do not
+lie within longer pairs, times ``log2(1 + words)`` (C-value: Frantzi, Ananiadou & Mima 2000). A source term has one row,
+with the best of its translations; others are its variants.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.text.corpus import Bitext, in_lower_case
+from aligntools.tools.terms import counts as counting
+from aligntools.tools.terms import nests as nesting
+from aligntools.tools.terms.occurrences import ANYWHERE, WITHIN, PhrasePairs, phrase_pairs
+from aligntools.tools.terms.patterns import TagPattern
+from aligntools.tools.terms.settings import TermSettings
+from aligntools.tools.terms.stop_words import best_shares, kind_of, stop_words
+
+#: Of occurrences of a source term that a variant has at least.
+_VARIANT = 0.05
+#: Occurrences that are looked at for how a term is written, and for a short example.
+_LOOKED_AT = 50
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term and its translation, as `terms` finds them.
+
+    Attributes
+    ----------
+    source, target : str
+        As they are written most often.
+    count : int
+        How often the one is linked to the other.
+    source_count, target_count : int
+        How often each comes.
+    score : float
+        What the list is ordered by: the log-likelihood ratio, less for what comes within longer terms, more for several
+        words.
+    variants : tuple of (str, int)
+        Other translations of the source term, and how often they come.
+    pair : int
+        The sentence pair, from 0, that is an example: the shortest that was seen.
+    """
+
+    source: str
+    target: str
+    count: int
+    source_count: int
+    target_count: int
+    score: float
+    variants: tuple[tuple[str, int], ...]
+    pair: int
+
+    @property
+    def target_given_source(self) -> float:
+        """``p(target | source)``: of the source term's occurrences, those that are linked to the target term."""
+        return self.count / self.source_count
+
+    @property
+    def source_given_target(self) -> float:
+        """``p(source | target)``."""
+        return self.count / self.target_count
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """Pairs with what is known of them: one occurrence of each, ordered by code, and figures."""
+
+    pairs: PhrasePairs
+    first: np.ndarray
+    counts: np.ndarray
+    source_counts: np.ndarray
+    target_counts: np.ndarray
+    scores: np.ndarray
+
+
+def kinds_of(text: Bitext, links: Links, learned: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return where words of both vocabularies may stand in a term [shape=(words,), dtype=int8].
+
+    learned: Learn stop words, too.
+    """
+    of = np.repeat(np.arange(len(text)), np.diff(links.offsets))
+    ends = [side.tokens[links.pairs[:, k] + side.offsets[of]] for k, side in enumerate((text.source, text.target))]
+    found = []
+    for k, (side, vocabulary) in enumerate(
+        ((text.source, text.source_vocabulary), (text.target, text.target_vocabulary))
+    ):
+        words = vocabulary.words()
+        kinds = np.array([kind_of(word) for word in words], np.int8)
+        if learned:
+            counts = np.bincount(side.tokens, minlength=len(words))
+            best = best_shares(len(words), ends[k], ends[1 - k], counts)
+            kinds[stop_words(words, side.tokens, best) & (kinds == ANYWHERE)] = WITHIN
+        found.append(kinds)
+    return found[0], found[1]
+
+
+def find_terms(
+    cased: Bitext,
+    links: Links,
+    settings: TermSettings,
+    tags: Sequence[list[str] | None] = (None, None),
+) -> list[Term]:
+    """Return the term pairs of an aligned text, the best first; upper and lower case are the same.
+
+    cased: As it is written, which is how terms are shown.
+    links: Of as many pairs, all within them.
+    tags: A tag for each word of either side, where the settings have a pattern of tags.
+    """
+    text = in_lower_case(cased)
+    kinds = kinds_of(text, links, settings.stop_words)
+    longest = settings.max_words
+    pattern = None if settings.patterns is None else TagPattern(settings.patterns)
+    source, target = (None if own is None or pattern is None else pattern.stretches(own, longest) for own in tags)
+
+    def parts() -> Iterator[PhrasePairs]:
+        return phrase_pairs(text.source, text.target, links, longest, *kinds, (source, target))
+
+    words = len(text.source.tokens) + len(text.target.tokens)
+    every = counting.frequent(parts, words, settings.min_count)
+    if not len(every):
+        return []
+    scored = _scored(text, every, longest)
+    order = _best(scored, settings)
+    shown = [_shown(cased, every, scored, k) for k in order.tolist()]
+    others = _variants(cased, every, scored, order)
+    return [
+        Term(
+            source=shown[n][0],
+            target=shown[n][1],
+            count=int(scored.counts[k]),
+            source_count=int(scored.source_counts[k]),
+            target_count=int(scored.target_counts[k]),
+            score=float(scored.scores[k]),
+            variants=others[n],
+            pair=shown[n][2],
+        )
+        for n, k in enumerate(order.tolist())
+    ]
+
+
+def _scored(text: Bitext, every: PhrasePairs, longest: int) -> _Scored:
+    code = every.code
+    first = np.flatnonzero(np.concatenate([[True], code[1:] != code[:-1]]))
+    counts = np.diff(np.append(first, len(code)))
+    pairs = every[first]
+    totals = []
+    for side, codes in ((text.source, pairs.source_code), (text.target, pairs.target_code)):
+        distinct, which = np.unique(codes, return_inverse=True)
+        totals.append(counting.occurrences(side, distinct, longest)[which])
+    places = max(len(text.source.tokens), len(text.target.tokens))
+    ratio = counting.log_likelihood(counts, totals[0], totals[1], places)
+    alone = np.maximum(nesting.alone(text.source, text.target, pairs, counts, longest), 0) / counts
+    length = (pairs.source_length + pairs.target_length) / 2
+    return _Scored(pairs, first, counts, totals[0], totals[1], ratio * alone * np.log2(1 + length))
+
+
+def _best(scored: _Scored, settings: TermSettings) -> np.ndarray:
+    """Return the pairs that are kept, one of each source term, the best first."""
+    shares = scored.counts / np.maximum(scored.source_counts, 1), scored.counts / np.maximum(scored.target_counts, 1)
+    good = (np.minimum(*shares) >= settings.min_probability) & (scored.scores > 0)
+    some = np.flatnonzero(good)
+    code = scored.pairs.source_code[some]
+    order = np.lexsort((some, -scored.scores[some], code))
+    some, code = some[order], code[order]
+    some = some[np.concatenate([[True], code[1:] != code[:-1]])] if len(some) else some
+    ranked = some[np.lexsort((some, scored.pairs.source[some], -scored.scores[some]))]
+    return ranked[: settings.top]
+
+
+def _shown(cased: Bitext, every: PhrasePairs, scored: _Scored, k: int) -> tuple[str, str, int]:
+    """Return how the sides of a pair are written most often, and the shortest sentence pair that has it."""
+    begin = int(scored.first[k])
+    here = slice(begin, begin + min(int(scored.counts[k]), _LOOKED_AT))
+    written = []
+    for side, vocabulary, places, length in (
+        (cased.source, cased.source_vocabulary, every.source[here], int(scored.pairs.source_length[k])),
+        (cased.target, cased.target_vocabulary, every.target[here], int(scored.pairs.target_length[k])),
+    ):
+        forms = Counter(tuple(side.tokens[a : a + length].tolist()) for a in places.tolist())
+        written.append(" ".join(vocabulary.word(id) for id in forms.most_common(1)[0][0]))
+    sentences = np.searchsorted(cased.source.offsets, every.source[here], side="right") - 1
+    sizes = cased.source.offsets[sentences + 1] - cased.source.offsets[sentences]
+    return written[0], written[1], int(sentences[np.argmin(sizes)])
+
+
+def _variants(
+    cased: Bitext, every: PhrasePairs, scored: _Scored, order: np.ndarray
+) -> list[tuple[tuple[str, int], ...]]:
+    """Return the other translations of each source term, with how often they come, the most frequent first."""
+    codes = scored.pairs.source_code
+    wanted = np.sort(codes[order])
+    met = np.flatnonzero(np.isin(codes, wanted) & (scored.counts >= _VARIANT * scored.source_counts))
+    by_source: dict[int, list[int]] = {}
+    for k in met.tolist():
+        by_source.setdefault(int(codes[k]), []).append(k)
+    found = []
+    for chosen in order.tolist():
+        others = [k for k in by_source.get(int(codes[chosen]), ()) if k != chosen]
+        others.sort(key=lambda k: (-int(scored.counts[k]), int(scored.pairs.target[k])))
+        found.append(tuple((_shown(cased, every, scored, k)[1], int(scored.counts[k])) for k in others))
+    return found

@@ -1,0 +1,104 @@
+"""Text in files that a saved model aligns, or one that is trained on it: what tasks on aligned text begin with."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.alignment import read_bitext, train_aligner
+from aligntools.aligning.alignments import Alignments
+from aligntools.aligning.files import loaded
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.text_files import TextFiles, TextSides, raw_text
+from aligntools.formats.text.reading import Reading
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import pool_of
+from aligntools.ground.progress import Watch
+from aligntools.ground.running import Run
+from aligntools.tools.filters import qualities
+
+
+@dataclass
+class OpenedText:
+    """A text that is being read.
+
+    model: The saved model that is applied.
+    reading: As the model asks for.
+    run: With the threads that are there.
+    raw: Its lines as they stand.
+    tokens: Its tokens, where it is tokenized.
+    """
+
+    work: "TextWork"
+    model: Aligner | None
+    reading: Reading
+    run: Run
+    raw: Any
+    tokens: Any
+
+    @property
+    def inputs(self) -> TextSides:
+        """What functions take in place of the text's files."""
+        source, target = (self.tokens or self.raw).inputs
+        return source, target
+
+    def aligned(self) -> tuple[Aligner, Iterator[Alignments]]:
+        """Return a model, which is trained on the text and saved where there is none, and the text aligned by it."""
+        if self.model is not None:
+            return self.model, qualities(self.model, *self.inputs, reading=self.reading, run=self.run)
+        watch = self.work.watch
+        with watch.stage("reading"):
+            bitext = read_bitext(*self.inputs, reading=self.reading)
+        how: Any = {"reading": self.reading, "run": self.run, "keep_text": False, "progress": watch}
+        aligner = train_aligner(bitext, None, self.work.training, **how)
+        if self.work.save_model:
+            with watch.stage("saving"):
+                aligner.save(self.work.save_model)
+        return aligner, qualities(aligner, bitext, run=self.run)
+
+
+@dataclass
+class TextWork:
+    """A text in files, what aligns it, and how the work is done.
+
+    training: Of the model that is trained in place of a saved one.
+    model: A saved model.
+    save_model: Where the model is saved that is trained.
+    verify: Check a saved model's checksum.
+    """
+
+    text: TextFiles
+    training: AlignerSettings
+    reading: Reading
+    run: Run
+    watch: Watch = field(default_factory=Watch)
+    model: str | None = None
+    save_model: str | None = None
+    verify: bool = True
+
+    def check(self) -> None:
+        """Refuse a text that is not given in one of the two ways, and options of training beside a saved model."""
+        self.text.check()
+        given = {"save_model": self.save_model is not None, "case_sensitive": self.reading.case_sensitive}
+        given |= {name: value != getattr(AlignerSettings, name) for name, value in vars(self.training).items()}
+        name = next((name for name, there in given.items() if there), None)
+        if self.model and name:
+            raise UsageProblem(f"`{name}` is for a new model; `model` applies a saved one")
+
+    @contextmanager
+    def opened(self, live: bool | None = None, copies: bool = False) -> Iterator[OpenedText]:
+        """Open the text while the block runs.
+
+        live: Whether its lines are asked for as it is read, rather than once it is read to its end; None: with a saved
+            model.
+        copies: Units of TMX and the like are to be written as they stand.
+        """
+        with pool_of(self.run.threads) as pool, ExitStack() as stack:
+            model, reading = None, self.reading
+            if self.model is not None:
+                model, reading = loaded(self.model, pool, self.watch, self.verify, reading)
+            raw, tokens = raw_text(self.text, reading, model is not None if live is None else live, copies)
+            for one in filter(None, (raw, tokens)):
+                stack.callback(one.close)
+            yield OpenedText(self, model, reading, replace(self.run, threads=pool), raw, tokens)
