@@ -1,0 +1,126 @@
+"""AER of gold pairs as new text, whose words a model of other text may not know: what each way of aligning it gives.
+
+The model is trained on training text without the gold pairs, of which the encoder reads a sample, as of large text. The
+map of states is learned from the gold links of other languages, as for `bench.encoder`.
+"""
+
+import tempfile
+from pathlib import Path
+
+from bench import code, measuring, report, texts
+from bench.encoder import _aer, _links
+from bench.encoder_map import LAYERS, Maps, gold_text, language
+
+WAYS = {
+    "-m": "`align`, `-m`",
+    "best -m": "`--best --no-encoder`, `-m`",
+    "best -m, encoder": "`--best`, `-m`",
+    "alone": "no model: `align`",
+    "best alone": "`--best --no-encoder`",
+    "best alone, encoder": "`--best`",
+    "adapt": "`align`, `--adapt`",
+    "best adapt": "`--best --no-encoder`, `--adapt`",
+    "best adapt, encoder": "`--best`, `--adapt`",
+}
+
+
+def run(o):
+    from aligntools.ground.parallel import Pool
+
+    if not o.data:
+        raise SystemExit("new_text needs gold links and text: --data DIR")
+    kept, here = measuring.Kept(o.work / "new_text.json"), code.of(_measure, _other, _aer, _links, gold_text)
+    with Pool(o.threads) as pool:
+        maps = Maps(o, pool)
+        rows = {
+            name: kept.get(f"{name} {o.pairs} {here}", lambda n=name: _measure(maps, n, o.pairs), name)
+            for name in o.sets.split(",")
+        }
+    return _body(o, rows)
+
+
+def _other(o, name, most):
+    """Return so many pairs of the training text of a gold set's languages, evenly spread, in both cases."""
+    import numpy as np
+
+    import aligntools as at
+
+    pair = name.split(".")[0]
+    sides = [list(texts.lines(o.data, pair, "train", side)) for side in ("en", pair[3:])]
+    chosen = np.linspace(0, len(sides[0]) - 1, min(most, len(sides[0]))).astype(int).tolist()
+    with tempfile.TemporaryDirectory(dir=o.work) as folder:
+        for path, side in zip(("s", "t"), sides, strict=True):
+            (Path(folder) / path).write_text("".join(f"{side[k]}\n" for k in chosen), encoding="utf-8")
+        return at.read_bitext(Path(folder) / "s", Path(folder) / "t", case_sensitive=True)
+
+
+def _measure(maps, name, pairs):
+    """Return the pairs of both texts, the share of new words, and AER of each way."""
+    from aligntools.aligning.evidence import Asked, Known, said_by
+    from aligntools.aligning.settings import AlignerSettings
+    from aligntools.api.align.encoders import EncoderSource
+    from aligntools.api.align.training import train_with
+    from aligntools.encoding import knowledge
+    from aligntools.encoding.settings import SAMPLE, EncoderSettings
+    from aligntools.formats.text.corpus import in_ids_of, in_lower_case
+    from aligntools.formats.text.reading import Reading
+    from aligntools.ground.running import Run
+
+    how = {"reading": Reading(), "run": Run(threads=maps.pool)}
+
+    def known(written, settings):
+        source = EncoderSource(settings)
+        vars(source)["member"] = knowledge.Member(maps.encoder, LAYERS, maps.without(language(name)))
+        text, said = in_lower_case(written), said_by(source, written, maps.pool, lambda _done, _of: None)
+        found = Known({"encoder": said}, Asked({"encoder": settings}), text)
+        vars(found)["sources"] = {"encoder": source}
+        return text, found
+
+    measuring.note(f"the encoder reads of {name}")
+    old, of_old = known(_other(maps.o, name, pairs), EncoderSettings(encoder=True, encoder_pairs=SAMPLE))
+    written, gold = gold_text(maps.o.data, name)
+    new, of_new = known(written, EncoderSettings(encoder=True))
+    found = {"pairs": [len(new), len(old)]}
+    for best, title, base_known, new_known in (
+        (False, "", None, None),
+        (True, "best ", None, None),
+        (True, "best ", of_old, of_new),
+    ):
+        more = ", encoder" if base_known else ""
+        measuring.note(f"{name}: {title}{more}")
+        base = train_with(old, AlignerSettings(best=best), known=base_known, **how)
+        own = in_ids_of(new, base.model.source_vocabulary, base.model.target_vocabulary, True)
+        sizes = zip((own.source, own.target), base.model.sizes, strict=True)
+        found["new words"] = [float((side.tokens >= size).mean()) for side, size in sizes]
+        ways = {
+            "-m": base,
+            "alone": train_with(new, AlignerSettings(best=best), known=new_known, **how),
+            "adapt": train_with(new, AlignerSettings(best=best), known=new_known, learned=base, **how),
+        }
+        for way, model in ways.items():
+            text = written if model is base else new  # the encoder reads words as they are written
+            found[title + way + more] = _aer(_links(model, text), gold)
+    return found
+
+
+def _body(o, rows):
+    from aligntools.encoding.settings import SAMPLE
+
+    header = ["gold set", "pairs", "of other text", "new words, %", *WAYS.values()]
+    table = [
+        [
+            name,
+            *(f"{n:,}" for n in row["pairs"]),
+            ", ".join(f"{100 * share:.0f}" for share in row["new words"]),
+            *(f"{row[way]:.1f}" for way in WAYS),
+        ]
+        for name, row in rows.items()
+    ]
+    text = (
+        "AER in percent of gold pairs as new text. First by a model of training text of other domains, line by line"
+        f" (`-m`); the encoder reads {SAMPLE:,} pairs of that text, and the new text where it takes part. Then of the"
+        " new text trained on alone, and trained on from what the model has learned (`--adapt`). New words: of the"
+        " English, and of the other side, those that the model's text does not have. The map of states is learned from"
+        " gold links of other languages; the network that judges links is the one that ships. Single runs.\n\n"
+    )
+    return f"{text}{report.table(header, table)}\n\n{report.circumstances(o.threads)}"
