@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -136,30 +137,32 @@ class Member:
         return out.reshape(len(words), -1)
 
     def _blocks(self, bitext: Bitext, pool: Pool) -> Iterator[tuple[list[np.ndarray], list[np.ndarray]]]:
-        """Yield the states of runs of sentence pairs, of the source and of the target."""
+        """Yield the states of runs of sentence pairs, of the source and of the target.
+
+        Both sides of a pair are read together, so that a pair by itself needs one block of the encoder's, not two.
+        """
         sides = [
-            self._states(side, vocabulary.words(), pool)
+            _sentences(side, vocabulary.words())
             for side, vocabulary in (
                 (bitext.source, bitext.source_vocabulary),
                 (bitext.target, bitext.target_vocabulary),
             )
         ]
+        states = self._mapped(chain.from_iterable(zip(*sides, strict=True)), pool)
         for begin in range(0, len(bitext), _ROWS):
-            rows = range(begin, min(begin + _ROWS, len(bitext)))
-            source, target = ([next(states) for _ in rows] for states in sides)
-            yield source, target
-
-    def _states(self, side: Side, words: list[str], pool: Pool) -> Iterator[np.ndarray]:
-        words = [word[:_LETTERS] for word in words]
-        sentences = (
-            [words[id] for id in side.tokens[a:b].tolist()]
-            for a, b in zip(side.offsets[:-1].tolist(), side.offsets[1:].tolist(), strict=True)
-        )
-        return self._mapped(sentences, pool)
+            both = [next(states) for _ in range(2 * min(_ROWS, len(bitext) - begin))]
+            yield both[0::2], both[1::2]
 
     def _mapped(self, sentences: Iterable[Sequence[str]], pool: Pool) -> Iterator[np.ndarray]:
         found = self.encoder.stream(sentences, self.layers, pool)
         return map(self.map, found) if self.map is not None else found
+
+
+def _sentences(side: Side, words: list[str]) -> Iterator[list[str]]:
+    """Yield the words of each sentence, as far as they are read."""
+    words = [word[:_LETTERS] for word in words]
+    for a, b in pairwise(side.offsets.tolist()):
+        yield [words[id] for id in side.tokens[a:b].tolist()]
 
 
 def _links(compared: list[Similarities]) -> GivenLinks:
