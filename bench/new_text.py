@@ -56,10 +56,10 @@ def _other(o, name, most):
 
 def _measure(maps, name, pairs):
     """Return the pairs of both texts, the share of new words, and AER of each way."""
+    from aligntools.aligning.aligner_training import train_with
+    from aligntools.aligning.encoders import EncoderSource
     from aligntools.aligning.evidence import Asked, Known, said_by
     from aligntools.aligning.settings import AlignerSettings
-    from aligntools.api.align.encoders import EncoderSource
-    from aligntools.api.align.training import train_with
     from aligntools.encoding import knowledge
     from aligntools.encoding.settings import SAMPLE, EncoderSettings
     from aligntools.formats.text.corpus import in_ids_of, in_lower_case
