@@ -304,7 +304,7 @@ def output(*, help: str) -> Callable[[FC], FC]: ...
 def output(
     function: Any = None,
     *,
-    help: str = "Output file instead of standard output; it is written completely or not at all.",
+    help: str = "Write to this file instead of standard output, completely or not at all.",
 ) -> Any:
     """Add ``-o/--output FILE``, passed as ``output`` (str; ``-``, the default, is standard output)."""
     option = click.option("-o", "--output", metavar="FILE", type=WRITTEN, default="-", help=help)

@@ -60,8 +60,8 @@ def test_weights(inside, tmp_path):
 
 
 def test_what_priors_do_not_go_with(inside, tmp_path):
-    fails(inside(*FAST, "--set", "prior_jumps=2"), "--set prior_jumps weighs what --priors gives", status=2)
-    fails(inside(*TEXT, "-m", "model", "--priors", SAMPLE), "--priors is for training", status=2)
+    fails(inside(*FAST, "--set", "prior_jumps=2"), "--set prior_jumps needs --priors", status=2)
+    fails(inside(*TEXT, "-m", "model", "--priors", SAMPLE), "exclude each other", status=2)
     fails(inside(*FAST, "--priors", SAMPLE, "--prior-lexical", "-1"), "--prior-lexical", status=2)
     fails(inside(*FAST, "--direction", "forward", "--save-priors", tmp_path / "x"), "--save-priors counts", status=2)
     fails(inside(*FAST, "--priors", SAMPLE, "--save-priors", SAMPLE), "is the file that is read", status=2)

@@ -37,7 +37,7 @@ def models(tmp_path_factory):
         (("project", "--source", CONLL, "--target", WORDS, "-a", GOLD, "--min-share", 0.2), "goes with --dictionary"),
         (("tag", "-m", "tagger", WORDS, "--to", "tagged", "--column", "xpos"), "--column changes nothing with --to"),
         (("tag", "-m", "tagger", WORDS, "--to", "conll", "--separator", "/"), "--separator changes nothing with --to"),
-        (("translate", "--no-lm", "--grammar", GOLD, "--seed", 2, WORDS), "--seed is for --samples"),
+        (("translate", "--no-lm", "--grammar", GOLD, "--seed", 2, WORDS), "--seed goes with --samples"),
         (("eval-bleu", "--bootstrap", 0, "--seed", 2, WORDS, WORDS), "--seed is for --bootstrap and --paired"),
         (("view", "-i", BITEXT, "-a", GOLD, "--title", "x"), "--title is of a page"),
         (

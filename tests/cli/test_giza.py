@@ -91,7 +91,7 @@ def test_what_has_no_such_files_is_refused(text):
     ):
         fails(run(*given, "--views", "5" if not options else "0", *options), message, status=2)
     done(run("align", "-q", "--fast", *given[1:5], "--save-model", text / "model", "-o", text / "x"))
-    message = "--giza-dir has the tables of the text that is trained on; leave out -m"
+    message = "--giza-dir and -m exclude each other"
     fails(run(*given, "-m", text / "model"), message, status=2)
     (text / "file").write_text("")
     fails(run(*given[:-1], text / "file" / "new", "--views", 0), "cannot be made: Not a directory")

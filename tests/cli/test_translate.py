@@ -248,7 +248,7 @@ def test_what_is_wrong_is_one_line(folder, command_inside, tmp_path):
     said(*grammar, status=2, text=["--lm FILE, or --no-lm"])
     said(*grammar, *lm, "--no-lm", status=2, text=["--lm and --no-lm exclude each other"])
     said(*grammar, *lm, "--n-best", 2, "--samples", 2, status=2, text=["exclude each other"])
-    said(*grammar, *lm, "--gamma", 2, status=2, text=["--gamma is for --samples"])
+    said(*grammar, *lm, "--gamma", 2, status=2, text=["--gamma goes with --samples"])
     said("--grammar", folder / "none", *lm, text=["none: cannot be opened"])
     said(*grammar, "--lm", folder / "grammar", text=["grammar"])
     (tmp_path / "bad").write_text(GRAMMAR + "[X] ||| das\n")
