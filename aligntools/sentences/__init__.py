@@ -1,0 +1,1 @@
+"""Sentences of a document and of its translation: which groups of them belong together."""

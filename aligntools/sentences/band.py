@@ -1,0 +1,182 @@
+"""Where paths may go: anchors, the chain of those that agree with each other, and the band around it.
+
+An anchor is a pair of sentences of which each is the other's best. Anchors that a path could all go through are a chain;
+the longest of them is the path's rough course. What is right by chance is short: the longest chain of n random anchors
+has about 2 sqrt(n). So the length of the chain tells how far its evidence is believed, and whether two documents look
+like a translation at all.
+"""
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.sentences import kernels_anchors as kernels
+from aligntools.sentences import vectors
+from aligntools.sentences.lexicon import Direction, Lexicon
+from aligntools.sentences.text import Text
+
+#: Words in more sentences do not vote for anchors; nor do ratios below this.
+RARE, LEAST = 60, 4.0
+#: An anchor has another one within so many sentences on both sides, except in short documents.
+NEAR, SHORT = 10, 60
+#: The band goes from the so-manieth anchor before to the so-manieth behind, and so many sentences further.
+ANCHORS, MARGIN = 3, 8
+#: Nodes of a band.
+NODES = 6_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """The nodes that a path may go through; see `kernels_groups`.
+
+    begin, end (int64 [n + 1]), at (int64 [n + 2]).
+    """
+
+    begin: np.ndarray
+    end: np.ndarray
+    at: np.ndarray
+
+    @property
+    def nodes(self) -> int:
+        """How many there are."""
+        return int(self.at[-1])
+
+    @property
+    def widest(self) -> int:
+        """Nodes of the longest row."""
+        return int((self.end - self.begin).max())
+
+
+def of_edges(low: np.ndarray, high: np.ndarray, m: int) -> Band:
+    """Return the band of rows whose nodes are at least ``low:high``, widened so that both never fall.
+
+    low, high (int64 [n + 1]): From 0 to m.
+    """
+    begin = np.minimum.accumulate(np.clip(low, 0, m)[::-1])[::-1].astype(np.int64)
+    end = np.maximum.accumulate(np.clip(high, 0, m) + 1).astype(np.int64)
+    begin[0], end[-1] = 0, m + 1
+    end[:-1] = np.maximum(end[:-1], begin[1:] + 1)  # so that rows touch
+    end = np.maximum.accumulate(end)
+    at = np.zeros(len(begin) + 1, np.int64)
+    np.cumsum(end - begin, out=at[1:])
+    return Band(begin, end, at)
+
+
+def lexical_anchors(source: Text, target: Text, lexicon: Lexicon) -> np.ndarray:
+    """Return the pairs of sentences that words speak for from both sides (int64 [anchors, 2])."""
+    forward = _voted(source, target, lexicon.forward)
+    reverse = _voted(target, source, lexicon.reverse)
+    return mutual(forward[0], reverse[0], forward[1] > 0, reverse[1] > 0)
+
+
+def _voted(source: Text, target: Text, direction: Direction) -> tuple[np.ndarray, np.ndarray]:
+    n, m = len(source), len(target)
+    tokens = target.side.tokens.astype(np.int64)
+    rows = np.repeat(np.arange(m), target.side.lengths())
+    keys = np.unique(tokens * max(1, m) + rows)  # a word counts once in a sentence
+    start = np.searchsorted(keys, np.arange(len(target.words) + 1) * max(1, m))
+    best, margin = np.zeros(n, np.int64), np.zeros(n)
+    side = source.side
+    kernels.votes(
+        side.tokens,
+        side.offsets,
+        direction.ptr,
+        direction.ids,
+        direction.ratios,
+        LEAST,
+        start,
+        (keys % max(1, m)).astype(np.int32),
+        RARE,
+        vectors.REACH,
+        np.zeros(m),
+        np.zeros(m, np.int32),
+        best,
+        margin,
+    )
+    return best, margin
+
+
+def mutual(best: np.ndarray, back: np.ndarray, sure: np.ndarray, back_sure: np.ndarray) -> np.ndarray:
+    """Return the pairs each of which is the other's best, by source sentence (int64 [anchors, 2])."""
+    rows = np.flatnonzero(sure)
+    columns = best[rows]
+    kept = back_sure[columns] & (back[columns] == rows) if len(rows) else np.empty(0, bool)
+    return np.stack([rows[kept], columns[kept]], 1).astype(np.int64)
+
+
+def supported(anchors: np.ndarray, sentences: int) -> np.ndarray:
+    """Return the anchors that have another one near, on both sides; all of them in a short document."""
+    if sentences <= SHORT or not len(anchors):
+        return anchors
+    i, j = anchors.T
+    kept = np.zeros(len(i), bool)
+    for step in range(1, min(NEAR, len(i) - 1) + 1):
+        near = (i[step:] - i[:-step] <= NEAR) & (np.abs(j[step:] - j[:-step]) <= NEAR) & (j[step:] != j[:-step])
+        kept[step:] |= near
+        kept[:-step] |= near
+    return anchors[kept]
+
+
+def chain(anchors: np.ndarray) -> np.ndarray:
+    """Return the longest chain of anchors, each of which lies behind the one before on both sides.
+
+    anchors (int64 [anchors, 2]): By source sentence, no sentence twice.
+    """
+    ends: list[int] = []  # the smallest target sentence that a chain of each length ends with
+    last: list[int] = []
+    before = np.full(len(anchors), -1, np.int64)
+    for n, j in enumerate(anchors[:, 1].tolist()):
+        k = bisect_left(ends, j)
+        before[n] = last[k - 1] if k else -1
+        ends[k : k + 1] = [j]
+        last[k : k + 1] = [n]
+    found, n = [], last[-1] if last else -1
+    while n >= 0:
+        found.append(n)
+        n = int(before[n])
+    return anchors[found[::-1]]
+
+
+def belief(anchors: np.ndarray, found: np.ndarray) -> float:
+    """Return how far anchors are believed, 0 to 1: how much longer their chain is than by chance."""
+    by_chance = 2.0 * np.sqrt(len(anchors))
+    return float(np.clip((len(found) - by_chance) / max(len(anchors) - by_chance, 1.0), 0.0, 1.0))
+
+
+def around(found: np.ndarray, n: int, m: int, nodes: int = NODES) -> Band:
+    """Return the band around a chain of anchors; where they are far apart, around the line between them.
+
+    nodes: Rows are cut around the line so that there are not many more.
+    """
+    points = np.concatenate([[[0, 0]] * ANCHORS, found, [[n, m]] * ANCHORS])
+    rows = np.arange(n + 1)
+    where = np.searchsorted(points[:, 0], rows, side="right")  # the first anchor behind each row
+    low = points[np.clip(where - ANCHORS, 0, len(points) - 1), 1] - MARGIN
+    high = points[np.clip(where + ANCHORS - 1, 0, len(points) - 1), 1] + MARGIN
+    middle = np.interp(rows, points[:, 0], points[:, 1]).astype(np.int64)
+    half = max(4 * MARGIN, nodes // (2 * (n + 1)))
+    if int((high - low + 1).sum()) > nodes:
+        low, high = np.maximum(low, middle - half), np.minimum(high, middle + half)
+    low[rows < MARGIN], high[rows > n - MARGIN] = 0, m
+    low, high = np.minimum(low, middle), np.maximum(high, middle)
+    return of_edges(low, high, m)
+
+
+def forced(band: Band, places: np.ndarray, m: int) -> Band:
+    """Return a band all of whose paths go through some nodes.
+
+    places (int64 [places, 2]): Nodes, each behind the one before on both sides.
+    """
+    n = len(band.begin) - 1
+    low, high = np.zeros(n + 1, np.int64), np.full(n + 1, m, np.int64)
+    for i, j in places.tolist():
+        low[i:] = j
+    for i, j in places[::-1].tolist():
+        high[: i + 1] = j
+    begin = np.clip(band.begin, low, high)
+    end = np.clip(band.end - 1, low, high) + 1
+    begin[0], end[n] = 0, m + 1
+    at = np.zeros(n + 2, np.int64)
+    np.cumsum(end - begin, out=at[1:])
+    return Band(begin, end, at)

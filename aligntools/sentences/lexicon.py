@@ -1,0 +1,148 @@
+"""Lexicons that grow from the groups found so far: IBM 1 in both directions (Moore 2002), and what is known beforehand.
+
+Each of l words of a group chooses one of the other side's with the probability (1 - e) p(t|s) / l, or comes from the
+whole text with e p(t). Counts are discounted: a pair of words that was seen once says nothing, since any wrong group
+would confirm itself by the words that occur nowhere else. A word whose count is discounted away is not known, and says
+nothing for or against a group (`Lexicon.unknown`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.aligning.text.look_alikes import romanized
+from aligntools.sentences import kernels_lexicon as kernels
+from aligntools.sentences.text import LETTERS, Text
+
+#: e; what is taken off each count, and added to each word's; iterations. Chosen on the documents that
+#: `aligntools.sentences.model` names.
+NULL, DISCOUNT, MORE, ITERATIONS = 0.1, 0.8, 1.0, 5
+#: Pseudo-counts of words that look alike, and of short words and marks that are the same.
+ALIKE, SAME_MARK = 1.0, 0.3
+#: Words by words of a group beyond which it teaches nothing, and of all groups together at a time.
+_LARGEST, _AT_ONCE = 1 << 15, 1 << 26
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Pairs of words with pseudo-counts.
+
+    source, target (int64 [pairs]), counts (float64 [pairs]).
+    """
+
+    source: np.ndarray
+    target: np.ndarray
+    counts: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """p(t|s) / p(t) by source word, and what is known of target words.
+
+    ptr (int64 [source words + 1]), ids (int32 [entries]), ratios (float32 [entries]).
+    unknown (float32 [target words]): The share of a word's count that no entry explains, and NULL.
+    """
+
+    ptr: np.ndarray
+    ids: np.ndarray
+    ratios: np.ndarray
+    unknown: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Lexicon:
+    """Both directions: target words given source words, and source words given target words."""
+
+    forward: Direction
+    reverse: Direction
+
+
+def look_alikes(source: Text, target: Text) -> Entries:
+    """Return the words that look alike when they are written in Latin letters, and marks that are the same."""
+    spelled: dict[str, list[int]] = {}
+    for n, word in enumerate(target.words):
+        spelled.setdefault(romanized(word)[:LETTERS] or word, []).append(n)
+    rows = []
+    for n, word in enumerate(source.words):
+        letters = romanized(word)[:LETTERS]
+        count = ALIKE if len(letters) > 2 or word.isdigit() else SAME_MARK
+        rows += [(n, other, count) for other in spelled.get(letters or word, ())]
+    return entries(rows)
+
+
+def entries(rows: Iterable[tuple[int, int, float]]) -> Entries:
+    """Return entries of triples: source word, target word, count."""
+    table = np.array(list(rows), np.float64).reshape(-1, 3)
+    return Entries(table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2])
+
+
+def joined(kinds: Iterable[Entries], n_target: int) -> Entries:
+    """Return several kinds of entries as one; counts of the same words are added up."""
+    several = list(kinds)
+    keys = np.concatenate([one.source * n_target + one.target for one in several] or [np.empty(0, np.int64)])
+    counts = np.concatenate([one.counts for one in several] or [np.empty(0)])
+    unique, where = np.unique(keys, return_inverse=True)
+    return Entries(unique // max(1, n_target), unique % max(1, n_target), np.bincount(where, counts, len(unique)))
+
+
+def learn(source: Text, target: Text, groups: np.ndarray, belief: np.ndarray, known: Entries) -> Lexicon:
+    """Return the lexicon of groups (EM), with what is known beforehand as pseudo-counts.
+
+    groups (int64 [groups, 4]): First and last + 1 source sentence, first and last + 1 target sentence.
+    belief (float64 [groups]): How far each is believed.
+    """
+    s, t = source.side, target.side
+    cells = (s.offsets[groups[:, 1]] - s.offsets[groups[:, 0]]) * (t.offsets[groups[:, 3]] - t.offsets[groups[:, 2]])
+    chosen = (cells > 0) & (cells <= _LARGEST) & (belief > 0.01)
+    chosen &= np.cumsum(np.where(chosen, cells, 0)) <= _AT_ONCE
+    groups, belief, size = np.ascontiguousarray(groups[chosen]), belief[chosen], int(cells[chosen].sum())
+    keys, slots = np.empty(size, np.int64), np.empty(size, np.int32)
+    table = np.full(1 << max(4, (2 * size).bit_length()), -1, np.int32)
+    found = kernels.word_pairs(
+        s.tokens, s.offsets, t.tokens, t.offsets, groups, len(target.words), keys, table, slots
+    )
+    keys = keys[:found]
+    own, others = keys // max(1, len(target.words)), keys % max(1, len(target.words))
+    given = joined([known, Entries(own, others, np.zeros(found))], len(target.words))
+    places = np.searchsorted(given.source * len(target.words) + given.target, keys)
+    prior, counts = given.counts, given.counts
+    pairs = len(prior)
+    ratios = [np.ones(found, np.float32)] * 2
+    for _ in range(ITERATIONS if found else 0):
+        expected = np.zeros(found)
+        kernels.expected_links(
+            s.tokens, s.offsets, t.tokens, t.offsets, groups, belief, slots, *ratios, NULL, expected
+        )
+        counts = prior + np.bincount(places, expected, pairs)
+        ratios = [r[places] for r, _ in _ratios(source, target, given, counts, counts)]
+    kept = prior + np.maximum(counts - prior - DISCOUNT, 0.0)
+    (forward, s_known), (reverse, t_known) = _ratios(source, target, given, counts, kept)
+    there = kept > 0
+    return Lexicon(
+        _direction(given.source[there], given.target[there], forward[there], len(source.words), t_known),
+        _direction(given.target[there], given.source[there], reverse[there], len(target.words), s_known),
+    )
+
+
+def _ratios(
+    source: Text, target: Text, given: Entries, counts: np.ndarray, kept: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return for each direction p(t|s) / p(t), and the share of each conditioning word's count that is kept."""
+    found = []
+    for own, others, a, b in (
+        (given.source, given.target, source, target),
+        (given.target, given.source, target, source),
+    ):
+        sums = np.bincount(own, counts, len(a.words)) + MORE
+        ratios = kept / (sums[own] * np.maximum(b.shares[others], 1e-12))
+        found.append((ratios.astype(np.float32), np.bincount(own, kept, len(a.words)) / sums))
+    return found
+
+
+def _direction(own: np.ndarray, others: np.ndarray, ratios: np.ndarray, words: int, known: np.ndarray) -> Direction:
+    order = np.lexsort((others, own))
+    ptr = np.zeros(words + 1, np.int64)
+    np.cumsum(np.bincount(own, minlength=words), out=ptr[1:])
+    unknown = (1.0 - known * (1.0 - NULL)).astype(np.float32)
+    return Direction(ptr, others[order].astype(np.int32), ratios[order], unknown)

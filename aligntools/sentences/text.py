@@ -1,0 +1,73 @@
+"""A document as sentence alignment sees it: words cut to their first letters, lengths, borders."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.aligning.text.normal import simplify
+from aligntools.encoding.pieces import unspaced
+from aligntools.formats.text.corpus import Side
+
+#: Letters of a word that are looked at: inflected forms are one word then.
+LETTERS = 5
+_WORD = re.compile(r"\d+|[^\W\d_]+|[^\w\s]")
+_SPACES = re.compile(r"\s+")
+
+
+@dataclass(eq=False)
+class Text:
+    """The sentences of a document.
+
+    side: Their words.
+    words: The vocabulary.
+    counts (int64 [words]): How often each occurs.
+    sizes (float64 [sentences]): Characters that are no spaces.
+    costs (float64 [sentences + 1]): What it costs to have sentences on both sides of a place in one group.
+    """
+
+    lines: Sequence[str]
+    side: Side
+    words: list[str]
+    counts: np.ndarray
+    sizes: np.ndarray
+    costs: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Each word's share of the text [words]."""
+        shares: np.ndarray = self.counts / max(1, len(self.side.tokens))
+        return shares
+
+
+def words_of(line: str) -> list[str]:
+    """Return the words of a line, small, without accents; of scripts without spaces every two characters in a row.
+
+    >>> words_of("Die Höhle, 1956")
+    ['die', 'hohle', ',', '1956']
+    """
+    words: list[str] = []
+    for word in _WORD.findall(line):
+        if not word.isascii() and unspaced(word[0]):
+            words += [word[k : k + 2] for k in range(max(1, len(word) - 1))]
+        else:
+            words.append(simplify(word.lower()))
+    return words
+
+
+def text_of(lines: Sequence[str], costs: np.ndarray | None = None) -> Text:
+    """Return a document's sentences; costs are 0 where none are given."""
+    known: dict[str, int] = {}
+    tokens, ends = list[int](), [0]
+    for line in lines:
+        for word in words_of(line):
+            tokens.append(known.setdefault(word[:LETTERS] if word.isalpha() else word, len(known)))
+        ends.append(len(tokens))
+    side = Side(np.array(tokens, np.int32), np.array(ends, np.int64))
+    sizes = np.array([len(_SPACES.sub("", line)) for line in lines], np.float64)
+    counts = np.bincount(side.tokens, minlength=len(known))
+    return Text(lines, side, list(known), counts, sizes, np.zeros(len(lines) + 1) if costs is None else costs)

@@ -1,0 +1,135 @@
+"""Vectors of sentences by an encoder, of their words, and how near sentences of both sides are to each other.
+
+A sentence's vector is the mean state of its words after the last layer, less the mean of the document's sentences; a
+group's is the sum of its sentences'. Some vectors are near to all others: so a cosine counts by how far it is above
+what is usual around both (the margin of Artetxe & Schwenk 2019, as Bertalign has it). The states of a layer below,
+which knows words, averaged over all places of a word, tell which words are translations; they cost nothing more.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.encoding import encoder as encoders
+from aligntools.encoding.neighbours import near_pairs
+from aligntools.formats.models import encoder_folder
+from aligntools.ground.blas import one_thread
+from aligntools.ground.parallel import Pool
+from aligntools.sentences.lexicon import Entries
+from aligntools.sentences.text import Text
+
+#: The last layer of the encoder that the package brings; the one that knows words.
+LAST, WORDS = 12, encoders.LAYER
+#: How many of the nearest sentences of the other side tell what is usual around one.
+NEAREST = 10
+#: Pseudo-count of two words as near to each other as words get, and how near that is; see `encoding.lexicon`.
+COUNT, NEAR = 5.0, 0.5
+#: Words of a side that are compared, the most frequent ones.
+MOST_WORDS = 30_000
+#: Sentences that are compared with others at a time, and how far these may be from the diagonal.
+_ROWS, REACH = 512, 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """What an encoder makes of one side.
+
+    sentences (float32 [sentences, width]): Of length 1, from the document's mean; zeros where there is no word.
+    words (float32 [words, width]): By the vocabulary of `Text`.
+    """
+
+    sentences: np.ndarray
+    words: np.ndarray
+
+
+def load(folder: str | None) -> encoders.Encoder:
+    """Load an encoder with all its layers; None is the extra's.
+
+    Raises DataError, ModelError when files are missing or damaged. Raises UsageProblem when it is not installed.
+    """
+    depth = LAST if folder is None else int(encoder_folder.read(folder).config["num_hidden_layers"])
+    return encoders.load(folder, depth)
+
+
+def encode(encoder: encoders.Encoder, text: Text, spoken: Sequence[Sequence[str]], pool: Pool) -> Vectors:
+    """Return the vectors of a document.
+
+    spoken: The words of each sentence as the encoder reads them, as many as the text has.
+    """
+    layers = (min(WORDS, encoder.depth), encoder.depth)
+    sentences = np.zeros((len(text), encoder.width), np.float32)
+    words = np.zeros((len(text.words), encoder.width), np.float32)
+    offsets, tokens = text.side.offsets, text.side.tokens
+    for n, states in enumerate(encoder.stream(spoken, layers, pool)):
+        if states.shape[1]:
+            sentences[n] = states[1].mean(0)
+            np.add.at(words, tokens[offsets[n] : offsets[n + 1]], states[0])
+    words /= np.maximum(text.counts, 1)[:, None]
+    return Vectors(unit_from_mean(sentences), words)
+
+
+def unit_from_mean(vectors: np.ndarray) -> np.ndarray:
+    """Return vectors of length 1 from the mean of those that are not 0 [sentences, width]."""
+    there = vectors.any(1)
+    out = vectors.copy()
+    if there.any():
+        out[there] -= vectors[there].mean(0, dtype=np.float64).astype(np.float32)
+    norms = np.linalg.norm(out, axis=1, keepdims=True)
+    return np.where(norms > 1e-9, out / np.maximum(norms, 1e-9), 0.0).astype(np.float32)
+
+
+def near_words(source: Text, target: Text, vectors: Sequence[Vectors], pool: Pool) -> Entries:
+    """Return pseudo-counts of words whose vectors are near to each other."""
+    order = [np.argsort(-text.counts, kind="stable")[:MOST_WORDS] for text in (source, target)]
+    pairs, margins = near_pairs(vectors[0].words[order[0]], vectors[1].words[order[1]], pool)
+    counts = COUNT * np.minimum(1.0, margins.astype(np.float64) / NEAR) ** 2
+    kept = counts > 0.02
+    return Entries(order[0][pairs[kept, 0]], order[1][pairs[kept, 1]], counts[kept])
+
+
+def nearest(x: np.ndarray, y: np.ndarray, pool: Pool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find the nearest sentence of the other side, and what is usual around a sentence.
+
+    x, y (float32 [n, width], [m, width]). Sentences over REACH from the diagonal are not looked at.
+    Returns best (int64 [n]), margin (float64 [n]): How far it is nearer than the next one. usual (float64 [n]).
+    """
+    n, m = len(x), len(y)
+    best, margin, usual = np.zeros(n, np.int64), np.zeros(n), np.zeros(n)
+
+    def block(begin: int) -> None:
+        rows = slice(begin, min(begin + _ROWS, n))
+        low = max(0, int(begin * m / n) - REACH)
+        high = min(m, int((begin + _ROWS) * m / n) + REACH)
+        cosines = x[rows] @ y[low:high].T
+        count = min(NEAREST, high - low)
+        top = -np.sort(-np.partition(cosines, -count, axis=1)[:, -count:], axis=1)
+        best[rows] = low + cosines.argmax(1)
+        margin[rows] = top[:, 0] - (top[:, 1] if count > 1 else 0.0)
+        usual[rows] = top.mean(1)
+
+    with one_thread():
+        pool.map(block, range(0, n if m else 0, _ROWS))
+    return best, margin, usual
+
+
+def group_norms(vectors: np.ndarray, most: int) -> np.ndarray:
+    """Return one by the length of the sum of vectors of up to so many sentences, float64 [most, sentences].
+
+    A sum that would go beyond the end has that of what is there.
+    """
+    total = np.zeros_like(vectors)
+    out = np.zeros((most, len(vectors)))
+    for a in range(most):
+        total[: max(0, len(vectors) - a)] += vectors[a:]
+        out[a] = 1.0 / np.maximum(np.linalg.norm(total, axis=1), 1e-9)
+    return out
+
+
+def group_means(values: np.ndarray, most: int) -> np.ndarray:
+    """Return the mean of values of up to so many sentences, float64 [most, sentences]."""
+    total, out = np.zeros(len(values)), np.zeros((most, len(values)))
+    for a in range(most):
+        total[: max(0, len(values) - a)] += values[a:]
+        out[a] = total / (a + 1)
+    return out
