@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,10 +37,19 @@ class Text:
     def __len__(self) -> int:
         return len(self.lines)
 
+    def part(self, rows: slice) -> "Text":
+        """Return some of the sentences; the vocabulary and its counts stay those of the document."""
+        begin, end, _ = rows.indices(len(self))
+        offsets = self.side.offsets[begin : end + 1]
+        side = Side(self.side.tokens[offsets[0] : offsets[-1]], offsets - offsets[0])
+        return replace(
+            self, lines=self.lines[rows], side=side, sizes=self.sizes[rows], costs=self.costs[begin : end + 1]
+        )
+
     @property
     def shares(self) -> np.ndarray:
         """Each word's share of the text [words]."""
-        shares: np.ndarray = self.counts / max(1, len(self.side.tokens))
+        shares: np.ndarray = self.counts / max(1, int(self.counts.sum()))
         return shares
 
 
@@ -53,9 +62,17 @@ def words_of(line: str) -> list[str]:
     words: list[str] = []
     for word in _WORD.findall(line):
         if not word.isascii() and unspaced(word[0]):
-            words += [word[k : k + 2] for k in range(max(1, len(word) - 1))]
+            words += [word[k : k + 2] for k in range(len(word))]
         else:
             words.append(simplify(word.lower()))
+    return words
+
+
+def spoken(line: str) -> list[str]:
+    """Return the same words as they are written, of scripts without spaces every character: what an encoder reads."""
+    words: list[str] = []
+    for word in _WORD.findall(line):
+        words += word if not word.isascii() and unspaced(word[0]) else [word]
     return words
 
 

@@ -17,7 +17,7 @@ from aligntools.formats.models import encoder_folder
 from aligntools.ground.blas import one_thread
 from aligntools.ground.parallel import Pool
 from aligntools.sentences.lexicon import Entries
-from aligntools.sentences.text import Text
+from aligntools.sentences.text import Text, spoken
 
 #: The last layer of the encoder that the package brings; the one that knows words.
 LAST, WORDS = 12, encoders.LAYER
@@ -52,16 +52,13 @@ def load(folder: str | None) -> encoders.Encoder:
     return encoders.load(folder, depth)
 
 
-def encode(encoder: encoders.Encoder, text: Text, spoken: Sequence[Sequence[str]], pool: Pool) -> Vectors:
-    """Return the vectors of a document.
-
-    spoken: The words of each sentence as the encoder reads them, as many as the text has.
-    """
+def encode(encoder: encoders.Encoder, text: Text, pool: Pool) -> Vectors:
+    """Return the vectors of a document."""
     layers = (min(WORDS, encoder.depth), encoder.depth)
     sentences = np.zeros((len(text), encoder.width), np.float32)
     words = np.zeros((len(text.words), encoder.width), np.float32)
     offsets, tokens = text.side.offsets, text.side.tokens
-    for n, states in enumerate(encoder.stream(spoken, layers, pool)):
+    for n, states in enumerate(encoder.stream(map(spoken, text.lines), layers, pool)):
         if states.shape[1]:
             sentences[n] = states[1].mean(0)
             np.add.at(words, tokens[offsets[n] : offsets[n + 1]], states[0])

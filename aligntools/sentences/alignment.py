@@ -1,0 +1,214 @@
+"""Two documents aligned: rounds of anchors, band, path and lexicon; then sections that stand elsewhere."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aligntools.sentences import band as bands
+from aligntools.sentences import lexicon as lexicons
+from aligntools.sentences import vectors
+from aligntools.sentences.lexicon import Entries, Lexicon
+from aligntools.sentences.model import WITH_VECTORS, WITHOUT, Model, Path, Sides, best_path, kinds_of
+from aligntools.sentences.text import Text
+from aligntools.ground.parallel import Pool
+
+_log = logging.getLogger("aligntools")
+#: Rounds of learning a lexicon from the groups and finding groups by it.
+ROUNDS = 3
+#: Vectors whose anchors are believed so far or more count in full, below proportionally.
+TRUSTED = 0.3
+#: A section that stands elsewhere has so many anchors at least, one after the other within this distance, and scores so
+#: much better than its sentences do alone.
+FEWEST, STEP, SURE = 3, 8, 12.0
+#: Nodes of a band where nothing but lengths is known.
+_NODES_OF_LENGTHS = 12_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The groups of two documents.
+
+    groups (int64 [groups, 4]): First and last + 1 source sentence, first and last + 1 target sentence. Every sentence is
+        in one; by source sentence, those of target sentences alone where they stand.
+    chances (float64 [groups]): The probability of each.
+    moved (bool [groups]): Whether it is part of a section that stands elsewhere.
+    belief: How far the documents look like translations of each other, 0 to 1.
+    """
+
+    groups: np.ndarray
+    chances: np.ndarray
+    moved: np.ndarray
+    belief: float
+
+    @property
+    def paired(self) -> np.ndarray:
+        """Whether a group has both sides (bool [groups])."""
+        g = self.groups
+        paired: np.ndarray = (g[:, 1] > g[:, 0]) & (g[:, 3] > g[:, 2])
+        return paired
+
+
+def align(
+    source: Text,
+    target: Text,
+    *,
+    kinds: np.ndarray,
+    encoded: Sequence[vectors.Vectors] | None = None,
+    known: Sequence[Entries] = (),
+    places: np.ndarray | None = None,
+    moved: bool = True,
+    pool: Pool,
+    report: Callable[[str], None] = lambda text: None,
+) -> Found:
+    """Return the groups of two documents that belong together.
+
+    kinds: See `model.kinds_of`.
+    encoded: Vectors of both sides.
+    known: Pairs of words that are known beforehand.
+    places (int64 [places, 2]): Nodes that the path goes through.
+    moved: Look for sections that stand elsewhere.
+    """
+    n, m = len(source), len(target)
+    start = [lexicons.look_alikes(source, target), *known]
+    near = None
+    if encoded is not None:
+        near = _neighbours(encoded, pool)
+        if near.trust > 0:
+            start.append(vectors.near_words(source, target, encoded, pool))
+    entries = lexicons.joined(start, len(target.words))
+    lexicon = lexicons.learn(source, target, np.empty((0, 4), np.int64), np.empty(0), entries)
+    trusted = near is not None and near.trust > 0
+    model = Model(source, target, kinds, WITH_VECTORS if trusted else WITHOUT)
+    if trusted and near is not None:
+        model = replace(model, sides=near.sides, trust=near.trust)
+    path, anchors, belief = None, np.empty((0, 2), np.int64), 0.0
+    for number in range(ROUNDS):
+        anchors, chain, belief = _anchors(source, target, lexicon, near)
+        report(f"round {number + 1}: {len(chain)} anchors")
+        unknown = path is None and len(chain) < 3 and not trusted
+        if unknown:  # by lengths alone, in a wide band
+            model = replace(model, lexicon=None)
+            band = bands.around(chain[:0], n, m, _NODES_OF_LENGTHS)
+        else:
+            model = replace(model, lexicon=lexicon)
+            band = _band(chain, path, n, m)
+        if places is not None and len(places):
+            band = bands.forced(band, places, m)
+        before, path = path, best_path(model, band)
+        if before is not None and not unknown and np.array_equal(before.groups, path.groups):
+            break
+        if number + 1 < ROUNDS:
+            lexicon = lexicons.learn(source, target, path.groups, path.chances, entries)
+            model = replace(model, seen=path.seen(kinds))
+    assert path is not None
+    found = Found(path.groups, path.chances, np.zeros(len(path.groups), bool), belief)
+    return _with_moved(model, found, anchors) if moved and not (places is not None and len(places)) else found
+
+
+@dataclass(frozen=True, eq=False)
+class _Near:
+    """What vectors say of the sentences: their anchors, and how far they are believed."""
+
+    sides: Sides
+    anchors: np.ndarray
+    trust: float
+
+
+def _neighbours(encoded: Sequence[vectors.Vectors], pool: Pool) -> _Near:
+    x, y = (one.sentences for one in encoded)
+    (best, margin, usual), (back, back_margin, back_usual) = (
+        vectors.nearest(x, y, pool),
+        vectors.nearest(y, x, pool),
+    )
+    anchors = bands.mutual(best, back, (margin > 0) & x.any(1), (back_margin > 0) & y.any(1))
+    trust = bands.belief(anchors, bands.chain(anchors))
+    return _Near(Sides([x, y], [usual, back_usual]), anchors, min(1.0, trust / TRUSTED))
+
+
+def _anchors(
+    source: Text, target: Text, lexicon: Lexicon, near: _Near | None
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return the anchors of words and of vectors, their chain, and how far it is believed."""
+    found = bands.lexical_anchors(source, target, lexicon)
+    belief = bands.belief(found, bands.chain(found))
+    if near is not None and near.trust > 0:
+        belief = max(belief, near.trust)
+        twice = np.concatenate([near.anchors, found])  # where both have a sentence, vectors have the word
+        twice = twice[np.unique(twice[:, 0], return_index=True)[1]]
+        found = twice[np.sort(np.unique(twice[:, 1], return_index=True)[1])]
+    kept = bands.supported(found, max(len(source), len(target)))
+    return kept, bands.chain(kept), belief
+
+
+def _band(chain: np.ndarray, path: Path | None, n: int, m: int) -> bands.Band:
+    """Return the band around a chain; where it has few anchors, around the path found before."""
+    if path is not None and len(chain) < max(3, min(n, m) // 20):
+        pairs = path.groups[(path.groups[:, 1] > path.groups[:, 0]) & (path.groups[:, 3] > path.groups[:, 2])]
+        chain = pairs[:, [0, 2]]
+    return bands.around(chain, n, m)
+
+
+def _with_moved(model: Model, found: Found, anchors: np.ndarray) -> Found:
+    """Return the groups with sections that stand elsewhere: anchors among sentences that are alone, in a row."""
+    g, paired = found.groups, found.paired
+    free = [np.zeros(len(text), bool) for text in (model.source, model.target)]
+    for side, (first, last) in enumerate(((0, 1), (2, 3))):
+        for row in g[~paired]:
+            free[side][row[first] : row[last]] = True
+    left = anchors[free[0][anchors[:, 0]] & free[1][anchors[:, 1]]] if len(anchors) else anchors
+    sections = []
+    for block in _blocks(left):
+        rows, columns = (_widened(free[side], block[0, side], block[-1, side]) for side in (0, 1))
+        part = model.part(rows, columns)
+        n, m = len(part.source), len(part.target)
+        path = best_path(part, bands.around(bands.chain(block - [rows.start, columns.start]), n, m))
+        own = path.groups + [rows.start, rows.start, columns.start, columns.start]
+        both = (own[:, 1] > own[:, 0]) & (own[:, 3] > own[:, 2])
+        if both.sum() >= FEWEST and path.total >= SURE:
+            sections.append((own[both], path.chances[both]))
+            for row in own[both]:
+                free[0][row[0] : row[1]] = False
+                free[1][row[2] : row[3]] = False
+    if not sections:
+        return found
+    more, chances = (np.concatenate(parts) for parts in zip(*sections, strict=True))
+    kept = paired | np.array([free[0][r[0] : r[1]].any() or free[1][r[2] : r[3]].any() for r in g])
+    groups = np.concatenate([g[kept], more])
+    order = _in_order(groups, np.flatnonzero(kept).tolist(), g)
+    moved = np.concatenate([np.zeros(int(kept.sum()), bool), np.ones(len(more), bool)])
+    return Found(groups[order], np.concatenate([found.chances[kept], chances])[order], moved[order], found.belief)
+
+
+def _in_order(groups: np.ndarray, kept: list[int], before: np.ndarray) -> np.ndarray:
+    """Return the order of groups by source sentence; target sentences alone stay behind what they stood behind."""
+    sources = np.array([before[k][0] for k in kept] + groups[len(kept) :, 0].tolist(), np.int64)
+    alone = (groups[:, 0] == groups[:, 1]).astype(np.int64)
+    order: np.ndarray = np.lexsort((groups[:, 2], 1 - alone, sources))
+    return order
+
+
+def _blocks(anchors: np.ndarray) -> list[np.ndarray]:
+    """Cut anchors where they jump; return those that have enough anchors in a row, the longest first."""
+    blocks: list[np.ndarray] = []
+    while len(anchors) >= FEWEST:
+        taken = [0]
+        for n in range(1, len(anchors)):
+            step = anchors[n] - anchors[taken[-1]]
+            if 0 < step[0] <= STEP and 0 < step[1] <= STEP:
+                taken.append(n)
+        if len(taken) >= FEWEST:
+            blocks.append(anchors[taken])
+        anchors = np.delete(anchors, taken, 0)
+    return sorted(blocks, key=len, reverse=True)
+
+
+def _widened(free: np.ndarray, first: int, last: int) -> slice:
+    """Return the sentences around ``first..last`` that are alone, a few at most on either side."""
+    begin, end = int(first), int(last) + 1
+    while begin > 0 and free[begin - 1] and first - begin < STEP:
+        begin -= 1
+    while end < len(free) and free[end] and end - last <= STEP:
+        end += 1
+    return slice(begin, end)

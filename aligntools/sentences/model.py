@@ -1,0 +1,222 @@
+"""What groups of sentences score: evidence of words, lengths and vectors, each in log-odds, and its weights.
+
+The score of a group (`kernels_groups.group_score`) is the logarithm of how much more probable its two sides are as
+translations than by themselves, plus the logarithm of how frequent groups of its kind are. The score of a path is the
+sum of its groups'; sentences without a partner have the frequency alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aligntools.sentences import kernels_groups as kernels
+from aligntools.sentences import vectors
+from aligntools.sentences.band import Band
+from aligntools.sentences.kernels_groups import Evidence, Weights
+from aligntools.sentences.lexicon import Direction, Lexicon
+from aligntools.sentences.text import Text
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What evidence is worth, and how frequent kinds of groups are (natural logarithms, 1-1 is 0).
+
+    Chosen for Text+Berg's development document and documents made of en-fr laws, en-da prose and the en-grc New
+    Testament (sentences left out and joined, a section moved).
+
+    alone, uneven, even: Of a sentence without partner; of a group of 1 and 2; of one of 2 and 2. larger: For each
+        sentence more.
+    """
+
+    lexicon: float
+    length: float
+    variance: float
+    per_size: float
+    vectors: float
+    threshold: float
+    alone: float
+    uneven: float
+    even: float
+    larger: float
+
+
+#: With vectors of sentences, and without.
+WITH_VECTORS = Constants(0.5, 1.7, 0.002, 1.2, 7.0, 0.2, -5.0, -2.6, -1.9, -2.0)
+WITHOUT = Constants(0.4, 1.0, 0.004, 0.8, 0.0, 0.0, -5.0, -1.5, -1.7, -0.9)
+#: The least that lengths can speak against a group.
+LOWEST = -8.0
+#: Groups that the constants count for beside those of the text, where it shows how frequent kinds are.
+USUAL = 100.0
+#: What a group gains less than its chance: a path of fewer groups is taken in doubt.
+TOLL = 0.4
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Vectors of both sides' sentences, and what is usual around them; see `vectors`."""
+
+    vectors: Sequence[np.ndarray]
+    usual: Sequence[np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What scores groups of two documents.
+
+    kinds (int64 [kinds, 2]): How many source and target sentences a group may have.
+    lexicon, sides: None where there is none (yet).
+    trust: How far vectors are believed, 0 to 1.
+    seen (float64 [kinds]): How many groups of each kind were found.
+    """
+
+    source: Text
+    target: Text
+    kinds: np.ndarray
+    constants: Constants
+    lexicon: Lexicon | None = None
+    sides: Sides | None = None
+    trust: float = 1.0
+    seen: np.ndarray | None = None
+
+    @property
+    def priors(self) -> np.ndarray:
+        """How frequent the kinds are (float64 [kinds])."""
+        a, b = self.kinds.T
+        c = self.constants
+        uneven = c.uneven + c.larger * (np.maximum(a, b) - 2)
+        even = c.even + c.larger * (a + b - 4)
+        priors = np.where(np.minimum(a, b) == 1, np.where(a == b, 0.0, uneven), even)
+        priors = np.where(np.minimum(a, b) == 0, c.alone, priors)
+        if self.seen is None:
+            return priors
+        usual = np.exp(priors)
+        frequent: np.ndarray = np.log(USUAL * usual / usual.sum() + self.seen)
+        return frequent - frequent[(a == 1) & (b == 1)]
+
+    @property
+    def weights(self) -> Weights:
+        """How evidence is weighed."""
+        c, sizes = self.constants, np.concatenate([self.source.sizes, self.target.sizes])
+        background = max(2.0 * float(np.log(sizes + 1.0).var()) if len(sizes) else 1.0, 0.5)
+        return Weights(
+            c.lexicon, c.length, LOWEST, c.variance, c.per_size, background, c.vectors * self.trust, c.threshold
+        )
+
+    def evidence(self, band: Band, first: int = 0, last: int | None = None) -> Evidence:
+        """Return what is known in a band of all source sentences."""
+        most = [int(side.max()) for side in self.kinds.T]
+        nodes = band.nodes
+        words = [np.zeros((1, 0), np.float32)] * 2
+        if self.lexicon is not None:
+            words = [np.zeros((count, nodes), np.float32) for count in most]
+            _lexical(self.source, self.target, self.lexicon.forward, band, False, words[0])
+            _lexical(self.target, self.source, self.lexicon.reverse, band, True, words[1])
+        products, norms, usual = np.zeros(0, np.float32), [np.zeros((1, 1))] * 2, [np.zeros((1, 1))] * 2
+        if self.sides is not None:
+            products = np.zeros(nodes, np.float32)
+            kernels.products(*self.sides.vectors, band.begin, band.end, band.at, products)
+            norms = [vectors.group_norms(own, count) for own, count in zip(self.sides.vectors, most, strict=True)]
+            usual = [vectors.group_means(own, count) for own, count in zip(self.sides.usual, most, strict=True)]
+        ratio = max(1.0, self.target.sizes.sum()) / max(1.0, self.source.sizes.sum())
+        sizes = [
+            np.arange(1, count + 1)[:, None] * vectors.group_means(text.sizes, count) + 1.0
+            for text, count in zip((self.source, self.target), most, strict=True)
+        ]
+        return Evidence(
+            band.begin,
+            band.end,
+            band.at,
+            *words,
+            products,
+            *norms,
+            *usual,
+            np.log(ratio * (sizes[0] - 1.0) + 1.0),
+            np.log(sizes[1]),
+            1.0 / sizes[0],
+            1.0 / sizes[1],
+            np.cumsum(self.source.costs),
+            np.cumsum(self.target.costs),
+        )
+
+    def part(self, rows: slice, columns: slice) -> "Model":
+        """Return the model of some sentences of both sides."""
+        sides = self.sides
+        if sides is not None:
+            both = (rows, columns)
+            sides = Sides(
+                [own[part] for own, part in zip(sides.vectors, both, strict=True)],
+                [own[part] for own, part in zip(sides.usual, both, strict=True)],
+            )
+        return replace(self, source=self.source.part(rows), target=self.target.part(columns), sides=sides)
+
+
+def kinds_of(most_source: int, most_target: int, most: int) -> np.ndarray:
+    """Return the kinds of groups: sentences by themselves, and so many on each side and in all (int64 [kinds, 2])."""
+    both = [(a, b) for a in range(1, most_source + 1) for b in range(1, most_target + 1) if a + b <= max(2, most)]
+    return np.array([(1, 0), (0, 1), *both], np.int64)
+
+
+def _lexical(
+    source: Text, target: Text, direction: Direction, band: Band, turned: bool, out: np.ndarray
+) -> None:
+    kernels.lexical_rows(
+        source.side.tokens,
+        source.side.offsets,
+        target.side.tokens,
+        target.side.offsets,
+        direction.ptr,
+        direction.ids,
+        direction.ratios,
+        direction.unknown,
+        np.log(direction.unknown),
+        np.zeros(len(target.words), np.float32),
+        band.begin,
+        band.end,
+        band.at,
+        turned,
+        out,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Groups of sentences, from the beginning to the end.
+
+    groups (int64 [groups, 4]): First and last + 1 source sentence, first and last + 1 target sentence.
+    chances (float64 [groups]): The probability of each under the model.
+    total: The logarithm of the summed scores of all paths, less the score of the one that leaves all sentences alone.
+    """
+
+    groups: np.ndarray
+    chances: np.ndarray
+    total: float
+
+    def seen(self, kinds: np.ndarray) -> np.ndarray:
+        """Return how many groups of each kind there are, each counted by its chance (float64 [kinds])."""
+        sizes = self.groups[:, [1, 3]] - self.groups[:, [0, 2]]
+        return ((sizes[:, None] == kinds[None]).all(2) * self.chances[:, None]).sum(0)  # type: ignore[no-any-return]
+
+
+def best_path(model: Model, band: Band) -> Path:
+    """Return the path of most expected right groups in a band."""
+    evidence, weights, priors = model.evidence(band), model.weights, model.priors
+    nodes = band.nodes
+    scores = np.empty((band.widest, len(priors)))
+    alpha, beta, gain = np.empty(nodes), np.empty(nodes), np.empty(nodes)
+    choice, chance = np.empty(nodes, np.int8), np.empty(nodes, np.float32)
+    total = kernels.forward(model.kinds, priors, evidence, weights, scores, alpha)
+    kernels.backward(model.kinds, priors, evidence, weights, scores, alpha, TOLL, beta, gain, choice, chance)
+    n, m = len(model.source), len(model.target)
+    groups, chances = list[tuple[int, int, int, int]](), list[float]()
+    i = j = 0
+    while (i, j) != (n, m):
+        node = int(band.at[i] + j - band.begin[i])
+        a, b = model.kinds[choice[node]].tolist() if choice[node] >= 0 else (0, 0)
+        if not (a or b):
+            raise ValueError(f"no path from ({i}, {j})")
+        groups.append((i, i + a, j, j + b))
+        chances.append(float(chance[node]))
+        i, j = i + a, j + b
+    alone = float(priors[0] * n + priors[1] * m)
+    return Path(np.array(groups, np.int64).reshape(-1, 4), np.array(chances), float(total) - alone)
