@@ -42,14 +42,14 @@ class Constants:
 
 
 #: With vectors of sentences, and without.
-WITH_VECTORS = Constants(0.5, 1.7, 0.002, 1.2, 7.0, 0.2, -5.0, -2.6, -1.9, -2.0)
+WITH_VECTORS = Constants(0.35, 1.7, 0.0026, 1.5, 4.6, 0.1, -5.3, -2.6, -2.7, -2.6)
 WITHOUT = Constants(0.4, 1.0, 0.004, 0.8, 0.0, 0.0, -5.0, -1.5, -1.7, -0.9)
 #: The least that lengths can speak against a group.
 LOWEST = -8.0
 #: Groups that the constants count for beside those of the text, where it shows how frequent kinds are.
-USUAL = 100.0
+USUAL = 500.0
 #: What a group gains less than its chance: a path of fewer groups is taken in doubt.
-TOLL = 0.4
+TOLL = 0.5
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,141 @@
+"""Groups of sentences in files: Vecalign's lines, hunalign's ladders and hand-made alignments, links of InterText (XCES).
+
+Vecalign writes ``[0, 1]:[2]:0.93``: the source and the target sentences of a group, from 0, and a number. hunalign's
+ladder has a rung a line, ``source TAB target TAB number``: where a group begins; the next rung is where it ends. Its
+hand-made alignments have rungs without a number. XCES has a ``link`` with ``xtargets="1 2;3"``, from 1.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
+from xml.etree import ElementTree
+
+from aligntools.formats.opening import files
+from aligntools.ground.errors import DataError
+
+LadderFormat: TypeAlias = Literal["vecalign", "hunalign", "xces"]
+_LINE = re.compile(r"\s*\[([\d\s,]*)\]\s*:\s*\[([\d\s,]*)\]\s*(?::\s*(\S+))?\s*")
+#: A group this far ahead is of a section that moved.
+_JUMP = 1000
+_NUMBER = re.compile(r"\d+")
+
+
+class SentenceGroup(NamedTuple):
+    """Sentences of both sides that belong together, by their numbers from 0, and a score: a probability, 0 to 1.
+
+    Attributes
+    ----------
+    source, target : tuple of int
+        One of them is empty for sentences without a partner.
+    score : float
+        How probable the group is.
+    """
+
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    score: float = 1.0
+
+
+def read_ladder(path: str) -> list[SentenceGroup]:
+    """Return the groups of a file of any of the forms.
+
+    Raises DataError where a line is of none of them, or a sentence is in two groups.
+    """
+    lines = [(number, line) for number, line in enumerate(files.text_lines(path), 1) if line.strip()]
+    if lines and lines[0][1].lstrip().startswith("<"):
+        found = _of_xces(path, "\n".join(line for _, line in lines))
+    elif lines and _LINE.fullmatch(lines[0][1]):
+        found = [_of_line(path, number, line) for number, line in lines]
+    else:
+        found = _of_rungs(path, lines)
+    for side in (0, 1):
+        seen: set[int] = set()
+        for (number, _), group in zip(lines, found, strict=False):
+            if again := seen.intersection(group[side]) or len(set(group[side])) < len(group[side]):
+                which = min(again) if isinstance(again, set) else group[side][0]
+                name = ("source", "target")[side]
+                raise DataError(path, number, f"{name} sentence {which} is in two groups; each belongs to one")
+            seen.update(group[side])
+    return found
+
+
+def _of_line(path: str, number: int, line: str) -> SentenceGroup:
+    found = _LINE.fullmatch(line)
+    if found is None:
+        raise DataError(path, number, f"'{line[:60]}' is no group such as [0, 1]:[2] or [0, 1]:[2]:0.93")
+    try:
+        sides = [tuple(int(k) for k in re.split(r"[\s,]+", side.strip()) if k) for side in found.groups()[:2]]
+        score = float(found[3]) if found[3] else 1.0
+    except ValueError:
+        raise DataError(path, number, f"'{found[3]}' is no number; a score such as 0.93 was expected") from None
+    return SentenceGroup(sides[0], sides[1], score)
+
+
+def _of_rungs(path: str, lines: Sequence[tuple[int, str]]) -> list[SentenceGroup]:
+    rungs: list[tuple[int, int, float]] = []
+    for number, line in lines:
+        fields = line.split()
+        try:
+            i, j = int(fields[0]), int(fields[1])
+            score = float(fields[2]) if len(fields) > 2 else 1.0
+        except (ValueError, IndexError):
+            problem = f"'{line[:60]}' is neither a group such as [0]:[0] nor a rung of two numbers and a score"
+            raise DataError(path, number, problem) from None
+        if min(i, j) < 0 or (rungs and (i < rungs[-1][0] or j < rungs[-1][1])):
+            raise DataError(path, number, f"rung {i} {j} goes back; rungs never fall")
+        rungs.append((i, j, score))
+    if rungs and rungs[0][:2] != (0, 0):
+        rungs.insert(0, (0, 0, 1.0))
+    pairs = zip(rungs, rungs[1:], strict=False)
+    return [
+        SentenceGroup(tuple(range(a[0], b[0])), tuple(range(a[1], b[1])), a[2]) for a, b in pairs if a[:2] != b[:2]
+    ]
+
+
+def _of_xces(path: str, text: str) -> list[SentenceGroup]:
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise DataError(path, error.position[0], f"is no XML: {error}") from None
+    found = []
+    for link in root.iter("link"):
+        sides = link.get("xtargets", "").split(";")
+        if len(sides) != 2:
+            raise DataError(path, None, f"xtargets='{link.get('xtargets', '')[:60]}' must have two sides with ; between")
+        numbers = [tuple(int(_NUMBER.findall(one)[-1]) - 1 for one in side.split()) for side in sides]
+        found.append(SentenceGroup(numbers[0], numbers[1]))
+    return found
+
+
+def format_ladder(groups: Sequence[SentenceGroup], form: LadderFormat = "vecalign") -> str:
+    """Return groups as lines of a form; a hunalign ladder has no place for sections that moved: their groups are opened."""
+    if form == "vecalign":
+        return "".join(f"{list(g.source)}:{list(g.target)}:{g.score:.4f}\n" for g in groups)
+    if form == "xces":
+        rows = [
+            f"<link type='{len(g.source)}-{len(g.target)}' xtargets='{_ids(g.source)};{_ids(g.target)}'"
+            f" certainty='{g.score:.4f}'/>\n"
+            for g in groups
+        ]
+        return "<?xml version='1.0' encoding='utf-8'?>\n<linkGrp targType='s'>\n" + "".join(rows) + "</linkGrp>\n"
+    return "".join(f"{a}\t{b}\t{score:.4f}\n" for a, b, score in _rungs(groups))
+
+
+def _rungs(groups: Sequence[SentenceGroup]) -> list[tuple[int, int, float]]:
+    """Return where groups begin, and the end; a group that lies before the one before it has no rung of its own."""
+    n, m = (max((k + 1 for g in groups for k in g[side]), default=0) for side in (0, 1))
+    found, i, j = list[tuple[int, int, float]](), 0, 0
+    for g in groups:
+        begin = min(g.source, default=i), min(g.target, default=j)
+        if begin[0] < i or begin[1] < j or max(g.target, default=j) - j > _JUMP:
+            continue
+        if begin != (i, j):
+            found.append((i, j, 0.0))
+        found.append((*begin, g.score))
+        i, j = max(g.source, default=i - 1) + 1, max(g.target, default=j - 1) + 1
+    return [*found, (n, m, 0.0)] if (i, j) == (n, m) else [*found, (i, j, 0.0), (n, m, 0.0)]
+
+
+def _ids(numbers: Sequence[int]) -> str:
+    return " ".join(str(k + 1) for k in numbers)
+
