@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from aligntools.ground.parallel import Pool
 from aligntools.sentences import band as bands
 from aligntools.sentences import lexicon as lexicons
 from aligntools.sentences import vectors
-from aligntools.sentences.lexicon import Entries, Lexicon
-from aligntools.sentences.model import WITH_VECTORS, WITHOUT, Model, Path, Sides, best_path, kinds_of
+from aligntools.sentences.lexicon import GroupLexicon, WordEntries
+from aligntools.sentences.model import WITH_VECTORS, WITHOUT, Model, Path, SentenceSides, best_path
 from aligntools.sentences.text import Text
-from aligntools.ground.parallel import Pool
 
 _log = logging.getLogger("aligntools")
 #: Rounds of learning a lexicon from the groups and finding groups by it.
@@ -30,8 +30,8 @@ _NODES_OF_LENGTHS = 12_000_000
 class Found:
     """The groups of two documents.
 
-    groups (int64 [groups, 4]): First and last + 1 source sentence, first and last + 1 target sentence. Every sentence is
-        in one; by source sentence, those of target sentences alone where they stand.
+    groups (int64 [groups, 4]): First and last + 1 source sentence, first and last + 1 target sentence. Every
+        sentence is in one; by source sentence, those of target sentences alone where they stand.
     chances (float64 [groups]): The probability of each.
     moved (bool [groups]): Whether it is part of a section that stands elsewhere.
     belief: How far the documents look like translations of each other, 0 to 1.
@@ -56,7 +56,7 @@ def align(
     *,
     kinds: np.ndarray,
     encoded: Sequence[vectors.Vectors] | None = None,
-    known: Sequence[Entries] = (),
+    known: Sequence[WordEntries] = (),
     places: np.ndarray | None = None,
     moved: bool = True,
     pool: Pool,
@@ -111,7 +111,7 @@ def align(
 class _Near:
     """What vectors say of the sentences: their anchors, and how far they are believed."""
 
-    sides: Sides
+    sides: SentenceSides
     anchors: np.ndarray
     trust: float
 
@@ -124,11 +124,11 @@ def _neighbours(encoded: Sequence[vectors.Vectors], pool: Pool) -> _Near:
     )
     anchors = bands.mutual(best, back, (margin > 0) & x.any(1), (back_margin > 0) & y.any(1))
     trust = bands.belief(anchors, bands.chain(anchors))
-    return _Near(Sides([x, y], [usual, back_usual]), anchors, min(1.0, trust / TRUSTED))
+    return _Near(SentenceSides([x, y], [usual, back_usual]), anchors, min(1.0, trust / TRUSTED))
 
 
 def _anchors(
-    source: Text, target: Text, lexicon: Lexicon, near: _Near | None
+    source: Text, target: Text, lexicon: GroupLexicon, near: _Near | None
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the anchors of words and of vectors, their chain, and how far it is believed."""
     found = bands.lexical_anchors(source, target, lexicon)
@@ -183,7 +183,7 @@ def _with_moved(model: Model, found: Found, anchors: np.ndarray) -> Found:
 
 def _in_order(groups: np.ndarray, kept: list[int], before: np.ndarray) -> np.ndarray:
     """Return the order of groups by source sentence; target sentences alone stay behind what they stood behind."""
-    sources = np.array([before[k][0] for k in kept] + groups[len(kept) :, 0].tolist(), np.int64)
+    sources = np.concatenate([before[kept, 0], groups[len(kept) :, 0]])
     alone = (groups[:, 0] == groups[:, 1]).astype(np.int64)
     order: np.ndarray = np.lexsort((groups[:, 2], 1 - alone, sources))
     return order

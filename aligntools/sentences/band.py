@@ -1,8 +1,7 @@
 """Where paths may go: anchors, the chain of those that agree with each other, and the band around it.
 
 An anchor is a pair of sentences of which each is the other's best. Anchors that a path could all go through are a chain;
-the longest of them is the path's rough course. What is right by chance is short: the longest chain of n random anchors
-has about 2 sqrt(n). So the length of the chain tells how far its evidence is believed, and whether two documents look
+the longest of them is the path's rough course. The longest chain of n random anchors has about 2 sqrt(n). So the length of the chain tells how far its evidence is believed, and whether two documents look
 like a translation at all.
 """
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from aligntools.sentences import kernels_anchors as kernels
 from aligntools.sentences import vectors
-from aligntools.sentences.lexicon import Direction, Lexicon
+from aligntools.sentences.lexicon import Direction, GroupLexicon
 from aligntools.sentences.text import Text
 
 #: Words in more sentences do not vote for anchors; nor do ratios below this.
@@ -63,7 +62,7 @@ def of_edges(low: np.ndarray, high: np.ndarray, m: int) -> Band:
     return Band(begin, end, at)
 
 
-def lexical_anchors(source: Text, target: Text, lexicon: Lexicon) -> np.ndarray:
+def lexical_anchors(source: Text, target: Text, lexicon: GroupLexicon) -> np.ndarray:
     """Return the pairs of sentences that words speak for from both sides (int64 [anchors, 2])."""
     forward = _voted(source, target, lexicon.forward)
     reverse = _voted(target, source, lexicon.reverse)

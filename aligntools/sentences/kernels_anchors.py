@@ -17,8 +17,8 @@ def votes(s, s_offsets, ptr, ids, ratios, least, start, sentence, rare, reach, s
     rare: Words in more sentences are not looked at.
     reach: Nor sentences further from the diagonal.
     score (float64 [target sentences], scratch): Zeros. touched (int32 [target sentences], scratch).
-    best (int64 [source sentences], output), margin (float64 [..], output): How much more speaks for it than for the next
-        best; 0 where nothing does.
+    best (int64 [source sentences], output), margin (float64 [..], output): How much more speaks for it than for the
+        next; 0 where nothing does.
     """
     n, m = len(s_offsets) - 1, len(score)
     for i in range(n):

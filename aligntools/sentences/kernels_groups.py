@@ -1,8 +1,8 @@
 """Compiled: what groups of sentences score, and paths of groups through a band.
 
 A path goes from node (0, 0) to node (n, m); node (i, j) stands before source sentence i and target sentence j. Row i of
-the band has the nodes ``begin[i] <= j < end[i]``, of which node (i, j) has number ``at[i] + j - begin[i]``; ``begin`` and
-``end`` never fall. A group of a source and b target sentences is a step from (i, j) to (i + a, j + b). What is known of
+the band has the nodes ``begin[i] <= j < end[i]``, of which node (i, j) has number ``at[i] + j - begin[i]``; ``begin``
+and ``end`` never fall. A group of a source and b target sentences is a step from (i, j) to (i + a, j + b). What is known of
 source sentence i and target sentence j has the number of node (i, j), too.
 """
 
@@ -16,15 +16,15 @@ _LOW = -1e30
 _FAR = 40.0
 
 
-class Evidence(NamedTuple):
+class GroupEvidence(NamedTuple):
     """What is known of the sentences in a band of n + 1 rows.
 
     begin, end (int64 [n + 1]), at (int64 [n + 2]): The band.
     forward, reverse (float32 [most sentences of a group, nodes]): See `lexical_rows`; without nodes where words are not
         looked at.
     products (float32 [nodes]): Inner products of sentences' vectors; none where there are no vectors.
-    s_norms, t_norms, s_usual, t_usual (float64 [most sentences of a group, n], [.., m]): One by the norm of a group's sum
-        of vectors, and the cosine that is usual around it.
+    s_norms, t_norms, s_usual, t_usual (float64 [most sentences of a group, n], [.., m]): One by the norm of a group's
+        sum of vectors, and the cosine that is usual around it.
     s_logs, t_logs, s_inverses, t_inverses: Logarithms of groups' lengths, and one by these lengths.
     s_crossing, t_crossing (float64 [n + 1], [m + 1]): What it costs to have places in a group, summed up to each.
     """
@@ -47,7 +47,7 @@ class Evidence(NamedTuple):
     t_crossing: np.ndarray
 
 
-class Weights(NamedTuple):
+class GroupWeights(NamedTuple):
     """How evidence is weighed; see `group_score`."""
 
     lexicon: float
@@ -61,9 +61,7 @@ class Weights(NamedTuple):
 
 
 @kernel(owning=False)
-def lexical_rows(
-    s, s_offsets, t, t_offsets, ptr, ids, ratios, unknown, lowest, dense, begin, end, at, turned, out
-):
+def lexical_rows(s, s_offsets, t, t_offsets, ptr, ids, ratios, unknown, lowest, dense, begin, end, at, turned, out):
     """Score how probable each target sentence is given the words of a group of source sentences, as IBM 1 has it.
 
     sum over its words t of ln(u_t + (1 - u_t) sum_s p(t|s) / (l p(t))), where s are the l words of the group.
@@ -146,9 +144,7 @@ def group_score(i, j, a, b, evidence, weights):
         total += weights.lexicon * words
     ratio = evidence.t_logs[b - 1, j] - evidence.s_logs[a - 1, i]
     variance = weights.variance + weights.per_size * (evidence.s_inverses[a - 1, i] + evidence.t_inverses[b - 1, j])
-    length = 0.5 * (
-        np.log(weights.background / variance) - ratio * ratio * (1.0 / variance - 1.0 / weights.background)
-    )
+    length = 0.5 * (np.log(weights.background / variance) - ratio * ratio * (1.0 / variance - 1.0 / weights.background))
     total += weights.length * max(length, weights.lowest)
     if evidence.products.shape[0] > 0:
         cosine = 0.0
@@ -215,8 +211,8 @@ def forward(kinds, priors, evidence, weights, scores, alpha):
 def backward(kinds, priors, evidence, weights, scores, alpha, toll, beta, gain, choice, chance):
     """Find the path of most expected right groups, from the last node back to the first.
 
-    The chance of a group is its posterior, exp(alpha(i, j) + score + beta(i + a, j + b) - ln Z); a path gains the chances
-    of its groups less a toll for each.
+    The chance of a group is its posterior, exp(alpha(i, j) + score + beta(i + a, j + b) - ln Z); a path gains the
+    chances of its groups less a toll for each.
 
     scores: As for `forward`; alpha: what that has computed.
     beta, gain (float64 [nodes], output).

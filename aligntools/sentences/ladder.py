@@ -1,4 +1,4 @@
-"""Groups of sentences in files: Vecalign's lines, hunalign's ladders and hand-made alignments, links of InterText (XCES).
+"""Groups of sentences in files: Vecalign's lines, hunalign's ladders and hand-made alignments, links of XCES.
 
 Vecalign writes ``[0, 1]:[2]:0.93``: the source and the target sentences of a group, from 0, and a number. hunalign's
 ladder has a rung a line, ``source TAB target TAB number``: where a group begins; the next rung is where it ends. Its
@@ -7,6 +7,7 @@ hand-made alignments have rungs without a number. XCES has a ``link`` with ``xta
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 from xml.etree import ElementTree
 
@@ -17,18 +18,14 @@ LadderFormat: TypeAlias = Literal["vecalign", "hunalign", "xces"]
 _LINE = re.compile(r"\s*\[([\d\s,]*)\]\s*:\s*\[([\d\s,]*)\]\s*(?::\s*(\S+))?\s*")
 #: A group this far ahead is of a section that moved.
 _JUMP = 1000
+_FIELD = re.compile(r"[^ \t\r\n]+")
 _NUMBER = re.compile(r"\d+")
 
 
 class SentenceGroup(NamedTuple):
     """Sentences of both sides that belong together, by their numbers from 0, and a score: a probability, 0 to 1.
 
-    Attributes
-    ----------
-    source, target : tuple of int
-        One of them is empty for sentences without a partner.
-    score : float
-        How probable the group is.
+    One side is empty for sentences without a partner.
     """
 
     source: tuple[int, ...]
@@ -41,21 +38,21 @@ def read_ladder(path: str) -> list[SentenceGroup]:
 
     Raises DataError where a line is of none of them, or a sentence is in two groups.
     """
-    lines = [(number, line) for number, line in enumerate(files.text_lines(path), 1) if line.strip()]
-    if lines and lines[0][1].lstrip().startswith("<"):
+    lines = [(number, line) for number, line in enumerate(files.text_lines(path), 1) if line.strip(" \t\r")]
+    if lines and lines[0][1].lstrip(" \t").startswith("<"):
         found = _of_xces(path, "\n".join(line for _, line in lines))
     elif lines and _LINE.fullmatch(lines[0][1]):
         found = [_of_line(path, number, line) for number, line in lines]
     else:
         found = _of_rungs(path, lines)
-    for side in (0, 1):
+    for side, name in enumerate(("source", "target")):
         seen: set[int] = set()
-        for (number, _), group in zip(lines, found, strict=False):
-            if again := seen.intersection(group[side]) or len(set(group[side])) < len(group[side]):
-                which = min(again) if isinstance(again, set) else group[side][0]
-                name = ("source", "target")[side]
-                raise DataError(path, number, f"{name} sentence {which} is in two groups; each belongs to one")
-            seen.update(group[side])
+        for number, group in enumerate(found, 1):
+            for sentence in (group.source, group.target)[side]:
+                if sentence in seen:
+                    problem = f"group {number}: {name} sentence {sentence} is in two groups; each belongs to one"
+                    raise DataError(path, None, problem)
+                seen.add(sentence)
     return found
 
 
@@ -74,7 +71,7 @@ def _of_line(path: str, number: int, line: str) -> SentenceGroup:
 def _of_rungs(path: str, lines: Sequence[tuple[int, str]]) -> list[SentenceGroup]:
     rungs: list[tuple[int, int, float]] = []
     for number, line in lines:
-        fields = line.split()
+        fields = _FIELD.findall(line)
         try:
             i, j = int(fields[0]), int(fields[1])
             score = float(fields[2]) if len(fields) > 2 else 1.0
@@ -86,10 +83,8 @@ def _of_rungs(path: str, lines: Sequence[tuple[int, str]]) -> list[SentenceGroup
         rungs.append((i, j, score))
     if rungs and rungs[0][:2] != (0, 0):
         rungs.insert(0, (0, 0, 1.0))
-    pairs = zip(rungs, rungs[1:], strict=False)
-    return [
-        SentenceGroup(tuple(range(a[0], b[0])), tuple(range(a[1], b[1])), a[2]) for a, b in pairs if a[:2] != b[:2]
-    ]
+    pairs = pairwise(rungs)
+    return [SentenceGroup(tuple(range(a[0], b[0])), tuple(range(a[1], b[1])), a[2]) for a, b in pairs if a[:2] != b[:2]]
 
 
 def _of_xces(path: str, text: str) -> list[SentenceGroup]:
@@ -101,14 +96,16 @@ def _of_xces(path: str, text: str) -> list[SentenceGroup]:
     for link in root.iter("link"):
         sides = link.get("xtargets", "").split(";")
         if len(sides) != 2:
-            raise DataError(path, None, f"xtargets='{link.get('xtargets', '')[:60]}' must have two sides with ; between")
-        numbers = [tuple(int(_NUMBER.findall(one)[-1]) - 1 for one in side.split()) for side in sides]
+            raise DataError(
+                path, None, f"xtargets='{link.get('xtargets', '')[:60]}' must have two sides with ; between"
+            )
+        numbers = [tuple(int(_NUMBER.findall(one)[-1]) - 1 for one in _FIELD.findall(side)) for side in sides]
         found.append(SentenceGroup(numbers[0], numbers[1]))
     return found
 
 
 def format_ladder(groups: Sequence[SentenceGroup], form: LadderFormat = "vecalign") -> str:
-    """Return groups as lines of a form; a hunalign ladder has no place for sections that moved: their groups are opened."""
+    """Return groups in a form; a hunalign ladder has no place for sections that moved: see `_rungs`."""
     if form == "vecalign":
         return "".join(f"{list(g.source)}:{list(g.target)}:{g.score:.4f}\n" for g in groups)
     if form == "xces":
@@ -123,7 +120,8 @@ def format_ladder(groups: Sequence[SentenceGroup], form: LadderFormat = "vecalig
 
 def _rungs(groups: Sequence[SentenceGroup]) -> list[tuple[int, int, float]]:
     """Return where groups begin, and the end; a group that lies before the one before it has no rung of its own."""
-    n, m = (max((k + 1 for g in groups for k in g[side]), default=0) for side in (0, 1))
+    n = max((k + 1 for g in groups for k in g.source), default=0)
+    m = max((k + 1 for g in groups for k in g.target), default=0)
     found, i, j = list[tuple[int, int, float]](), 0, 0
     for g in groups:
         begin = min(g.source, default=i), min(g.target, default=j)
@@ -138,4 +136,3 @@ def _rungs(groups: Sequence[SentenceGroup]) -> list[tuple[int, int, float]]:
 
 def _ids(numbers: Sequence[int]) -> str:
     return " ".join(str(k + 1) for k in numbers)
-

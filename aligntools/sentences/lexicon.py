@@ -3,7 +3,7 @@
 Each of l words of a group chooses one of the other side's with the probability (1 - e) p(t|s) / l, or comes from the
 whole text with e p(t). Counts are discounted: a pair of words that was seen once says nothing, since any wrong group
 would confirm itself by the words that occur nowhere else. A word whose count is discounted away is not known, and says
-nothing for or against a group (`Lexicon.unknown`).
+nothing for or against a group (`GroupLexicon.unknown`).
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ _LARGEST, _AT_ONCE = 1 << 15, 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class WordEntries:
     """Pairs of words with pseudo-counts.
 
     source, target (int64 [pairs]), counts (float64 [pairs]).
@@ -51,14 +51,14 @@ class Direction:
 
 
 @dataclass(frozen=True, eq=False)
-class Lexicon:
+class GroupLexicon:
     """Both directions: target words given source words, and source words given target words."""
 
     forward: Direction
     reverse: Direction
 
 
-def look_alikes(source: Text, target: Text) -> Entries:
+def look_alikes(source: Text, target: Text) -> WordEntries:
     """Return the words that look alike when they are written in Latin letters, and marks that are the same."""
     spelled: dict[str, list[int]] = {}
     for n, word in enumerate(target.words):
@@ -71,22 +71,22 @@ def look_alikes(source: Text, target: Text) -> Entries:
     return entries(rows)
 
 
-def entries(rows: Iterable[tuple[int, int, float]]) -> Entries:
+def entries(rows: Iterable[tuple[int, int, float]]) -> WordEntries:
     """Return entries of triples: source word, target word, count."""
     table = np.array(list(rows), np.float64).reshape(-1, 3)
-    return Entries(table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2])
+    return WordEntries(table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2])
 
 
-def joined(kinds: Iterable[Entries], n_target: int) -> Entries:
+def joined(kinds: Iterable[WordEntries], n_target: int) -> WordEntries:
     """Return several kinds of entries as one; counts of the same words are added up."""
     several = list(kinds)
     keys = np.concatenate([one.source * n_target + one.target for one in several] or [np.empty(0, np.int64)])
     counts = np.concatenate([one.counts for one in several] or [np.empty(0)])
     unique, where = np.unique(keys, return_inverse=True)
-    return Entries(unique // max(1, n_target), unique % max(1, n_target), np.bincount(where, counts, len(unique)))
+    return WordEntries(unique // max(1, n_target), unique % max(1, n_target), np.bincount(where, counts, len(unique)))
 
 
-def learn(source: Text, target: Text, groups: np.ndarray, belief: np.ndarray, known: Entries) -> Lexicon:
+def learn(source: Text, target: Text, groups: np.ndarray, belief: np.ndarray, known: WordEntries) -> GroupLexicon:
     """Return the lexicon of groups (EM), with what is known beforehand as pseudo-counts.
 
     groups (int64 [groups, 4]): First and last + 1 source sentence, first and last + 1 target sentence.
@@ -99,34 +99,30 @@ def learn(source: Text, target: Text, groups: np.ndarray, belief: np.ndarray, kn
     groups, belief, size = np.ascontiguousarray(groups[chosen]), belief[chosen], int(cells[chosen].sum())
     keys, slots = np.empty(size, np.int64), np.empty(size, np.int32)
     table = np.full(1 << max(4, (2 * size).bit_length()), -1, np.int32)
-    found = kernels.word_pairs(
-        s.tokens, s.offsets, t.tokens, t.offsets, groups, len(target.words), keys, table, slots
-    )
+    found = kernels.word_pairs(s.tokens, s.offsets, t.tokens, t.offsets, groups, len(target.words), keys, table, slots)
     keys = keys[:found]
     own, others = keys // max(1, len(target.words)), keys % max(1, len(target.words))
-    given = joined([known, Entries(own, others, np.zeros(found))], len(target.words))
+    given = joined([known, WordEntries(own, others, np.zeros(found))], len(target.words))
     places = np.searchsorted(given.source * len(target.words) + given.target, keys)
     prior, counts = given.counts, given.counts
     pairs = len(prior)
     ratios = [np.ones(found, np.float32)] * 2
     for _ in range(ITERATIONS if found else 0):
         expected = np.zeros(found)
-        kernels.expected_links(
-            s.tokens, s.offsets, t.tokens, t.offsets, groups, belief, slots, *ratios, NULL, expected
-        )
+        kernels.expected_links(s.tokens, s.offsets, t.tokens, t.offsets, groups, belief, slots, *ratios, NULL, expected)
         counts = prior + np.bincount(places, expected, pairs)
         ratios = [r[places] for r, _ in _ratios(source, target, given, counts, counts)]
     kept = prior + np.maximum(counts - prior - DISCOUNT, 0.0)
     (forward, s_known), (reverse, t_known) = _ratios(source, target, given, counts, kept)
     there = kept > 0
-    return Lexicon(
+    return GroupLexicon(
         _direction(given.source[there], given.target[there], forward[there], len(source.words), t_known),
         _direction(given.target[there], given.source[there], reverse[there], len(target.words), s_known),
     )
 
 
 def _ratios(
-    source: Text, target: Text, given: Entries, counts: np.ndarray, kept: np.ndarray
+    source: Text, target: Text, given: WordEntries, counts: np.ndarray, kept: np.ndarray
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return for each direction p(t|s) / p(t), and the share of each conditioning word's count that is kept."""
     found = []

@@ -13,8 +13,8 @@ import numpy as np
 from aligntools.sentences import kernels_groups as kernels
 from aligntools.sentences import vectors
 from aligntools.sentences.band import Band
-from aligntools.sentences.kernels_groups import Evidence, Weights
-from aligntools.sentences.lexicon import Direction, Lexicon
+from aligntools.sentences.kernels_groups import GroupEvidence, GroupWeights
+from aligntools.sentences.lexicon import Direction, GroupLexicon
 from aligntools.sentences.text import Text
 
 
@@ -53,7 +53,7 @@ TOLL = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Sides:
+class SentenceSides:
     """Vectors of both sides' sentences, and what is usual around them; see `vectors`."""
 
     vectors: Sequence[np.ndarray]
@@ -74,8 +74,8 @@ class Model:
     target: Text
     kinds: np.ndarray
     constants: Constants
-    lexicon: Lexicon | None = None
-    sides: Sides | None = None
+    lexicon: GroupLexicon | None = None
+    sides: SentenceSides | None = None
     trust: float = 1.0
     seen: np.ndarray | None = None
 
@@ -95,15 +95,15 @@ class Model:
         return frequent - frequent[(a == 1) & (b == 1)]
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> GroupWeights:
         """How evidence is weighed."""
         c, sizes = self.constants, np.concatenate([self.source.sizes, self.target.sizes])
         background = max(2.0 * float(np.log(sizes + 1.0).var()) if len(sizes) else 1.0, 0.5)
-        return Weights(
+        return GroupWeights(
             c.lexicon, c.length, LOWEST, c.variance, c.per_size, background, c.vectors * self.trust, c.threshold
         )
 
-    def evidence(self, band: Band, first: int = 0, last: int | None = None) -> Evidence:
+    def evidence(self, band: Band, first: int = 0, last: int | None = None) -> GroupEvidence:
         """Return what is known in a band of all source sentences."""
         most = [int(side.max()) for side in self.kinds.T]
         nodes = band.nodes
@@ -123,7 +123,7 @@ class Model:
             np.arange(1, count + 1)[:, None] * vectors.group_means(text.sizes, count) + 1.0
             for text, count in zip((self.source, self.target), most, strict=True)
         ]
-        return Evidence(
+        return GroupEvidence(
             band.begin,
             band.end,
             band.at,
@@ -144,7 +144,7 @@ class Model:
         sides = self.sides
         if sides is not None:
             both = (rows, columns)
-            sides = Sides(
+            sides = SentenceSides(
                 [own[part] for own, part in zip(sides.vectors, both, strict=True)],
                 [own[part] for own, part in zip(sides.usual, both, strict=True)],
             )
@@ -157,9 +157,7 @@ def kinds_of(most_source: int, most_target: int, most: int) -> np.ndarray:
     return np.array([(1, 0), (0, 1), *both], np.int64)
 
 
-def _lexical(
-    source: Text, target: Text, direction: Direction, band: Band, turned: bool, out: np.ndarray
-) -> None:
+def _lexical(source: Text, target: Text, direction: Direction, band: Band, turned: bool, out: np.ndarray) -> None:
     kernels.lexical_rows(
         source.side.tokens,
         source.side.offsets,

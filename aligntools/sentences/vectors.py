@@ -14,9 +14,8 @@ import numpy as np
 from aligntools.encoding import encoder as encoders
 from aligntools.encoding.neighbours import near_pairs
 from aligntools.formats.models import encoder_folder
-from aligntools.ground.blas import one_thread
-from aligntools.ground.parallel import Pool
-from aligntools.sentences.lexicon import Entries
+from aligntools.ground.parallel import Pool, one_thread
+from aligntools.sentences.lexicon import WordEntries
 from aligntools.sentences.text import Text, spoken
 
 #: The last layer of the encoder that the package brings; the one that knows words.
@@ -76,13 +75,13 @@ def unit_from_mean(vectors: np.ndarray) -> np.ndarray:
     return np.where(norms > 1e-9, out / np.maximum(norms, 1e-9), 0.0).astype(np.float32)
 
 
-def near_words(source: Text, target: Text, vectors: Sequence[Vectors], pool: Pool) -> Entries:
+def near_words(source: Text, target: Text, vectors: Sequence[Vectors], pool: Pool) -> WordEntries:
     """Return pseudo-counts of words whose vectors are near to each other."""
     order = [np.argsort(-text.counts, kind="stable")[:MOST_WORDS] for text in (source, target)]
     pairs, margins = near_pairs(vectors[0].words[order[0]], vectors[1].words[order[1]], pool)
     counts = COUNT * np.minimum(1.0, margins.astype(np.float64) / NEAR) ** 2
     kept = counts > 0.02
-    return Entries(order[0][pairs[kept, 0]], order[1][pairs[kept, 1]], counts[kept])
+    return WordEntries(order[0][pairs[kept, 0]], order[1][pairs[kept, 1]], counts[kept])
 
 
 def nearest(x: np.ndarray, y: np.ndarray, pool: Pool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
