@@ -1,8 +1,9 @@
 """Where paths may go: anchors, the chain of those that agree with each other, and the band around it.
 
-An anchor is a pair of sentences of which each is the other's best. Anchors that a path could all go through are a chain;
-the longest of them is the path's rough course. The longest chain of n random anchors has about 2 sqrt(n). So the length of the chain tells how far its evidence is believed, and whether two documents look
-like a translation at all.
+An anchor is a pair of sentences of which each is the other's best. Anchors that a path could all go through are a
+chain; the longest of them is the path's rough course. The longest chain of n random anchors has about 2 sqrt(n) of
+them. So the length of the chain tells how far its evidence is believed, and whether two documents look like a
+translation at all.
 """
 
 from bisect import bisect_left

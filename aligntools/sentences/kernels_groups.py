@@ -1,9 +1,9 @@
 """Compiled: what groups of sentences score, and paths of groups through a band.
 
-A path goes from node (0, 0) to node (n, m); node (i, j) stands before source sentence i and target sentence j. Row i of
-the band has the nodes ``begin[i] <= j < end[i]``, of which node (i, j) has number ``at[i] + j - begin[i]``; ``begin``
-and ``end`` never fall. A group of a source and b target sentences is a step from (i, j) to (i + a, j + b). What is known of
-source sentence i and target sentence j has the number of node (i, j), too.
+A path goes from node (0, 0) to node (n, m); node (i, j) stands before source sentence i and target sentence j. Row i
+of the band has the nodes ``begin[i] <= j < end[i]``, of which node (i, j) has number ``at[i] + j - begin[i]``;
+``begin`` and ``end`` never fall. A group of a source and b target sentences is a step from (i, j) to (i + a, j + b).
+What is known of source sentence i and target sentence j has the number of node (i, j), too.
 """
 
 from typing import NamedTuple
