@@ -15,8 +15,8 @@ from aligntools.aligning.text.look_alikes import romanized
 from aligntools.sentences import kernels_lexicon as kernels
 from aligntools.sentences.text import LETTERS, Text
 
-#: e; what is taken off each count, and added to each word's; iterations. Chosen on the documents that
-#: `aligntools.sentences.model` names.
+#: e; what is taken off each count, and added to each word's; iterations. Chosen for Text+Berg's
+#: development document alone.
 NULL, DISCOUNT, MORE, ITERATIONS = 0.1, 0.8, 1.0, 5
 #: Pseudo-counts of words that look alike, and of short words and marks that are the same.
 ALIKE, SAME_MARK = 1.0, 0.3
