@@ -164,7 +164,7 @@ def _with_moved(model: Model, found: Found, anchors: np.ndarray) -> Found:
         part = model.part(rows, columns)
         n, m = len(part.source), len(part.target)
         path = best_path(part, bands.around(bands.chain(block - [rows.start, columns.start]), n, m))
-        own = [*path.groups, rows.start, rows.start, columns.start, columns.start]
+        own = path.groups + np.array((rows.start, rows.start, columns.start, columns.start))
         both = (own[:, 1] > own[:, 0]) & (own[:, 3] > own[:, 2])
         if both.sum() >= FEWEST and path.total >= SURE:
             sections.append((own[both], path.chances[both]))
