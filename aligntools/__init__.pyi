@@ -40,6 +40,7 @@ from aligntools.constituents.settings import InducedGrammarSettings as InducedGr
 from aligntools.constituents.settings import TreeLists as TreeLists
 from aligntools.encoding.settings import EncoderSettings as EncoderSettings
 from aligntools.formats.annotation.brackets import Tree as Tree
+from aligntools.formats.links.ladder import SentenceGroup as SentenceGroup
 from aligntools.formats.text.reading import ColumnReading as ColumnReading
 from aligntools.formats.text.reading import LinkReading as LinkReading
 from aligntools.formats.text.reading import Loading as Loading
@@ -94,6 +95,9 @@ from aligntools.projecting.markup.settings import MarkupSettings as MarkupSettin
 from aligntools.projecting.projection import Projection as Projection
 from aligntools.projecting.projection import project as project
 from aligntools.projecting.settings import ProjectionSettings as ProjectionSettings
+from aligntools.sentences.document_pairs import SentenceAlignment as SentenceAlignment
+from aligntools.sentences.document_pairs import align_sentences as align_sentences
+from aligntools.sentences.settings import SentenceSettings as SentenceSettings
 from aligntools.tagging.settings import InductionSettings as InductionSettings
 from aligntools.tagging.settings import TagDecisions as TagDecisions
 from aligntools.tagging.settings import TaggerSettings as TaggerSettings

@@ -27,7 +27,7 @@ LAYERS = (
     ("metrics", "clustering", "encoding"),
     ("viewing",),
     ("aligning", "tagging", "parsing", "constituents", "translating"),
-    ("projecting", "tools"),
+    ("projecting", "tools", "sentences"),
     ("models",),
     ("serving", "adapters"),
     ("cli",),

@@ -29,6 +29,8 @@ GROUPS = {
         "lexicon": "Write translation tables and shortlists.",
     },
     "Work with aligned text": {
+        "align-sentences": "Find the sentences of two documents that belong together.",
+        "eval-sentences": "Score sentence groups: precision, recall, F1.",
         "filter": "Keep the sentence pairs that are translations.",
         "check": "Check what translations leave out, add or repeat.",
         "terms": "Find the terms of parallel text: a glossary.",

@@ -59,6 +59,10 @@ from aligntools.parsing.transfer import learning
 from aligntools.parsing.trees import inference
 from aligntools.parsing.unsupervised import learning as valence
 from aligntools.parsing.unsupervised.valence import expected_counts
+from aligntools.sentences.alignment import align as align_sentences
+from aligntools.sentences.model import kinds_of
+from aligntools.sentences.text import text_of
+from aligntools.sentences.vectors import Vectors, unit_from_mean
 from aligntools.store import sorting
 from aligntools.store.disk_arrays import ArrayStore
 from aligntools.tagging.chains.chain import Chain, ChainText, posterior_decode, viterbi
@@ -361,8 +365,25 @@ def clustering(folder: Path, pool: Pool) -> None:
     cluster(count_text(words, offsets, 4), ClassSettings(number=2), pool)
 
 
+def sentences(folder: Path, pool: Pool) -> None:
+    """Compile what aligning sentences uses, with vectors and without."""
+    texts = [text_of([f"{word} {n} ." for n in range(4)]) for word in ("a", "b")]
+    rng = np.random.default_rng(1)
+    vectors = [
+        Vectors(
+            unit_from_mean(rng.standard_normal((4, _WIDTH), np.float32)),
+            rng.standard_normal((len(text.words), _WIDTH), np.float32),
+        )
+        for text in texts
+    ]
+    for encoded in (None, vectors, [vectors[0], vectors[0]]):
+        align_sentences(texts[0], texts[1], kinds=kinds_of(2, 2, 4), encoded=encoded, pool=pool)
+
+
 def warm(part: str) -> None:
     """Compile all that one of the functions above uses."""
-    parts = {f.__name__: f for f in (aligning, translating, parsing, tagging, constituents, encoding, clustering)}
+    parts = {
+        f.__name__: f for f in (aligning, translating, parsing, tagging, constituents, encoding, clustering, sentences)
+    }
     with tempfile.TemporaryDirectory() as folder, Pool(1) as pool:
         parts[part](Path(folder), pool)

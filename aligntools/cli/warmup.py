@@ -10,7 +10,7 @@ import click
 from aligntools.cli import options
 
 #: The functions of `precompile`, those that compile longest first.
-PARTS = ("aligning", "translating", "parsing", "tagging", "constituents", "encoding", "clustering")
+PARTS = ("aligning", "translating", "parsing", "tagging", "constituents", "encoding", "clustering", "sentences")
 
 
 @click.command("warmup", cls=options.Command)

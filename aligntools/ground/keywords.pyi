@@ -289,6 +289,13 @@ class RunKeywords(TypedDict, total=False):
     cluster: str | os.PathLike[str] | None
     tmpdir: str | os.PathLike[str] | None
 
+class SentenceKeywords(TypedDict, total=False):
+    group_size: int
+    moved: bool
+    min_score: float
+    encoder: str | bool | os.PathLike[str] | None
+    anchors: str | None
+
 class SplittingKeywords(TypedDict, total=False):
     split: Literal["spaces", "unicode"] | None
 
@@ -479,7 +486,7 @@ class SearchingKeywords(ReadingKeywords, RunKeywords, total=False):
     reading: at.Reading | None
     run: at.Run | None
 
-class SentenceKeywords(TagDecisionsKeywords, SplittingKeywords, total=False): ...
+class SentenceSettingsKeywords(SentenceKeywords, total=False): ...
 
 class SentencesKeywords(TagDecisionsKeywords, SplittingKeywords, RunKeywords, total=False): ...
 

@@ -92,8 +92,9 @@ class Model:
         if self.seen is None:
             return priors
         usual = np.exp(priors)
-        frequent: np.ndarray = np.log(USUAL * usual / usual.sum() + self.seen)
-        return frequent - frequent[(a == 1) & (b == 1)]
+        frequent = np.log(USUAL * usual / usual.sum() + self.seen)
+        found: np.ndarray = frequent - frequent[(a == 1) & (b == 1)]
+        return found
 
     @property
     def weights(self) -> GroupWeights:
@@ -104,7 +105,7 @@ class Model:
             c.lexicon, c.length, LOWEST, c.variance, c.per_size, background, c.vectors * self.trust, c.threshold
         )
 
-    def evidence(self, band: Band, first: int = 0, last: int | None = None) -> GroupEvidence:
+    def evidence(self, band: Band) -> GroupEvidence:
         """Return what is known in a band of all source sentences."""
         most = [int(side.max()) for side in self.kinds.T]
         nodes = band.nodes
@@ -128,10 +129,13 @@ class Model:
             band.begin,
             band.end,
             band.at,
-            *words,
+            words[0],
+            words[1],
             products,
-            *norms,
-            *usual,
+            norms[0],
+            norms[1],
+            usual[0],
+            usual[1],
             np.log(ratio * (sizes[0] - 1.0) + 1.0),
             np.log(sizes[1]),
             1.0 / sizes[0],

@@ -36,40 +36,17 @@ class SentenceSettings(Settings):
         group=_KNOWN,
         metavar="[DIR]",
     )
-    dictionary: tuple[str, ...] = option(
-        (),
-        "Start from the entries of a dictionary: lines of a word, a tab and its translations, a dictionary of dictd"
-        " (FreeDict's .index or .dict.dz), or Apertium's .dix. Several can be given.",
-        group=_KNOWN,
-        metavar="FILE",
-    )
-    split_sentences: str | None = option(
-        None,
-        "The documents are raw paragraphs of these two languages, such as de-fr: find their sentences. HTML, DOCX and"
-        " USFM files are known by their names.",
-        group=_READING,
-        metavar="SRC-TGT",
-    )
     anchors: str | None = option(
         None,
-        "Lines of this text alone, such as .EOA, stand at the same places of both documents; ids: each line begins with"
-        " an id and a tab, and the same ids belong together.",
+        "Lines that are this alone, such as <p> or .EOA, are no sentences; they stand at the same places of both"
+        " documents.",
         group=_READING,
-        metavar="MARK|ids",
+        metavar="TEXT",
     )
 
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The dictionaries."""
-        one = isinstance(self.dictionary, (str, os.PathLike))
-        paths: tuple[str, ...] = (self.dictionary,) if one else self.dictionary  # type: ignore[assignment]
-        return tuple(os.fspath(path) for path in paths)
-
     def rules(self) -> None:
-        """Refuse empty names, and anchors by ids in raw paragraphs."""
-        if self.anchors == "" or "" in self.paths or self.encoder == "":
-            raise UsageProblem("`anchors`, `dictionary` and `encoder` cannot be empty")
-        if "-" in self.paths:
-            raise UsageProblem("`dictionary` must be a file; standard input cannot be read for it")
-        if self.anchors == "ids" and self.split_sentences is not None:
-            raise UsageProblem("`anchors=ids` is for lines that are sentences; leave out `split_sentences`")
+        """Refuse empty names."""
+        if self.anchors is not None and not self.anchors.strip(" \t"):
+            raise UsageProblem("`anchors`: a line that has nothing on it marks nothing; blank lines are paragraphs")
+        if self.encoder == "":
+            raise UsageProblem("`encoder`: the name is empty")

@@ -90,6 +90,7 @@ LINES = {
         "view": "view -i F -a links",
         "extract-grammar": "extract-grammar -i F -a links",
     },
+    "-s, -t (documents)": {"align-sentences": "align-sentences --no-encoder -s F -t t"},
     "--check": {"symmetrize": "symmetrize -c convert links --check F t"},
 }
 CASES = [(one.flag, name, one.reads) for one in inputs.INPUTS for name in one.commands]

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aligntools.formats.links.ladder import SentenceGroup, format_ladder, read_ladder
 from aligntools.ground.parallel import Pool
 from aligntools.sentences import band as bands
 from aligntools.sentences import kernels_lexicon, lexicon, model
 from aligntools.sentences.alignment import align
-from aligntools.sentences.ladder import SentenceGroup, format_ladder, read_ladder
 from aligntools.sentences.text import text_of, words_of
 
 _WORDS = st.lists(st.sampled_from(["Haus", "maison", "12", "Berg", "mont", ".", "x"]), max_size=4)

@@ -61,7 +61,7 @@ def _of_line(path: str, number: int, line: str) -> SentenceGroup:
     if found is None:
         raise DataError(path, number, f"'{line[:60]}' is no group such as [0, 1]:[2] or [0, 1]:[2]:0.93")
     try:
-        sides = [tuple(int(k) for k in re.split(r"[\s,]+", side.strip()) if k) for side in found.groups()[:2]]
+        sides = [tuple(int(k) for k in re.split(r"[\s,]+", side) if k) for side in found.groups()[:2]]
         score = float(found[3]) if found[3] else 1.0
     except ValueError:
         raise DataError(path, number, f"'{found[3]}' is no number; a score such as 0.93 was expected") from None

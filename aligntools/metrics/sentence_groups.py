@@ -1,0 +1,150 @@
+"""Groups of sentences against gold groups: precision, recall and F1, strict and lax.
+
+As Thompson & Koehn (2019), "Vecalign", section 4.1, and their program count.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aligntools.formats.links.ladder import SentenceGroup
+from aligntools.metrics.base import Metric, Score, divide, percent
+
+#: Columns of the counts: groups that were found, and how many of them are right, strictly and laxly; gold groups with
+#: both sides, and how many of them were found.
+LABELS = ("groups", "right", "right_lax", "gold", "found", "found_lax")
+Groups = Sequence[SentenceGroup]
+
+
+def count(found: Groups, gold: Groups) -> np.ndarray:
+    """Count groups that are right, and gold groups that were found.
+
+    A group is right strictly if both its sides are those of a gold group, and laxly if a sentence of its source and one
+    of its target are in one gold group. Sentences without a partner are groups where precision is counted, not where
+    recall is.
+
+    Returns int64 [sentences of the gold, 6]: the columns of `LABELS`, each group where its first sentence is: source
+    sentences, then target sentences, for groups of these alone.
+    """
+    sides = [1 + max((k for side in own for k in side), default=-1) for own in _sides(gold)]
+    counts = np.zeros((sum(sides), len(LABELS)), np.int64)
+    if not len(counts):
+        return counts
+    for these, others, column, whole in ((found, gold, 0, False), (gold, found, 3, True)):
+        those = {(group.source, group.target) for group in others if not whole or (group.source and group.target)}
+        together = defaultdict[int, set[int]](set)
+        for source, target in those:
+            for k in source:
+                together[k].update(target)
+        for source, target in sorted({(group.source, group.target) for group in these}):
+            if not (source or target) or (whole and not (source and target)):
+                continue
+            row = min(source[0], sides[0] - 1) if source and sides[0] else sides[0] + (target or source)[0]
+            strict = (source, target) in those
+            lax = strict or any(together[k].intersection(target) for k in source)
+            counts[min(row, len(counts) - 1), column : column + 3] += (1, strict, lax)
+    return counts
+
+
+def _sides(groups: Groups) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    return [group.source for group in groups], [group.target for group in groups]
+
+
+def figures(totals: np.ndarray) -> np.ndarray:
+    """Return strict F1, precision and recall, and the same laxly.
+
+    totals [..., 6]: Sums of counts, see `LABELS`.
+    Returns float64 [..., 6].
+    """
+    groups, right, right_lax, gold, found, found_lax = np.moveaxis(np.asarray(totals, np.float64), -1, 0)
+    columns = []
+    for of_groups, of_gold in ((right, found), (right_lax, found_lax)):
+        precision, recall = divide(of_groups, groups), divide(of_gold, gold)
+        columns += [divide(2 * precision * recall, precision + recall), precision, recall]
+    return np.stack(columns, axis=-1)
+
+
+@dataclass(frozen=True)
+class SentenceMatch(Metric[Groups, Groups]):
+    """Strict and lax F1 of groups of sentences."""
+
+    name = "sentences"
+    labels = LABELS
+    headline = "f1"
+    title = "F1"
+    system = "ladder"
+    legend = "lax: one sentence of each side in one gold group; p: approximate randomization"
+
+    def count(self, gold: Groups, hypothesis: Groups) -> np.ndarray:
+        """Return the counts of `count`."""
+        return count(hypothesis, gold)
+
+    def figures(self, totals: np.ndarray) -> np.ndarray:
+        """Return the figures of `figures` [shape=(..., 6)]."""
+        return figures(totals)
+
+    def settings(self, gold: Groups, hypothesis: Groups, counts: np.ndarray) -> dict[str, Any]:
+        """Return how large the gold is."""
+        return {"ngold": int(counts[:, 3].sum())}
+
+    def score(self, gold: Groups, hypothesis: Groups) -> "LadderScore":
+        """Return the score of groups; see `Metric.score`."""
+        counts = self.count(gold, hypothesis)
+        totals = counts.sum(axis=0)
+        f1, precision, recall, f1_lax, precision_lax, recall_lax = figures(totals).tolist()
+        return LadderScore(
+            metric=self,
+            counts=counts,
+            signature=self.signature(gold, hypothesis, counts),
+            groups=int(totals[0]),
+            gold=int(totals[3]),
+            f1=f1,
+            precision=precision,
+            recall=recall,
+            f1_lax=f1_lax,
+            precision_lax=precision_lax,
+            recall_lax=recall_lax,
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LadderScore(Score):
+    """Figures of groups of sentences, as fractions of 1.
+
+    groups, gold: How many were found, and how many gold groups have both sides.
+    f1, precision, recall: Strict: a group is right if both its sides are a gold group's.
+    f1_lax, precision_lax, recall_lax: A group is right if a sentence of each of its sides is in one gold group.
+    """
+
+    groups: int
+    gold: int
+    f1: float
+    precision: float
+    recall: float
+    f1_lax: float
+    precision_lax: float
+    recall_lax: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return counts and figures by name."""
+        names = ("groups", "gold", "f1", "precision", "recall", "f1_lax", "precision_lax", "recall_lax")
+        return {name: getattr(self, name) for name in names}
+
+    def cells(self, verbose: bool = False) -> dict[str, str]:
+        """Return the columns of the table."""
+        return {
+            "F1": percent(self.f1),
+            "precision": percent(self.precision),
+            "recall": percent(self.recall),
+            "lax F1": percent(self.f1_lax),
+            "lax precision": percent(self.precision_lax),
+            "lax recall": percent(self.recall_lax),
+            "groups": str(self.groups),
+        }
+
+    def gold_line(self, by: tuple[str, ...] = ()) -> str:
+        """Return how many groups the gold has."""
+        return f"gold: {self.gold} groups with both sides"
