@@ -58,7 +58,7 @@ align -s S/fr-en.fr -t S/fr-en.en --priors priors > priored.2
 drop-ins stand-ins
 align-sentences -s S/few.de -t S/few.en -o sentences --ladder ladder
 align-sentences -s S/few.de -t S/few.en --no-encoder --group-size 2 > sentences.2
-eval-sentences ladder ladder --paired > ladders
+eval-sentences ladder ladder ladder --paired > ladders
 symmetrize -c grow-diag-final-and a.f a.r --check S/de-en.de S/de-en.en > s
 symmetrize -c grow-diag --flavor symal a.f a.r > s.2
 symmetrize -c fmeasure a.f a.r > s.3

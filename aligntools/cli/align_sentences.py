@@ -10,7 +10,11 @@ from aligntools.cli.reporting import reporting
 from aligntools.ground.running import Run
 
 
-@click.command("align-sentences", cls=options.Command)
+@click.command(
+    "align-sentences",
+    cls=options.Command,
+    basic="source target output ladder source_alone target_alone min_score anchors encoder threads quiet",
+)
 @options.group(
     "Common options",
     click.option("-s", "--source", metavar="FILE", required=True, help="A document, one sentence per line."),
@@ -61,7 +65,12 @@ from aligntools.ground.running import Run
         type=options.WRITTEN,
         help="Write the source sentences without a partner to this file.",
     ),
-    click.option("--target-alone", metavar="FILE", type=options.WRITTEN, help="The same of target sentences."),
+    click.option(
+        "--target-alone",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Write the target sentences without a partner to this file.",
+    ),
 )
 @declared.group(SentenceSettings)
 @options.group("Resources and messages", options.threads, options.verbosity)

@@ -367,11 +367,11 @@ def clustering(folder: Path, pool: Pool) -> None:
 
 def sentences(folder: Path, pool: Pool) -> None:
     """Compile what aligning sentences uses, with vectors and without."""
-    texts = [text_of([f"{word} {n} ." for n in range(4)]) for word in ("a", "b")]
+    texts = [text_of([f"{word} {n} ." for n in range(12)]) for word in ("a", "b")]
     rng = np.random.default_rng(1)
     vectors = [
         Vectors(
-            unit_from_mean(rng.standard_normal((4, _WIDTH), np.float32)),
+            unit_from_mean(rng.standard_normal((12, _WIDTH), np.float32)),
             rng.standard_normal((len(text.words), _WIDTH), np.float32),
         )
         for text in texts

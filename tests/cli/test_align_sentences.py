@@ -10,22 +10,8 @@ from tests.cli.running import fails, run
 from tests.places import REALDATA
 
 NAMES = [
-    "Anna",
-    "Berlin",
-    "Carla",
-    "Dresden",
-    "Emil",
-    "Florenz",
-    "Gustav",
-    "Hamburg",
-    "Ida",
-    "Jena",
-    "Karl",
-    "London",
-    "Maria",
-    "Nizza",
-    "Otto",
-    "Paris",
+    *("Anna", "Berlin", "Carla", "Dresden", "Emil", "Florenz", "Gustav", "Hamburg"),
+    *("Ida", "Jena", "Karl", "London", "Maria", "Nizza", "Otto", "Paris"),
 ]
 ALONE = "Nur hier steht ein langer Satz ohne Gegenstück ."
 #: Sentences 0 and 1 are one in French, 9 is here alone, a blank line is after the fifth.
@@ -78,6 +64,28 @@ def test_python_finds_the_same(texts):
     assert again.groups == found.groups
     assert sorted(k for group in found for k in group.source) == list(range(17))
     assert found.alone == ([9], [])
+
+
+def test_ladders_have_other_forms(texts):
+    base = ("align-sentences", "-s", "de", "-t", "fr", QUICK, "-q", "-o", "pairs")
+    for form in ("vecalign", "hunalign", "xces"):
+        run(*base, "--ladder", form, "--ladder-format", form, cwd=texts)
+    done = run("eval-sentences", "vecalign", "xces", "--json", "-q", "--bootstrap", 0, cwd=texts)
+    assert json.loads(done.stdout)["results"][0]["f1"] == 1
+    assert (texts / "hunalign").read_text().splitlines()[1].startswith("2\t1\t")
+    fails(run(*base, "--ladder-format", "xces", cwd=texts), "--ladder-format needs --ladder", status=2)
+    fails(run(*base, "--source-output", "x", "--target-output", "y", cwd=texts), "exclude each other", status=2)
+
+
+def test_options_of_groups(texts):
+    base = ("align-sentences", "-s", "de", "-t", "fr", "-q", "--ladder", "-", "-o", "pairs")
+    one = run(*base, QUICK, "--group-size", 1, "--no-moved", cwd=texts).stdout.decode()
+    assert all("," not in line for line in one.splitlines())
+    assert run(*base, QUICK, "--min-score", 1, cwd=texts).stdout.decode().count("[]") == 31
+    assert (texts / "pairs").read_bytes() == b""
+    marked = run(*base, QUICK, "--anchors", "Emil 1904 .", cwd=texts)  # of one document alone
+    fails(marked, "de: 1 lines 'Emil 1904 .', but fr has 0 lines")
+    fails(run(*base, "--encoder", "nowhere", cwd=texts), "nowhere")
 
 
 def test_groups_below_a_score_are_taken_apart(texts):
