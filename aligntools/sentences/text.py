@@ -12,6 +12,8 @@ from aligntools.formats.text.corpus import Side
 
 #: Letters of a word that are looked at: inflected forms are one word then.
 LETTERS = 5
+#: Words of a sentence that are looked at, the first ones: its length counts whole.
+MOST_WORDS = 1000
 _WORD = re.compile(r"\d+|[^\W\d_]+|[^\w\s]")
 _SPACES = re.compile(r"\s+")
 
@@ -60,20 +62,24 @@ def words_of(line: str) -> list[str]:
     ['die', 'hohle', ',', '1956']
     """
     words: list[str] = []
-    for word in _WORD.findall(line):
+    for word in map(re.Match.group, _WORD.finditer(line)):
         if not word.isascii() and unspaced(word[0]):
             words += [word[k : k + 2] for k in range(len(word))]
         else:
             words.append(simplify(word.lower()))
-    return words
+        if len(words) >= MOST_WORDS:
+            break
+    return words[:MOST_WORDS]
 
 
 def spoken(line: str) -> list[str]:
     """Return the same words as they are written, of scripts without spaces every character: what an encoder reads."""
     words: list[str] = []
-    for word in _WORD.findall(line):
+    for word in map(re.Match.group, _WORD.finditer(line)):
         words += word if not word.isascii() and unspaced(word[0]) else [word]
-    return words
+        if len(words) >= MOST_WORDS:
+            break
+    return words[:MOST_WORDS]
 
 
 def text_of(lines: Sequence[str], costs: np.ndarray | None = None) -> Text:

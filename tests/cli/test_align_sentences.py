@@ -113,6 +113,11 @@ def test_every_sentence_of_small_documents_is_somewhere(tmp_path, source, target
         assert [pair[side] for pair in both] + (tmp_path / rest).read_text().split() == text.split()
 
 
+def test_a_sentence_of_a_million_words_costs_what_a_long_one_does(tmp_path):
+    found = at.align_sentences(["a " * 1_000_000, "b c"], ["d e"] * 500, encoder=False, threads=1)
+    assert sorted(k for group in found for k in group.target) == list(range(500))
+
+
 def test_scores(texts):
     (texts / "gold").write_text("".join(line + "\n" for line in GOLD))
     (texts / "other").write_text("0\t0\t0.5\n2\t1\n11\t8\n18\t15\n")  # rungs: three groups
