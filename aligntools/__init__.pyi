@@ -5,6 +5,7 @@ from aligntools.aligning.alignment import align as align
 from aligntools.aligning.alignment import read_bitext as read_bitext
 from aligntools.aligning.alignment import train_aligner as train_aligner
 from aligntools.aligning.alignment import train_mre_aligner as train_mre_aligner
+from aligntools.aligning.alignment import with_word_classes as with_word_classes
 from aligntools.aligning.alignments import Alignment as Alignment
 from aligntools.aligning.alignments import Alignments as Alignments
 from aligntools.aligning.alignments import PairScores as PairScores
@@ -14,7 +15,6 @@ from aligntools.aligning.contrastive.base import aligner_from_tables as aligner_
 from aligntools.aligning.contrastive.distillation import teach as teach
 from aligntools.aligning.contrastive.settings import ContrastiveSettings as ContrastiveSettings
 from aligntools.aligning.contrastive.taught import TeachingSettings as TeachingSettings
-from aligntools.aligning.external_classes import with_word_classes as with_word_classes
 from aligntools.aligning.link_costs import link_costs as link_costs
 from aligntools.aligning.parts.alignment import align_in_parts as align_in_parts
 from aligntools.aligning.prior_counts import count_priors as count_priors

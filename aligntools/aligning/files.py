@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from aligntools.aligning.aligner import PART, Aligner
 from aligntools.aligning.aligner_training import settings_of_new_text, tell_unused, train_with
-from aligntools.aligning.alignment import Plan, known_text, read_bitext
+from aligntools.aligning.alignment import Plan, known_text, read_bitext, with_word_classes
 from aligntools.aligning.alignments import Alignments, AlignmentTally
 from aligntools.aligning.evidence import Asked, Known
 from aligntools.aligning.evidence_texts import check_applied
-from aligntools.aligning.external_classes import with_word_classes
 from aligntools.aligning.outputs import AlignmentSinks, check_whole_words, write_ttable
 from aligntools.aligning.parts import alignment as large
 from aligntools.aligning.parts.alignment import PartsRun

@@ -8,7 +8,7 @@ import numpy as np
 
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.aligner_training import train_with
-from aligntools.aligning.external_classes import with_word_classes
+from aligntools.aligning.alignment import with_word_classes
 from aligntools.aligning.giza import GizaDirection, settings_of, write_all_classes
 from aligntools.aligning.giza_import import model_of_giza
 from aligntools.aligning.settings import AlignerSettings, Decisions

@@ -1,7 +1,10 @@
 """Files that the alignment of a text is written to."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,20 +15,22 @@ from aligntools.aligning.alignments import Alignments, AlignmentTally
 from aligntools.aligning.settings import Decisions
 from aligntools.formats.opening.files import writing
 from aligntools.formats.opening.named_files import in_place_of_star
-from aligntools.ground.errors import UsageProblem
+from aligntools.formats.text.reading import Reading
+from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.links.settings import LinkWriting
 from aligntools.pipeline import Sinks
 
 if TYPE_CHECKING:
     from aligntools.aligning.giza import GizaFolder
     from aligntools.aligning.link_units import Reshaping
-    from aligntools.aligning.moses import MosesModel
     from aligntools.formats.links.pharaoh import Links
     from aligntools.formats.links.priors import Priors
     from aligntools.formats.text.corpus import Bitext
 
 #: Links written from where on it is worth the compiler.
 MANY_LINKS = 1_000_000
+#: The name under which train-model.perl looks for links, unless it is told another method.
+MOSES_METHOD = "grow-diag-final-and"
 #: Outputs with a line or more for each pair.
 BY_PAIR = ("output", "forward_output", "reverse_output", "scores", "word_pairs")
 
@@ -80,8 +85,6 @@ class AlignmentSinks:
         self._sinks = Sinks((), **{name: path or None for name, path in self.paths.items()})
         with self._sinks, ExitStack() as stack:
             if self.moses_dir:
-                from aligntools.aligning.moses import MosesModel
-
                 self.moses = MosesModel(stack, self.moses_dir, decisions, text)
             if self.giza_dir:
                 from aligntools.aligning.giza import GizaFolder
@@ -227,3 +230,39 @@ def write_ttable(aligner: Aligner, path: str, beam: float | None = None) -> None
     with writing(path) as file:
         for block in ttable_lines(aligner.model, beam):
             file.write(block)
+
+
+class MosesModel:
+    """A model folder of Moses in the making: links and the two lexical tables.
+
+    stack: Closes what is opened.
+    text: The files of the text.
+    """
+
+    def __init__(self, stack: ExitStack, folder: str, decisions: Decisions, text: Sequence[str | None]) -> None:
+        if "-" in text:
+            raise UsageProblem("`moses_dir` reads the text twice; give files")
+        self.folder = Path(folder)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(folder, None, f"cannot be made: {error.strerror or error}") from None
+        method = MOSES_METHOD if decisions.jointly else decisions.symmetrize
+        self._file = stack.enter_context(writing(os.fspath(self.folder / f"aligned.{method}")))
+        self._tables: list[Links] = []
+
+    def write(self, block: Alignments) -> None:
+        """Write the links of a block."""
+        from aligntools.formats.links.pharaoh import format_pharaoh
+
+        self._tables.append(block.table)
+        self._file.write(format_pharaoh(block.table))
+
+    def finish(self, source: str | os.PathLike[str], target: str | os.PathLike[str] | None, reading: Reading) -> None:
+        """Write ``lex.f2e`` and ``lex.e2f``, of the words as they stand in the text."""
+        from aligntools.aligning.alignment import read_bitext
+        from aligntools.formats.links.pharaoh import concatenate
+        from aligntools.links.translation_tables import extract_lexicon
+
+        bitext = read_bitext(source, target, reading=replace(reading, case_sensitive=True))
+        extract_lexicon(bitext, None, concatenate(self._tables)).save(os.fspath(self.folder / "lex"))

@@ -71,7 +71,7 @@ def command(**o: Any) -> None:
       aligntools teach -s data/samples/de-en.de -t data/samples/de-en.en --students 60 -o /tmp/start
       aligntools contrastive-align -s data/samples/fr-en.fr -t data/samples/fr-en.en --start /tmp/start -o /tmp/links
     """
-    from aligntools.aligning.contrastive.distillation_files import teach_by_files
+    from aligntools.aligning.contrastive.distillation import teach_by_files
 
     settings, reading = declared.settings(TeachingSettings, o), declared.settings(Reading, o)
     texts, run = (o["source"], o["target"], o["joint_file"]), declared.settings(Run, o)

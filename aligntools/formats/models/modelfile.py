@@ -7,6 +7,7 @@ import math
 import os
 import stat
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from operator import attrgetter
@@ -395,19 +396,19 @@ def read_model(
             return about["header"], {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
 
 
-class SavedModel:
+class SavedModel(ABC):
     """A model in a file of one kind: a header, which is JSON, and arrays."""
 
     KIND: ClassVar[str]
 
+    @abstractmethod
     def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the header and the arrays of the model's file."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def from_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
         """Rebuild the model from what a file holds, checked as far as kernels trust it; ValueError names a misfit."""
-        raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file."""
