@@ -65,7 +65,7 @@ class Aligner(ShownAsModel):
 
     @property
     def known(self) -> Known | None:
-        """What was known of the text that the model was trained on, where it was trained here."""
+        """The evidence about the training text, if the aligner was trained in this process."""
         return self._known
 
     @cached_property
@@ -113,7 +113,7 @@ class Aligner(ShownAsModel):
         return found
 
     def knowing(self, known: Known | None) -> "Aligner":
-        """Return the same, with what is known of a text."""
+        """Return a copy with the evidence about a text."""
         return Aligner(self._model, known, self._asked)
 
     def asking(self, asked: Asked) -> "Aligner":
@@ -207,7 +207,7 @@ class Aligner(ShownAsModel):
         return self.applier(CELLS)
 
     def applier(self, max_cells: int | None = None) -> "Applier":
-        """Return what finds the model's posteriors on texts; at most so many link-matrix cells are worked at a time."""
+        """Return an applier of the model to texts, which computes at most ``cells`` link-matrix cells at a time."""
         from aligntools.aligning.applying.applier import CHUNK_CELLS, Applier
 
         model = self.model

@@ -105,7 +105,7 @@ def known_text(
     tell: Callable[[str, int, int], None] = lambda _kind, _done, _of: None,
     places: bool = False,
 ) -> "tuple[Bitext, Known | None]":
-    """Return a text as training takes it, and what is known of its words as written; see `evidence.ask`."""
+    """Return a text as training reads it, and the evidence about its words as written; see `evidence.ask`."""
     from aligntools.formats.text.corpus import Bitext, in_lower_case
 
     written = sources
@@ -286,7 +286,7 @@ def train_mre_aligner(
 
 
 class Plan(NamedTuple):
-    """What is trained: an aligner with these settings, and how reconstruction goes on.
+    """The settings of an aligner that is to be trained, and of the reconstruction that follows.
 
     symmetrize: How links of both directions are combined best, where that was measured and nothing else is asked for.
     """

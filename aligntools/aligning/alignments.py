@@ -136,7 +136,7 @@ class Alignments(Decided, Sequence[Alignment]):
 
     @classmethod
     def of(cls, decided: Decided, skipped: "Skipped") -> "Alignments":
-        """Return what was decided on sentence pairs with what was left out of them."""
+        """Return alignments made of decided links, with counts of what was left out."""
         return cls(**{field.name: getattr(decided, field.name) for field in fields(Decided)}, skipped=skipped)
 
     def format(self, *, probabilities: bool = False, compiled: bool | None = None) -> bytes:
@@ -214,7 +214,7 @@ def _of(links: "Links | None", n: int) -> npt.NDArray[np.int32] | None:
 
 
 class AlignmentTally:
-    """How many pairs and links went through, and what was left out of them."""
+    """Counts of aligned pairs and links, and of what was left out."""
 
     def __init__(self) -> None:
         from aligntools.formats.text.corpus import Skipped

@@ -104,7 +104,7 @@ class DictionaryKind(AskedKind[DictionarySettings]):
         return DictionarySource(settings.paths)
 
     def summary(self, about: About) -> str:
-        """Return what was found, in a line."""
+        """Return a one-line summary."""
         words = ", ".join(f"{n} of {of}" for n, of in zip(about["with_entries"], about["words"], strict=True))
         files = [
             f"{one['name']}{', sides exchanged' if one['exchanged'] else ''}: agreement {one['agreement']:.2f},"

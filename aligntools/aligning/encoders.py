@@ -156,7 +156,7 @@ class EncoderKind(AskedKind[EncoderSettings]):
         return found if found.any() else None
 
     def summary(self, about: About) -> str:
-        """Return what was found, in a line."""
+        """Return a one-line summary."""
         line = (
             f"encoder {about['name']} ({about['checksum'][:12]}): {about['links']} links of {about['pairs']} pairs,"
             f" agreement {about['agreement']:.2f}, believed to {100 * about['belief']:.0f} %"

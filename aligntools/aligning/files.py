@@ -246,7 +246,7 @@ def read(
 
 
 def _weighted(priors: Sequence[str], weights: PriorWeights) -> WeightedPriors | None:
-    """Read counts of other text, and say what they weigh."""
+    """Read counts of other text with their weights."""
     return WeightedPriors.of(read_priors(priors) if priors else None, weights)
 
 
@@ -262,7 +262,7 @@ def _counter(out: AlignmentSinks, direction: str) -> "PriorCounter | None":
 
 
 def _finish(out: AlignmentSinks, counter: "PriorCounter | None", watch: Watch) -> None:
-    """Write priors, and say what was done."""
+    """Write priors, and print how many."""
     if counter is not None and out.save_priors:
         write_priors(out.save_priors, counter.finish())
     if out.shape is not None:

@@ -116,7 +116,7 @@ class AlignmentSinks:
         return {name: path for name, path in self.paths.items() if path and "*" in path}
 
     def of_file(self, star: str) -> "AlignmentSinks":
-        """Return what is written of one of several text files, by what the star of its name stands for."""
+        """Return the sinks of one of several text files: its part of the name replaces the star."""
         paths = {name: path and in_place_of_star(path, star) for name, path in self.paths.items()}
         found = AlignmentSinks(self.writing, **paths)
         found.shape = self.shape

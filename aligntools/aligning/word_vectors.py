@@ -125,7 +125,7 @@ class VectorsKind(AskedKind[VectorsSettings]):
         return FileVectors((one, other))
 
     def summary(self, about: About) -> str:
-        """Return what was found, in a line."""
+        """Return a one-line summary."""
         return f"vectors of {about['name']}: {found(about)}"
 
 
@@ -140,7 +140,7 @@ class WordEncoderKind(AskedKind[WordEncoderSettings]):
         return EncodedWords()
 
     def summary(self, about: About) -> str:
-        """Return what was found, in a line."""
+        """Return a one-line summary."""
         return f"encoder of words {about['name']}: {found(about)}"
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SystemFile(str):
-    """The path of a system's file, with what the system is called."""
+    """The path of a system's file, and the system's name."""
 
     label: str
 

@@ -76,7 +76,7 @@ class Knowledge:
 
     @property
     def odds(self) -> np.ndarray:
-        """What the log-odds of a link gain by its probability; see `odds`."""
+        """The gain in log-odds by a link's probability; see `odds`."""
         return odds(self.belief)
 
 

@@ -91,7 +91,7 @@ def bounded(size: int | None, *, asked: bool = True) -> Iterator[None]:
 
 
 def excess(more: int = 0, share: float = 1.0) -> str | None:
-    """Return in words what is wrong if ``more`` bytes pass a share of the bound; None if they do not."""
+    """Return a message if ``more`` bytes exceed a share of the bound, else None."""
     bound = _Bound.bytes
     if bound is None:
         return None

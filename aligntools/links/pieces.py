@@ -55,7 +55,7 @@ class Mismatched:
             raise self.error()
 
     def error(self) -> DataError:
-        """Return what is wrong with the first of them."""
+        """Return the problem of the first of them."""
         assert self._first is not None
         path, line, side = self._first
         others = f"; so in {self.count} of {self._lines} lines" if self.count > 1 else ""

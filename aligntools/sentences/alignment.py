@@ -190,7 +190,7 @@ def _in_order(groups: np.ndarray, kept: list[int], before: np.ndarray) -> np.nda
 
 
 def _blocks(anchors: np.ndarray) -> list[np.ndarray]:
-    """Cut anchors where they jump; return those that have enough anchors in a row, the longest first."""
+    """Return runs of at least FEWEST anchors without a jump, the longest first."""
     blocks: list[np.ndarray] = []
     while len(anchors) >= FEWEST:
         taken = [0]

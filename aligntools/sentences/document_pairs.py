@@ -77,7 +77,7 @@ class SentenceAlignment(Sequence[SentenceGroup]):
         )
 
     def summary(self) -> str:
-        """Return what was found, in a line."""
+        """Return a one-line summary."""
         source, target = self.alone
         moved = f", {sum(self.moved)} of them moved" if any(self.moved) else ""
         return (

@@ -17,7 +17,7 @@ _FAR = 40.0
 
 
 class GroupEvidence(NamedTuple):
-    """What is known of the sentences in a band of n + 1 rows.
+    """Evidence about the sentences in a band of n + 1 rows.
 
     begin, end (int64 [n + 1]), at (int64 [n + 2]): The band.
     forward, reverse (float32 [most sentences of a group, nodes]): See `lexical_rows`; without nodes where words are not

@@ -55,7 +55,7 @@ TOLL = 0.5
 
 @dataclass(frozen=True, eq=False)
 class SentenceSides:
-    """Vectors of both sides' sentences, and what is usual around them; see `vectors`."""
+    """Vectors of both sides' sentences, and the mean cosine of each one's nearest; see `vectors`."""
 
     vectors: Sequence[np.ndarray]
     usual: Sequence[np.ndarray]
@@ -106,7 +106,7 @@ class Model:
         )
 
     def evidence(self, band: Band) -> GroupEvidence:
-        """Return what is known in a band of all source sentences."""
+        """Return the evidence for the nodes of a band."""
         most = [int(side.max()) for side in self.kinds.T]
         nodes = band.nodes
         words = [np.zeros((1, 0), np.float32)] * 2
@@ -157,7 +157,7 @@ class Model:
 
 
 def kinds_of(most_source: int, most_target: int, most: int) -> np.ndarray:
-    """Return the kinds of groups: sentences by themselves, and so many on each side and in all (int64 [kinds, 2])."""
+    """Return the kinds of groups (a, b): 1-0, 0-1, and all with a, b and a + b within the limits (int64 [kinds, 2])."""
     both = [(a, b) for a in range(1, most_source + 1) for b in range(1, most_target + 1) if a + b <= max(2, most)]
     return np.array([(1, 0), (0, 1), *both], np.int64)
 

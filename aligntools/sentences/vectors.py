@@ -85,7 +85,7 @@ def near_words(source: Text, target: Text, vectors: Sequence[Vectors], pool: Poo
 
 
 def nearest(x: np.ndarray, y: np.ndarray, pool: Pool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find the nearest sentence of the other side, and what is usual around a sentence.
+    """Find the nearest sentence of the other side, and the mean cosine of the nearest ten.
 
     x, y (float32 [n, width], [m, width]). Sentences over REACH from the diagonal are not looked at.
     Returns best (int64 [n]), margin (float64 [n]): How far it is nearer than the next one. usual (float64 [n]).
@@ -110,7 +110,7 @@ def nearest(x: np.ndarray, y: np.ndarray, pool: Pool) -> tuple[np.ndarray, np.nd
 
 
 def group_norms(vectors: np.ndarray, most: int) -> np.ndarray:
-    """Return one by the length of the sum of vectors of up to so many sentences, float64 [most, sentences].
+    """Return 1 / |sum| of the vectors of 1 to ``most`` sentences from each one on (float64 [most, sentences]).
 
     A sum that would go beyond the end has that of what is there.
     """
@@ -123,7 +123,7 @@ def group_norms(vectors: np.ndarray, most: int) -> np.ndarray:
 
 
 def group_means(values: np.ndarray, most: int) -> np.ndarray:
-    """Return the mean of values of up to so many sentences, float64 [most, sentences]."""
+    """Return the mean of values over 1 to ``most`` sentences from each one on (float64 [most, sentences])."""
     total, out = np.zeros(len(values)), np.zeros((most, len(values)))
     for a in range(most):
         total[: max(0, len(values) - a)] += values[a:]

@@ -49,7 +49,7 @@ FAR_MORE = 2.0
 
 
 def evidence_lines(paths: Sequence[str], aligner: ContrastiveAligner) -> Iterator[str]:
-    """Yield what is believed of each file, and warnings of those that do not help."""
+    """Yield a line about the weight of each file, and warnings about those that do not help."""
     for path, found in zip(paths, aligner.evidence, strict=True):
         figures = f"{found.links} links, {_percent(found.agreement)} agreement with the base model"
         figures += f", estimated precision {_percent(found.precision)}, recall {_percent(found.recall)}"
@@ -239,7 +239,7 @@ def _given_base(
 def _learned(
     aligner: ContrastiveAligner, evidence: Sequence[str], settings: ContrastiveSettings, verbose: bool
 ) -> Iterator[str]:
-    """Yield what was learned, in lines."""
+    """Yield lines about the weights that were learned."""
     found, weights = aligner.report, aligner.weights
     if found is not None:
         figures = f"base model {100 * found.base:.2f}, fitted {100 * found.fitted:.2f}"

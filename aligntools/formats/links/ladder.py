@@ -119,7 +119,7 @@ def format_ladder(groups: Sequence[SentenceGroup], form: LadderFormat = "vecalig
 
 
 def _rungs(groups: Sequence[SentenceGroup]) -> list[tuple[int, int, float]]:
-    """Return where groups begin, and the end; a group that lies before the one before it has no rung of its own."""
+    """Return the rungs: where groups begin, and the end. Groups that go back have no rung."""
     n = max((k + 1 for g in groups for k in g.source), default=0)
     m = max((k + 1 for g in groups for k in g.target), default=0)
     found, i, j = list[tuple[int, int, float]](), 0, 0

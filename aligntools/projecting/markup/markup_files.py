@@ -79,7 +79,7 @@ def _with_ends(path: str, ends: deque[bytes]) -> Iterator[bytes]:
 
 
 class Report:
-    """What was placed how, and how sure that is."""
+    """Counts of tags by how they were placed, and the confidence."""
 
     def __init__(self) -> None:
         self.tags, self.unsure, self.segments = 0, 0, 0
