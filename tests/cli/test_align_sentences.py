@@ -129,13 +129,31 @@ def test_scores(texts):
     assert b"gold: 15 groups with both sides" in run("eval-sentences", "gold", "ladder", cwd=texts).stdout
 
 
+@pytest.mark.parametrize(
+    ("ladder", "said"),
+    [
+        ("[0]:[0]\nx\n", "ladder:2: 'x' is no group"),
+        ("[0]:[0]\n[1]:[99999999999]\n", "ladder:2: sentence 99999999999 is beyond"),
+        ("[0]:[0]:nan\n", "ladder:1: 'nan' is no score"),
+        ("0\t0\n5\t-1\n", "ladder:2: '5"),
+        ("0\t0\n5\t5\n3\t7\n", "ladder:3: rung 3 7 goes back"),
+        ("0\t0\n99999999999\t5\n", "ladder:2: sentence 99999999999 is beyond"),
+        ("<a>\n\n<b></a>", "ladder:3: is no XML"),
+        ("<a><link xtargets='s1;x'/></a>", "xtargets='s1;x' is not of two sides"),
+        ("<a><link xtargets='s0;s1'/></a>", "xtargets='s0;s1' is not of two sides"),
+        ("<a><link xtargets='s1'/></a>", "xtargets='s1' is not of two sides"),
+        ("<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "declares entities"),
+        ("[0]:[0]\n[0]:[1]\n", "source sentence 0 is in two groups"),
+    ],
+)
+def test_a_damaged_ladder_is_one_line(tmp_path, ladder, said):
+    (tmp_path / "ladder").write_text(ladder)
+    assert fails(run("eval-sentences", "ladder", "ladder", cwd=tmp_path), said)
+
+
 def test_what_is_wrong_is_one_line(texts):
     (texts / "bars").write_text("a\nb ||| c\n")
     fails(run("align-sentences", "-s", "bars", "-t", "fr", QUICK, cwd=texts), "bars:2: the sentence has ' ||| ' in it")
-    (texts / "ladder").write_text("[0]:[0]\nx\n")
-    fails(run("eval-sentences", "ladder", "ladder", cwd=texts), "ladder:2: 'x' is no group")
-    (texts / "twice").write_text("[0]:[0]\n[0]:[1]\n")
-    fails(run("eval-sentences", "twice", "twice", cwd=texts), "source sentence 0 is in two groups")
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ ladder has a rung a line, ``source TAB target TAB number``: where a group begins
 hand-made alignments have rungs without a number. XCES has a ``link`` with ``xtargets="1 2;3"``, from 1.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -15,11 +16,13 @@ from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 
 LadderFormat: TypeAlias = Literal["vecalign", "hunalign", "xces"]
-_LINE = re.compile(r"\s*\[([\d\s,]*)\]\s*:\s*\[([\d\s,]*)\]\s*(?::\s*(\S+))?\s*")
+_LINE = re.compile(r"\s*\[([0-9\s,]*)\]\s*:\s*\[([0-9\s,]*)\]\s*(?::\s*(\S+))?\s*")
 #: A group this far ahead is of a section that moved.
 _JUMP = 1000
 _FIELD = re.compile(r"[^ \t\r\n]+")
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"[0-9]+")
+#: Sentences of a document: more are a mistake, which would take all memory.
+MOST = 10_000_000
 
 
 class SentenceGroup(NamedTuple):
@@ -38,9 +41,10 @@ def read_ladder(path: str) -> list[SentenceGroup]:
 
     Raises DataError where a line is of none of them, or a sentence is in two groups.
     """
-    lines = [(number, line) for number, line in enumerate(files.text_lines(path), 1) if line.strip(" \t\r")]
+    whole = list(files.text_lines(path))
+    lines = [(number, line) for number, line in enumerate(whole, 1) if line.strip(" \t\r")]
     if lines and lines[0][1].lstrip(" \t").startswith("<"):
-        found = _of_xces(path, "\n".join(line for _, line in lines))
+        found = _of_xces(path, "\n".join(whole))
     elif lines and _LINE.fullmatch(lines[0][1]):
         found = [_of_line(path, number, line) for number, line in lines]
     else:
@@ -56,31 +60,41 @@ def read_ladder(path: str) -> list[SentenceGroup]:
     return found
 
 
+def _sentence(path: str, number: int | None, digits: str) -> int:
+    if len(digits) > len(str(MOST)) or int(digits) >= MOST:
+        raise DataError(path, number, f"sentence {digits[:20]} is beyond {MOST:,}; sentences are counted from 0")
+    return int(digits)
+
+
+def _score(path: str, number: int, text: str) -> float:
+    try:
+        score = float(text)
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise DataError(path, number, f"'{text[:60]}' is no score; a number such as 0.93 was expected")
+    return score
+
+
 def _of_line(path: str, number: int, line: str) -> SentenceGroup:
     found = _LINE.fullmatch(line)
     if found is None:
         raise DataError(path, number, f"'{line[:60]}' is no group such as [0, 1]:[2] or [0, 1]:[2]:0.93")
-    try:
-        sides = [tuple(int(k) for k in re.split(r"[\s,]+", side) if k) for side in found.groups()[:2]]
-        score = float(found[3]) if found[3] else 1.0
-    except ValueError:
-        raise DataError(path, number, f"'{found[3]}' is no number; a score such as 0.93 was expected") from None
-    return SentenceGroup(sides[0], sides[1], score)
+    source, target = (tuple(_sentence(path, number, k) for k in _NUMBER.findall(found[side])) for side in (1, 2))
+    return SentenceGroup(source, target, _score(path, number, found[3]) if found[3] else 1.0)
 
 
 def _of_rungs(path: str, lines: Sequence[tuple[int, str]]) -> list[SentenceGroup]:
     rungs: list[tuple[int, int, float]] = []
     for number, line in lines:
         fields = _FIELD.findall(line)
-        try:
-            i, j = int(fields[0]), int(fields[1])
-            score = float(fields[2]) if len(fields) > 2 else 1.0
-        except (ValueError, IndexError):
+        if len(fields) < 2 or not all(map(_NUMBER.fullmatch, fields[:2])):
             problem = f"'{line[:60]}' is neither a group such as [0]:[0] nor a rung of two numbers and a score"
-            raise DataError(path, number, problem) from None
-        if min(i, j) < 0 or (rungs and (i < rungs[-1][0] or j < rungs[-1][1])):
+            raise DataError(path, number, problem)
+        i, j = (_sentence(path, number, field) for field in fields[:2])
+        if rungs and (i < rungs[-1][0] or j < rungs[-1][1]):
             raise DataError(path, number, f"rung {i} {j} goes back; rungs never fall")
-        rungs.append((i, j, score))
+        rungs.append((i, j, _score(path, number, fields[2]) if len(fields) > 2 else 1.0))
     if rungs and rungs[0][:2] != (0, 0):
         rungs.insert(0, (0, 0, 1.0))
     pairs = pairwise(rungs)
@@ -88,19 +102,21 @@ def _of_rungs(path: str, lines: Sequence[tuple[int, str]]) -> list[SentenceGroup
 
 
 def _of_xces(path: str, text: str) -> list[SentenceGroup]:
+    if "<!ENTITY" in text:
+        raise DataError(path, None, "declares entities, which are not read; take them out")
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         raise DataError(path, error.position[0], f"is no XML: {error}") from None
     found = []
     for link in root.iter("link"):
-        sides = link.get("xtargets", "").split(";")
-        if len(sides) != 2:
-            raise DataError(
-                path, None, f"xtargets='{link.get('xtargets', '')[:60]}' must have two sides with ; between"
-            )
-        numbers = [tuple(int(_NUMBER.findall(one)[-1]) - 1 for one in _FIELD.findall(side)) for side in sides]
-        found.append(SentenceGroup(numbers[0], numbers[1]))
+        targets = link.get("xtargets", "")
+        sides = [[_NUMBER.findall(one)[-1:] for one in _FIELD.findall(side)] for side in targets.split(";")]
+        if len(sides) != 2 or not all(digits and int(digits[0][-20:]) for side in sides for digits in side):
+            problem = f"xtargets='{targets[:60]}' is not of two sides with ids of sentences, such as s1 s2;s1"
+            raise DataError(path, None, problem)
+        source, target = (tuple(_sentence(path, None, digits[0]) - 1 for digits in side) for side in sides)
+        found.append(SentenceGroup(source, target))
     return found
 
 
