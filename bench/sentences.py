@@ -113,7 +113,7 @@ def _body(o, rows):
         "F1 in percent of groups as `align-sentences` finds them, strict and lax, as Vecalign's program counts. A tenth"
         " of the pairs of a made document have lost one side, a tenth are joined with the next on one side, and a"
         " section stands elsewhere in the target. Weights with the encoder were chosen on Text+Berg's development"
-        " document and on documents made in the same way of laws, cdt and Matthew, by other seeds; those without it on Text+Berg's"
-        " alone. So no language here is held out.\n\n"
+        " document and on documents made in the same way of laws, cdt and Matthew, by other seeds; those"
+        " without it on Text+Berg's alone. So no language here is held out.\n\n"
     )
     return f"{text}{report.table(header, table)}\n\n{report.circumstances(o.threads)}"
