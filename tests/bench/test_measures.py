@@ -57,7 +57,7 @@ def test_all_runs_what_is_quoted_and_not_yet_of_this_commit(tmp_path, monkeypatc
         return types.SimpleNamespace(run=measured)
 
     monkeypatch.setattr("bench.run.importlib.import_module", module)
-    monkeypatch.setattr("bench.report._git", lambda *_: (True, "abc1234"))  # no changes, whatever the checkout has
+    monkeypatch.setattr(report, "_git", lambda *_: (True, "abc1234"))  # no changes, whatever the checkout has
     argv = ["--data", "here", "--treebanks", "here", "--texts=here", "--work", str(tmp_path)]
     argv += ["--results", str(tmp_path / "results")]
     o = command_line().parse_args(["all", *argv])
