@@ -11,6 +11,8 @@ from bench import code, measuring, report, texts
 from bench.encoder import _aer, _links
 from bench.encoder_map import LAYERS, Maps, gold_text, language
 
+#: Pairs of the other text that the encoder reads.
+SAMPLE = 1_000
 WAYS = {
     "-m": "`align`, `-m`",
     "best -m": "`--best --no-encoder`, `-m`",
@@ -61,7 +63,7 @@ def _measure(maps, name, pairs):
     from aligntools.aligning.evidence import Asked, Known, said_by
     from aligntools.aligning.settings import AlignerSettings
     from aligntools.encoding import knowledge
-    from aligntools.encoding.settings import SAMPLE, EncoderSettings
+    from aligntools.encoding.settings import EncoderSettings
     from aligntools.formats.text.corpus import in_ids_of, in_lower_case
     from aligntools.formats.text.reading import Reading
     from aligntools.ground.running import Run
@@ -104,8 +106,6 @@ def _measure(maps, name, pairs):
 
 
 def _body(o, rows):
-    from aligntools.encoding.settings import SAMPLE
-
     header = ["gold set", "pairs", "of other text", "new words, %", *WAYS.values()]
     table = [
         [

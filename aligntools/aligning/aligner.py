@@ -95,7 +95,9 @@ class Aligner(ShownAsModel):
     def _of_own_text(self) -> "Aligner":
         """What aligns the text that the model was trained on."""
         assert self.weights is not None
-        return self._leaving_out([name for name, about in self.weights.knowers.items() if about.get(SAMPLED)])
+        assert self._known is not None
+        places = self._known.places
+        return self._leaving_out([n for n, x in self.weights.knowers.items() if x.get(SAMPLED) and n not in places])
 
     @cached_property
     def _of_new_text(self) -> "Aligner":

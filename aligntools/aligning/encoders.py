@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from aligntools.aligning.evidence import About, AskedKind, Said, TextSource
+from aligntools.aligning.evidence import About, AskedKind, Said, TextSource, sizes
 from aligntools.aligning.word_vectors import VectorSource, found
 from aligntools.encoding.settings import EncoderSettings
 
@@ -62,23 +62,26 @@ class EncoderSource(TextSource):
         return self.member.about
 
     def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
-        """Compare the words of each pair of a text, or of a sample of it."""
+        """Compare the words of each pair of a text, or of as many as are read of a large one."""
         from aligntools.aligning.contrastive.evidence import Places
+        from aligntools.aligning.contrastive.noise import pick
         from aligntools.encoding import knowledge
 
-        text = knowledge.sample(written, self.pairs_of(len(written)))
+        rows, pairs = knowledge.most_needed(written, self.pairs_of(*sizes(written))), len(written)
+        text = written if len(rows) == pairs else pick(written, rows)
         found = self.member.knowledge(text, pool, tell)
-        places = Places(found.given, found.odds) if len(text) == len(written) and found.odds.any() else None
-        about = self._about(found, len(text), len(found.given.strengths))
+        given = knowledge.spread_over(found.given, rows, pairs)
+        places = Places(given, found.odds, len(rows) == pairs) if found.odds.any() else None
+        about = self._about(found, len(text), len(found.given.strengths)) | ({} if text is written else {"of": pairs})
         return Said(about, knowledge.priors(text, found), places)
 
     def links(self, written: "Bitext", pool: "Pool") -> "GivenLinks":
         """Return links of each pair of a text."""
         return self.member.given(written, pool)
 
-    def pairs_of(self, pairs: int) -> int:
-        """Return how many pairs the encoder reads of a text with so many."""
-        return self.settings.pairs_of(pairs)
+    def pairs_of(self, pairs: int, words: int | None = None) -> int:
+        """Return how many pairs the encoder reads of a text with so many, and so many words."""
+        return self.settings.pairs_of(pairs, words)
 
     @property
     def alone(self) -> SingleWords:
@@ -157,8 +160,10 @@ class EncoderKind(AskedKind[EncoderSettings]):
 
     def summary(self, about: About) -> str:
         """Return a one-line summary."""
-        line = (
-            f"encoder {about['name']} ({about['checksum'][:12]}): {about['links']} links of {about['pairs']} pairs,"
+        more = f" of {about['of']}, the rarest words first" if "of" in about else ""
+        line = f"encoder {about['name']} ({about['checksum'][:12]})"
+        line += (
+            f": {about['links']} links of {about['pairs']} pairs{more},"
             f" agreement {about['agreement']:.2f}, believed to {100 * about['belief']:.0f} %"
         )
         return f"{line}; words by themselves: {found(about['alone'])}" if "alone" in about else line

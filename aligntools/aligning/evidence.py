@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: What headers of models and files of weights have besides.
 OF_MODELS = {"settings", "lowercase", "split", "length_ratio", "members", "subwords", "decision"}
 OF_WEIGHTS = {"format", "version", "features", "weights", "search", "learned", "evidence", "trees"}
-#: In what weights say of a kind: the model's own text was not all read, so that it can do without.
+#: In what weights say of a kind: the model's own text was not all read, so that new text can do without.
 SAMPLED = "sampled"
 #: What a model's header says of evidence: its ``name``, and what else there is to know.
 About = dict[str, Any]
@@ -69,7 +69,7 @@ class Said:
     about: For a model's header: the source's ``name``, a ``checksum`` where it can have evidence of places, what it
         found.
     priors: Links of types of words, which count in full; words as they are written.
-    places: Links of each sentence pair; None where not all were read, or nothing is believed.
+    places: Links of each sentence pair that was read; None where nothing is believed.
     """
 
     about: About
@@ -152,8 +152,8 @@ class TextSource(Source):
     def links(self, written: "Bitext", pool: "Pool") -> "GivenLinks":
         """Return links of each pair of a text: evidence of places, for weights that were learned with it."""
 
-    def pairs_of(self, pairs: int) -> int:
-        """Return how many pairs are read of a text with so many."""
+    def pairs_of(self, pairs: int, words: int | None = None) -> int:
+        """Return how many pairs are read of a text with so many, and so many words on both sides together."""
         return pairs
 
     @property
@@ -449,10 +449,15 @@ class Known:
         return replace(self, text=text)
 
 
+def sizes(text: "Bitext") -> tuple[int, int]:
+    """Return a text's pairs, and its words on both sides together."""
+    return len(text), len(text.source.tokens) + len(text.target.tokens)
+
+
 def said_by(source: Source, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
     """Return what a source says of a text; where it reads a sample of it, of words by themselves too."""
     found = source.known(written, pool, tell)
-    if not isinstance(source, TextSource) or source.pairs_of(len(written)) == len(written) or source.alone is None:
+    if not isinstance(source, TextSource) or source.pairs_of(*sizes(written)) == len(written) or source.alone is None:
         return found
     return found.with_words(source.alone.known(written, pool, tell))
 
@@ -478,17 +483,17 @@ def ask(
     """Ask every kind that takes part about a text whose words are as they are written; None where none does.
 
     ``tell`` is called with the kind's name, how many more pairs were read, and how many are to be. With ``places`` only
-    those are asked that read all of the text: where training is over, evidence of types changes nothing.
+    sources that read sentences are asked, and only about these: where training is over, evidence of types changes
+    nothing.
 
     Raises UsageProblem when a source is not there. Raises DataError when its files are damaged.
     """
-    said, pairs = {}, len(written)
+    said = {}
     for kind in asked.kinds:
         source = kind.source(asked.of_kind(kind))  # forgotten before training: it may take memory
-        read = source.pairs_of(pairs) if isinstance(source, TextSource) else 0
-        if not places or read == pairs:
-            said[kind.name] = said_by(source, written, pool, partial(tell, kind.name))
-        elif read:
-            about = f"{read} pairs of a text with {pairs}, and the base model is there already"
-            _log.info("%s: not asked, since it reads %s", kind.name, about)
+        own = partial(tell, kind.name)
+        if not places:
+            said[kind.name] = said_by(source, written, pool, own)
+        elif isinstance(source, TextSource):
+            said[kind.name] = source.known(written, pool, own)
     return Known(said, asked, written) if asked else None

@@ -37,7 +37,9 @@ DOUBTED, BELIEVED = 0.12, 0.2
 #: 0.1, and from each of LEVELS on. Learned by logistic regression from the gold links of all sets of `bench.encoder`.
 LEVELS = (0.1, 0.5, 0.75, 0.9, 0.97)
 ODDS = np.array([-1.2, -0.1, 0.7, 0.8, 1.0, 1.6])
-#: Words of a side that are encoded by themselves where a sample of the sentences is read, at most.
+#: Of the pairs that are read of a large text one in so many is evenly spread over it.
+SPREAD = 4
+#: Words of a side that are encoded by themselves where not all sentences are read, at most.
 ALONE = 20_000
 #: What share of words choose each other by chance, where there is one pair alone.
 _CHANCE = 0.5
@@ -228,14 +230,36 @@ def priors(bitext: Bitext, found: Knowledge) -> Priors:
     return Priors(names[0], names[1], counted if found.belief else Counted.none(2))
 
 
-def sample(bitext: Bitext, pairs: int) -> Bitext:
-    """Return a text, or of a larger one so many pairs, evenly spread."""
+def most_needed(bitext: Bitext, pairs: int) -> np.ndarray:
+    """Return the numbers of all pairs of a text, or of so many that are read of a larger one, int64, in order.
+
+    A quarter are evenly spread, so that the text is judged by what is usual in it. The others are those whose words are
+    rarest, by the mean of `rarity`: of these the text itself says least.
+    """
     if len(bitext) <= pairs:
-        return bitext
-    chosen = np.linspace(0, len(bitext) - 1, pairs).astype(np.int64)
+        return np.arange(len(bitext))
+    spread = np.unique(np.linspace(0, len(bitext) - 1, (pairs + SPREAD - 1) // SPREAD).astype(np.int64))
+    sums, words = np.zeros(len(bitext)), np.zeros(len(bitext))
+    for side in (bitext.source, bitext.target):
+        upto = np.concatenate([[0.0], np.cumsum(rarity(side))])
+        sums += upto[side.offsets[1:]] - upto[side.offsets[:-1]]
+        words += side.lengths()
+    needed = sums / np.maximum(words, 1.0)
+    needed[spread] = np.inf
+    return np.sort(np.argsort(-needed, kind="stable")[:pairs])
 
-    def some(side: Side) -> Side:
-        rows = [side.tokens[side.offsets[k] : side.offsets[k + 1]] for k in chosen.tolist()]
-        return Side(np.concatenate(rows), np.concatenate([[0], np.cumsum(side.lengths()[chosen])]).astype(np.int64))
 
-    return replace(bitext, source=some(bitext.source), target=some(bitext.target))
+def rarity(side: Side) -> np.ndarray:
+    """Return how rare each word of a side is, float64 [words]: one over the root of how often it is there."""
+    found: np.ndarray = np.bincount(side.tokens)[side.tokens] ** -0.5
+    return found
+
+
+def spread_over(given: GivenLinks, rows: np.ndarray, pairs: int) -> GivenLinks:
+    """Return the links of some pairs of a text as those of all, of which the others have none.
+
+    rows (int64): The numbers of those that have some, in order.
+    """
+    counts = np.zeros(pairs + 1, np.int64)
+    counts[rows + 1] = np.diff(given.links.offsets)
+    return replace(given, links=Links(given.links.pairs, np.cumsum(counts)))

@@ -10,10 +10,11 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 
 _log = logging.getLogger("aligntools")
-#: Pairs of the largest text that is read whole unless something else is asked for, and what is read of larger ones,
-#: beside words by themselves: reading all gains much, since places count then; a sample gains little, and a million
-#: pairs should not take much longer by it.
-WHOLE, SAMPLE = 60_000, 1_000
+#: Words, of both sides together, of the largest text that is read whole unless something else is asked for. Of larger
+#: ones as many pairs are read as have so many words on average, so that the time stays the same.
+WORDS = 1_500_000
+#: Words of a pair where nobody has counted them.
+WORDS_OF_A_PAIR = 40
 _GROUP = "An encoder that knows words beforehand"
 _WORDS = "Vectors of words that are known beforehand"
 
@@ -40,10 +41,10 @@ class EncoderSettings(Settings):
     )
     encoder_pairs: int | None = option(
         None,
-        "Sentence pairs that the encoder reads; of a larger text as many, evenly spread, and the most frequent words by"
-        " themselves. Where it reads all pairs, its links count as evidence of their places too.",
+        "Sentence pairs that the encoder reads; of a larger text as many, those of the rarest words first, and the most"
+        " frequent words by themselves. Its links count as evidence of their places too.",
         allowed=counts(1),
-        otherwise=f"all of up to {WHOLE:,}, of a larger text {SAMPLE:,}",
+        otherwise=f"all, of a text of more than {WORDS:,} words so many pairs as have that many on average",
         group=_GROUP,
     )
 
@@ -72,11 +73,12 @@ class EncoderSettings(Settings):
         """The folder of the encoder; None for the extra's."""
         return None if self.encoder is None or isinstance(self.encoder, bool) else os.fspath(self.encoder)
 
-    def pairs_of(self, pairs: int) -> int:
-        """Return how many pairs the encoder reads of a text with so many."""
+    def pairs_of(self, pairs: int, words: int | None = None) -> int:
+        """Return how many pairs the encoder reads of a text with so many, and so many words on both sides together."""
         if self.encoder_pairs is not None:
             return min(self.encoder_pairs, pairs)
-        return pairs if pairs <= WHOLE else SAMPLE
+        words = WORDS_OF_A_PAIR * pairs if words is None else words
+        return pairs if words <= WORDS else max(pairs * WORDS // words, 1)
 
     def rules(self) -> None:
         """Refuse an empty name, and what is about an encoder where there is none."""

@@ -281,12 +281,34 @@ def test_places_are_weighed_over_a_model_of_text_in_parts(text, sources, tmp_pat
     assert known != unknown
 
 
-def test_a_source_that_reads_a_part_of_a_text_is_not_asked_of_places_alone(text, sources, caplog):
-    base = at.train_aligner(*text, fast=True)
-    with caplog.at_level("INFO", "aligntools"):
-        found = at.train_contrastive_aligner(*text, aligner=base, encoder=True, encoder_pairs=5)
-    assert found.weights.knowers == {}
-    assert "encoder: not asked, since it reads 5 pairs of a text with 40" in caplog.text
+def test_pairs_that_are_not_read_have_the_links_that_they_have_without(text, sources, monkeypatch):
+    """Those that are read have the links of a text that is read whole; new text is read by both."""
+    monkeypatch.setattr(knowledge, "ODDS", 20 * knowledge.ODDS)
+    base, links = at.train_aligner(*text, fast=True), {}
+    for pairs in (12, 40):
+        found = at.train_contrastive_aligner(*text, aligner=base, encoder=True, encoder_pairs=pairs)
+        own = found.aligner.known.text
+        links[pairs] = lines(found.align_batch(own))
+        links[f"new {pairs}"] = lines(found.align_batch(*text))
+    rows = knowledge.most_needed(at.read_bitext(*text, case_sensitive=True), 12)
+    without = lines(at.train_contrastive_aligner(*text, aligner=base, encoder=False).align_batch(*text))
+    assert links[12] == [links[40][k] if k in rows else without[k] for k in range(40)]
+    assert without != links[12] != links[40] == links["new 40"] == links["new 12"]
+
+
+def test_a_model_of_a_text_that_was_partly_read_does_without(text, sources, tmp_path, monkeypatch):
+    """Its own text has the evidence that was read."""
+    monkeypatch.setattr(knowledge, "ODDS", 20 * knowledge.ODDS)
+    model = at.train_aligner(*text, best=True, encoder=True, encoder_pairs=12)
+    assert model.weights.knowers["encoder"]["sampled"]
+    assert model.model.evidence["encoder"]["of"] == 40
+    own, new = lines(model.align_batch(model.known.text)), lines(model.align_batch(*text))
+    left_out = lines(model.asking(evidence.Asked().without(["encoder"])).align_batch(*text))
+    rows = knowledge.most_needed(at.read_bitext(*text, case_sensitive=True), 12)
+    assert own == [new[k] if k in rows else left_out[k] for k in range(40)]
+    assert new != own != left_out
+    model.save(tmp_path / "m")
+    assert lines(at.load(tmp_path / "m").align_batch(*text)) == new
 
 
 def test_where_some_pairs_are_read_words_are_known_by_themselves_too(text, sources, tmp_path):

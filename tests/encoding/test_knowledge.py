@@ -2,17 +2,21 @@
 
 import importlib.util
 import itertools
+import math
 import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aligntools.aligning.contrastive import evidence
 from aligntools.encoding import encoder as encoders
 from aligntools.encoding import knowledge
-from aligntools.encoding.settings import SAMPLE, WHOLE, EncoderSettings
+from aligntools.encoding.settings import WORDS, EncoderSettings
 from aligntools.encoding.word_map import WordMap
+from aligntools.formats.links.given_links import parse_given
 from aligntools.formats.models.modelfile import read_model
 from aligntools.formats.text.bitext import read_bitext
 from aligntools.formats.text.memory_text import TextLines
@@ -100,18 +104,41 @@ def test_links_alone_are_those_of_knowledge(member):
     assert given.strengths.tolist() == same.strengths.tolist()
 
 
-def test_small_text_is_read_whole_and_of_larger_text_a_sample():
-    usual, asked = EncoderSettings(encoder=True), EncoderSettings(encoder=True, encoder_pairs=70_000)
-    assert [usual.pairs_of(n) for n in (0, 7, WHOLE, WHOLE + 1, 10**6)] == [0, 7, WHOLE, SAMPLE, SAMPLE]
-    assert [asked.pairs_of(n) for n in (7, WHOLE + 1, 10**6)] == [7, WHOLE + 1, 70_000]
+@pytest.mark.parametrize("words", [None, 1, 20, 300])
+def test_small_text_is_read_whole_and_of_larger_text_as_many_words(words):
+    """There is no size from which on less is read: words to a pair, or as many as are usual."""
+    usual, asked, each = EncoderSettings(encoder=True), EncoderSettings(encoder=True, encoder_pairs=70_000), words or 40
+    most = WORDS // each
+    for n in (0, 7, most, most + 1, 2 * most, 100 * most):
+        assert usual.pairs_of(n, None if words is None else n * each) == min(n, most)
+        assert asked.pairs_of(n, n * each) == min(n, 70_000)
 
 
-def test_a_sample_is_evenly_spread():
-    bitext = text([f"w{n}" for n in range(10)], [f"v{n} v" for n in range(10)])
-    assert knowledge.sample(bitext, 10) is bitext
-    some = knowledge.sample(bitext, 4)
-    assert [some.source_vocabulary.word(i) for i in some.source.tokens] == ["w0", "w3", "w6", "w9"]
-    assert some.target.lengths().tolist() == [2] * 4
+def naive_needed(bitext, pairs):
+    """Return which pairs are read, one after the other."""
+    n, sides = len(bitext), (bitext.source, bitext.target)
+    spread = {int(k) for k in np.linspace(0, n - 1, math.ceil(pairs / 4))}
+    means = []
+    for k in range(n):
+        rows = [side.tokens[side.offsets[k] : side.offsets[k + 1]] for side in sides]
+        found = [np.count_nonzero(side.tokens == w) ** -0.5 for side, row in zip(sides, rows, strict=True) for w in row]
+        means.append(sum(found) / max(len(found), 1))
+    rarest = [k for k in sorted(range(n), key=lambda k: (-round(means[k], 9), k)) if k not in spread]
+    return sorted([*spread, *rarest][:pairs])
+
+
+@given(st.lists(st.tuples(*[st.lists(st.integers(0, 9), max_size=5)] * 2), min_size=1, max_size=30), st.integers(1, 30))
+def test_what_is_read_of_a_large_text_is_a_quarter_evenly_and_else_the_rarest_words(lines, pairs):
+    bitext = text(*([" ".join(f"w{n}" for n in line[k]) for line in lines] for k in (0, 1)))
+    found = knowledge.most_needed(bitext, pairs)
+    assert found.tolist() == (naive_needed(bitext, pairs) if pairs < len(bitext) else list(range(len(bitext))))
+
+
+def test_links_of_some_pairs_are_those_of_a_text():
+    some = parse_given(b"0-0:0.5 1-1\n\n2-0\n")
+    whole = knowledge.spread_over(some, np.array([1, 2, 5]), 7)
+    assert [whole.links[k : k + 1].pairs.tolist() for k in range(7)] == [[], [[0, 0], [1, 1]], [], [], [], [[2, 0]], []]
+    assert whole.strengths.tolist() == [0.5, 1, 1]
 
 
 def test_the_first_words_have_vectors_by_themselves(member, monkeypatch):

@@ -73,12 +73,14 @@ def _reading(wanted: np.ndarray, given: GivenLinks) -> np.ndarray:
 class Places:
     """Links of a text from a source of evidence, and what its readings are worth.
 
-    given: Of each sentence pair.
+    given: Of each sentence pair; those that were not read have none.
     table (float64 [READINGS]): The log-odds of a link that each reading adds.
+    whole: All pairs were read.
     """
 
     given: GivenLinks
     table: np.ndarray
+    whole: bool = True
 
 
 def names(files: int) -> tuple[str, ...]:
@@ -89,11 +91,16 @@ def names(files: int) -> tuple[str, ...]:
 def with_readings(candidates: CandidateLinks, tables: Sequence[np.ndarray]) -> CandidateLinks:
     """Return candidates with a column more for each file: the log-odds of what it says.
 
+    A file that has no link of a sentence pair says nothing of its cells.
+
     candidates: With readings.
     tables (sequence of float64 [READINGS]).
     """
-    read = candidates.read()
-    columns = [np.asarray(table, np.float32)[read[:, k]] for k, table in enumerate(tables)]
+    read, sentences = candidates.read(), np.repeat(np.arange(len(candidates)), np.diff(candidates.starts))
+    columns = []
+    for k, table in enumerate(tables):
+        says = np.bincount(sentences, read[:, k], len(candidates)) > 0
+        columns.append(np.asarray(table, np.float32)[read[:, k]] * says[sentences])
     return replace(candidates, local=np.concatenate([candidates.local, np.stack(columns, 1)], axis=1))
 
 

@@ -111,9 +111,11 @@ def for_new_text(weights: Weights, header: Mapping[str, About], known: Known | N
     header: What the model's header says of evidence.
     known: What is known of its own text's places, if it was not trained in parts.
     """
-    read = {} if known is None else {name: places.table for name, places in known.places.items()}
+    places = {} if known is None else known.places
+    read = {name: found.table for name, found in places.items()}
     unread = worth(header, read)
-    about = {name: {**one, SAMPLED: True} if name in unread else one for name, one in header.items()}
+    whole = {name for name, found in places.items() if found.whole}
+    about = {name: one if name in whole else {**one, SAMPLED: True} for name, one in header.items()}
     return with_knowers(weights, about, read | unread)
 
 

@@ -84,11 +84,14 @@ def test_evidence_is_a_value_that_a_link_adds_by_itself():
     rng = np.random.default_rng(5)
     pairs = [random_pair(rng, 3, 3, 0.7) for _ in range(6)]
     candidates = candidates_of(pairs)
-    candidates.readings = rng.integers(0, evidence.READINGS, (len(candidates.rows), 2)).astype(np.uint8)
+    candidates.readings = rng.integers(1, evidence.READINGS, (len(candidates.rows), 2)).astype(np.uint8)
+    silent = slice(*candidates.starts[1:3])
+    candidates.readings[silent, 1] = 0  # the second file has no link of this pair, so it says nothing
     tables = [rng.normal(size=evidence.READINGS) for _ in range(2)]
     more = evidence.with_readings(candidates, tables)
     weights = np.append(random_weights(rng)[0], [0.7, -0.4])
     worth = sum(w * t[candidates.readings[:, k]] for k, (w, t) in enumerate(zip(weights[-2:], tables, strict=True)))
+    worth[silent] -= weights[-1] * tables[1][0]
     same = candidates_of(pairs)  # the same score by a feature that has weight 1
     weight = weights[kf.POSITION]
     same.local[:, kf.POSITION] += (worth / weight).astype(np.float32)
