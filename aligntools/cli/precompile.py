@@ -33,7 +33,7 @@ from aligntools.constituents.settings import (
 )
 from aligntools.encoding import kernels_layers
 from aligntools.encoding.layers import Layers
-from aligntools.encoding.weights import Dense, EncoderWeights, Layer, Normalization
+from aligntools.encoding.weights import Dense, EncoderWeights, Layer, Normalization, dense_of
 from aligntools.formats.annotation.brackets import parse_trees
 from aligntools.formats.inputs.sentences import Lines
 from aligntools.formats.links import pharaoh
@@ -337,7 +337,7 @@ def encoding(folder: Path, pool: Pool) -> None:
         return rng.standard_normal(shape, np.float32)
 
     def dense(inputs: int, outputs: int) -> Dense:
-        return Dense(numbers(inputs, outputs), numbers(outputs))
+        return dense_of(numbers(inputs, outputs), numbers(outputs))
 
     def normalization() -> Normalization:
         return Normalization(numbers(_WIDTH), numbers(_WIDTH))

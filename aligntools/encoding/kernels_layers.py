@@ -1,12 +1,18 @@
-"""Compiled: what an encoder's layers do between products of matrices.
+"""Compiled: an encoder's layers, with products of whole numbers.
 
-Each row's values are worked out in the same way wherever the row stands, and a text's attention from its own rows
-alone: so what surrounds a text in memory never shows in its states.
+A row ``x`` goes into a product as unsigned bytes ``q = round(x / s) + z``, with a scale ``s`` and a zero ``z`` of its
+own. With a matrix ``W`` of signed bytes, whose column ``k`` has the scale ``t_k``, and ``u = q @ W`` exact in 32 bits,
+
+    (x @ W)_k = s t_k (u_k - z sum_i W_ik)
+
+but for the rounding to bytes. Each row is computed in the same way wherever it is, and a text's attention from its own
+rows alone: so other texts never change a text's states.
 """
 
 import numpy as np
 
 from aligntools.ground.compiling import kernel
+from aligntools.ground.kernels_tiles import multiply_bytes, multiply_floats
 
 #: erf(x) = x P(x^2) / Q(x^2) for x cut to what 32 bits tell from 1, coefficients from the highest power.
 _MOST = np.float32(4.0)
@@ -38,18 +44,89 @@ _E = (
 _LOG2E, _LN2_HIGH, _LN2_LOW = np.float32(1.44269504), np.float32(0.693359375), np.float32(-2.12194440e-4)
 #: The least that is raised to a power of e.
 _LEAST = np.float32(-87.0)
+#: Below the largest, no part of a sum.
+_FAR = np.float32(1000.0)
 _HALF, _ONE, _ZERO, _SQRT_HALF = np.float32(0.5), np.float32(1.0), np.float32(0.0), np.float32(0.70710678118654752)
+#: The largest unsigned byte; the least range that a row is scaled by.
+_LARGEST, _TINY = np.float32(255.0), np.float32(1e-30)
+#: Of tiles: rows, columns of a panel, inputs that stand together in it; columns of a tile of bytes, and of floats.
+ROWS, PANEL, GROUP, COLUMNS, FLOAT_COLUMNS = 6, 16, 4, 64, 32
+_PANELS, _FLOAT_PANELS = COLUMNS // PANEL, FLOAT_COLUMNS // PANEL
+_SIGN = np.int32(-(2**31))
 
 
 @kernel(owning=False)
-def add_gelu(x, bias):
-    """Replace each row ``v`` of ``x`` by gelu(v + bias), gelu(a) = a (1 + erf(a / sqrt 2)) / 2.
+def multiply(x, packed, out):
+    """Fill ``out`` with ``x @ W``.
 
-    x (float32 [rows, n], output), bias (float32 [n]).
+    x (uint8 [rows, inputs]): Rows of a multiple of 6, inputs of 4.
+    packed (int8 [panels, inputs / 4, 16, 4]): W, each panel 16 columns; a multiple of 4 panels.
+    out (int32 [rows, 16 panels], output).
+    """
+    for panel in range(0, packed.shape[0], _PANELS):
+        for row in range(0, x.shape[0], ROWS):
+            multiply_bytes(x, row, 0, packed, panel, out, row)
+
+
+@kernel(inline=True, owning=False)
+def quantize_row(x, bits, row, limits, limit_bits, out, r, scales, zeros):
+    """Fill ``out[r]`` with the bytes of ``x[row]``, ``scales[r]`` and ``zeros[r]`` with what they mean.
+
+    ``bits`` is the memory of ``x`` as int32, ``limit_bits`` that of ``limits``, two numbers of scratch: floats of one
+    sign are in the order of their bits, and the largest of integers is found a vector at a time.
+    """
+    low, high = np.int32(0), np.int32(0)
+    for k in range(x.shape[1]):
+        low = max(low, bits[row, k] ^ _SIGN)
+        high = max(high, bits[row, k])
+    limit_bits[0], limit_bits[1] = low, high
+    scale = max(limits[0] + limits[1], _TINY) / _LARGEST
+    zero = np.int32(limits[0] / scale + _HALF)
+    scales[r], zeros[r] = scale, zero
+    inverse, up = _ONE / scale, np.float32(zero) + _HALF
+    for k in range(x.shape[1]):
+        out[r, k] = np.uint8(np.int32(min(max(x[row, k] * inverse + up, _ZERO), _LARGEST)))
+
+
+@kernel(owning=False)
+def quantize(x, bits, limits, limit_bits, out, scales, zeros):
+    """Turn rows into bytes.
+
+    x (float32 [rows, n]), bits (int32 [rows, n]): Its memory.
+    limits (float32 [2], scratch), limit_bits (int32 [2]): Its memory.
+    out (uint8 [rows, at least n], output), scales (float32 [rows], output), zeros (int32 [rows], output).
     """
     for r in range(x.shape[0]):
-        for k in range(x.shape[1]):
-            a = x[r, k] + bias[k]
+        quantize_row(x, bits, r, limits, limit_bits, out, r, scales, zeros)
+
+
+@kernel(owning=False)
+def dequantize(products, scales, zeros, steps, sums, bias, out):
+    """Turn products into numbers, the bias added.
+
+    products (int32 [rows, at least n]), scales (float32 [rows]), zeros (int32 [rows]): Of what was multiplied.
+    steps (float32 [n]), sums (int32 [n]): Each column's scale and sum.
+    bias (float32 [n]), out (float32 [rows, n], output).
+    """
+    for r in range(out.shape[0]):
+        scale, zero = scales[r], zeros[r]
+        for k in range(out.shape[1]):
+            out[r, k] = np.float32(products[r, k] - zero * sums[k]) * (scale * steps[k]) + bias[k]
+
+
+@kernel(owning=False)
+def gelu(products, scales, zeros, steps, sums, bias, values, bits, limits, limit_bits, out):
+    """Turn products into bytes of gelu(a) = a (1 + erf(a / sqrt 2)) / 2, with scales and zeros of their own.
+
+    products, steps, sums, bias: As for `dequantize`.
+    scales, zeros ([rows], changed): Of what was multiplied, then of ``out``.
+    values (float32 [1, n], scratch), bits (int32 [1, n]): Its memory.
+    limits, limit_bits, out: As for `quantize`.
+    """
+    for r in range(out.shape[0]):
+        scale, zero = scales[r], zeros[r]
+        for k in range(values.shape[1]):
+            a = np.float32(products[r, k] - zero * sums[k]) * (scale * steps[k]) + bias[k]
             t = min(max(a * _SQRT_HALF, -_MOST), _MOST)
             s = t * t
             p = _P[0] * s + _P[1]
@@ -62,21 +139,23 @@ def add_gelu(x, bias):
             q = q * s + _Q[2]
             q = q * s + _Q[3]
             q = q * s + _Q[4]
-            x[r, k] = _HALF * a * (_ONE + t * p / q)
+            values[0, k] = _HALF * a * (_ONE + t * p / q)
+        quantize_row(values, bits, 0, limits, limit_bits, out, r, scales, zeros)
 
 
 @kernel(owning=False)
-def add_normalize(x, y, bias, gain, shift, epsilon):
-    """Replace each row of ``x`` by x + y + bias, with mean 0 and variance 1, times gain plus shift.
+def add_normalize(x, y, gain, shift, epsilon):
+    """Replace each row of ``x`` by x + y, with mean 0 and variance 1, times gain plus shift.
 
-    x (float32 [rows, n], output), y (float32 [rows, n]), bias, gain, shift (float32 [n]).
+    x (float32 [rows, n], output), y (float32 [rows, n]), gain, shift (float32 [n]).
     epsilon (np.float32): Added to the variance.
     """
     n = np.float32(x.shape[1])
     for r in range(x.shape[0]):
         total = _ZERO
         for k in range(x.shape[1]):
-            x[r, k] += y[r, k] + bias[k]
+            x[r, k] += y[r, k]
+        for k in range(x.shape[1]):
             total += x[r, k]
         mean = total / n
         squares = _ZERO
@@ -89,10 +168,21 @@ def add_normalize(x, y, bias, gain, shift, epsilon):
 
 
 @kernel(inline=True, owning=False)
-def exponentials(x, n, most, powers, values):
-    """Replace ``x[:n]`` by exp(x - most); return the sum. ``values`` is the memory of ``powers``, as float32."""
+def exponentials(x, r, n, bits, powers, values):
+    """Replace ``x[r, :n]`` by exp(x - the largest of them), the rest by nothing; return the sum.
+
+    ``bits`` is the memory of ``x`` as int32, ``values`` that of ``powers`` as float32; rows are of whole vectors.
+    """
+    most = np.int32(-(2**31))
     for k in range(n):
-        a = max(x[k] - most, _LEAST)
+        b = bits[r, k]
+        most = max(most, b ^ ((b >> np.int32(31)) & np.int32(2**31 - 1)))
+    powers[0] = most ^ ((most >> np.int32(31)) & np.int32(2**31 - 1))
+    largest = values[0]
+    for k in range(n, x.shape[1]):
+        x[r, k] = largest - _FAR
+    for k in range(x.shape[1]):
+        a = max(x[r, k] - largest, _LEAST)
         whole = np.int32(a * _LOG2E - _HALF)
         powers[k] = (whole + np.int32(127)) << np.int32(23)
         f = np.float32(whole)
@@ -102,69 +192,49 @@ def exponentials(x, n, most, powers, values):
         p = p * a + _E[3]
         p = p * a + _E[4]
         p = p * a + _E[5]
-        x[k] = p * a * a + a + _ONE
+        x[r, k] = p * a * a + a + _ONE
     total = _ZERO
-    for k in range(n):
-        x[k] *= values[k]
-        total += x[k]
+    for k in range(x.shape[1]):
+        x[r, k] *= values[k]
+    for k in range(x.shape[1]):
+        total += x[r, k]
     return total
 
 
 @kernel(owning=False)
-def attend(x, bias, starts, heads, turned, scores, powers, values, out):
-    """Fill ``out`` with what each text's pieces take from each other.
+def attend(x, first, n, heads, keys, values, scores, bits, powers, power_values, taken, out):
+    """Fill rows of ``out`` with what the pieces of a text take from each other.
 
-    x (float32 [rows, 3 * width]): Queries, keys and values of each piece, without the bias.
-    bias (float32 [3 * width]).
-    starts (int64 [texts + 1]): Text ``k`` has the rows from ``starts[k]`` to ``starts[k + 1]``.
-    turned (float32 [width / heads, pieces of the longest text], scratch), scores (float32 [pieces of the longest text],
-        scratch), powers (int32 [pieces of the longest text], scratch).
-    values (float32 [pieces of the longest text]): The memory of ``powers``.
-    out (float32 [rows, width], output).
+    x (float32 [rows, 3 width]): Queries, keys and values of each piece; the text's rows are ``first`` to ``first + n``,
+        and 5 more rows follow.
+    keys (float32 [panels, size, 16], scratch): Zeros, then a head's keys as columns, in whole tiles; a head's size is
+        width / heads.
+    values (float32 [panels, columns of keys, 16], scratch): Zeros, then its values, in whole tiles.
+    scores (float32 [6, columns of keys], scratch), bits (int32): Its memory.
+    powers (int32 [columns of keys], scratch), power_values (float32): Its memory.
+    taken (float32 [6, columns of values], scratch), out (float32 [rows, width], output).
     """
     width = out.shape[1]
     size = width // heads
     scale = _ONE / np.sqrt(np.float32(size))
-    for text in range(starts.shape[0] - 1):
-        first, n = starts[text], starts[text + 1] - starts[text]
-        for head in range(heads):
-            at = head * size
-            for j in range(n):
+    for head in range(heads):
+        at = head * size
+        for j in range(n):
+            for e in range(size):
+                keys[j // PANEL, e, j % PANEL] = x[first + j, width + at + e] * scale
+                values[e // PANEL, j, e % PANEL] = x[first + j, 2 * width + at + e]
+        for i in range(0, n, ROWS):
+            for panel in range(0, keys.shape[0], _FLOAT_PANELS):
+                multiply_floats(x, first + i, at, keys, panel, scores, 0)
+            for r in range(ROWS):
+                share = _ONE / exponentials(scores, r, n, bits, powers, power_values)
+                for j in range(scores.shape[1]):
+                    scores[r, j] *= share
+            for panel in range(0, values.shape[0], _FLOAT_PANELS):
+                multiply_floats(scores, 0, 0, values, panel, taken, 0)
+            for r in range(min(ROWS, n - i)):
                 for e in range(size):
-                    turned[e, j] = x[first + j, width + at + e] + bias[width + at + e]
-            for i in range(n):
-                for j in range(n):
-                    scores[j] = _ZERO
-                for e in range(0, size - 3, 4):
-                    row = first + i
-                    a = (x[row, at + e] + bias[at + e]) * scale
-                    b = (x[row, at + e + 1] + bias[at + e + 1]) * scale
-                    c = (x[row, at + e + 2] + bias[at + e + 2]) * scale
-                    d = (x[row, at + e + 3] + bias[at + e + 3]) * scale
-                    for j in range(n):
-                        more = a * turned[e, j] + b * turned[e + 1, j]
-                        scores[j] += more + (c * turned[e + 2, j] + d * turned[e + 3, j])
-                for e in range(size - size % 4, size):
-                    a = (x[first + i, at + e] + bias[at + e]) * scale
-                    for j in range(n):
-                        scores[j] += a * turned[e, j]
-                most = scores[0]
-                for j in range(n):
-                    most = max(most, scores[j])
-                share = _ONE / exponentials(scores, n, most, powers, values)
-                for e in range(size):
-                    out[first + i, at + e] = bias[2 * width + at + e]
-                v = 2 * width + at
-                for j in range(0, n - 3, 4):
-                    row = first + j
-                    a, b, c, d = scores[j] * share, scores[j + 1] * share, scores[j + 2] * share, scores[j + 3] * share
-                    for e in range(size):
-                        more = a * x[row, v + e] + b * x[row + 1, v + e]
-                        out[first + i, at + e] += more + (c * x[row + 2, v + e] + d * x[row + 3, v + e])
-                for j in range(n - n % 4, n):
-                    a = scores[j] * share
-                    for e in range(size):
-                        out[first + i, at + e] += a * x[first + j, v + e]
+                    out[first + i + r, at + e] = taken[r, e]
 
 
 @kernel(owning=False)

