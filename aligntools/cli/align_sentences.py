@@ -5,20 +5,51 @@ from typing import Any
 import click
 
 from aligntools import SentenceSettings
-from aligntools.cli import declared, options
+from aligntools.cli import declared, engine_options, options, placing
 from aligntools.cli.reporting import reporting
 from aligntools.ground.running import Run
 
 
+class _AlignSentences(options.Command):
+    """The command, whose -o is a folder where --documents is given."""
+
+    def _named(self, ctx: click.Context, written: bool) -> list[placing.Named]:
+        named = super()._named(ctx, written)
+        many = written and ctx.params.get("documents") is not None
+        return [one for one in named if one.path != ctx.params.get("output")] if many else named
+
+
+#: What is written of one pair of documents alone.
+_OF_ONE = (
+    *("source", "target", "source_output", "target_output", "ladder", "source_alone", "target_alone"),
+    *("source_sentences", "target_sentences"),
+)
+
+
 @click.command(
     "align-sentences",
-    cls=options.Command,
-    basic="source target output ladder source_alone target_alone min_score anchors encoder threads quiet",
+    cls=_AlignSentences,
+    basic="source target documents output output_format links ladder source_alone target_alone min_score anchors"
+    " split_sentences encoder workers threads quiet",
 )
 @options.group(
     "Common options",
-    click.option("-s", "--source", metavar="FILE", required=True, help="A document, one sentence per line."),
-    click.option("-t", "--target", metavar="FILE", required=True, help="Its translation."),
+    options.option(
+        "-s",
+        "--source",
+        metavar="FILE",
+        needs=("target",),
+        help="A document: one sentence per line, or HTML, DOCX or USFM.",
+    ),
+    options.option("-t", "--target", metavar="FILE", needs=("source",), help="Its translation."),
+    options.option(
+        "--documents",
+        metavar="FILE",
+        needs=("output",),
+        excludes=_OF_ONE,
+        help="Many pairs of documents: source TAB target TAB name (optional), relative to this file. -o is a folder"
+        " then, and gets NAME.txt, .tsv or .tmx. What is there and newer than both documents is not made again.",
+    ),
     options.option(
         "-o",
         "--output",
@@ -27,6 +58,19 @@ from aligntools.ground.running import Run
         excludes=("source_output", "target_output"),
         help="Write the pairs to this file instead of standard output, both sides on a line with ' ||| ' between them."
         " Written completely or not at all.",
+    ),
+    options.option(
+        "--output-format",
+        type=click.Choice(["text", "tsv", "tmx"]),
+        default="text",
+        show_default=True,
+        excludes=("source_output",),
+        help="tsv: source, target and score with tabs between. tmx: a translation memory with scores.",
+    ),
+    options.option(
+        "--languages",
+        metavar="SRC-TGT",
+        help="Languages of a translation memory; those of --split-sentences unless given.",
     ),
 )
 @options.group(
@@ -56,8 +100,10 @@ from aligntools.ground.running import Run
         type=click.Choice(["vecalign", "hunalign", "xces"]),
         default="vecalign",
         show_default=True,
-        needs=("ladder",),
         help="hunalign: a rung a line, where groups begin. xces: links in XML, from 1.",
+    ),
+    options.option(
+        "--links", is_flag=True, needs=("documents",), help="With --documents, write NAME.ladder for each pair, too."
     ),
     click.option(
         "--source-alone",
@@ -71,8 +117,21 @@ from aligntools.ground.running import Run
         type=options.WRITTEN,
         help="Write the target sentences without a partner to this file.",
     ),
+    click.option(
+        "--source-sentences",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Write all source sentences, which ladders of split text count, to this file.",
+    ),
+    click.option(
+        "--target-sentences",
+        metavar="FILE",
+        type=options.WRITTEN,
+        help="Write all target sentences to this file.",
+    ),
 )
 @declared.group(SentenceSettings)
+@engine_options.group
 @options.group("Resources and messages", options.threads, options.verbosity)
 def command(**o: Any) -> None:
     """Find the sentences of a document and its translation that belong together.
@@ -90,16 +149,25 @@ def command(**o: Any) -> None:
       cut -d' ' -f1-30 data/samples/de-en.en > /tmp/book.en
       aligntools align-sentences -s /tmp/book.de -t /tmp/book.en -o /tmp/book.de-en --ladder /tmp/book.ladder
     """
-    from aligntools.sentences.document_pairs import align_sentence_files
+    from aligntools.sentences.document_pairs import align_sentence_files, align_sentence_lists
 
-    output = o["output"] or (None if o["source_output"] else "-")
+    if o["source"] is None and o["documents"] is None:
+        raise click.UsageError("give a document and its translation (-s, -t), or a list of such (--documents)")
+    if o["ladder"] is None and not o["links"] and o["ladder_format"] != "vecalign":
+        raise click.UsageError("--ladder-format needs --ladder or --links")
+    if o["languages"] is not None and o["output_format"] != "tmx":
+        raise click.UsageError("--languages needs --output-format tmx")
+    run: Any = declared.settings(Run, o)
+    given = {"settings": declared.settings(SentenceSettings, o), "run": run}
     with reporting(o) as reporter:
-        found = declared.call(
-            align_sentence_files,
-            o,
-            settings=declared.settings(SentenceSettings, o),
-            run=declared.settings(Run, o),
-            report=reporter.tell,
-            output=output,
-        )
+        if o["documents"] is not None:
+            many = declared.call(align_sentence_lists, o, **given, report=reporter.say)
+            reporter.say(f"{many['aligned']} pairs of documents aligned, {many['there']} were there")
+            return
+        if given["run"].asked:
+            raise click.UsageError(
+                "--workers and --cluster need --documents: a pair of documents is work for one process"
+            )
+        output = o["output"] or (None if o["source_output"] else "-")
+        found = declared.call(align_sentence_files, o, **given, report=reporter.tell, output=output)
         reporter.say(found.summary())

@@ -59,7 +59,7 @@ INPUTS = (
     Input("GOLD, PARSED", ("eval-brackets",), TREES),
     Input("-i", (*_OF_PAIRS, "extract-grammar"), PAIRS),
     Input("--check", ("symmetrize",), LINES),
-    Input("-s, -t (documents)", ("align-sentences",), LINES),
+    Input("-s, -t (documents)", ("align-sentences",), (*LINES, "html", "a ZIP archive")),
     Input("-s, -t", ("filter", "check", "terms", "view", "eval-aer", "align (--output-format tsv)"), LINES),
 )
 

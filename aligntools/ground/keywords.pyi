@@ -294,7 +294,9 @@ class SentenceKeywords(TypedDict, total=False):
     moved: bool
     min_score: float
     encoder: str | bool | os.PathLike[str] | None
+    dictionary: Sequence[object]
     anchors: str | None
+    split_sentences: str | None
 
 class SplittingKeywords(TypedDict, total=False):
     split: Literal["spaces", "unicode"] | None

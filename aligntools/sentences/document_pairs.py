@@ -1,26 +1,39 @@
 """Two documents whose sentences belong together: the function for Python, and for files what a command writes."""
 
+import functools
 import logging
+import os
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack
+from xml.sax.saxutils import escape
 
 from aligntools.encoding.settings import EncoderSettings
+from aligntools.formats.links.dictionary import read_dictionary
 from aligntools.formats.links.ladder import LadderFormat, SentenceGroup, format_ladder
+from aligntools.formats.opening import files
+from aligntools.formats.opening.recognition import SUFFIXES as SUFFIX_OF_COMPRESSION
 from aligntools.ground.declaring import Given, taking
-from aligntools.ground.errors import DataError
-from aligntools.ground.parallel import pool_of
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.parallel import Pool, pool_of
+from aligntools.ground.ranges import shown
 from aligntools.ground.running import Run
-from aligntools.pipeline import Sinks
+from aligntools.pipeline import Part, Sinks, Tally, map_parts
 from aligntools.sentences.documents import SentenceDocument, common_places, read_document
 from aligntools.sentences.settings import SentenceSettings
+from aligntools.words.tokenizers import languages_of
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import SentenceSettingsKeywords
     from aligntools.sentences.vectors import Vectors
 
 _log = logging.getLogger("aligntools")
+Documents: TypeAlias = tuple[SentenceDocument, SentenceDocument]
+#: Characters that XML cannot hold, and what is written for them.
+_NO_XML, _REPLACED = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"), "\ufffd"
 #: Documents whose anchors are believed less than this look like no translation, if both have as many sentences.
 _DOUBTFUL, _ENOUGH = 0.1, 20
 
@@ -55,9 +68,13 @@ class SentenceAlignment(Sequence[SentenceGroup]):
     @property
     def pairs(self) -> Iterator[tuple[str, str]]:
         """The text of the groups with both sides, in order of the source."""
-        for group in self.groups:
-            if group.source and group.target:
-                yield self.source.text(group.source), self.target.text(group.target)
+        for group in self.paired:
+            yield self.source.text(group.source), self.target.text(group.target)
+
+    @property
+    def paired(self) -> list[SentenceGroup]:
+        """The groups with both sides."""
+        return [group for group in self.groups if group.source and group.target]
 
     @property
     def of_lines(self) -> list[SentenceGroup]:
@@ -82,7 +99,7 @@ class SentenceAlignment(Sequence[SentenceGroup]):
         moved = f", {sum(self.moved)} of them moved" if any(self.moved) else ""
         return (
             f"{len(self.source.lines)} and {len(self.target.lines)} sentences:"
-            f" {sum(1 for g in self.groups if g.source and g.target)} groups{moved},"
+            f" {len(self.paired)} groups{moved},"
             f" {len(source)} and {len(target)} sentences without a partner"
         )
 
@@ -140,32 +157,57 @@ def align_sentences(
     given = Given("align_sentences", options)
     settings = given.take(SentenceSettings, settings)
     given.end()
-    documents = read_document(source, "source", settings.anchors), read_document(target, "target", settings.anchors)
+    documents = _read(source, target, settings, ("source", "target"))
     return _aligned(documents, settings, Run(threads=threads).checked())
 
 
+def _read(source: Any, target: Any, settings: SentenceSettings, names: tuple[str, str]) -> Documents:
+    splits: list[Callable[[str], list[str]] | None] = [None, None]
+    if settings.split_sentences is not None:
+        from aligntools.words.tokenizers import sentence_splitter
+
+        splits = [sentence_splitter(one, "split_sentences") for one in languages_of(settings.split_sentences)]
+    return (
+        read_document(source, names[0], settings.anchors, splits[0]),
+        read_document(target, names[1], settings.anchors, splits[1]),
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def _encoder(folder: str | None) -> Any:
+    """Load an encoder, once for many documents."""
+    from aligntools.sentences import vectors
+
+    return vectors.load(folder)
+
+
 def _aligned(
-    documents: tuple[SentenceDocument, SentenceDocument],
+    documents: Documents,
     settings: SentenceSettings,
     run: Run,
     report: Callable[[str], None] = lambda text: None,
 ) -> SentenceAlignment:
     """Return the groups of two documents."""
     from aligntools.sentences import alignment
+    from aligntools.sentences.lexicon import of_dictionary
     from aligntools.sentences.model import kinds_of
     from aligntools.sentences.text import text_of
 
     source, target = documents
-    places = None if settings.anchors is None else common_places(source, target, settings.anchors)
+    places = common_places(source, target, settings.anchors)
     texts = [text_of(one.lines, one.costs) for one in documents]
     size = settings.group_size
+    known = [
+        of_dictionary(texts[0], texts[1], ((one.source, one.target) for one in read_dictionary(str(path))))
+        for path in settings.dictionary
+    ]
     with pool_of(run.threads) as pool:
         encoded: list[Vectors] | None = None
         encoder = EncoderSettings(encoder=settings.encoder).chosen(True)
         if encoder.asked and all(map(len, texts)):
             from aligntools.sentences import vectors
 
-            model = vectors.load(encoder.folder)
+            model = _encoder(encoder.folder)
             report("the encoder reads both documents")
             encoded = [vectors.encode(model, text, pool) for text in texts]
         found = alignment.align(
@@ -174,6 +216,7 @@ def _aligned(
             kinds=kinds_of(size, size, size + 2),
             encoded=encoded,
             places=places,
+            known=known,
             moved=settings.moved,
             pool=pool,
             report=report,
@@ -192,6 +235,12 @@ def _aligned(
     return SentenceAlignment(source, target, groups, moved, found.belief)
 
 
+#: How pairs are written: with ' ||| ' between, with tabs and a score, or as a translation memory.
+PairFormat: TypeAlias = Literal["text", "tsv", "tmx"]
+#: What a file of each form is called.
+SUFFIXES: dict[PairFormat, str] = {"text": ".txt", "tsv": ".tsv", "tmx": ".tmx"}
+
+
 def align_sentence_files(
     source: str,
     target: str,
@@ -200,39 +249,36 @@ def align_sentence_files(
     report: Callable[[str], None],
     *,
     output: str | None = None,
+    output_format: PairFormat = "text",
+    languages: str | None = None,
     source_output: str | None = None,
     target_output: str | None = None,
     ladder: str | None = None,
     ladder_format: LadderFormat = "vecalign",
     source_alone: str | None = None,
     target_alone: str | None = None,
+    source_sentences: str | None = None,
+    target_sentences: str | None = None,
 ) -> SentenceAlignment:
     """Find the groups of two documents in files and write them.
 
     report: Takes lines of progress.
-    output: The pairs, ``source ||| target``.
+    output: The pairs.
+    languages: Of both sides, for TMX, such as ``de-en``.
     source_output, target_output: The sides of the pairs.
     ladder: The groups, by numbers of lines from 0, and their scores.
     source_alone, target_alone: Sentences without a partner.
-    Raises DataError when a file cannot be read or written, or a sentence cannot stand in a pair.
+    source_sentences, target_sentences: All sentences, a line each.
+    Raises DataError when a file cannot be read or written, or a sentence cannot be in a pair.
     """
-    documents = read_document(source, source, settings.anchors), read_document(target, target, settings.anchors)
-    if output is not None:
-        for document in documents:
-            for line, number in zip(document.lines, document.numbers, strict=True):
-                if " ||| " in f" {line} ":
-                    problem = "the sentence has ' ||| ' in it; write the sides with `source_output` and `target_output`"
-                    raise DataError(document.name, number + 1, problem)
-    found = _aligned(documents, settings, run, report)
+    codes = _codes(output_format, languages or settings.split_sentences)
+    documents = _read(source, target, settings, (source, target))
+    found = _aligned(_checked(documents, output is not None and output_format == "text"), settings, run, report)
     pairs, alone = list(found.pairs), found.alone
-    written = {
-        "output": "".join(f"{one} ||| {other}\n" for one, other in pairs),
-        "source": "".join(one + "\n" for one, _ in pairs),
-        "target": "".join(other + "\n" for _, other in pairs),
-        "ladder": format_ladder(found.of_lines, ladder_format),
-        "source_alone": "".join(found.source.text([k]) + "\n" for k in alone[0]),
-        "target_alone": "".join(found.target.text([k]) + "\n" for k in alone[1]),
-    }
+    sides = zip(documents, alone, strict=True)
+    source_texts, target_texts = (
+        {"alone": one.sentences(own), "sentences": one.sentences(range(len(one.lines)))} for one, own in sides
+    )
     sinks = Sinks(
         output=output,
         source=source_output,
@@ -240,7 +286,170 @@ def align_sentence_files(
         ladder=ladder,
         source_alone=source_alone,
         target_alone=target_alone,
+        source_sentences=source_sentences,
+        target_sentences=target_sentences,
     )
+    written = {
+        "output": _format_pairs(found, output_format, codes),
+        "source": "".join(one + "\n" for one, _ in pairs),
+        "target": "".join(other + "\n" for _, other in pairs),
+        "ladder": format_ladder(found.of_lines, ladder_format),
+        **{f"source_{name}": text for name, text in source_texts.items()},
+        **{f"target_{name}": text for name, text in target_texts.items()},
+    }
     with sinks:
         sinks.write({name: text.encode("utf-8", "surrogateescape") for name, text in written.items()})
     return found
+
+
+def _codes(output_format: PairFormat, languages: str | None) -> tuple[str, str]:
+    if output_format != "tmx":
+        return "", ""
+    if languages is None:
+        raise UsageProblem("`output_format=tmx` needs `languages`, such as de-en")
+    return languages_of(languages, "`languages` takes")
+
+
+def _checked(documents: Documents, joined: bool) -> Documents:
+    """Return documents whose sentences may be ``joined`` by ' ||| '. Raises DataError for the first that may not."""
+    for document in documents if joined else ():
+        for line, number in zip(document.lines, document.numbers, strict=True):
+            if " ||| " in f" {line} ":
+                problem = "the sentence has ' ||| ' in it; write the sides with `source_output` and `target_output`"
+                raise DataError(document.name, number + 1, problem)
+    return documents
+
+
+def _format_pairs(found: SentenceAlignment, form: PairFormat, codes: tuple[str, str]) -> str:
+    """Return the pairs as text; of TSV with scores and, before them, nothing but both sides."""
+    if form == "text":
+        return "".join(f"{one} ||| {other}\n" for one, other in found.pairs)
+    scored = [(*pair, group.score) for pair, group in zip(found.pairs, found.paired, strict=True)]
+    if form == "tsv":
+        return "".join(f"{_flat(one)}\t{_flat(other)}\t{score:.4f}\n" for one, other, score in scored)
+    units = "".join(
+        f'    <tu><prop type="score">{score:.4f}</prop>'
+        + "".join(
+            f'<tuv xml:lang="{code}"><seg>{escape(_NO_XML.sub(_REPLACED, side))}</seg></tuv>'
+            for code, side in zip(codes, (one, other), strict=True)
+        )
+        + "</tu>\n"
+        for one, other, score in scored
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
+        '  <header creationtool="aligntools" segtype="sentence" o-tmf="text" adminlang="en" datatype="plaintext"'
+        f' creationtoolversion="1" srclang="{codes[0]}"/>\n  <body>\n{units}  </body>\n</tmx>\n'
+    )
+
+
+def _flat(text: str) -> str:
+    return text.replace("\t", " ")
+
+
+def read_list(path: str) -> list[tuple[str, str, str]]:
+    """Read a list of documents: ``source TAB target``, and what a pair is called, else as its source is.
+
+    Names are relative to the list's folder. Blank lines, and lines that begin with ``#``, are passed over.
+    Raises DataError when a line has another number of columns, or two pairs have one name.
+    """
+    rows, known = list[tuple[str, str, str]](), dict[str, int]()
+    folder = os.path.dirname(path) if path != "-" else ""
+    for number, line in enumerate(files.text_lines(path), 1):
+        columns = line.rstrip("\r").split("\t")
+        if not line.strip(" \t\r") or line.startswith("#"):
+            continue
+        if len(columns) not in (2, 3) or not all(columns):
+            problem = f"{len(columns)} columns; give source TAB target, and TAB name if there is one"
+            raise DataError(path, number, problem)
+        name = columns[2] if len(columns) == 3 else _stem(columns[0])
+        if os.path.basename(name) != name or name in (".", ".."):
+            raise DataError(path, number, f"the name '{shown(name)}' names a folder; give a name without one")
+        if name in known:
+            problem = f"'{shown(name)}' is the name of line {known[name]}, too; give names in a third column"
+            raise DataError(path, number, problem)
+        known[name] = number
+        rows.append((os.path.join(folder, columns[0]), os.path.join(folder, columns[1]), name))
+    return rows
+
+
+def _stem(path: str) -> str:
+    name = os.path.basename(path)
+    for suffix in SUFFIX_OF_COMPRESSION:
+        name = name.removesuffix(suffix)
+    return name
+
+
+def align_sentence_lists(
+    documents: str,
+    settings: SentenceSettings,
+    run: Run,
+    report: Callable[[str], None],
+    *,
+    output: str,
+    output_format: PairFormat = "text",
+    languages: str | None = None,
+    links: bool = False,
+    ladder_format: LadderFormat = "vecalign",
+) -> Counter[str]:
+    """Find the groups of many pairs of documents and write the pairs of each into a folder.
+
+    documents: The list, as `read_list` reads it.
+    output: The folder; a pair ``book`` gets ``book.txt`` (``.tsv``, ``.tmx``) there.
+    links: Write ``book.ladder``, too: the groups by numbers of lines, and their scores.
+    What is there, and newer than both documents, is not made again.
+    Returns how many were ``aligned``, and ``there`` before.
+    Raises DataError when the list cannot be read or, once all others are done, documents failed.
+    """
+    _codes(output_format, languages or settings.split_sentences)
+    rows, found = read_list(documents), Counter[str]()
+    files.make_folder(output)
+    jobs = list[_Job]()
+    for source, target, name in rows:
+        base = os.path.join(output, name)
+        ladder = f"{base}.ladder" if links else None
+        one = _Job(source, target, base + SUFFIXES[output_format], ladder)
+        found["there" if one.done() else "aligned"] += 1
+        if not one.done():
+            jobs.append(one)
+    how = {"output_format": output_format, "languages": languages, "ladder_format": ladder_format}
+    failed = 0
+    with pool_of(run.threads) as pool:
+        parts = (Part(one.source, k, k, one) for k, one in enumerate(jobs))
+        model = settings, replace(run, threads=pool.threads if not run.asked else 1, workers=None, cluster=None), how
+        for told, problem in map_parts(_one_of_many, model, parts, run, pool, Tally()):
+            if problem:
+                failed += 1
+                _log.error("%s", problem)
+            else:
+                report(told)
+    if failed:
+        raise DataError(documents, None, f"{failed} of {len(rows)} pairs of documents failed; the others are written")
+    return found
+
+
+class _Job(NamedTuple):
+    """A pair of documents and what is written of it."""
+
+    source: str
+    target: str
+    output: str
+    ladder: str | None
+
+    def done(self) -> bool:
+        """Return whether all that is wanted was written after both documents."""
+        written = [one for one in (self.output, self.ladder) if one is not None]
+        return files.are_newer(written, (self.source, self.target))
+
+
+def _one_of_many(model: Any, part: Part, pool: Pool) -> tuple[str, str]:
+    """Align a pair of documents; return what there is to say, or what is wrong."""
+    settings, run, how = model
+    job: _Job = part.text
+    try:
+        found = align_sentence_files(
+            job.source, job.target, settings, run, lambda text: None, output=job.output, ladder=job.ladder, **how
+        )
+    except (DataError, MemoryError) as error:
+        return "", str(error) or "out of memory"
+    return f"{os.path.basename(job.output)}: {found.summary()}", ""

@@ -1,19 +1,35 @@
-"""Documents: sentences a line, with blank lines between paragraphs and lines that mark the same places in both."""
+"""Documents: their sentences, with borders of paragraphs and marks of the same places in both."""
 
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from aligntools.formats.annotation.as_plain_text import refuse_file
+from aligntools.formats.markup import documents as markup
+from aligntools.formats.markup.docx import Docx
+from aligntools.formats.markup.segments import BrokenSegment, one_spaced
+from aligntools.formats.markup.usfm import parse_usfm
+from aligntools.formats.markup.webpages import Page
 from aligntools.formats.opening import files
+from aligntools.formats.opening.recognition import ARCHIVE
 from aligntools.formats.text.memory_text import TextLines, name_of
 from aligntools.ground.errors import DataError
+from aligntools.words.vocabulary import split_words
 
 #: What it costs to have the sentences around a blank line in one group (natural logarithm).
 BORDER = 3.0
+_SPACES = " \t\r"
+_PAGE = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S)
+_USFM = re.compile(rb"\s*\\id\s")
+#: USFM's markers whose lines are about the file, not text; those that are no verse's, of chapters and headings.
+_ABOUT = re.compile(r"\\(?:id|ide|usfm|sts|rem|h\d?|toca?\d|ts)\b")
+_PARAGRAPH = re.compile(r"\\(?!v\b)")
+_HEADING = re.compile(r"\\(?:c|m?s\d?|mt\d?|mte\d?|imt\d?|r|mr|d|sp|qa|cl|cd)\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,44 +37,93 @@ class SentenceDocument:
     """The sentences of a document.
 
     name: What messages call it.
-    lines: The sentences, as they stand in the text.
-    numbers: The line of each, from 0: blank lines and marks count.
+    lines: The sentences, as they are in the text.
+    numbers: The line of each, from 0, where blank lines and marks count; of text that was split, of web pages, DOCX and
+        USFM the number of the sentence.
     costs (float64 [sentences + 1]): What it costs to have the sentences on both sides of a place in one group.
-    marks: How many sentences stand before each mark.
+    marks: What is marked, and how many sentences are before it.
     """
 
     name: str
     lines: list[str]
     numbers: list[int]
     costs: np.ndarray
-    marks: list[int]
+    marks: list[tuple[str, int]]
 
     def text(self, sentences: Iterable[int]) -> str:
         """Return sentences, with spaces between."""
-        return " ".join(self.lines[k].strip(" \t\r") for k in sentences)
+        return " ".join(self.lines[k].strip(_SPACES) for k in sentences)
+
+    def sentences(self, numbers: Iterable[int]) -> str:
+        """Return sentences, a line each."""
+        return "".join(self.text([k]) + "\n" for k in numbers)
 
 
-def read_document(document: str | Path | Iterable[str], name: str, mark: str | None = None) -> SentenceDocument:
+@dataclass
+class _Reading:
+    """What is read so far."""
+
+    lines: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    borders: set[int] = field(default_factory=set)
+    marks: list[tuple[str, int]] = field(default_factory=list)
+
+    def mark(self, name: str) -> None:
+        self.marks.append((name, len(self.lines)))
+
+    def border(self) -> None:
+        self.borders.add(len(self.lines))
+
+    def add(self, sentences: Iterable[str], number: int | None = None) -> None:
+        for sentence in sentences:
+            if sentence.strip(_SPACES):
+                self.numbers.append(len(self.lines) if number is None else number)
+                self.lines.append(sentence)
+
+
+def read_document(
+    document: str | Path | Iterable[str],
+    name: str,
+    mark: str | None = None,
+    split: Callable[[str], list[str]] | None = None,
+) -> SentenceDocument:
     """Read a document from a file, or from the lines of one.
 
-    mark: A line that is this alone is no sentence; it stands at the same place of both documents.
-    Raises DataError when a file cannot be read, or holds no plain text.
+    Files of HTML and DOCX have a paragraph in each block, those of USFM verses, which are marks too.
+    mark: A line that is this alone is no sentence; it is at the same place of both documents.
+    split: Cuts paragraphs into sentences. Lines without a blank line between are one paragraph where a text has blank
+        lines; in others each line is one.
+    Raises DataError when a file cannot be read, or holds no text.
     """
-    lines: list[str] = []
-    numbers: list[int] = []
-    marks: list[int] = []
-    borders: set[int] = set()
-    for number, line in enumerate(_lines(document, name)):
-        if mark is not None and line.strip(" \t\r") == mark:
-            marks.append(len(lines))
-        elif not line.strip(" \t\r"):
-            borders.add(len(lines))
-        else:
-            lines.append(line)
-            numbers.append(number)
-    costs = np.zeros(len(lines) + 1)
-    costs[[k for k in borders if 0 < k < len(lines)]] = BORDER
-    return SentenceDocument(name_of(document, name), lines, numbers, costs, marks)
+    read = _Reading()
+    cut = split or (lambda text: [text])
+    kind = _kind(document)
+    if kind == "plain":
+        _read_lines(read, _lines(document, name), mark, split)
+    elif kind == "usfm":
+        _read_usfm(read, document, cut)
+    else:
+        found = markup.read_document(document)
+        if not isinstance(found, Docx | Page):
+            raise DataError(document, None, "is no document of HTML or DOCX; `align -i` reads TMX and XLIFF")
+        for paragraph in found.plain():
+            read.add(cut(paragraph))
+            read.border()
+    costs = np.zeros(len(read.lines) + 1)
+    costs[[k for k in read.borders if 0 < k < len(read.lines)]] = BORDER
+    return SentenceDocument(name_of(document, name), read.lines, read.numbers, costs, read.marks)
+
+
+def _kind(document: object) -> str:
+    if not isinstance(document, str | os.PathLike) or not files.is_regular(document):
+        return "plain"
+    with files.reading_bytes(document, archive=True) as file:
+        first = file.read(1 << 12)
+    if first.startswith(ARCHIVE):
+        return "docx"
+    if _PAGE.match(first.removeprefix(b"\xef\xbb\xbf")):
+        return "html"
+    return "usfm" if _USFM.match(first.removeprefix(b"\xef\xbb\xbf")) else "plain"
 
 
 def _lines(document: str | Path | Iterable[str], name: str) -> Iterator[str]:
@@ -71,14 +136,90 @@ def _lines(document: str | Path | Iterable[str], name: str) -> Iterator[str]:
         yield line.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
-def common_places(source: SentenceDocument, target: SentenceDocument, mark: str) -> np.ndarray:
-    """Return where the marks of both documents stand (int64 [places, 2]), each place once.
+def _read_lines(
+    read: _Reading, lines: Iterator[str], mark: str | None, split: Callable[[str], list[str]] | None
+) -> None:
+    """Read plain text: a sentence a line, or paragraphs that are split."""
+    whole = list(lines) if split else []
+    blank = any(not line.strip(_SPACES) for line in islice(whole, max(0, len(whole) - 1)))
+    paragraph: list[str] = []
 
-    Raises DataError when one of them has more marks than the other.
+    def end() -> None:
+        if split and paragraph:
+            read.add(split(one_spaced(" ".join(paragraph))))
+            paragraph.clear()
+
+    for number, line in enumerate(whole if split else lines):
+        if mark is not None and line.strip(_SPACES) == mark:
+            end()
+            read.mark(str(len(read.marks)))
+        elif not line.strip(_SPACES):
+            end()
+            read.border()
+        elif split:
+            paragraph.append(line)
+            if not blank:
+                end()
+                read.border()
+        else:
+            read.add([line], number)
+    end()
+
+
+def _read_usfm(read: _Reading, path: object, cut: Callable[[str], list[str]]) -> None:
+    """Read USFM: verses, and headings; chapters and verses are marks, paragraphs between verses borders."""
+    chapter, text, fresh = "", list[str](), False
+
+    def end() -> None:
+        read.add(cut(one_spaced(" ".join(text))))
+        text.clear()
+
+    for number, line in enumerate(files.text_lines(path), 1):
+        line = line.strip(_SPACES)
+        if _ABOUT.match(line):
+            continue
+        try:
+            segment = parse_usfm(line)
+        except BrokenSegment as error:
+            raise DataError(path, number, str(error)) from None
+        heading, at = bool(_HEADING.match(line)), 0
+        fresh = fresh or bool(_PARAGRAPH.match(line))
+        if heading:
+            end()
+            read.border()
+        for one in sorted((one for one in segment.marks if one.name in ("c", "v")), key=lambda one: one.begin):
+            text.append(segment.text[at : one.begin].strip(_SPACES))
+            at = one.begin
+            fresh = fresh and not text[-1]
+            end()
+            if fresh:
+                read.border()
+            fresh = False
+            _, said, *_ = [*split_words(one.opening), "", ""]
+            chapter = said if one.name == "c" else chapter
+            read.mark(chapter if one.name == "c" else f"{chapter}:{said}")
+        text.append(segment.text[at:].strip(_SPACES))
+        if heading:
+            end()
+            read.border()
+    end()
+
+
+def common_places(source: SentenceDocument, target: SentenceDocument, mark: str | None) -> np.ndarray | None:
+    """Return where what both documents mark is (int64 [places, 2]), each place once; nothing where there is none.
+
+    mark: Marks that count by their number, of which both documents need as many; others are known by their names.
+    Raises DataError when one of them has more than the other.
     """
-    if len(source.marks) != len(target.marks):
+    if mark is not None and len(source.marks) != len(target.marks):
         first, second = (f"{len(one.marks)} lines '{mark}'" for one in (source, target))
         problem = f"{first}, but {target.name} has {second}; both need the same marks"
         raise DataError(source.name, None, problem)
-    found = sorted(set(zip(source.marks, target.marks, strict=True)))
-    return np.array(found, np.int64).reshape(-1, 2)
+    there = dict(reversed(target.marks))
+    found, last = set[tuple[int, int]](), 0
+    for name, place in source.marks:
+        other = there.get(name, -1)
+        if other >= last:
+            found.add((place, other))
+            last = other
+    return np.array(sorted(found), np.int64).reshape(-1, 2) if found or mark is not None else None

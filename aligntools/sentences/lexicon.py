@@ -13,13 +13,13 @@ import numpy as np
 
 from aligntools.aligning.text.look_alikes import romanized
 from aligntools.sentences import kernels_lexicon as kernels
-from aligntools.sentences.text import LETTERS, Text
+from aligntools.sentences.text import LETTERS, Text, cut, words_of
 
 #: e; what is taken off each count, and added to each word's; iterations. Chosen for Text+Berg's
 #: development document alone.
 NULL, DISCOUNT, MORE, ITERATIONS = 0.1, 0.8, 1.0, 5
-#: Pseudo-counts of words that look alike, and of short words and marks that are the same.
-ALIKE, SAME_MARK = 1.0, 0.3
+#: Pseudo-counts of words that look alike, of short words and marks that are the same, and of words of a dictionary.
+ALIKE, SAME_MARK, LISTED = 1.0, 0.3, 1.0
 #: Words by words of a group beyond which it teaches nothing, and of all groups together at a time.
 _LARGEST, _AT_ONCE = 1 << 15, 1 << 26
 
@@ -75,6 +75,19 @@ def entries(rows: Iterable[tuple[int, int, float]]) -> WordEntries:
     """Return entries of triples: source word, target word, count."""
     table = np.array(list(rows), np.float64).reshape(-1, 3)
     return WordEntries(table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2])
+
+
+def of_dictionary(source: Text, target: Text, pairs: Iterable[tuple[str, str]]) -> WordEntries:
+    """Return the entries of a dictionary that are of single words, both in the text."""
+    known = [{word: n for n, word in enumerate(text.words)} for text in (source, target)]
+    rows = set[tuple[int, int, float]]()
+    for pair in pairs:
+        words = [words_of(side) for side in pair]
+        if [len(one) for one in words] == [1, 1]:
+            places = [there.get(cut(one[0]), -1) for there, one in zip(known, words, strict=True)]
+            if min(places) >= 0:
+                rows.add((places[0], places[1], LISTED))
+    return entries(sorted(rows))
 
 
 def joined(kinds: Iterable[WordEntries], n_target: int) -> WordEntries:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import amounts, counts
+from aligntools.words.tokenizers import languages_of
 
 _GROUPS, _KNOWN, _READING = "Groups", "What is known beforehand", "Documents"
 
@@ -36,6 +37,12 @@ class SentenceSettings(Settings):
         group=_KNOWN,
         metavar="[DIR]",
     )
+    dictionary: tuple[str | os.PathLike[str], ...] = option(
+        (),
+        "Start from the words of a dictionary, as `align` reads it. May be given several times.",
+        group=_KNOWN,
+        metavar="FILE",
+    )
     anchors: str | None = option(
         None,
         "Lines that are this alone, such as <p> or .EOA, are no sentences; they stand at the same places of both"
@@ -44,9 +51,19 @@ class SentenceSettings(Settings):
         metavar="TEXT",
     )
 
+    split_sentences: str | None = option(
+        None,
+        "The documents are raw paragraphs in these languages: cut them into sentences. Lines without a blank line"
+        " between are one paragraph; in text without blank lines each line is one.",
+        group=_READING,
+        metavar="SRC-TGT",
+    )
+
     def rules(self) -> None:
-        """Refuse empty names."""
+        """Refuse empty names, and what names no languages."""
         if self.anchors is not None and not self.anchors.strip(" \t"):
             raise UsageProblem("`anchors`: a line that has nothing on it marks nothing; blank lines are paragraphs")
+        if self.split_sentences is not None:
+            languages_of(self.split_sentences, "`split_sentences` takes")
         if self.encoder == "":
             raise UsageProblem("`encoder`: the name is empty")

@@ -72,6 +72,11 @@ def words_of(line: str) -> list[str]:
     return words[:MOST_WORDS]
 
 
+def cut(word: str) -> str:
+    """Return a word as the vocabulary has it: its first letters."""
+    return word[:LETTERS] if word.isalpha() else word
+
+
 def spoken(line: str) -> list[str]:
     """Return the same words as they are written, of scripts without spaces every character: what an encoder reads."""
     words: list[str] = []
@@ -88,7 +93,7 @@ def text_of(lines: Sequence[str], costs: np.ndarray | None = None) -> Text:
     tokens, ends = list[int](), [0]
     for line in lines:
         for word in words_of(line):
-            tokens.append(known.setdefault(word[:LETTERS] if word.isalpha() else word, len(known)))
+            tokens.append(known.setdefault(cut(word), len(known)))
         ends.append(len(tokens))
     side = Side(np.array(tokens, np.int32), np.array(ends, np.int64))
     sizes = np.array([len(_SPACES.sub("", line)) for line in lines], np.float64)

@@ -35,11 +35,14 @@ _log = logging.getLogger("aligntools")
 _LANGUAGES = re.compile(r"([a-z]{2,3})-([a-z]{2,3})")
 
 
-def languages_of(pair: str) -> tuple[str, str]:
-    """Return the two languages of a pair such as ``de-en``."""
+def languages_of(pair: str, takes: str = "`tokenize` takes icu, or") -> tuple[str, str]:
+    """Return the two languages of a pair such as ``de-en``.
+
+    takes: How the error begins where it is none.
+    """
     found = _LANGUAGES.fullmatch(pair)
     if not found:
-        raise UsageProblem(f"`tokenize` takes icu, or the languages of both sides, such as de-en, not '{pair}'")
+        raise UsageProblem(f"{takes} the languages of both sides, such as de-en, not '{pair}'")
     return found[1], found[2]
 
 
@@ -79,12 +82,15 @@ def tokenizers(pair: str, name: str | None = None) -> list[Words]:
     return [tokenizer(language, name or "moses") for language in languages_of(pair)]
 
 
-def sentence_splitter(language: str) -> Callable[[str], list[str]]:
-    """Return what cuts a text into sentences, each with the spaces behind it; joined they are the text."""
+def sentence_splitter(language: str, asked: str = "tokenize") -> Callable[[str], list[str]]:
+    """Return what cuts a text into sentences, each with the spaces behind it; joined they are the text.
+
+    asked: The option that asks for it.
+    """
     try:
         from sentencex import segment
     except ImportError:
-        raise UsageProblem("`tokenize` needs sentencex: pip install 'aligntools[tokenize]'") from None
+        raise UsageProblem(f"`{asked}` needs sentencex: pip install 'aligntools[tokenize]'") from None
 
     def split(text: str) -> list[str]:
         found: list[str] = segment(language, text)

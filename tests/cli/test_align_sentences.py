@@ -2,6 +2,9 @@
 
 import gzip
 import json
+import os
+import re
+from xml.etree import ElementTree
 
 import pytest
 
@@ -164,3 +167,104 @@ def test_text_berg(tmp_path):
     run("align-sentences", "-s", a, "-t", b, QUICK, "-o", tmp_path / "pairs", "--ladder", tmp_path / "ladder")
     done = run("eval-sentences", documents / "de-fr.dev.gold", tmp_path / "ladder", "--json", "--bootstrap", 0)
     assert json.loads(done.stdout)["results"][0]["f1"] > 0.87
+
+
+def test_many_documents(texts):
+    """Each has its files; what failed is named at the end; what is there is made again where a document is newer."""
+    (texts / "list.tsv").write_text("# books\nde\tfr\n\nde\tfr\tother\nnone\tfr\n")
+    done = run("align-sentences", "--documents", "list.tsv", "-o", "out/", "--links", QUICK, "--workers", 2, cwd=texts)
+    assert done.returncode == 1
+    assert b"list.tsv: 1 of 3 pairs of documents failed; the others are written" in done.stderr
+    assert b"none: cannot be opened" in done.stderr
+    run("align-sentences", "-s", "de", "-t", "fr", QUICK, "-o", "pairs", "--ladder", "ladder", cwd=texts)
+    for name in ("de", "other"):
+        assert (texts / "out" / f"{name}.txt").read_bytes() == (texts / "pairs").read_bytes()
+        assert (texts / "out" / f"{name}.ladder").read_bytes() == (texts / "ladder").read_bytes()
+    (texts / "list.tsv").write_text("de\tfr\nde\tfr\tother\n")
+    again = ("align-sentences", "--documents", "list.tsv", "-o", "out", QUICK)
+    assert b"0 pairs of documents aligned, 2 were there" in run(*again, cwd=texts).stderr
+    os.utime(texts / "out" / "other.txt", (1, 1))
+    assert b"1 pairs of documents aligned, 1 were there" in run(*again, cwd=texts).stderr
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ("de\n", "list:1: 1 columns; give source TAB target"),
+        ("de\tfr\nde\tfr\n", "list:2: 'de' is the name of line 1, too"),
+        ("de\tfr\t../x\n", "list:1: the name '../x' names a folder"),
+    ],
+)
+def test_lists_that_are_wrong(texts, lines, problem):
+    (texts / "list").write_text(lines)
+    fails(run("align-sentences", "--documents", "list", "-o", "out", QUICK, cwd=texts), problem)
+
+
+def test_translation_memories_and_tables(texts):
+    base = ("align-sentences", "-s", "de", "-t", "fr", QUICK, "-q")
+    rows = [line.split("\t") for line in run(*base, "--output-format", "tsv", cwd=texts).stdout.decode().splitlines()]
+    plain = run(*base, cwd=texts).stdout.decode().splitlines()
+    assert [" ||| ".join(row[:2]) for row in rows] == plain
+    assert all(0 < float(row[2]) <= 1 for row in rows)
+    run(*base, "--output-format", "tmx", "--languages", "de-fr", "-o", "m.tmx", cwd=texts)
+    assert run("align", "-q", "-i", "m.tmx", "--languages", "de,fr", "--fast", cwd=texts).stdout.count(b"\n") == len(
+        plain
+    )
+    units = ElementTree.parse(texts / "m.tmx").getroot().iter("tu")
+    assert [one.find("prop").text for one in units] == [row[2] for row in rows]
+    fails(run(*base, "--output-format", "tmx", cwd=texts), "needs --languages", status=2)
+    fails(run(*base, "--languages", "de-fr", cwd=texts), "--languages needs --output-format tmx", status=2)
+    fails(run(*base, "--workers", 2, cwd=texts), "need --documents", status=2)
+    fails(run("align-sentences", "-o", "x", cwd=texts), "or a list of such", status=2)
+
+
+def test_paragraphs_are_split(texts):
+    """Lines with blank ones between paragraphs, or a paragraph a line; ladders count sentences."""
+    for name, lines in (("de", DE_LINES), ("fr", FR_LINES)):
+        whole = [line for line in lines if line]
+        (texts / f"{name}.wrapped").write_text("\n".join(whole[:6]) + "\n\n" + "\n".join(whole[6:]) + "\n")
+        (texts / f"{name}.long").write_text(" ".join(whole[:6]) + "\n" + " ".join(whole[6:]) + "\n")
+    outputs = ("--source-sentences", "sentences", "--target-sentences", "others", "--ladder", "ladder")
+    found = []
+    for kind in ("wrapped", "long"):
+        files = ("-s", f"de.{kind}", "-t", f"fr.{kind}")
+        run("align-sentences", *files, QUICK, "-q", "--split-sentences", "de-fr", "-o", "pairs", *outputs, cwd=texts)
+        sentences = (texts / "sentences").read_text().splitlines()
+        assert " ".join(sentences) == " ".join(line for line in DE_LINES if line)
+        assert (texts / "others").read_text().split() == FR.split()
+        numbers = json.loads("[" + ",".join(re.findall(r"^\[([\d, ]+)\]", (texts / "ladder").read_text(), re.M)) + "]")
+        assert sorted(numbers) == list(range(len(sentences)))
+        found.append((texts / "pairs").read_text())
+    assert found[0] == found[1]
+    wrong = ("align-sentences", "-s", "de", "-t", "fr", QUICK, "--split-sentences", "german")
+    fails(run(*wrong, cwd=texts), "--split-sentences takes the languages of both sides", status=2)
+
+
+def test_pages_and_scripture(texts):
+    page = "<!DOCTYPE html><html><body>{}</body></html>"
+    for name, lines in (("de", DE_LINES), ("fr", FR_LINES)):
+        (texts / f"{name}.html").write_text(page.format("".join(f"<p>{line}</p>\n" for line in lines if line)))
+        verses = "".join(f"\\v {n} {line}\n" for n, line in enumerate(lines[-6:], 1))
+        (texts / f"{name}.usfm").write_text(f"\\id GEN\n\\c 1\n\\p\n{verses}")
+    done = run("align-sentences", "-s", "de.html", "-t", "fr.html", QUICK, "-q", cwd=texts)
+    assert done.stdout.decode().splitlines()[0].endswith(" ||| Anna , 1900 . Berlin , 1901 .")
+    done = run("align-sentences", "-s", "de.usfm", "-t", "fr.usfm", QUICK, "-q", "--ladder", "ladder", cwd=texts)
+    assert done.stdout.decode().splitlines() == [
+        f"{a} ||| {b}" for a, b in zip(DE_LINES[-6:], FR_LINES[-6:], strict=True)
+    ]
+    fails(run("align-sentences", "-s", "de.html", "-t", "none.docx", QUICK, cwd=texts), "cannot be opened")
+
+
+def test_a_dictionary_pairs_words(tmp_path):
+    """Sentences of one length, and nothing that looks alike, one further in the source: the dictionary decides."""
+    letters = "abcdefgh"
+    source = [" ".join(f"{one}{two}qqq" for two in letters) for one in letters]
+    target = [" ".join(f"{one}{two}zzz"[::-1] for two in letters) for one in letters]
+    (tmp_path / "s").write_text("\n".join(source) + "\n")
+    (tmp_path / "t").write_text("\n".join([*target[1:], "x" * 47]) + "\n")
+    words = zip(" ".join(source).split(), " ".join(target).split(), strict=True)
+    (tmp_path / "d").write_text("".join(f"{b} @ {a}\n" for a, b in words))
+    base = ("align-sentences", "-s", "s", "-t", "t", QUICK, "-q")
+    right = {f"{a} ||| {b}" for a, b in zip(source[1:], target[1:], strict=True)}
+    assert right <= set(run(*base, "--dictionary", "d", cwd=tmp_path).stdout.decode().splitlines())
+    assert not right & set(run(*base, cwd=tmp_path).stdout.decode().splitlines())

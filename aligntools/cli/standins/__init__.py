@@ -26,6 +26,7 @@ PROGRAMS = (
     "mgiza",
     "GIZA++",
     "merge_alignment.py",
+    "hunalign",
 )
 #: Programs that are another's module.
 _SAME = {"GIZA++": "mgiza"}

@@ -230,7 +230,7 @@ def read_dictionary(path: str) -> list[Entry]:
 
 
 def _pairs(path: str, data: bytes) -> Iterator[Entry]:
-    """Yield the entries of text with tabs."""
+    """Yield the entries of text with tabs, or of hunalign's, whose lines are ``target @ source``."""
     for number, line in enumerate(data.split(b"\n"), 1):
         if is_blank(line) or line.startswith(b"#"):
             continue
@@ -241,6 +241,8 @@ def _pairs(path: str, data: bytes) -> Iterator[Entry]:
             raise DataError(path, number, problem) from None
         if "\0" in line.decode():
             raise DataError(path, number, f"is binary; {_FORM}")
+        if len(fields) == 1 and " @ " in fields[0]:
+            fields = [side.strip(" ") for side in reversed(fields[0].split(" @ ", 1))]
         if not 2 <= len(fields) <= 3:
             raise DataError(path, number, f"'{shown(line.decode().strip())}' has {len(fields) - 1} tabs; {_FORM}")
         source, target = plain(fields[0]), fields[1].strip(" ")

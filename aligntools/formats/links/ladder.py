@@ -121,7 +121,7 @@ def _of_xces(path: str, text: str) -> list[SentenceGroup]:
 
 
 def format_ladder(groups: Sequence[SentenceGroup], form: LadderFormat = "vecalign") -> str:
-    """Return groups in a form; a hunalign ladder has no place for sections that moved: see `_rungs`."""
+    """Return groups in a form; a hunalign ladder has no place for sections that moved: see `rungs`."""
     if form == "vecalign":
         return "".join(f"{list(g.source)}:{list(g.target)}:{g.score:.4f}\n" for g in groups)
     if form == "xces":
@@ -131,10 +131,10 @@ def format_ladder(groups: Sequence[SentenceGroup], form: LadderFormat = "vecalig
             for g in groups
         ]
         return "<?xml version='1.0' encoding='utf-8'?>\n<linkGrp targType='s'>\n" + "".join(rows) + "</linkGrp>\n"
-    return "".join(f"{a}\t{b}\t{score:.4f}\n" for a, b, score in _rungs(groups))
+    return "".join(f"{a}\t{b}\t{score:.4f}\n" for a, b, score in rungs(groups))
 
 
-def _rungs(groups: Sequence[SentenceGroup]) -> list[tuple[int, int, float]]:
+def rungs(groups: Sequence[SentenceGroup]) -> list[tuple[int, int, float]]:
     """Return the rungs: where groups begin, and the end. Groups that go back have no rung."""
     n = max((k + 1 for g in groups for k in g.source), default=0)
     m = max((k + 1 for g in groups for k in g.target), default=0)

@@ -308,3 +308,20 @@ def _compressor(path: object, raw: IO[bytes]) -> contextlib.AbstractContextManag
         writer = zstandard_of(path).ZstdCompressor(write_checksum=True).stream_writer(raw, closefd=False)
         return writer
     return contextlib.nullcontext(raw)
+
+
+def make_folder(path: str) -> None:
+    """Make a folder, unless it is there. Raises DataError when it cannot be made."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise DataError(path, None, f"the folder cannot be made: {error.strerror or error}") from None
+
+
+def are_newer(written: Iterable[str], read: Iterable[str]) -> bool:
+    """Return whether files are there, and were written after others."""
+    try:
+        newest = max(os.stat(one).st_mtime_ns for one in read)
+        return all(os.stat(one).st_mtime_ns >= newest for one in written)
+    except OSError:
+        return False
