@@ -136,7 +136,7 @@ _OF_ONE = (
 def command(**o: Any) -> None:
     """Find the sentences of a document and its translation that belong together.
 
-    Groups of up to four sentences on either side are found by vectors of an encoder, where the extra is installed, by
+    Groups of up to five sentences on either side are found by vectors of an encoder, where the extra is installed, by
     a lexicon that grows from the text, by words that look alike, and by lengths. Sections that stand elsewhere in the
     other document are found, too. Blank lines are borders of paragraphs.
 

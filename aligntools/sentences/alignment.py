@@ -22,6 +22,8 @@ TRUSTED = 0.3
 #: A section that stands elsewhere has so many anchors at least, one after the other within this distance, and scores so
 #: much better than its sentences do alone.
 FEWEST, STEP, SURE = 3, 8, 12.0
+#: Groups that are less probable are given up for such a section, and it goes so far beyond its anchors at most.
+DOUBTED, BEYOND = 0.5, 100
 #: Nodes of a band where nothing but lengths is known.
 _NODES_OF_LENGTHS = 12_000_000
 
@@ -74,7 +76,7 @@ def align(
     start = [lexicons.look_alikes(source, target), *known]
     near = None
     if encoded is not None:
-        near = _neighbours(encoded, pool)
+        near = _neighbours(encoded, (source, target), pool)
         if near.trust > 0:
             start.append(vectors.near_words(source, target, encoded, pool))
     entries = lexicons.joined(start, len(target.words))
@@ -101,7 +103,6 @@ def align(
             break
         if number + 1 < ROUNDS:
             lexicon = lexicons.learn(source, target, path.groups, path.chances, entries)
-            model = replace(model, seen=path.seen(kinds))
     assert path is not None
     found = Found(path.groups, path.chances, np.zeros(len(path.groups), bool), belief)
     return _with_moved(model, found, anchors) if moved and not (places is not None and len(places)) else found
@@ -116,7 +117,7 @@ class _Near:
     trust: float
 
 
-def _neighbours(encoded: Sequence[vectors.Vectors], pool: Pool) -> _Near:
+def _neighbours(encoded: Sequence[vectors.Vectors], texts: Sequence[Text], pool: Pool) -> _Near:
     x, y = (one.sentences for one in encoded)
     (best, margin, usual), (back, back_margin, back_usual) = (
         vectors.nearest(x, y, pool),
@@ -124,7 +125,10 @@ def _neighbours(encoded: Sequence[vectors.Vectors], pool: Pool) -> _Near:
     )
     anchors = bands.mutual(best, back, (margin > 0) & x.any(1), (back_margin > 0) & y.any(1))
     trust = bands.belief(anchors, bands.chain(anchors))
-    return _Near(SentenceSides([x, y], [usual, back_usual]), anchors, min(1.0, trust / TRUSTED))
+    worth = [np.sqrt(np.maximum(text.side.lengths(), 1)) for text in texts]
+    worth = [own / own.mean() if len(own) else own for own in worth]
+    weighted = [own * by[:, None].astype(np.float32) for own, by in zip((x, y), worth, strict=True)]
+    return _Near(SentenceSides(weighted, [usual, back_usual], worth), anchors, min(1.0, trust / TRUSTED))
 
 
 def _anchors(
@@ -152,14 +156,17 @@ def _band(chain: np.ndarray, path: Path | None, n: int, m: int) -> bands.Band:
 
 def _with_moved(model: Model, found: Found, anchors: np.ndarray) -> Found:
     """Return the groups with sections that stand elsewhere: anchors among sentences that are alone, in a row."""
-    g, paired = found.groups, found.paired
+    g = found.groups
+    loose = ~found.paired | (found.chances < DOUBTED)
     free = [np.zeros(len(text), bool) for text in (model.source, model.target)]
-    for side, (first, last) in enumerate(((0, 1), (2, 3))):
-        for row in g[~paired]:
-            free[side][row[first] : row[last]] = True
-    left = anchors[free[0][anchors[:, 0]] & free[1][anchors[:, 1]]] if len(anchors) else anchors
+    for row in g[loose]:
+        free[0][row[0] : row[1]] = True
+        free[1][row[2] : row[3]] = True
     sections = []
-    for block in _blocks(left):
+    for block in _blocks(_free(anchors, free)):
+        block = _free(block, free)
+        if len(block) < FEWEST:
+            continue
         rows, columns = (_widened(free[side], block[0, side], block[-1, side]) for side in (0, 1))
         part = model.part(rows, columns)
         n, m = len(part.source), len(part.target)
@@ -174,16 +181,35 @@ def _with_moved(model: Model, found: Found, anchors: np.ndarray) -> Found:
     if not sections:
         return found
     more, chances = (np.concatenate(parts) for parts in zip(*sections, strict=True))
-    kept = paired | np.array([free[0][r[0] : r[1]].any() or free[1][r[2] : r[3]].any() for r in g])
-    groups = np.concatenate([g[kept], more])
-    order = _in_order(groups, np.flatnonzero(kept).tolist(), g)
-    moved = np.concatenate([np.zeros(int(kept.sum()), bool), np.ones(len(more), bool)])
-    return Found(groups[order], np.concatenate([found.chances[kept], chances])[order], moved[order], found.belief)
+    left, left_chances, before = list[np.ndarray](), list[float](), list[int]()
+    for row, chance, is_loose in zip(g, found.chances.tolist(), loose.tolist(), strict=True):
+        own = row[None]
+        if is_loose and not (free[0][row[0] : row[1]].all() and free[1][row[2] : row[3]].all()):
+            own = np.array(
+                [(k, k + 1, row[2], row[2]) for k in range(row[0], row[1]) if free[0][k]]
+                + [(row[0], row[0], k, k + 1) for k in range(row[2], row[3]) if free[1][k]],
+                np.int64,
+            ).reshape(-1, 4)
+            chance = 1.0 - chance if row[1] > row[0] and row[3] > row[2] else chance
+        left.extend(own)
+        left_chances += [chance] * len(own)
+        before += [int(row[0])] * len(own)
+    groups = np.concatenate([np.array(left, np.int64).reshape(-1, 4), more])
+    order = _in_order(groups, np.concatenate([np.array(before, np.int64), more[:, 0]]))
+    moved = np.arange(len(groups)) >= len(left)
+    return Found(groups[order], np.concatenate([left_chances, chances])[order], moved[order], found.belief)
 
 
-def _in_order(groups: np.ndarray, kept: list[int], before: np.ndarray) -> np.ndarray:
-    """Return the order of groups by source sentence; target sentences alone stay behind what they stood behind."""
-    sources = np.concatenate([before[kept, 0], groups[len(kept) :, 0]])
+def _free(anchors: np.ndarray, free: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the anchors both of whose sentences are free."""
+    return anchors[free[0][anchors[:, 0]] & free[1][anchors[:, 1]]] if len(anchors) else anchors
+
+
+def _in_order(groups: np.ndarray, sources: np.ndarray) -> np.ndarray:
+    """Return the order of groups by source sentence; target sentences alone stay behind what they stood behind.
+
+    sources (int64 [groups]): The source sentences that they are, or stood, at.
+    """
     alone = (groups[:, 0] == groups[:, 1]).astype(np.int64)
     order: np.ndarray = np.lexsort((groups[:, 2], 1 - alone, sources))
     return order
@@ -205,10 +231,10 @@ def _blocks(anchors: np.ndarray) -> list[np.ndarray]:
 
 
 def _widened(free: np.ndarray, first: int, last: int) -> slice:
-    """Return the sentences around ``first..last`` that are alone, a few at most on either side."""
+    """Return the sentences around ``first..last`` that are free, not too many on either side."""
     begin, end = int(first), int(last) + 1
-    while begin > 0 and free[begin - 1] and first - begin < STEP:
+    while begin > 0 and free[begin - 1] and first - begin < BEYOND:
         begin -= 1
-    while end < len(free) and free[end] and end - last <= STEP:
+    while end < len(free) and free[end] and end - last <= BEYOND:
         end += 1
     return slice(begin, end)

@@ -115,7 +115,7 @@ def align_sentences(
 ) -> SentenceAlignment:
     """Find the sentences of a document and its translation that belong together.
 
-    Groups have up to four sentences on either side. They are found by vectors of an encoder, where it is installed, by
+    Groups have up to five sentences on either side. They are found by vectors of an encoder, where it is installed, by
     a lexicon that grows from the text, by words that look alike, and by lengths.
 
     Parameters

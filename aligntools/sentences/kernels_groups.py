@@ -25,6 +25,8 @@ class GroupEvidence(NamedTuple):
     products (float32 [nodes]): Inner products of sentences' vectors; none where there are no vectors.
     s_norms, t_norms, s_usual, t_usual (float64 [most sentences of a group, n], [.., m]): One by the norm of a group's
         sum of vectors, and the cosine that is usual around it.
+    s_worth, t_worth (float64 [.., n], [.., m]): What a cosine counts for a group: half of its sentences' number, more
+        for longer ones.
     s_logs, t_logs, s_inverses, t_inverses: Logarithms of groups' lengths, and one by these lengths.
     s_crossing, t_crossing (float64 [n + 1], [m + 1]): What it costs to have places in a group, summed up to each.
     """
@@ -39,6 +41,8 @@ class GroupEvidence(NamedTuple):
     t_norms: np.ndarray
     s_usual: np.ndarray
     t_usual: np.ndarray
+    s_worth: np.ndarray
+    t_worth: np.ndarray
     s_logs: np.ndarray
     t_logs: np.ndarray
     s_inverses: np.ndarray
@@ -57,7 +61,6 @@ class GroupWeights(NamedTuple):
     per_size: float
     background: float
     vectors: float
-    threshold: float
 
 
 @kernel(owning=False)
@@ -153,7 +156,7 @@ def group_score(i, j, a, b, evidence, weights):
                 cosine += evidence.products[at[i + x] + j + y - begin[i + x]]
         cosine *= evidence.s_norms[a - 1, i] * evidence.t_norms[b - 1, j]
         usual = 0.5 * (evidence.s_usual[a - 1, i] + evidence.t_usual[b - 1, j])
-        total += weights.vectors * (a + b) * 0.5 * (cosine - usual - weights.threshold)
+        total += weights.vectors * (evidence.s_worth[a - 1, i] + evidence.t_worth[b - 1, j]) * (cosine - usual)
     return total
 
 

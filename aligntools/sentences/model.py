@@ -22,43 +22,44 @@ from aligntools.sentences.text import Text
 class Constants:
     """What evidence is worth, and how frequent kinds of groups are (natural logarithms, 1-1 is 0).
 
-    `WITH_VECTORS`, `USUAL` and `TOLL` were chosen with vectors, by coordinate search, for the strict F1 of Text+Berg's
-    development document and three made ones (en-fr laws, en-da prose, Matthew of the en-grc New Testament: sentences
-    left out and joined, a section moved). `WITHOUT` was chosen for the development document alone.
+    `bench/sentences.py` says which documents they were chosen on: first by the likelihood of gold groups, then by F1.
 
-    alone, uneven, even: Of a sentence without partner; of a group of 1 and 2; of one of 2 and 2. larger: For each
-        sentence more.
+    alone, uneven, even: Of a sentence without partner; of a group of 1 and 2; of one of 2 and 2. uneven_more,
+        even_more: For each sentence more.
     """
 
     lexicon: float
     length: float
-    variance: float
-    per_size: float
     vectors: float
-    threshold: float
     alone: float
     uneven: float
+    uneven_more: float
     even: float
-    larger: float
+    even_more: float
 
 
 #: With vectors of sentences, and without.
-WITH_VECTORS = Constants(0.35, 1.7, 0.0026, 1.5, 4.6, 0.1, -5.3, -2.6, -2.7, -2.6)
-WITHOUT = Constants(0.4, 1.0, 0.004, 0.8, 0.0, 0.0, -5.0, -1.5, -1.7, -0.9)
+WITH_VECTORS = Constants(0.35, 1.7, 10.8, -3.5, -2.7, -0.8, -4.0, -1.0)
+WITHOUT = Constants(0.65, 1.4, 0.0, -3.5, -2.4, -1.4, -4.3, -0.5)
+#: Variance of the logarithm of lengths' ratio, and what is added to it by the inverse of both lengths.
+VARIANCE, PER_SIZE = 0.0026, 1.5
 #: The least that lengths can speak against a group.
 LOWEST = -8.0
-#: Groups that the constants count for beside those of the text, where it shows how frequent kinds are.
-USUAL = 500.0
 #: What a group gains less than its chance: a path of fewer groups is taken in doubt.
-TOLL = 0.5
+TOLL = 0.45
 
 
 @dataclass(frozen=True, eq=False)
 class SentenceSides:
-    """Vectors of both sides' sentences, and the mean cosine of each one's nearest; see `vectors`."""
+    """Vectors of both sides' sentences, the mean cosine of each one's nearest, and what each one counts.
+
+    vectors: As long as the sentence counts, so that sums of them are means of their words.
+    worth (float64 [sentences], of both sides): The root of the number of words; 1 on average.
+    """
 
     vectors: Sequence[np.ndarray]
     usual: Sequence[np.ndarray]
+    worth: Sequence[np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,6 @@ class Model:
     kinds (int64 [kinds, 2]): How many source and target sentences a group may have.
     lexicon, sides: None where there is none (yet).
     trust: How far vectors are believed, 0 to 1.
-    seen (float64 [kinds]): How many groups of each kind were found.
     """
 
     source: Text
@@ -78,32 +78,23 @@ class Model:
     lexicon: GroupLexicon | None = None
     sides: SentenceSides | None = None
     trust: float = 1.0
-    seen: np.ndarray | None = None
 
     @property
     def priors(self) -> np.ndarray:
         """How frequent the kinds are (float64 [kinds])."""
         a, b = self.kinds.T
         c = self.constants
-        uneven = c.uneven + c.larger * (np.maximum(a, b) - 2)
-        even = c.even + c.larger * (a + b - 4)
+        uneven = c.uneven + c.uneven_more * (np.maximum(a, b) - 2)
+        even = c.even + c.even_more * (a + b - 4)
         priors = np.where(np.minimum(a, b) == 1, np.where(a == b, 0.0, uneven), even)
-        priors = np.where(np.minimum(a, b) == 0, c.alone, priors)
-        if self.seen is None:
-            return priors
-        usual = np.exp(priors)
-        frequent = np.log(USUAL * usual / usual.sum() + self.seen)
-        found: np.ndarray = frequent - frequent[(a == 1) & (b == 1)]
-        return found
+        return np.where(np.minimum(a, b) == 0, c.alone, priors)
 
     @property
     def weights(self) -> GroupWeights:
         """How evidence is weighed."""
         c, sizes = self.constants, np.concatenate([self.source.sizes, self.target.sizes])
         background = max(2.0 * float(np.log(sizes + 1.0).var()) if len(sizes) else 1.0, 0.5)
-        return GroupWeights(
-            c.lexicon, c.length, LOWEST, c.variance, c.per_size, background, c.vectors * self.trust, c.threshold
-        )
+        return GroupWeights(c.lexicon, c.length, LOWEST, VARIANCE, PER_SIZE, background, c.vectors * self.trust)
 
     def evidence(self, band: Band) -> GroupEvidence:
         """Return the evidence for the nodes of a band."""
@@ -114,17 +105,15 @@ class Model:
             words = [np.zeros((count, nodes), np.float32) for count in most]
             _lexical(self.source, self.target, self.lexicon.forward, band, False, words[0])
             _lexical(self.target, self.source, self.lexicon.reverse, band, True, words[1])
-        products, norms, usual = np.zeros(0, np.float32), [np.zeros((1, 1))] * 2, [np.zeros((1, 1))] * 2
+        products, norms, usual, worth = np.zeros(0, np.float32), *([np.zeros((1, 1))] * 2 for _ in range(3))
         if self.sides is not None:
             products = np.zeros(nodes, np.float32)
             kernels.products(*self.sides.vectors, band.begin, band.end, band.at, products)
             norms = [vectors.group_norms(own, count) for own, count in zip(self.sides.vectors, most, strict=True)]
             usual = [vectors.group_means(own, count) for own, count in zip(self.sides.usual, most, strict=True)]
+            worth = [0.5 * _sums(own, count) for own, count in zip(self.sides.worth, most, strict=True)]
         ratio = max(1.0, self.target.sizes.sum()) / max(1.0, self.source.sizes.sum())
-        sizes = [
-            np.arange(1, count + 1)[:, None] * vectors.group_means(text.sizes, count) + 1.0
-            for text, count in zip((self.source, self.target), most, strict=True)
-        ]
+        sizes = [_sums(text.sizes, count) + 1.0 for text, count in zip((self.source, self.target), most, strict=True)]
         return GroupEvidence(
             band.begin,
             band.end,
@@ -136,6 +125,8 @@ class Model:
             norms[1],
             usual[0],
             usual[1],
+            worth[0],
+            worth[1],
             np.log(ratio * (sizes[0] - 1.0) + 1.0),
             np.log(sizes[1]),
             1.0 / sizes[0],
@@ -150,10 +141,18 @@ class Model:
         if sides is not None:
             both = (rows, columns)
             sides = SentenceSides(
-                [own[part] for own, part in zip(sides.vectors, both, strict=True)],
-                [own[part] for own, part in zip(sides.usual, both, strict=True)],
+                *(
+                    [own[part] for own, part in zip(kind, both, strict=True)]
+                    for kind in (sides.vectors, sides.usual, sides.worth)
+                )
             )
         return replace(self, source=self.source.part(rows), target=self.target.part(columns), sides=sides)
+
+
+def _sums(values: np.ndarray, most: int) -> np.ndarray:
+    """Return the sums of values of 1 to ``most`` sentences from each one on (float64 [most, sentences])."""
+    sums: np.ndarray = np.arange(1, most + 1)[:, None] * vectors.group_means(values, most)
+    return sums
 
 
 def kinds_of(most_source: int, most_target: int, most: int) -> np.ndarray:
@@ -194,11 +193,6 @@ class Path:
     groups: np.ndarray
     chances: np.ndarray
     total: float
-
-    def seen(self, kinds: np.ndarray) -> np.ndarray:
-        """Return how many groups of each kind there are, each counted by its chance (float64 [kinds])."""
-        sizes = self.groups[:, [1, 3]] - self.groups[:, [0, 2]]
-        return ((sizes[:, None] == kinds[None]).all(2) * self.chances[:, None]).sum(0)  # type: ignore[no-any-return]
 
 
 def best_path(model: Model, band: Band) -> Path:

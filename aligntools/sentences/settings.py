@@ -17,7 +17,7 @@ class SentenceSettings(Settings):
     """How the sentences of two documents are aligned."""
 
     group_size: int = option(
-        4,
+        5,
         "Most sentences of a group on either side; both sides together have two more at most.",
         allowed=counts(1, 20),
         group=_GROUPS,
