@@ -24,6 +24,9 @@ TRUSTED = 0.3
 FEWEST, STEP, SURE = 3, 8, 12.0
 #: Groups that are less probable are given up for such a section, and it goes so far beyond its anchors at most.
 DOUBTED, BEYOND = 0.5, 100
+#: Odds of a group are taken to one by this: evidence is weighed for the best groups, which makes it too sure of them.
+#: Chosen for the likelihood of what is right on the documents of `bench/sentences.py`.
+SURER = 1.5
 #: Nodes of a band where nothing but lengths is known.
 _NODES_OF_LENGTHS = 12_000_000
 
@@ -105,7 +108,10 @@ def align(
             lexicon = lexicons.learn(source, target, path.groups, path.chances, entries)
     assert path is not None
     found = Found(path.groups, path.chances, np.zeros(len(path.groups), bool), belief)
-    return _with_moved(model, found, anchors) if moved and not (places is not None and len(places)) else found
+    if moved and not (places is not None and len(places)):
+        found = _with_moved(model, found, anchors)
+    odds = np.log(np.maximum(found.chances, 1e-9)) - np.log(np.maximum(1.0 - found.chances, 1e-9))
+    return replace(found, chances=1.0 / (1.0 + np.exp(-odds / SURER)))
 
 
 @dataclass(frozen=True, eq=False)

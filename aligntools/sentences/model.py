@@ -39,8 +39,8 @@ class Constants:
 
 
 #: With vectors of sentences, and without.
-WITH_VECTORS = Constants(0.35, 1.7, 10.8, -3.5, -2.7, -0.8, -4.0, -1.0)
-WITHOUT = Constants(0.65, 1.4, 0.0, -3.5, -2.4, -1.4, -4.3, -0.5)
+WITH_VECTORS = Constants(0.35, 1.7, 10.8, -3.5, -2.7, -0.8, -4.8, -1.2)
+WITHOUT = Constants(0.65, 1.4, 0.0, -4.5, -2.4, -1.4, -4.3, -0.5)
 #: Variance of the logarithm of lengths' ratio, and what is added to it by the inverse of both lengths.
 VARIANCE, PER_SIZE = 0.0026, 1.5
 #: The least that lengths can speak against a group.
