@@ -143,11 +143,13 @@ def with_network(aligner: Aligner, bitext: "Bitext", known: "Known | None", read
     """
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.candidates import CandidateFinder
-    from aligntools.aligning.contrastive.evidence_tasks import for_new_text
+    from aligntools.aligning.contrastive.evidence_tasks import for_new_text, with_second_looks
     from aligntools.aligning.contrastive.settings import ContrastiveSettings
 
     model = aligner.model
     plan = tasks.plan_of(ContrastiveSettings(seed=model.settings.seed), model.usual_threshold, pairs=len(bitext))
     finder = CandidateFinder(model, pool, plan.network, plan.search.candidates, applier=aligner.network_applier)
     weights = tasks.learn_weights(finder, list(aligner.texts(bitext, None, reading, False)), plan)
-    return aligner.deciding(weights if known is None else for_new_text(weights, known.header, known))
+    if known is not None:
+        weights = with_second_looks(for_new_text(weights, known.header, known), known, finder)
+    return aligner.deciding(weights)

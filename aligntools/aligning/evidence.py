@@ -31,6 +31,8 @@ OF_MODELS = {"settings", "lowercase", "split", "length_ratio", "members", "subwo
 OF_WEIGHTS = {"format", "version", "features", "weights", "search", "learned", "evidence", "trees"}
 #: In what weights say of a kind: the model's own text was not all read, so that new text can do without.
 SAMPLED = "sampled"
+#: In what weights say of a kind: the weights of a second look at cells (`contrastive.second_look`).
+LOOK = "look"
 #: What a model's header says of evidence: its ``name``, and what else there is to know.
 About = dict[str, Any]
 
@@ -218,6 +220,10 @@ class AskedKind(EvidenceKind, ABC, Generic[S]):
 
         about: What the model's header says. Returns float64 [READINGS]; see `contrastive.evidence.Places`.
         """
+        return None
+
+    def look(self, about: About) -> "Sequence[float] | None":
+        """Return the weights of a second look at what the source says of cells; see `contrastive.second_look`."""
         return None
 
     def summary(self, about: About) -> str:

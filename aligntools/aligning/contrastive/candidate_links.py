@@ -28,6 +28,8 @@ class CandidateLinks:
     expected (float64 [sentences]): Links that the base model expects: the sum of its mean posteriors.
     readings (uint8 [candidates, files] or None): What each file of evidence says of a candidate; see
         `evidence.readings`.
+    likeness (float32 [candidates, files, 2] or None): How alike the words of a candidate are by each, where one says
+        so; see `evidence.likeness`.
     """
 
     s_offsets: np.ndarray
@@ -41,6 +43,7 @@ class CandidateLinks:
     t_words: np.ndarray
     expected: np.ndarray
     readings: np.ndarray | None = None
+    likeness: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -85,7 +88,7 @@ class CandidateLinks:
             self.s_words[s0:s1],
             self.t_words[t0:t1],
             self.expected[a:b],
-            None if self.readings is None else self.readings[c0:c1],
+            *(None if found is None else found[c0:c1] for found in (self.readings, self.likeness)),
         )
 
 
@@ -121,7 +124,7 @@ def concatenate(parts: Iterable[CandidateLinks]) -> CandidateLinks:
 
     offsets = [joined(name) for name in ("s_offsets", "t_offsets", "starts")]
     names = ["rows", "columns", "neighbours", "local", "s_words", "t_words", "expected"]
-    names += ["readings"] if parts[0].readings is not None else []
+    names += [name for name in ("readings", "likeness") if getattr(parts[0], name) is not None]
     return CandidateLinks(*offsets, *(np.concatenate([getattr(p, name) for p in parts]) for name in names))
 
 

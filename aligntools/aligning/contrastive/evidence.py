@@ -7,12 +7,13 @@ prior odds of its own, those of the base model, so that one file is enough. A re
 ratio of its two probabilities.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.aligning.contrastive import second_look
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.links.pharaoh import Links
@@ -22,6 +23,8 @@ LINKED, LEAST = 0.5, 0.1
 #: Readings: 0 for no link, and 1 to 5 for a link of at least this probability.
 LEVELS = (LEAST, LINKED, 0.75, 0.9, 0.97)
 READINGS, FIRST_LINK = len(LEVELS) + 1, 2
+#: How alike words are that a file does not link.
+UNLIKE = (0.0, 2 * float(np.log(LEAST)))
 #: Pseudo-count of each distribution, spread as the file's readings of all cells.
 SMOOTHING = 5.0
 #: EM ends after so many passes, or when no probability of a link changes by more than STILL.
@@ -53,20 +56,38 @@ def given_too(
 
 def readings(candidates: CandidateLinks, evidence: Sequence[GivenLinks]) -> np.ndarray:
     """Return what each file says of each candidate, uint8 [candidates, files], below READINGS."""
+    found = np.zeros((len(candidates.rows), len(evidence)), np.uint8)
+    for k, (given, at, links) in enumerate(_in(candidates, evidence)):
+        found[at, k] = np.searchsorted(LEVELS, given.strengths[links], side="right")
+    return found
+
+
+def likeness(candidates: CandidateLinks, evidence: Sequence[GivenLinks]) -> np.ndarray | None:
+    """Return how alike the words of each candidate are by each file, float32 [candidates, files, 2].
+
+    Words that a file does not link are as little alike as UNLIKE says. None where no file says how alike words are.
+    """
+    if all(given.likeness is None for given in evidence):
+        return None
+    found = np.full((len(candidates.rows), len(evidence), 2), UNLIKE, np.float32)
+    for k, (given, at, links) in enumerate(_in(candidates, evidence)):
+        if given.likeness is not None:
+            found[at, k] = given.likeness[links]
+    return found
+
+
+def _in(
+    candidates: CandidateLinks, evidence: Sequence[GivenLinks]
+) -> Iterator[tuple[GivenLinks, np.ndarray, np.ndarray]]:
+    """Yield each file with the numbers of the candidates that it links (int64), and of its links."""
     sentences = np.repeat(np.arange(len(candidates)), np.diff(candidates.starts))
     wanted = _keys(sentences, candidates.rows, candidates.columns)
-    return np.stack([_reading(wanted, given) for given in evidence], 1)
-
-
-def _reading(wanted: np.ndarray, given: GivenLinks) -> np.ndarray:
-    links = given.links
-    keys = _keys(links.sentences(), links.pairs[:, 0], links.pairs[:, 1])
-    found = np.zeros(len(wanted), np.uint8)
-    if len(keys):
-        places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        levels = np.searchsorted(LEVELS, given.strengths, side="right").astype(np.uint8)
-        found[:] = np.where(keys[places] == wanted, levels[places], 0)
-    return found
+    for given in evidence:
+        links = given.links
+        keys = _keys(links.sentences(), links.pairs[:, 0], links.pairs[:, 1])
+        places = np.searchsorted(keys, wanted)
+        at = np.flatnonzero(np.append(keys, -1)[places] == wanted)
+        yield given, at, places[at]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,19 +109,34 @@ def names(files: int) -> tuple[str, ...]:
     return tuple(f"evidence-{n}" for n in range(1, files + 1))
 
 
-def with_readings(candidates: CandidateLinks, tables: Sequence[np.ndarray]) -> CandidateLinks:
+def with_readings(
+    candidates: CandidateLinks,
+    tables: Sequence[np.ndarray],
+    first: np.ndarray | None = None,
+    looks: Sequence[Sequence[float] | None] = (),
+) -> CandidateLinks:
     """Return candidates with a column more for each file: the log-odds of what it says.
 
     A file that has no link of a sentence pair says nothing of its cells.
 
     candidates: With readings.
     tables (sequence of float64 [READINGS]).
+    first (float64 [candidates]): The log-odds without files, where some are looked at again.
+    looks: Of each file the weights of a second look (`second_look`), from which the first's odds are then taken; None,
+        or nothing: there is none.
     """
     read, sentences = candidates.read(), np.repeat(np.arange(len(candidates)), np.diff(candidates.starts))
     columns = []
     for k, table in enumerate(tables):
-        says = np.bincount(sentences, read[:, k], len(candidates)) > 0
-        columns.append(np.asarray(table, np.float32)[read[:, k]] * says[sentences])
+        look = looks[k] if looks else None
+        if look is None or first is None or candidates.likeness is None:
+            says = np.bincount(sentences, read[:, k], len(candidates)) > 0
+            columns.append(np.asarray(table, np.float32)[read[:, k]] * says[sentences])
+            continue
+        at, found = second_look.inputs(candidates, first, table, k)
+        column = np.zeros(len(first), np.float32)
+        column[at] = second_look.odds(found, look) - first[at]
+        columns.append(column)
     return replace(candidates, local=np.concatenate([candidates.local, np.stack(columns, 1)], axis=1))
 
 

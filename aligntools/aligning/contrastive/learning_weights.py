@@ -33,7 +33,7 @@ class Others:
         from aligntools.aligning.contrastive import evidence_tasks
 
         check_count(evidence, len(evidence), MOST_FILES)
-        self.links, self.known = [given for _, given in in_step(texts, evidence)], known
+        self.links, self.known, self._finder = [given for _, given in in_step(texts, evidence)], known, finder
         self.tables: list[Any] = []
         self._files: list[EvidenceFile] = []
         if evidence:
@@ -41,11 +41,13 @@ class Others:
 
     def weights(self, weights: "Weights", share: float | None) -> "Weights":
         """Return weights with those of the files, and of what is known of places."""
-        from aligntools.aligning.contrastive.evidence_tasks import with_evidence, with_known
+        from aligntools.aligning.contrastive.evidence_tasks import with_evidence, with_known, with_second_looks
 
         if self._files:
             weights = with_evidence(weights, self.tables, self._files, share)
-        return weights if self.known is None else with_known(weights, self.known)
+        if self.known is None:
+            return weights
+        return with_second_looks(with_known(weights, self.known), self.known, self._finder)
 
     def told(self, weights: "Weights", aers: Sequence[float] = ()) -> "list[EvidenceFile]":
         """Return what is known of the files."""

@@ -20,12 +20,12 @@ from aligntools.aligning.contrastive.evidence import firm, with_readings
 from aligntools.aligning.contrastive.learning import WeightLearning, calibrate, learn
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
-from aligntools.aligning.contrastive.phrases import known, link_probabilities, with_phrases
+from aligntools.aligning.contrastive.phrases import known, link_odds, link_probabilities, with_phrases
 from aligntools.aligning.contrastive.rounds import LARGEST
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, ContrastiveSettings, Method
 from aligntools.aligning.contrastive.starts import ContrastiveStart, shipped
-from aligntools.aligning.contrastive.weights import Weights
+from aligntools.aligning.contrastive.weights import Weights, scale
 from aligntools.aligning.settings import DIRECTIONS, Decisions
 from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.links.goldlinks import Gold
@@ -364,6 +364,13 @@ def believed_of(weights: Weights, evidence: Sequence[GivenLinks]) -> list[GivenL
     ]
 
 
+def first_look(candidates: CandidateLinks, weights: Weights) -> np.ndarray:
+    """Return the log-odds that weights give candidates without evidence, float64 [candidates]."""
+    values = weights.values[: len(names.ALL)]
+    found: np.ndarray = link_odds(candidates, values) + values[kf.LINKS] / scale(weights.values, weights.active)
+    return found
+
+
 def align(
     finder: CandidateFinder,
     bitext: Bitext,
@@ -389,15 +396,17 @@ def align(
     viterbi = directions and decisions.decode == "viterbi"
     believed = believed_of(weights, evidence)
     paths = finder.applier.posteriors(bitext, pool, True, believed) if viterbi else None
+    before = weights
     if decisions.threshold is not None:
         weights = weights.at_threshold(decisions.threshold, model.usual_threshold)
     used = np.flatnonzero(weights.values[len(names.ALL) :]).tolist()
     kept = [*range(len(names.ALL)), *(len(names.ALL) + k for k in used)]
     values, active = weights.values[kept], weights.active[kept]
     evidence, tables = [evidence[k] for k in used], [weights.tables[k] for k in used]
+    looks = [weights.looks[k] for k in used] if known(values) else []
     for posteriors, candidates in finder.find(bitext, evidence, believed):
         if evidence:
-            candidates = with_readings(candidates, tables)
+            candidates = with_readings(candidates, tables, first_look(candidates, before), looks)
         links = search(candidates, values, active, weights.search, pool).links()
         if decisions.phrases:
             links = with_phrases(candidates, links, values, pool)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from aligntools.aligning.contrastive import evidence
+from aligntools.aligning.contrastive import evidence, second_look
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.search import CONSTRAINTS, GREEDY, SearchSettings
 from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates
 from aligntools.aligning.contrastive.starts import FORMER, LINK_TREES, SHIPPED, shipped
-from aligntools.aligning.evidence import OF_WEIGHTS, About, is_kind
+from aligntools.aligning.evidence import LOOK, OF_WEIGHTS, About, is_kind
 from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import check_version, in_words, is_number, read_described
 from aligntools.ground.errors import DataError
@@ -75,6 +75,11 @@ class Weights(ShownAsModel):
     def files(self) -> int:
         """How many files of evidence go with them."""
         return len(self.tables) - len(self.knowers)
+
+    @property
+    def looks(self) -> "tuple[Sequence[float] | None, ...]":
+        """Of each table, the weights of a second look at what it is of; None where there is none."""
+        return *(None for _ in range(self.files)), *(about.get(LOOK) for about in self.knowers.values())
 
     def without(self, names: Iterable[str]) -> "Weights":
         """Return the same for text of which some kinds of evidence are not asked."""
@@ -191,6 +196,12 @@ def _knowers(path: str, text: dict[str, Any], tables: Sequence[np.ndarray]) -> d
         if is_kind(name) and (not right or len(found) == len(tables)):
             wrong = f"'{name}' must have a name, a checksum, and a list of its own in 'evidence'"
             raise DataError(path, None, f"{wrong}; learn it again")
+        look = given.get(LOOK) if right else None
+        if look is not None and not (
+            isinstance(look, list) and len(look) == len(second_look.INPUTS) + 1 and all(map(is_number, look))
+        ):
+            many = len(second_look.INPUTS) + 1
+            raise DataError(path, None, f"'{LOOK}' of '{name}' must have {many} numbers; learn it again")
         if right:
             found[name] = given
     return found

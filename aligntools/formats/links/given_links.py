@@ -21,10 +21,12 @@ class GivenLinks:
     """Links of consecutive sentences, and how sure their aligner is of them.
 
     strengths (float64 [links]): Probabilities, from 0 to 1; 1 where none was given, POSSIBLE for possible links.
+    likeness (float32 [links, 2] or None): How alike the two words are by the source's own measures, where it has some.
     """
 
     links: Links
     strengths: np.ndarray
+    likeness: np.ndarray | None = None
 
     @classmethod
     def of(cls, links: Links) -> "GivenLinks":
@@ -37,7 +39,9 @@ class GivenLinks:
     def __getitem__(self, sentences: slice | np.ndarray) -> "GivenLinks":
         """Return some of the sentences, by slice or by their numbers."""
         numbered = Links(np.arange(2 * len(self.strengths)).reshape(-1, 2), self.links.offsets)
-        return GivenLinks(self.links[sentences], self.strengths[numbered[sentences].pairs[:, 0] // 2])
+        chosen = numbered[sentences].pairs[:, 0] // 2
+        likeness = None if self.likeness is None else self.likeness[chosen]
+        return GivenLinks(self.links[sentences], self.strengths[chosen], likeness)
 
     def turned(self) -> "GivenLinks":
         """Return the links with source and target exchanged."""
@@ -53,7 +57,9 @@ def concatenate_given(parts: Sequence[GivenLinks]) -> GivenLinks:
     from aligntools.formats.links.pharaoh import concatenate
 
     strengths = [np.empty(0), *(part.strengths for part in parts)]
-    return GivenLinks(concatenate([part.links for part in parts]), np.concatenate(strengths))
+    alike = [part.likeness for part in parts if part.likeness is not None]
+    likeness = np.concatenate(alike) if alike and len(alike) == len(parts) else None
+    return GivenLinks(concatenate([part.links for part in parts]), np.concatenate(strengths), likeness)
 
 
 class GivenLinksReader:
