@@ -20,7 +20,7 @@ from aligntools.aligning.contrastive.evidence import firm, with_readings
 from aligntools.aligning.contrastive.learning import WeightLearning, calibrate, learn
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
-from aligntools.aligning.contrastive.phrases import known, link_odds, link_probabilities, with_phrases
+from aligntools.aligning.contrastive.phrases import known, link_probabilities, with_phrases
 from aligntools.aligning.contrastive.rounds import LARGEST
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, ContrastiveSettings, Method
@@ -365,10 +365,10 @@ def believed_of(weights: Weights, evidence: Sequence[GivenLinks]) -> list[GivenL
 
 
 def first_look(candidates: CandidateLinks, weights: Weights) -> np.ndarray:
-    """Return the log-odds that weights give candidates without evidence, float64 [candidates]."""
-    values = weights.values[: len(names.ALL)]
-    found: np.ndarray = link_odds(candidates, values) + values[kf.LINKS] / scale(weights.values, weights.active)
-    return found
+    """Return the log-odds that candidates have by themselves and without evidence, float64 [candidates]."""
+    values, n = np.where(weights.active, weights.values, 0.0), len(names.ALL)
+    found: np.ndarray = candidates.local[:, :n].astype(np.float64) @ values[:n]
+    return found / scale(weights.values, weights.active)
 
 
 def align(
