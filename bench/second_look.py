@@ -66,7 +66,8 @@ def _cells(maps, name, size):
     from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.gold_learning import gold_marks
     from aligntools.aligning.contrastive.noise import pick
-    from aligntools.aligning.evidence import Asked, Known, Said
+    from aligntools.aligning.evidence import Known, Said
+    from aligntools.aligning.evidence_kinds import Asked
     from aligntools.aligning.settings import AlignerSettings
     from aligntools.encoding import knowledge
     from aligntools.encoding.settings import EncoderSettings
@@ -85,7 +86,7 @@ def _cells(maps, name, size):
     written = read_bitext(*(TextLines([f"{line}\n" for line in lines]) for lines in sides), lowercase=False)
     text, read = in_lower_case(written), pick(written, np.arange(min(len(written), len(own) + READ)))
     said = knowledge.Member(maps.encoder, LAYERS, maps.without(pair)).knowledge(read, maps.pool)
-    about = {"belief": said.belief, "checksum": "", "layers": []}
+    about = {"name": "", "checksum": "", "belief": said.belief}
     known = Known(
         {"encoder": Said(about, knowledge.priors(read, said))}, Asked({"encoder": EncoderSettings(encoder=True)}), text
     )
