@@ -295,6 +295,8 @@ class SentenceKeywords(TypedDict, total=False):
     min_score: float
     encoder: str | bool | os.PathLike[str] | None
     dictionary: Sequence[object]
+    priors: Sequence[object]
+    vectors: Sequence[str] | None
     anchors: str | None
     split_sentences: str | None
 

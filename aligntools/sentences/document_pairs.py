@@ -14,6 +14,7 @@ from xml.sax.saxutils import escape
 from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.links.dictionary import read_dictionary
 from aligntools.formats.links.ladder import LadderFormat, SentenceGroup, format_ladder
+from aligntools.formats.links.priors import read_priors
 from aligntools.formats.opening import files
 from aligntools.formats.opening.recognition import SUFFIXES as SUFFIX_OF_COMPRESSION
 from aligntools.ground.declaring import Given, taking
@@ -28,6 +29,7 @@ from aligntools.words.tokenizers import languages_of
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import SentenceSettingsKeywords
+    from aligntools.sentences.text import Text
     from aligntools.sentences.vectors import Vectors
 
 _log = logging.getLogger("aligntools")
@@ -36,6 +38,9 @@ Documents: TypeAlias = tuple[SentenceDocument, SentenceDocument]
 _NO_XML, _REPLACED = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"), "\ufffd"
 #: Documents whose anchors are believed less than this look like no translation, if both have as many sentences.
 _DOUBTFUL, _ENOUGH = 0.1, 20
+#: Documents of so many words that share more of them seem to be of one language. (Halves of a German or English text
+#: share 0.77 to 0.85; Text+Berg's German and French, which have the same names, 0.33.)
+_MANY, _SHARED = 200, 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +194,7 @@ def _aligned(
 ) -> SentenceAlignment:
     """Return the groups of two documents."""
     from aligntools.sentences import alignment
-    from aligntools.sentences.lexicon import of_dictionary
+    from aligntools.sentences.lexicon import of_dictionary, of_priors
     from aligntools.sentences.model import kinds_of
     from aligntools.sentences.text import text_of
 
@@ -201,8 +206,13 @@ def _aligned(
         of_dictionary(texts[0], texts[1], ((one.source, one.target) for one in read_dictionary(str(path))))
         for path in settings.dictionary
     ]
+    known += [of_priors(texts[0], texts[1], read_priors(str(path))) for path in settings.priors]
     with pool_of(run.threads) as pool:
         encoded: list[Vectors] | None = None
+        if settings.vectors is not None:
+            from aligntools.sentences.vectors import of_files
+
+            known.append(of_files(settings.vectors, texts[0], texts[1], pool))
         encoder = EncoderSettings(encoder=settings.encoder).chosen(True)
         if encoder.asked and all(map(len, texts)):
             from aligntools.sentences import vectors
@@ -230,9 +240,29 @@ def _aligned(
         else:
             groups.append(SentenceGroup(*both, min(1.0, chance)))
             moved.append(bool(elsewhere))
-    if found.belief < _DOUBTFUL and min(map(len, texts)) >= _ENOUGH:
-        _log.warning("%s and %s do not look like translations of each other", source.name, target.name)
+    doubt = _doubt(texts, found.belief)
+    if doubt:
+        _log.warning("%s and %s %s", source.name, target.name, doubt)
     return SentenceAlignment(source, target, groups, moved, found.belief)
+
+
+def _doubt(texts: "Sequence[Text]", belief: float) -> str:
+    """Return why two documents do not look like a translation; nothing if they do."""
+    if min(map(len, texts)) < _ENOUGH:
+        return ""
+    if texts[0].lines == texts[1].lines:
+        return "are the same text"
+    shares = []
+    for own, other in zip(texts, reversed(texts), strict=True):
+        there = set(other.words)
+        counts = [
+            (count, word in there) for word, count in zip(own.words, own.counts.tolist(), strict=True) if word.isalpha()
+        ]
+        total = sum(count for count, _ in counts)
+        shares.append(sum(count for count, both in counts if both) / total if total >= _MANY else 0.0)
+    if min(shares) > _SHARED:
+        return f"seem to be of one language: {100 * min(shares):.0f} % of the words are in both"
+    return "do not look like translations of each other" if belief < _DOUBTFUL else ""
 
 
 #: How pairs are written: with ' ||| ' between, with tabs and a score, or as a translation memory.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning.text.look_alikes import romanized
+from aligntools.formats.links.priors import Priors
 from aligntools.sentences import kernels_lexicon as kernels
 from aligntools.sentences.text import LETTERS, Text, cut, words_of
 
@@ -20,6 +21,8 @@ from aligntools.sentences.text import LETTERS, Text, cut, words_of
 NULL, DISCOUNT, MORE, ITERATIONS = 0.1, 0.8, 1.0, 5
 #: Pseudo-counts of words that look alike, of short words and marks that are the same, and of words of a dictionary.
 ALIKE, SAME_MARK, LISTED = 1.0, 0.3, 1.0
+#: Most pseudo-counts of a source word by counts in other text.
+COUNTED = 5.0
 #: Words by words of a group beyond which it teaches nothing, and of all groups together at a time.
 _LARGEST, _AT_ONCE = 1 << 15, 1 << 26
 
@@ -88,6 +91,21 @@ def of_dictionary(source: Text, target: Text, pairs: Iterable[tuple[str, str]]) 
             if min(places) >= 0:
                 rows.add((places[0], places[1], LISTED))
     return entries(sorted(rows))
+
+
+def of_priors(source: Text, target: Text, priors: Priors) -> WordEntries:
+    """Return the counts of links in other text whose words are both in this one, scaled down where they are large."""
+    sides = []
+    for text, vocabulary in ((source, priors.source_vocabulary), (target, priors.target_vocabulary)):
+        there = {word: n for n, word in enumerate(text.words)}
+        known = map(words_of, vocabulary.words())
+        sides.append(np.array([there.get(cut(one[0]), -1) if len(one) == 1 else -1 for one in known], np.int64))
+    keys, counts = priors.lexical.keys, priors.lexical.alphas
+    own, others = (side[column] for side, column in zip(sides, keys.T, strict=True))
+    kept = (own >= 0) & (others >= 0) & (counts > 0)
+    own, others, counts = own[kept], others[kept], counts[kept]
+    sums = np.bincount(own, counts, len(source.words))[own]
+    return WordEntries(own, others, counts * np.minimum(1.0, COUNTED / np.maximum(sums, 1e-300)))
 
 
 def joined(kinds: Iterable[WordEntries], n_target: int) -> WordEntries:

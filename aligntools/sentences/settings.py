@@ -43,6 +43,20 @@ class SentenceSettings(Settings):
         group=_KNOWN,
         metavar="FILE",
     )
+    priors: tuple[str | os.PathLike[str], ...] = option(
+        (),
+        "Start from counts of linked words in other text, in eflomal's form, as `align --save-priors` writes them. May"
+        " be given several times.",
+        group=_KNOWN,
+        metavar="FILE",
+    )
+    vectors: tuple[str, str] | None = option(
+        None,
+        "Start from vectors of source and target words in one space: text files as fastText, word2vec (.vec) and GloVe"
+        " write them.",
+        group=_KNOWN,
+        metavar="FILE FILE",
+    )
     anchors: str | None = option(
         None,
         "Lines that are this alone, such as <p> or .EOA, are no sentences; they stand at the same places of both"
@@ -65,5 +79,7 @@ class SentenceSettings(Settings):
             raise UsageProblem("`anchors`: a line that has nothing on it marks nothing; blank lines are paragraphs")
         if self.split_sentences is not None:
             languages_of(self.split_sentences, "`split_sentences` takes")
+        if self.vectors is not None and (isinstance(self.vectors, str) or len(self.vectors) != 2):
+            raise UsageProblem("`vectors` takes two files: vectors of source words and of target words")
         if self.encoder == "":
             raise UsageProblem("`encoder`: the name is empty")

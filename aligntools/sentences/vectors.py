@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligntools.aligning.word_vectors import FileVectors
 from aligntools.encoding import encoder as encoders
 from aligntools.encoding.neighbours import near_pairs
 from aligntools.formats.models import encoder_folder
@@ -83,6 +84,26 @@ def near_words(source: Text, target: Text, vectors: Sequence[Vectors], pool: Poo
     counts = COUNT * np.minimum(1.0, margins.astype(np.float64) / NEAR) ** 2
     kept = counts > 0.02
     return WordEntries(order[0][pairs[kept, 0]], order[1][pairs[kept, 1]], counts[kept])
+
+
+def of_files(paths: tuple[str, str], source: Text, target: Text, pool: Pool) -> WordEntries:
+    """Return pseudo-counts of words whose vectors in two files are near to each other."""
+    forms, ids = list[list[str]](), list[np.ndarray]()
+    for text in (source, target):
+        known: dict[tuple[str, int], None] = {}
+        for n, line in enumerate(text.lines):
+            begin, end = text.side.offsets[n : n + 2]
+            known |= dict.fromkeys(zip(spoken(line), text.side.tokens[begin:end].tolist(), strict=True))
+        words = dict.fromkeys(word for word, _ in known)
+        forms.append(list(words))
+        numbers = {word: n for n, word in enumerate(words)}
+        ids.append(np.array([(numbers[word], token) for word, token in known], np.int64).reshape(-1, 2))
+    found = []
+    for text, own, read in zip((source, target), ids, FileVectors(paths).vectors(forms, pool), strict=True):
+        sums = np.zeros((len(text.words), read.shape[1]), np.float32)
+        np.add.at(sums, own[:, 1], read[own[:, 0]])
+        found.append(Vectors(np.empty((0, 0), np.float32), unit_from_mean(sums)))
+    return near_words(source, target, found, pool)
 
 
 def nearest(x: np.ndarray, y: np.ndarray, pool: Pool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -6,11 +6,12 @@ import os
 import re
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import aligntools as at
 from tests.cli.running import fails, run
-from tests.places import REALDATA
+from tests.places import REALDATA, ROOT
 
 NAMES = [
     *("Anna", "Berlin", "Carla", "Dresden", "Emil", "Florenz", "Gustav", "Hamburg"),
@@ -187,6 +188,17 @@ def test_many_documents(texts):
     assert b"1 pairs of documents aligned, 1 were there" in run(*again, cwd=texts).stderr
 
 
+@pytest.mark.parametrize(("other", "said"), [("same", "are the same text"), ("half", "seem to be of one language")])
+def test_documents_that_are_no_translation_are_told(tmp_path, other, said):
+    lines = (ROOT / "data/samples/de-en.en").read_text().splitlines()
+    (tmp_path / "s").write_text("\n".join(lines[:60]) + "\n")
+    (tmp_path / "t").write_text("\n".join(lines[:60] if other == "same" else lines[60:]) + "\n")
+    done = run("align-sentences", "-s", "s", "-t", "t", QUICK, "-o", "pairs", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.decode().count("warning: s and t ") == 1
+    assert said in done.stderr.decode()
+
+
 @pytest.mark.parametrize(
     ("lines", "problem"),
     [
@@ -255,16 +267,27 @@ def test_pages_and_scripture(texts):
     fails(run("align-sentences", "-s", "de.html", "-t", "none.docx", QUICK, cwd=texts), "cannot be opened")
 
 
-def test_a_dictionary_pairs_words(tmp_path):
-    """Sentences of one length, and nothing that looks alike, one further in the source: the dictionary decides."""
+@pytest.mark.parametrize("kind", ["dictionary", "priors", "vectors"])
+def test_what_is_known_of_words_pairs_sentences(tmp_path, kind):
+    """Sentences of one length, and nothing that looks alike, one further in the source: what is known decides."""
     letters = "abcdefgh"
     source = [" ".join(f"{one}{two}qqq" for two in letters) for one in letters]
     target = [" ".join(f"{one}{two}zzz"[::-1] for two in letters) for one in letters]
     (tmp_path / "s").write_text("\n".join(source) + "\n")
     (tmp_path / "t").write_text("\n".join([*target[1:], "x" * 47]) + "\n")
-    words = zip(" ".join(source).split(), " ".join(target).split(), strict=True)
-    (tmp_path / "d").write_text("".join(f"{b} @ {a}\n" for a, b in words))
+    words = list(zip(" ".join(source).split(), " ".join(target).split(), strict=True))
+    numbers = np.random.default_rng(1).standard_normal((len(words), 50)).round(3).tolist()
+    rows = {
+        "dictionary": {"d": [f"{b} @ {a}" for a, b in words]},
+        "priors": {"d": [f"LEX\t{a}\t{b}\t9" for a, b in words]},
+        "vectors": {
+            name: [" ".join([pair[side], *map(str, row)]) for pair, row in zip(words, numbers, strict=True)]
+            for side, name in enumerate("de")
+        },
+    }[kind]
+    for name, lines in rows.items():
+        (tmp_path / name).write_text("".join(line + "\n" for line in lines))
     base = ("align-sentences", "-s", "s", "-t", "t", QUICK, "-q")
     right = {f"{a} ||| {b}" for a, b in zip(source[1:], target[1:], strict=True)}
-    assert right <= set(run(*base, "--dictionary", "d", cwd=tmp_path).stdout.decode().splitlines())
+    assert right <= set(run(*base, f"--{kind}", *rows, cwd=tmp_path).stdout.decode().splitlines())
     assert not right & set(run(*base, cwd=tmp_path).stdout.decode().splitlines())
