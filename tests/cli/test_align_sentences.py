@@ -267,7 +267,7 @@ def test_pages_and_scripture(texts):
     fails(run("align-sentences", "-s", "de.html", "-t", "none.docx", QUICK, cwd=texts), "cannot be opened")
 
 
-@pytest.mark.parametrize("kind", ["dictionary", "priors", "vectors"])
+@pytest.mark.parametrize("kind", ["--dictionary", "--priors", "--vectors"])
 def test_what_is_known_of_words_pairs_sentences(tmp_path, kind):
     """Sentences of one length, and nothing that looks alike, one further in the source: what is known decides."""
     letters = "abcdefgh"
@@ -278,9 +278,9 @@ def test_what_is_known_of_words_pairs_sentences(tmp_path, kind):
     words = list(zip(" ".join(source).split(), " ".join(target).split(), strict=True))
     numbers = np.random.default_rng(1).standard_normal((len(words), 50)).round(3).tolist()
     rows = {
-        "dictionary": {"d": [f"{b} @ {a}" for a, b in words]},
-        "priors": {"d": [f"LEX\t{a}\t{b}\t9" for a, b in words]},
-        "vectors": {
+        "--dictionary": {"d": [f"{b} @ {a}" for a, b in words]},
+        "--priors": {"d": [f"LEX\t{a}\t{b}\t9" for a, b in words]},
+        "--vectors": {
             name: [" ".join([pair[side], *map(str, row)]) for pair, row in zip(words, numbers, strict=True)]
             for side, name in enumerate("de")
         },
@@ -289,5 +289,5 @@ def test_what_is_known_of_words_pairs_sentences(tmp_path, kind):
         (tmp_path / name).write_text("".join(line + "\n" for line in lines))
     base = ("align-sentences", "-s", "s", "-t", "t", QUICK, "-q")
     right = {f"{a} ||| {b}" for a, b in zip(source[1:], target[1:], strict=True)}
-    assert right <= set(run(*base, f"--{kind}", *rows, cwd=tmp_path).stdout.decode().splitlines())
+    assert right <= set(run(*base, kind, *rows, cwd=tmp_path).stdout.decode().splitlines())
     assert not right & set(run(*base, cwd=tmp_path).stdout.decode().splitlines())
