@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -15,10 +15,6 @@ from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.formats.links.ladder import SentenceGroup, read_ladder, rungs
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError, UsageProblem, harmless
-
-if TYPE_CHECKING:
-    from aligntools.sentences.document_pairs import SentenceAlignment
-    from aligntools.sentences.documents import SentenceDocument
 
 USAGE = """Usage (either):
     hunalign [ common_arguments ] [ -hand=hand_align_file ] dictionary_file source_text target_text
@@ -30,7 +26,7 @@ where
 common_arguments ::= [ -text ] [ -bisent ] [ -utf ] [ -cautious ] [ -realign [ -autodict=filename ] ]
     [ -thresh=n ] [ -ppthresh=n ] [ -headerthresh=n ] [ -topothresh=n ]
 """
-_SWITCHES = ("text", "bisent", "utf", "cautious", "realign", "batch")
+_SWITCHES = ("text", "bisent", "utf", "onebyteencoding", "cautious", "realign", "batch")
 _NUMBERS = ("thresh", "ppthresh", "headerthresh", "topothresh")
 _NAMES = ("hand", "autodict")
 _ARGUMENT = re.compile(r"-([a-z]+)(?:=(.*)|(\d+))?", re.DOTALL)
@@ -38,11 +34,13 @@ SPACE = " \t\r"
 #: Groups on either side that are the vicinity of one.
 _AROUND = 5
 _PARAGRAPH = "<p>"
+#: The score of lines without a partner, by which callers know them.
+_SKIPPED = -0.3
 
 
 def parse(args: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
     """Read switches, ``-name=value`` and files, in any order. Raises ValueError for others."""
-    found: dict[str, Any] = dict.fromkeys(_SWITCHES, False) | dict.fromkeys(_NUMBERS, 0) | dict.fromkeys(_NAMES)
+    found: dict[str, Any] = dict.fromkeys(_SWITCHES, False) | dict.fromkeys(_NUMBERS) | dict.fromkeys(_NAMES)
     places = []
     for argument in args:
         if not argument.startswith("-") or argument == "-":
@@ -73,37 +71,73 @@ def _jobs(path: str) -> Iterator[tuple[str, str, str]]:
             yield fields[0], fields[1], fields[2]
 
 
-def _kept(groups: Sequence[SentenceGroup], o: dict[str, Any]) -> list[bool]:
-    """Return which groups the thresholds and -bisent, -cautious leave."""
-    scores = [group.score for group in groups]
-    single = [len(group.source) == len(group.target) == 1 for group in groups]
+class _Segment(NamedTuple):
+    """Lines of both texts from one rung to the next."""
+
+    source: range
+    target: range
+    score: float
+
+    @property
+    def single(self) -> bool:
+        return len(self.source) == len(self.target) == 1
+
+
+def _segments(groups: Sequence[SentenceGroup], sizes: tuple[int, int]) -> list[_Segment]:
+    """Return the segments of groups in order; lines between, blank or of paragraphs, are segments, too."""
+    found, i, j = list[_Segment](), 0, 0
+    sentences = [{k for g in groups for k in g[side]} for side in (0, 1)]
+    for g in (*groups, None):
+        a, b = (min(g.source, default=i), min(g.target, default=j)) if g else sizes
+        if (a, b) != (i, j):
+            while a < sizes[0] and a not in sentences[0]:
+                a += 1
+            while b < sizes[1] and b not in sentences[1]:
+                b += 1
+            found.append(_Segment(range(i, a), range(j, b), 0.0 if a > i and b > j else _SKIPPED))
+        if g:
+            i, j = max(g.source, default=a - 1) + 1, max(g.target, default=b - 1) + 1
+            found.append(_Segment(range(a, i), range(b, j), g.score if g.source and g.target else _SKIPPED))
+    return found
+
+
+def _left(segments: Sequence[_Segment], o: dict[str, Any]) -> list[_Segment]:
+    """Return what the thresholds, -cautious and -bisent leave: of rungs that go, the segment joins the one before."""
+    scores, single = [one.score for one in segments], [one.single for one in segments]
 
     def mean(values: Sequence[float], k: int) -> float:
         around = values[max(0, k - _AROUND) : k + _AROUND + 1]
         return sum(around) / len(around)
 
     kept = []
-    for k, group in enumerate(groups):
-        own = 100 * group.score >= o["thresh"] and 100 * mean(scores, k) >= o["ppthresh"]
-        own = own and 100 * mean(single, k) >= o["topothresh"]
+    for k, one in enumerate(segments):
+        own = o["thresh"] is None or 100 * one.score >= o["thresh"]
+        own = own and (o["ppthresh"] is None or 100 * mean(scores, k) >= o["ppthresh"])
+        own = own and (o["topothresh"] is None or 100 * mean(single, k) >= o["topothresh"])
+        kept.append(own and (not o["cautious"] or all(single[max(0, k - 1) : k + 2])))
+    if o["headerthresh"] is not None:
+        sure = [k for k in range(len(segments)) if 100 * mean(scores, k) >= o["headerthresh"]]
+        inside = range(sure[0], sure[-1] + 1) if sure else range(0)
+        kept = [own and k in inside for k, own in enumerate(kept)]
+    found = list[_Segment]()
+    for one, own in zip(segments, kept, strict=True):
         if o["bisent"]:
-            own = own and single[k]
-        if o["cautious"]:
-            own = own and all(single[max(0, k - 1) : k + 2])
-        kept.append(own)
-    sure = [k for k in range(len(groups)) if 100 * mean(scores, k) >= o["headerthresh"]]
-    inside = range(sure[0], sure[-1] + 1) if sure else range(0)
-    return [own and (not o["headerthresh"] or k in inside) for k, own in enumerate(kept)]
+            found += [one] if own and one.single and one.score else []
+        elif own or not found:
+            found.append(one)
+        else:
+            first, second, score = found[-1]
+            found[-1] = _Segment(range(first.start, one.source.stop), range(second.start, one.target.stop), score)
+    return found
 
 
-def _counted(gold: Sequence[SentenceGroup], groups: Sequence[SentenceGroup], bisent: bool) -> str:
+def _counted(gold: Sequence[SentenceGroup], left: Sequence[_Segment], bisent: bool, sizes: tuple[int, int]) -> str:
     """Return what hunalign says of an alignment beside a gold one: rungs, or with -bisent pairs of sentences."""
+    bets = {(one.source.start, one.target.start) for one in left}
     if bisent:
-        right, bets = (
-            {(g.source[0], g.target[0]) for g in some if len(g.source) == len(g.target) == 1} for some in (gold, groups)
-        )
+        right = {(g.source[0], g.target[0]) for g in gold if len(g.source) == len(g.target) == 1}
     else:
-        right, bets = ({rung[:2] for rung in rungs(some)} for some in (gold, groups))
+        right, bets = {rung[:2] for rung in rungs(gold)}, bets | {sizes}
     hits = len(right & bets)
     return (
         f"{len(bets) - hits} misaligned out of {len(right)} correct items, {len(bets)} bets.\n"
@@ -111,25 +145,16 @@ def _counted(gold: Sequence[SentenceGroup], groups: Sequence[SentenceGroup], bis
     )
 
 
-def _written(found: "SentenceAlignment", o: dict[str, Any]) -> str:
+def _written(left: Sequence[_Segment], sides: Sequence[Sequence[str]], o: dict[str, Any]) -> str:
     """Return the ladder of an alignment, or its text."""
-    groups, kept = found.groups, _kept(found.groups, o)
-    if o["text"]:
-        return "".join(
-            f"{_side(found.source, g.source)}\t{_side(found.target, g.target)}\t{g.score:g}\n"
-            for g, own in zip(groups, kept, strict=True)
-            if own
-        )
-    rows, i, j = [], 0, 0
-    for g, own in zip(found.of_lines, kept, strict=True):
-        if own:
-            rows.append(f"{min(g.source, default=i)}\t{min(g.target, default=j)}\t{g.score:g}\n")
-        i, j = max(g.source, default=i - 1) + 1, max(g.target, default=j - 1) + 1
-    return "".join(rows) + ("" if o["bisent"] else f"{i}\t{j}\t0\n")
-
-
-def _side(document: "SentenceDocument", sentences: Sequence[int]) -> str:
-    return " ~~~ ".join(document.text([k]).replace("\t", " ") for k in sentences)
+    if not o["text"]:
+        rows = "".join(f"{one.source.start}\t{one.target.start}\t{one.score:g}\n" for one in left)
+        return rows if o["bisent"] else f"{rows}{len(sides[0])}\t{len(sides[1])}\t0\n"
+    return "".join(
+        "\t".join(" ~~~ ".join(sides[n][k].strip(SPACE).replace("\t", " ") for k in one[n]) for n in (0, 1))
+        + f"\t{one.score:g}\n"
+        for one in left
+    )
 
 
 def _lines(path: str) -> list[str]:
@@ -137,15 +162,26 @@ def _lines(path: str) -> list[str]:
         return list(lines)
 
 
-def _aligned(source: str, target: str, settings: SentenceSettings) -> "SentenceAlignment":
-    """Align two files; lines <p> are the same places if both have as many of them, else borders of paragraphs."""
-    sides = [_lines(source), _lines(target)]
-    marks = [sum(line.strip(SPACE) == _PARAGRAPH for line in side) for side in sides]
-    if marks[0] == marks[1] > 0:
-        settings = replace(settings, anchors=_PARAGRAPH)
-    else:
-        sides = [["" if line.strip(SPACE) == _PARAGRAPH else line for line in side] for side in sides]
-    return align_sentences(sides[0], sides[1], settings)
+def _aligned(
+    source: str, target: str, output: str, settings: SentenceSettings, o: dict[str, Any]
+) -> tuple[str, list[_Segment], tuple[int, int]]:
+    """Align two files and write it; return the quality, the segments and how many lines there are.
+
+    Lines <p> are the same places if both have as many of them, else borders of paragraphs.
+    """
+    with placed([Named("source_text", source), Named("target_text", target)], [Named("output", output)]):
+        lines = [_lines(source), _lines(target)]
+        sides, marks = lines, [sum(line.strip(SPACE) == _PARAGRAPH for line in side) for side in lines]
+        if marks[0] == marks[1] > 0:
+            settings = replace(settings, anchors=_PARAGRAPH)
+        else:
+            sides = [["" if line.strip(SPACE) == _PARAGRAPH else line for line in side] for side in lines]
+        found, sizes = align_sentences(sides[0], sides[1], settings), (len(lines[0]), len(lines[1]))
+        segments = _segments(found.of_lines, sizes)
+        left = _left(segments, o)
+        with files.writing(output) as out:
+            out.write(_written(left, lines, o).encode("utf-8", "surrogateescape"))
+    return f"{sum(one.score for one in segments) / max(1, len(segments)):g}", left, sizes
 
 
 @click.command("hunalign", cls=UntouchedButDebug, add_help_option=False)
@@ -161,15 +197,18 @@ def command(args: list[str]) -> int:
     settings = SentenceSettings(encoder=False, moved=False, dictionary=(dictionary,) if listed else ())
     if o["autodict"]:
         raise UsageProblem("-autodict: what is learned of words is not kept; leave it out")
-    jobs = list(_jobs(places[0])) if o["batch"] else [(places[0], places[1], "-")]
-    for source, target, output in jobs:
-        with placed([Named("source_text", source), Named("target_text", target)], [Named("output", output)]):
-            found = _aligned(source, target, settings)
-            with files.writing(output) as out:
-                out.write(_written(found, o).encode("utf-8", "surrogateescape"))
-        if o["batch"]:
-            scores = [group.score for group in found.groups]
-            sys.stderr.write(harmless(f"Quality\t{output}\t{sum(scores) / max(1, len(scores)):g}\n"))
-        elif o["hand"]:
-            sys.stderr.write(_counted(read_ladder(o["hand"]), found.of_lines, o["bisent"]))
-    return 0
+    if not o["batch"]:
+        quality, left, sizes = _aligned(places[0], places[1], "-", settings, o)
+        if o["hand"]:
+            sys.stderr.write(_counted(read_ladder(o["hand"]), left, o["bisent"], sizes))
+        sys.stderr.write(f"Quality {quality}\n")
+        return 0
+    failed = 0
+    for source, target, output in _jobs(places[0]):
+        try:
+            quality = _aligned(source, target, output, settings, o)[0]
+            sys.stderr.write(harmless(f"Quality\t{output}\t{quality}\n"))
+        except DataError as error:
+            sys.stderr.write(harmless(f"{error}\nAlign failed for {output}\n"))
+            failed = 1
+    return failed
