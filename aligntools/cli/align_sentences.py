@@ -97,10 +97,11 @@ _OF_ONE = (
     ),
     options.option(
         "--ladder-format",
-        type=click.Choice(["vecalign", "hunalign", "xces"]),
+        type=click.Choice(["vecalign", "hunalign", "xces", "intertext"]),
         default="vecalign",
         show_default=True,
-        help="hunalign: a rung a line, where groups begin. xces: links in XML, from 1.",
+        help="hunalign: a rung a line, where groups begin. xces: links in XML, from 1."
+        " intertext: the same, the target first.",
     ),
     options.option(
         "--links", is_flag=True, needs=("documents",), help="With --documents, write NAME.ladder for each pair, too."

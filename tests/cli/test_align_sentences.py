@@ -72,10 +72,11 @@ def test_python_finds_the_same(texts):
 
 def test_ladders_have_other_forms(texts):
     base = ("align-sentences", "-s", "de", "-t", "fr", QUICK, "-q", "-o", "pairs")
-    for form in ("vecalign", "hunalign", "xces"):
+    for form in ("vecalign", "hunalign", "xces", "intertext"):
         run(*base, "--ladder", form, "--ladder-format", form, cwd=texts)
-    done = run("eval-sentences", "vecalign", "xces", "--json", "-q", "--bootstrap", 0, cwd=texts)
-    assert json.loads(done.stdout)["results"][0]["f1"] == 1
+    done = run("eval-sentences", "vecalign", "xces", "intertext", "--json", "-q", "--bootstrap", 0, cwd=texts)
+    assert [one["f1"] for one in json.loads(done.stdout)["results"]] == [1, 1]
+    assert "<link type='1-2' xtargets='1;1 2' status='auto'/>" in (texts / "intertext").read_text()
     assert (texts / "hunalign").read_text().splitlines()[1].startswith("2\t1\t")
     fails(run(*base, "--ladder-format", "xces", cwd=texts), "--ladder-format needs --ladder", status=2)
     fails(run(*base, "--source-output", "x", "--target-output", "y", cwd=texts), "exclude each other", status=2)

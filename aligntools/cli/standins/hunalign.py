@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import click
@@ -86,7 +87,7 @@ class _Segment(NamedTuple):
 def _segments(groups: Sequence[SentenceGroup], sizes: tuple[int, int]) -> list[_Segment]:
     """Return the segments of groups in order; lines between, blank or of paragraphs, are segments, too."""
     found, i, j = list[_Segment](), 0, 0
-    sentences = [{k for g in groups for k in g[side]} for side in (0, 1)]
+    sentences = [{k for g in groups for k in side(g)} for side in (attrgetter("source"), attrgetter("target"))]
     for g in (*groups, None):
         a, b = (min(g.source, default=i), min(g.target, default=j)) if g else sizes
         if (a, b) != (i, j):
@@ -151,7 +152,9 @@ def _written(left: Sequence[_Segment], sides: Sequence[Sequence[str]], o: dict[s
         rows = "".join(f"{one.source.start}\t{one.target.start}\t{one.score:g}\n" for one in left)
         return rows if o["bisent"] else f"{rows}{len(sides[0])}\t{len(sides[1])}\t0\n"
     return "".join(
-        "\t".join(" ~~~ ".join(sides[n][k].strip(SPACE).replace("\t", " ") for k in one[n]) for n in (0, 1))
+        "\t".join(
+            " ~~~ ".join(sides[n][k].strip(SPACE).replace("\t", " ") for k in own) for n, own in enumerate(one[:2])
+        )
         + f"\t{one.score:g}\n"
         for one in left
     )

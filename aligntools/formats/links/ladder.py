@@ -2,7 +2,8 @@
 
 Vecalign writes ``[0, 1]:[2]:0.93``: the source and the target sentences of a group, from 0, and a number. hunalign's
 ladder has a rung a line, ``source TAB target TAB number``: where a group begins; the next rung is where it ends. Its
-hand-made alignments have rungs without a number. XCES has a ``link`` with ``xtargets="1 2;3"``, from 1.
+hand-made alignments have rungs without a number. XCES has a ``link`` with ``xtargets="1 2;3"``, from 1; InterText's links
+have the target first, and a status.
 """
 
 import math
@@ -15,7 +16,7 @@ from xml.etree import ElementTree
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 
-LadderFormat: TypeAlias = Literal["vecalign", "hunalign", "xces"]
+LadderFormat: TypeAlias = Literal["vecalign", "hunalign", "xces", "intertext"]
 _LINE = re.compile(r"\s*\[([0-9\s,]*)\]\s*:\s*\[([0-9\s,]*)\]\s*(?::\s*(\S+))?\s*")
 #: A group this far ahead is of a section that moved.
 _JUMP = 1000
@@ -116,6 +117,8 @@ def _of_xces(path: str, text: str) -> list[SentenceGroup]:
             problem = f"xtargets='{targets[:60]}' is not of two sides with ids of sentences, such as s1 s2;s1"
             raise DataError(path, None, problem)
         source, target = (tuple(_sentence(path, None, digits[0]) - 1 for digits in side) for side in sides)
+        if link.get("status"):  # InterText's
+            source, target = target, source
         found.append(SentenceGroup(source, target))
     return found
 
@@ -124,14 +127,17 @@ def format_ladder(groups: Sequence[SentenceGroup], form: LadderFormat = "vecalig
     """Return groups in a form; a hunalign ladder has no place for sections that moved: see `rungs`."""
     if form == "vecalign":
         return "".join(f"{list(g.source)}:{list(g.target)}:{g.score:.4f}\n" for g in groups)
-    if form == "xces":
-        rows = [
-            f"<link type='{len(g.source)}-{len(g.target)}' xtargets='{_ids(g.source)};{_ids(g.target)}'"
-            f" certainty='{g.score:.4f}'/>\n"
-            for g in groups
-        ]
-        return "<?xml version='1.0' encoding='utf-8'?>\n<linkGrp targType='s'>\n" + "".join(rows) + "</linkGrp>\n"
-    return "".join(f"{a}\t{b}\t{score:.4f}\n" for a, b, score in rungs(groups))
+    if form == "hunalign":
+        return "".join(f"{a}\t{b}\t{score:.4f}\n" for a, b, score in rungs(groups))
+    head, rows = "targType='s'", list[str]()
+    if form == "intertext":
+        head = "toDoc='target.xml' fromDoc='source.xml'"
+    for g in groups:
+        one, other, said = g.source, g.target, f"certainty='{g.score:.4f}'"
+        if form == "intertext":
+            one, other, said = g.target, g.source, "status='auto'"
+        rows.append(f"<link type='{len(one)}-{len(other)}' xtargets='{_ids(one)};{_ids(other)}' {said}/>\n")
+    return f"<?xml version='1.0' encoding='utf-8'?>\n<linkGrp {head}>\n{''.join(rows)}</linkGrp>\n"
 
 
 def rungs(groups: Sequence[SentenceGroup]) -> list[tuple[int, int, float]]:
