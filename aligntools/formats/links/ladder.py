@@ -2,8 +2,8 @@
 
 Vecalign writes ``[0, 1]:[2]:0.93``: the source and the target sentences of a group, from 0, and a number. hunalign's
 ladder has a rung a line, ``source TAB target TAB number``: where a group begins; the next rung is where it ends. Its
-hand-made alignments have rungs without a number. XCES has a ``link`` with ``xtargets="1 2;3"``, from 1; InterText's links
-have the target first, and a status.
+hand-made alignments have rungs without a number. XCES has a ``link`` with ``xtargets="1 2;3"``, from 1; InterText's
+links have the target first, and a status.
 """
 
 import math
