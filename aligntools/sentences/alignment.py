@@ -179,6 +179,7 @@ def _with_moved(model: Model, found: Found, anchors: np.ndarray) -> Found:
         path = best_path(part, bands.around(bands.chain(block - [rows.start, columns.start]), n, m))
         own = path.groups + np.array((rows.start, rows.start, columns.start, columns.start))
         both = (own[:, 1] > own[:, 0]) & (own[:, 3] > own[:, 2])
+        both &= [free[0][a:b].all() and free[1][c:d].all() for a, b, c, d in own.tolist()]  # others are between anchors
         if both.sum() >= FEWEST and path.total >= SURE:
             sections.append((own[both], path.chances[both]))
             for row in own[both]:

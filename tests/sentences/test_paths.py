@@ -167,6 +167,19 @@ def test_every_sentence_is_in_one_group_and_a_section_that_moved_is_found() -> N
     assert {int(a) for a, *_ in found.groups[found.moved].tolist()} == set(range(10, 20))
 
 
+@given(st.integers(0, 1000))
+def test_every_sentence_is_in_one_group_whatever_moved(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sides = []
+    for numbers in (np.arange(60), np.concatenate([*rng.permutation(np.arange(60).reshape(10, 6))])):
+        kept = numbers[rng.random(60) < 0.9]
+        sides.append([f"{k}{rng.integers(3)} {1000 + k} . {rng.integers(9)}" for k in kept.tolist()])
+    found = align(text_of(sides[0]), text_of(sides[1]), kinds=_KINDS, pool=Pool(1))
+    for side, first in zip(sides, (0, 2), strict=True):
+        own = [k for row in found.groups.tolist() for k in range(row[first], row[first + 1])]
+        assert sorted(own) == list(range(len(side)))
+
+
 @pytest.mark.parametrize("lines", [([], []), (["a"], []), ([], ["b"]), (["", ""], [""]), (["a b"], ["a b"] * 9)])
 def test_documents_that_are_hardly_there(lines: tuple[list[str], list[str]]) -> None:
     found = align(text_of(lines[0]), text_of(lines[1]), kinds=_KINDS, pool=Pool(1))
