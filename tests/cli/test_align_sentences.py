@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import aligntools as at
+from tests import docx_files
 from tests.cli.running import fails, run
 from tests.places import REALDATA, ROOT
 
@@ -265,6 +266,10 @@ def test_pages_and_scripture(texts):
     assert done.stdout.decode().splitlines() == [
         f"{a} ||| {b}" for a, b in zip(DE_LINES[-6:], FR_LINES[-6:], strict=True)
     ]
+    paragraphs = [docx_files.paragraph(docx_files.text(line)) for line in DE_LINES if line]
+    docx_files.write_docx(texts / "de.docx", docx_files.body(*paragraphs))
+    pages = run("align-sentences", "-s", "de.docx", "-t", "fr.html", QUICK, "-q", cwd=texts).stdout
+    assert pages == run("align-sentences", "-s", "de.html", "-t", "fr.html", QUICK, "-q", cwd=texts).stdout
     fails(run("align-sentences", "-s", "de.html", "-t", "none.docx", QUICK, cwd=texts), "cannot be opened")
 
 
