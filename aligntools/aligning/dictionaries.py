@@ -39,7 +39,7 @@ class DictionarySource(WordSource):
         return [read_dictionary(path) for path in self.paths]
 
     def of_words(self, source: "AnyVocabulary", target: "AnyVocabulary", pool: "Pool") -> Said:
-        """Say which entries a text of these words may use, with the sides as the files have them."""
+        """Return which entries a text of these words may use, with the sides as the files have them."""
         from aligntools.encoding import dictionary
 
         found = dictionary.met(dictionary.merged(self.files), source, target)

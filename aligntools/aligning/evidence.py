@@ -99,7 +99,7 @@ class Source(ABC):
 
     @abstractmethod
     def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
-        """Say what is known of a text before training.
+        """Return what is known of a text before training.
 
         written: Its words as they are written.
         pool: Does not show in the result.
@@ -117,10 +117,10 @@ class WordSource(Source):
         target: "AnyVocabulary",
         pool: "Pool",
     ) -> Said:
-        """Say which words of two vocabularies are translations; the most frequent ones come first."""
+        """Return which words of two vocabularies are translations; the most frequent ones come first."""
 
     def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
-        """Say what is known of a text's words."""
+        """Return what is known of a text's words."""
         from aligntools.formats.text.corpus import frequent_first
 
         return self.of_text(*frequent_first(written), written, (written,), pool)
@@ -133,7 +133,7 @@ class WordSource(Source):
         parts: "Iterable[Bitext]",
         pool: "Pool",
     ) -> Said:
-        """Say what is known of the words of a text that may be in parts.
+        """Return what is known of the words of a text that may be in parts.
 
         source, target: The words of all parts, the most frequent ones first.
         tried: The text, or its first part, by which the source may be tried.
@@ -287,7 +287,7 @@ def kind_of(name: str) -> AskedKind[Any]:
     """
     found = KINDS.get(name)
     if not isinstance(found, AskedKind):
-        raise UsageProblem(f"evidence '{name}' is of no kind that is known here")
+        raise UsageProblem(f"evidence '{name}' is of an unknown kind")
     return found
 
 

@@ -119,7 +119,7 @@ class AlignerSettings(Settings):
     )
     word_classes: int = option(
         50,
-        "Classes of words a side, by which IBM 4 tells distances apart, and hmm-classes jumps.",
+        "Word classes a side, on which distances of IBM 4 and jumps of hmm-classes depend.",
         allowed=counts(1, 100),
         group=_TRAINING,
     )

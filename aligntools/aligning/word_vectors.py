@@ -32,7 +32,7 @@ class VectorSource(WordSource):
     def of_words(
         self, source: "Vocabulary | ExtendedVocabulary", target: "Vocabulary | ExtendedVocabulary", pool: "Pool"
     ) -> Said:
-        """Say which words are near to each other."""
+        """Return which words are near to each other."""
         from aligntools.encoding.lexicon import lexicon
 
         sides = self.vectors([v.words()[1:] for v in (source, target)], pool)

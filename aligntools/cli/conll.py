@@ -112,7 +112,7 @@ def command(
     if put and (others := sorted(given() & {"to", "column"})):
         raise UsageProblem(f"--put writes CoNLL; --{others[0]} does not go with it")
     if not put and "format" in given():
-        raise UsageProblem("--format is of --put's files; it does not go without --put")
+        raise UsageProblem("--format describes the files of --put; add --put, or leave it out")
     if len(columns) < len(put):
         raise UsageProblem("--put names a column twice")
     reading = ColumnReading(predicted_columns).checked()

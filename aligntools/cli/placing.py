@@ -19,7 +19,7 @@ def _ago(seconds: float) -> str:
 
 
 def tell_leftovers(outputs: Iterable[Named]) -> None:
-    """Say what killed runs have left next to these outputs, one line for each output."""
+    """Return what killed runs have left next to these outputs, one line for each output."""
     for named in outputs:
         found = [] if named.standard else atomic_write.leftovers(named.path)
         if not found:

@@ -98,7 +98,7 @@ def command(**o: Any) -> None:
     settings = declared.settings(ProjectionSettings, o)
     for name in ("columns", "dictionary"):
         if settings.of_trees and name in declared.given():
-            raise UsageProblem(f"`{name}` is of labels of words, which `spans=brackets` does not carry over")
+            raise UsageProblem(f"`{name}` is for labels of words, which `spans=brackets` does not carry over")
     more: Any = declared.chosen(LinkReading, o) | declared.chosen(Splitting, o)
     found = project(o["source"], o["target"], o["alignments"], settings, **more)
     with files.writing(o["output"]) as out:

@@ -260,7 +260,7 @@ def command(
     if output and svg:
         raise UsageProblem("-o writes a page and --svg a picture; give one of them")
     if title and not output:
-        raise UsageProblem("--title is of a page, which -o writes")
+        raise UsageProblem("--title is for a page; give -o as well")
     with notices.shown(quiet):
         shown, number = KINDS[kind].view_of(given, number, title)
     if number and number > len(shown):

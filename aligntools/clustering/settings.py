@@ -21,7 +21,7 @@ class ClassSettings(Settings):
     )
     restarts: int = option(
         1,
-        "Number of times that words are clustered; the classes that tell most of their neighbours are kept.",
+        "Number of times that words are clustered; the classes that predict their neighbours best are kept.",
         allowed=counts(1, 10_000),
         group="Training",
     )

@@ -20,7 +20,7 @@ OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def objection(status: os.stat_result, *, parent: bool = False) -> str | None:
-    """Say why code under a file or folder of this status is not to be run; None where it may be.
+    """Return why code under a file or folder of this status is not to be run; None where it may be.
 
     parent: It only holds the folder with the code: then others may write to it where each can remove only what is
         theirs, as in ``/tmp``.

@@ -311,7 +311,7 @@ def _is_list(kind: type[Settings], name: str, value: Any) -> bool:
 
 
 def taking(*kinds: type[Settings]) -> Callable[[F], F]:
-    """Say which classes of settings a function's keywords are of: its docstring gets them where it has ``**options``.
+    """Return a decorator that gives a function keywords of settings; its docstring gets them for ``**options``.
 
     The function has the attribute ``takes`` then.
     """

@@ -44,7 +44,7 @@ class Run(Settings):
     )
     tmpdir: str | os.PathLike[str] | None = option(
         None,
-        "Folder for temporary files; a cluster's workers have to see it.",
+        "Folder for temporary files; a cluster's workers must be able to use it.",
         metavar="DIR",
         otherwise="the system's",
         group=_WORKERS,

@@ -165,7 +165,7 @@ def _same(a: np.ndarray, b: np.ndarray) -> tuple[int, int, int]:
 
 
 def _refuse(a: _Words, b: _Words, gold_name: str, name: str) -> None:
-    """Say where the characters of two texts part."""
+    """Return where the characters of two texts part."""
     length = min(len(a.characters), len(b.characters))
     place = next((k for k in range(length) if a.characters[k] != b.characters[k]), length)
     lines, shown = [], []

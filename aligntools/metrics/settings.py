@@ -96,17 +96,17 @@ class TagScoring(Settings):
     )
     hyp_column: str | int | None = option(
         None,
-        "Column of the tags in what is scored, where it differs from the gold's.",
+        "Column of the tags in the scored files, if it differs from the gold's.",
         otherwise="as `column`",
         group=_FILES,
         metavar=_COLUMNS,
     )
     hyp_format: TagFormat | None = option(
-        None, "Format of what is scored, where it differs from the gold's.", otherwise="as `format`", group=_FILES
+        None, "Format of the scored files, if it differs from the gold's.", otherwise="as `format`", group=_FILES
     )
     predicted_columns: bool = option(False, _PREDICTED, group=_FILES)
     head: bool = option(
-        False, "Where the gold has fewer sentences than what is scored, score the first ones.", group=_FILES
+        False, "If the gold has fewer sentences than the scored files, score the first ones.", group=_FILES
     )
     ignore_forms: bool = option(False, _FORMS, group=_FILES)
 

@@ -152,7 +152,7 @@ def information(table: Contingency) -> Information:
 
 
 def agreement(gold: Sequence[bytes], predicted: Sequence[bytes]) -> np.ndarray:
-    """Tell for each word whether its label is its tag [shape=(words,), dtype=bool]."""
+    """Return for each word whether its label is its tag [shape=(words,), dtype=bool]."""
     return np.fromiter((g == p for g, p in zip(gold, predicted, strict=True)), bool, len(gold))
 
 
@@ -297,7 +297,7 @@ class TagAccuracy(Metric[Tokens, Tokens]):
 
 
 def _kind(tokens: Tokens, column: str | int) -> str:
-    """Say what a file was taken for."""
+    """Return what a file was taken for."""
     if tokens.format == "conll":
         return f"conll:{column if isinstance(column, int) else COLUMNS[column] + 1}"
     if tokens.format == "columns":

@@ -312,7 +312,7 @@ def _read_tagged(text: TaggedInput, name: str, parser: Parser, reading: ParserRe
 
 
 def _fitting(tags: list[bytes], parser: Parser, map: TagMap) -> str:
-    """Say which map would turn tags into those that a parser knows, or else which it knows."""
+    """Return which map would turn tags into those that a parser knows, or else which it knows."""
     if b"_" in set(tags) and tags.count(b"_") > len(tags) * MOST_UNKNOWN:
         return "_ is no tag; tag the text first"
     others: list[TagMap] = [other for other in ("none", "upos", "penn") if other != map]

@@ -96,7 +96,7 @@ def content(token: bytes, scheme: str | None) -> bytes:
 
 
 def special(tokens: list[bytes]) -> list[bool]:
-    """Tell which tokens of a line are special ones."""
+    """Return which tokens of a line are special ones."""
     found = [SPECIAL.fullmatch(token) is not None for token in tokens]
     for place in {0, len(tokens) - 1} if tokens else ():
         found[place] |= LANGUAGE.fullmatch(tokens[place]) is not None

@@ -155,7 +155,7 @@ def test_a_checkpoint_is_of_one_task(tmp_path, expected):
     Store(str(keep)).write("task", {"version": "another"})
     done = run("align", *common)
     assert done.returncode == 1
-    assert b"is of other text or options" in done.stderr
+    assert b"was made with other text or options" in done.stderr
     with held(str(keep)):
         done = run("align", *common)
     assert done.returncode == 1
@@ -200,7 +200,7 @@ def test_a_checkpoint_goes_on_with_other_memory(tmp_path, monkeypatch):
     assert done.returncode == 1
     assert b"(another --checkpoint: this one was begun with parts of 50 pairs)" in done.stderr
     other = run("align", *TEXT, *QUICK, "--iterations", 2, "--checkpoint", keep, "--max-memory", large)
-    assert b"is of other text or options" in other.stderr
+    assert b"was made with other text or options" in other.stderr
     done = align(*common, "--max-memory", large)
     assert f"note: parts of 50 pairs, with which {keep} was begun".encode() in done.stderr
     assert done.stdout == first.stdout

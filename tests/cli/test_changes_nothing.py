@@ -39,7 +39,7 @@ def models(tmp_path_factory):
         (("tag", "-m", "tagger", WORDS, "--to", "conll", "--separator", "/"), "--separator changes nothing with --to"),
         (("translate", "--no-lm", "--grammar", GOLD, "--seed", 2, WORDS), "--seed goes with --samples"),
         (("eval-bleu", "--bootstrap", 0, "--seed", 2, WORDS, WORDS), "--seed is for --bootstrap and --paired"),
-        (("view", "-i", BITEXT, "-a", GOLD, "--title", "x"), "--title is of a page"),
+        (("view", "-i", BITEXT, "-a", GOLD, "--title", "x"), "--title is for a page"),
         (
             ("train-parser", "--treebank", CONLL, "--no-projective", "--set", "crossing=skip", "-o", "x"),
             "--set crossing changes nothing with --no-projective",

@@ -107,7 +107,7 @@ class ContrastiveSettings(Settings):
     )
     pull: float | None = option(
         None,
-        "Share of the start weights in what is learned.",
+        "Share of the start weights in the learned weights.",
         allowed=PROBABILITY,
         metavar="P",
         group=_LEARNING,

@@ -230,7 +230,7 @@ class PartsRun:
                 store.clear()
                 store.write("task", own)
             elif store.about("task") != own:
-                found = "is of other text or options; remove it, or give another folder"
+                found = "was made with other text or options; remove it, or give another folder"
                 raise DataError(self._checkpoint, None, found)
             yield store
 

@@ -52,6 +52,6 @@ def eflomal_parser(program: str, description: str) -> ProgramParser:
 
 
 def fail(program: str, message: str) -> click.exceptions.Exit:
-    """Say what is wrong; return what ends the program with status 1."""
+    """Return what is wrong; return what ends the program with status 1."""
     sys.stderr.write(harmless(f"{program}: {message}\n"))
     return click.exceptions.Exit(1)

@@ -52,7 +52,7 @@ class Sentences(Protocol):
 
 
 def has_graph(conll: Sentences) -> np.ndarray:
-    """Tell which sentences have an enhanced graph, in words or in empty nodes [shape=(sentences,), dtype=bool]."""
+    """Return which sentences have an enhanced graph, in words or in empty nodes [shape=(sentences,), dtype=bool]."""
     found = np.zeros(len(conll), bool)
     place = conll.layout.places[COLUMNS["deps"]]
     if place is None:

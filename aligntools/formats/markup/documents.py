@@ -70,7 +70,7 @@ def read_document(path: Any, languages: str | None = None) -> TranslationFile | 
     if root == "tmx":
         return read_tmx(data, path, languages)
     if languages is not None:
-        raise UsageProblem("`languages` says which two of a TMX file are meant; the document is none")
+        raise UsageProblem("`languages` is for TMX documents, and this is none")
     if root and root.lower() not in webpages.ELEMENTS:
         return read_xliff(data, path)
     page = read_page(data, path)

@@ -77,7 +77,7 @@ class PairReading(Splitting):
 class Reading(PairReading):
     """How parallel text is read."""
 
-    case_sensitive: bool = option(False, "Keep upper and lower case apart.", group=_TEXT)
+    case_sensitive: bool = option(False, "Distinguish upper and lower case.", group=_TEXT)
     max_length: int = option(2000, "A pair with a longer side gets a blank line.", allowed=LONGEST_RANGE, group=_TEXT)
     strict: bool = option(False, "Stop at the first pair that would get a blank line.", group=_TEXT)
 

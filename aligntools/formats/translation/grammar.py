@@ -249,7 +249,7 @@ class TextFilter:
 
 
 def in_rules(marked: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Tell which rules have a symbol that is marked."""
+    """Return which rules have a symbol that is marked."""
     found = np.concatenate([[0], np.cumsum(marked)])
     result: np.ndarray = np.diff(found[offsets]) > 0
     return result
@@ -268,7 +268,7 @@ def unused(offsets: np.ndarray, source: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def tell_left_out(where: object, count: int, why: str) -> None:
-    """Say how many rules of a file were left out, and why."""
+    """Return how many rules of a file were left out, and why."""
     _log.warning("%s: %s left out: %s", where, "a rule is" if count == 1 else f"{count} rules are", why)
 
 

@@ -65,7 +65,7 @@ class _RuleReader:
         return ~found
 
     def tell(self) -> None:
-        """Say how many rules were left out, and why."""
+        """Return how many rules were left out, and why."""
         for why, (count, first) in self._left_out.items():
             tell_left_out(f"{self.path}:{first}", count, why)
 
@@ -80,7 +80,7 @@ class _RuleReader:
         return np.where(found < 0, found, tokens)
 
     def _others(self, side: int, lexicon: CompiledLexicon, tokens: np.ndarray) -> np.ndarray:
-        """Tell which words are nonterminals of other labels."""
+        """Return which words are nonterminals of other labels."""
         foreign = self._foreign[side]
         if len(lexicon) > len(foreign):
             own = _OWN[self.style][side]
@@ -92,12 +92,12 @@ class _RuleReader:
     def _without_others(
         self, side: int, lexicon: CompiledLexicon, offsets: np.ndarray, tokens: np.ndarray, lines: np.ndarray
     ) -> np.ndarray:
-        """Tell which rules have no nonterminals of other labels on a side."""
+        """Return which rules have no nonterminals of other labels on a side."""
         found = in_rules(self._others(side, lexicon, tokens), offsets)
         return self._leave_out(_OTHER_LABELS[self.style], found, lines)
 
     def _known_forms(self, offsets: np.ndarray, source: np.ndarray, lines: np.ndarray, decoded: bool) -> np.ndarray:
-        """Tell which rules have no other labels, and, to be ``decoded``, a word and words between nonterminals."""
+        """Return which rules have no other labels, and, to be ``decoded``, a word and words between nonterminals."""
         stay = self._without_others(0, self.source, offsets, source, lines)
         if not decoded:
             return stay
@@ -391,7 +391,7 @@ def write_text(path: str | os.PathLike[str], grammars: Iterable[GrammarRules], s
 
 
 def tell_factors(path: object, *vocabularies: Vocabulary) -> None:
-    """Say how many words of a grammar in Moses' format have ``|``, which separates factors there."""
+    """Return how many words of a grammar in Moses' format have ``|``, which separates factors there."""
     found = [word for vocabulary in vocabularies for word in vocabulary.words() if "|" in word and word != "|||"]
     if found:
         words = f"{len(found)} words have" if len(found) > 1 else "a word has"

@@ -180,7 +180,7 @@ class _Reader:
         self.text, self.at = text, 0
 
     def found(self) -> str:
-        """Say what is next, and where."""
+        """Return what is next, and where."""
         rest = self.text[self.at : self.at + _SHOWN]
         return f"'{rest}' stands at character {self.at + 1}" if rest else "the line ends"
 

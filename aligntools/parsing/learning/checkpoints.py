@@ -109,7 +109,7 @@ class Checkpoint:
             return path, None
         header, arrays = read_model(path, KIND)
         if header.get("fingerprint") != own:
-            raise ModelError(path, None, "is of other text or options; remove it, or give another folder")
+            raise ModelError(path, None, "was made with other text or options; remove it, or give another folder")
         return path, (header, arrays)
 
 

@@ -83,7 +83,7 @@ LENGTH, ALIGNED, UNLABELED = (
 
 
 def explained(skipped: dict[str, int], given: int, settings: TransferSettings) -> list[str]:
-    """Say what was left out of how many pairs, and which option it was for."""
+    """Return what was left out of how many pairs, and which option it was for."""
     words = f"fewer than {settings.min_length} or more than {settings.max_length} words"
     limits = f"(`min_length={settings.min_length}`, `max_length={settings.max_length}`)"
     why = {

@@ -119,7 +119,7 @@ def agreement(
     aligned: np.ndarray,
     pool: Pool | None = None,
 ) -> np.ndarray:
-    """Say which target edges a source tree supports (1) and which it contradicts (-1).
+    """Return which target edges a source tree supports (1) and which it contradicts (-1).
 
     source_heads (int32 [source words]).
     aligned (int32 [target words]): See `one_to_one`.

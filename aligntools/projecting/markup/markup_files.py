@@ -186,7 +186,7 @@ def transfer_markup_files(
     if document is None and (languages is not None or segments is not None):
         problem = "`segments` writes the text of a document; give one"
         if languages is not None:
-            problem = "`languages` says which two of a TMX file are meant; give it as the document"
+            problem = "`languages` is for TMX documents; give a TMX file as the document"
         raise UsageProblem(problem)
     tokenizing.checked()
     if segments is not None:

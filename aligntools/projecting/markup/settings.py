@@ -21,7 +21,7 @@ class MarkupSettings(Settings):
     )
     split_spans: Splits = option(
         "once",
-        "Where the words in a tag are apart in the translation: once puts the tag around all of them, repeat around"
+        "If the words in a tag are not adjacent in the translation: once puts the tag around all of them, repeat around"
         " each part. A link (<a>) and a tag with an id stand once always.",
         group="Tags",
     )

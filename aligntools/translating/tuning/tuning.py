@@ -353,7 +353,9 @@ def load_state(path: str, own: str) -> TuningState:
     """
     header, arrays = read_model(path, KIND)
     if header.get("fingerprint") != own:
-        raise ModelError(path, None, "is of other text, weights or options; remove it, or give another `checkpoint`")
+        raise ModelError(
+            path, None, "was made with other text, weights or options; remove it, or give another `checkpoint`"
+        )
     try:
         lists: list[Any] = [None] * len(header["lists"])
         for k, kind in enumerate(header["lists"]):
