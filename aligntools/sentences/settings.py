@@ -45,8 +45,7 @@ class SentenceSettings(Settings):
     )
     priors: tuple[str | os.PathLike[str], ...] = option(
         (),
-        "Start from counts of linked words in other text, in eflomal's form, as `align --save-priors` writes them. May"
-        " be given several times.",
+        "Start from counts of linked words in other text, in eflomal's form. May be given several times.",
         group=_KNOWN,
         metavar="FILE",
     )

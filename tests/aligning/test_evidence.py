@@ -398,7 +398,9 @@ def test_a_header_of_a_kind_that_is_gone_is_kept(text, tmp_path):
     assert (tmp_path / "model").read_bytes() == (tmp_path / "again").read_bytes()
     assert ["evidence of the kind lengths", "letters"] in at.view_model(loaded).settings
     fails(
-        run("align", "-q", "-m", tmp_path / "model", "-s", text[0], "-t", text[1]), "'lengths' is of an unknown kind", status=2
+        run("align", "-q", "-m", tmp_path / "model", "-s", text[0], "-t", text[1]),
+        "'lengths' is of an unknown kind",
+        status=2,
     )
 
 
