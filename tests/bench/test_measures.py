@@ -22,7 +22,6 @@ TOOLS = {
     "bench.abuse.bounds",
     "bench.abuse.worker",
     "bench.serve_client",
-    "bench.thot_program",
 }
 
 

@@ -1,7 +1,6 @@
 """translate: a line out for each line in, lists, samples, hypergraphs, and what is wrong with the input."""
 
 import json
-import re
 
 import pytest
 
@@ -143,43 +142,6 @@ def test_hypergraphs_are_written_beside(translate, tmp_path):
     assert header["features"][:3] == ["lm", "PhraseEgivenF", "PhraseFgivenE"]
     assert [forest["root"] is None for forest in forests] == [False, True, False, False]
     assert any(edge["target"] == ["zwölf"] for node in forests[3]["nodes"] for edge in node["edges"])
-
-
-def test_threads_blocks_and_files_do_not_show(folder, command_inside, tmp_path):
-    text = b"das haus ist klein das haus zw\xc3\xb6lf\n\nklein haus\n" * 400  # over two parts
-    (tmp_path / "long").write_bytes(text)
-    options = ["translate", "-q", "--grammar", folder / "grammar", "--lm", folder / "lm"]
-    outputs = {command_inside(*options, "--threads", n, tmp_path / "long").stdout for n in (1, 2, 5)}
-    assert len(outputs) == 1
-    assert outputs.pop() == run(*options, stdin=text).stdout
-    (tmp_path / "short").write_bytes(text[: len(text) // 400])
-    parts = command_inside(*options, *[tmp_path / "short"] * 400)
-    assert parts.stdout == run(*options, tmp_path / "long").stdout
-
-
-@pytest.mark.slow
-def test_workers_do_not_show(folder, command_inside, tmp_path):
-    """Blocks, figures, lists, samples, hypergraphs, and what is said of a file that is not there."""
-    text = tmp_path / "text"
-    text.write_bytes(b"das haus ist klein das haus zw\xc3\xb6lf\n\nklein \xff haus\n" * 180)  # 6 blocks, 2 parts
-    options = ["translate", "--grammar", folder / "grammar", "--lm", folder / "lm", "-w",
-               write_weights(tmp_path / "w"), "--pop-limit", 5]  # fmt: skip
-
-    def both(*args, workers=2):
-        found = []
-        for own in ([], ["--workers", workers, "--tmpdir", tmp_path]):
-            done = command_inside(*options, *args, *own)
-            found.append((done.returncode, done.stdout, re.sub(rb" in .*/s\)", b"", done.stderr)))
-            if (tmp_path / "h").exists():
-                found[-1] += ((tmp_path / "h").read_bytes(),)
-        assert found[0] == found[1]
-        return found[0]
-
-    assert both(text, "-v", workers=1)[2].startswith(b"540 sentences, mean score ")
-    both(text, "--n-best", 2, "--hypergraphs", tmp_path / "h")
-    both(text, "--samples", 2)
-    assert both(text, tmp_path / "absent")[2].endswith(b"absent: cannot be opened: No such file or directory\n")
-    assert not list(tmp_path.glob("aligntools.*"))
 
 
 def test_what_workers_do_not_do(translate, folder, tmp_path):
