@@ -18,6 +18,7 @@ from tests.ground import jobs
 from tests.ground.test_engines import workers_of, written
 
 distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
 #: A worker, as what it is asked sees it.
 THERE = types.SimpleNamespace(address="tcp://there:1")
 
@@ -103,7 +104,8 @@ def test_workers_that_end(tmp_path, capfd):
 @pytest.mark.slow  # the scheduler's own time to give up its workers
 def test_a_scheduler_that_is_lost(capfd, monkeypatch):
     monkeypatch.setattr(module, "CONNECT", 5.0)
-    with local() as found:
+    # what is closed at the end would wait half a minute for the scheduler
+    with dask.config.set({"distributed.comm.timeouts.connect": "2s"}), local() as found:
         engine = Cluster(found.scheduler_address)
         lost = threading.Timer(0.3, found.sync, [found.scheduler.close])
         lost.start()
