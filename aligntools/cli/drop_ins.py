@@ -64,8 +64,11 @@ def command(folder: str, overwrite: bool, quiet: bool, verbose: bool) -> None:
     for path in (place, place / "python"):
         if os.path.lexists(path) and not path.is_dir():
             raise UsageProblem(f"{path} is not a folder; give another name, or remove it")
-    texts = {place / name: _program(name) for name in standins.PROGRAMS}
-    texts |= {place / "python" / name / "__init__.py": _package(name) for name in _packages()}
+    texts = {
+        place / name: _PROGRAM.format(shebang=_shebang(), name=name, mark=MARK, folders=_folders())
+        for name in standins.PROGRAMS
+    }
+    texts |= {place / "python" / name / "__init__.py": _PACKAGE.format(name=name, mark=MARK) for name in _packages()}
     if not overwrite:
         for path in texts:
             if _foreign(path):
@@ -85,15 +88,6 @@ def _packages() -> list[str]:
     if importlib.util.find_spec("aligntools.adapters") is None:
         return []
     return [name for name in standins.PACKAGES if importlib.util.find_spec(f"aligntools.adapters.{name}")]
-
-
-def _package(name: str) -> str:
-    return _PACKAGE.format(name=name, mark=MARK)
-
-
-def _program(name: str) -> str:
-    """Return a script that runs with this Python and finds what this Python finds."""
-    return _PROGRAM.format(shebang=_shebang(), name=name, mark=MARK, folders=_folders())
 
 
 def _shebang() -> str:

@@ -83,7 +83,13 @@ def command(**o: Any) -> None:
 
     run, quiet = declared.settings(Run, o), o["quiet"]
     grammar = writes_trees(o["model"])
-    _check_use(o, grammar)
+    given = declared.given()
+    for name in sorted(given & (_DEPENDENCIES if grammar else _CONSTITUENTS)):
+        value = str(o[name]) if isinstance(o[name], bool) else None
+        kind = "a grammar of constituents" if grammar else "a parser of dependencies"
+        raise UsageProblem(f"{as_flag(name, value)} does not go with {kind}, which {o['model']} is")
+    if not grammar and o["format"] == "text":
+        raise UsageProblem(f"`format=text`: {o['model']} parses text with tags; tag it first")
     lines = reporting.SpokenLines(not quiet)
     reading, lists = declared.settings(ParserReading, o), declared.settings(TreeLists, o)
     decisions = declared.settings(GrammarDecisions, o) if grammar else declared.settings(ParserDecisions, o)
@@ -103,14 +109,3 @@ def command(**o: Any) -> None:
         )
     if o["verbose"]:
         lines.took(words, "words")
-
-
-def _check_use(o: dict[str, Any], grammar: bool) -> None:
-    """Refuse options that are for another kind of model."""
-    given = declared.given()
-    for name in sorted(given & (_DEPENDENCIES if grammar else _CONSTITUENTS)):
-        value = str(o[name]) if isinstance(o[name], bool) else None
-        kind = "a grammar of constituents" if grammar else "a parser of dependencies"
-        raise UsageProblem(f"{as_flag(name, value)} does not go with {kind}, which {o['model']} is")
-    if not grammar and o["format"] == "text":
-        raise UsageProblem(f"`format=text`: {o['model']} parses text with tags; tag it first")

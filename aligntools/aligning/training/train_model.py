@@ -85,19 +85,16 @@ class _Mapped:
         priors, lowercase, weights = self._given
         found = view_priors(priors, words, lowercase, weights)
         if not self._told:
-            self._tell(priors, found)
+            pairs = int((priors.lexical.keys > 0).all(axis=1).sum())
+            if not pairs and len(priors.lexical):
+                if not (found.s_null.any() or found.t_null.any()):
+                    _log.warning("none of the words that the priors link to <NULL> is one of the text")
+            elif pairs and not len(found.keys):
+                tell_foreign(pairs)
+            elif not pairs and not any(f.any() for f in found.fertilities) and not found.jumps.any():
+                _log.warning("the priors have no links, and what else they have weighs nothing (see `prior_fertility`)")
         self._told = True
         return found
-
-    def _tell(self, priors: Priors, found: ViewPriors) -> None:
-        pairs = int((priors.lexical.keys > 0).all(axis=1).sum())
-        if not pairs and len(priors.lexical):
-            if not (found.s_null.any() or found.t_null.any()):
-                _log.warning("none of the words that the priors link to <NULL> is one of the text")
-        elif pairs and not len(found.keys):
-            tell_foreign(pairs)
-        elif not pairs and not any(f.any() for f in found.fertilities) and not found.jumps.any():
-            _log.warning("the priors have no links, and what else they have weighs nothing (see `prior_fertility`)")
 
 
 def train_model(
