@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union, Unpack
 
 import aligntools
-from aligntools.ground.declaring import Given, taking
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.viewing.models import ModelView, ModelViewing
 from aligntools.viewing.notebooks import ShownAsModel

@@ -15,7 +15,7 @@ from aligntools.formats.text.requests import Request
 from aligntools.ground.errors import AligntoolsError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.progress import LineWatch
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.store.job_engines import mapping_if_asked
 from aligntools.store.objects import Kept
 

@@ -58,8 +58,8 @@ def _measure(maps, name):
     from aligntools.encoding import knowledge
     from aligntools.encoding.settings import EncoderSettings
     from aligntools.formats.text.corpus import in_lower_case
-    from aligntools.formats.text.reading import Reading
-    from aligntools.ground.running import Run
+    from aligntools.formats.text.text_settings import Reading
+    from aligntools.ground.run import Run
 
     written, gold = gold_text(maps.o.data, name)
     said = knowledge.Member(maps.encoder, LAYERS, maps.without(language(name))).knowledge(written, maps.pool)

@@ -12,7 +12,7 @@ import numpy as np
 import aligntools as at
 from aligntools.formats.markup.segments import BrokenSegment, decoded, parse_segment
 from aligntools.projecting.markup.markup_transfer import MarkupTransfer, finders, trained
-from aligntools.projecting.markup.placing import word_span
+from aligntools.projecting.markup.placement import word_span
 from aligntools.projecting.markup.transfer import prepare
 from bench import code, markup_texts, markup_weights, measuring, peers, report
 

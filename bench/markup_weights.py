@@ -15,7 +15,7 @@ from aligntools.formats.models.modelfile import write_model
 from aligntools.projecting.markup import transfer
 from aligntools.projecting.markup.features import DENSE, EDGE, SIZE, WITHIN, Evidence, MarkupSide
 from aligntools.projecting.markup.markup_transfer import MarkupTransfer, trained
-from aligntools.projecting.markup.placing import word_span
+from aligntools.projecting.markup.placement import word_span
 from aligntools.projecting.markup.words import between_pieces
 from bench import markup_fluent, markup_texts, measuring
 

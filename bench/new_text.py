@@ -65,8 +65,8 @@ def _measure(maps, name, pairs):
     from aligntools.encoding import knowledge
     from aligntools.encoding.settings import EncoderSettings
     from aligntools.formats.text.corpus import in_ids_of, in_lower_case
-    from aligntools.formats.text.reading import Reading
-    from aligntools.ground.running import Run
+    from aligntools.formats.text.text_settings import Reading
+    from aligntools.ground.run import Run
 
     how = {"reading": Reading(), "run": Run(threads=maps.pool)}
 

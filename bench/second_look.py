@@ -74,8 +74,8 @@ def _cells(maps, name, size):
     from aligntools.formats.text.bitext import read_bitext
     from aligntools.formats.text.corpus import in_ids_of, in_lower_case
     from aligntools.formats.text.memory_text import TextLines
-    from aligntools.formats.text.reading import Reading
-    from aligntools.ground.running import Run
+    from aligntools.formats.text.text_settings import Reading
+    from aligntools.ground.run import Run
 
     own, gold = gold_text(maps.o.data, name)
     pair, part = name.split(".")

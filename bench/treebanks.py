@@ -1,6 +1,6 @@
 """Treebank text to train and score taggers on."""
 
-from aligntools.formats.annotation.tagged import Tokens
+from aligntools.formats.annotation.tagged_text import Tokens
 
 #: Texts for induction: files joined.
 TEXTS = {
@@ -24,7 +24,7 @@ def read(folder, files, column) -> Tokens:
     """Read the words and tags of several files as one text."""
     import numpy as np
 
-    from aligntools.formats.annotation.tagged import read_tags
+    from aligntools.formats.annotation.tagged_text import read_tags
 
     parts = [read_tags(str(folder / name), column) for name in files]
     offsets = [np.zeros(1, np.int64)]
@@ -37,7 +37,7 @@ def read(folder, files, column) -> Tokens:
 
 def write(path, text, tags=True):
     """Write a text as word_TAG lines, or its words alone; spaces within words become no-break spaces."""
-    from aligntools.formats.annotation.tagged import without_spaces
+    from aligntools.formats.annotation.tagged_text import without_spaces
 
     words = [without_spaces(w) for w in text.words]
     tokens = [w + b"_" + t.replace(b"_", b"-") for w, t in zip(words, text.tags, strict=True)] if tags else words

@@ -37,7 +37,7 @@ def _docx():
     return out.getvalue()
 
 
-#: By name: the kind, as `aligntools.formats.annotation.sniffing.KINDS` has it or as messages call it, and bytes.
+#: By name: the kind, as `aligntools.formats.annotation.text_kinds.KINDS` has it or as messages call it, and bytes.
 FILES = {
     "plain text": ("text", TEXT),
     "tagged text with _": ("tagged", "".join(" ".join(f"{w}_{t}" for w, t in s) + "\n" for s in _PAIRS)),

@@ -12,7 +12,7 @@ from typing import Any
 
 from aligntools.aligning import evidence_kinds as evidence_kinds  # makes them known
 from aligntools.aligning.evidence import AskedKind, asked_kinds
-from aligntools.ground.declaring import Declared, Settings, declared
+from aligntools.ground.declarations import Declared, Settings, declared
 from tests.places import ROOT
 from tests.sources import MODULES, dotted
 

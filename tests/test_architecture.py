@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from aligntools.ground import compiling
+from aligntools.ground import compiler
 from tests.counting import SECTION, participles, shared_names
 from tests.places import ROOT
 from tests.sources import FILES, MODULES, TREES, dotted, imports, modules_of, package_of
@@ -35,7 +35,7 @@ LAYERS = (
 BELOW = {name: {below for row in LAYERS[:place] for below in row} for place, row in enumerate(LAYERS) for name in row}
 #: The groups within a package, lowest first: each may import those before it. A file beside them is its own group.
 GROUPS = {"formats": ("opening", "models", "links", "annotation", "text", "translation", "markup", "inputs")}
-POLICY = "aligntools/ground/compiling.py"
+POLICY = "aligntools/ground/compiler.py"
 CODE_FILES, CODE_FOLDERS = "aligntools/ground/code_cache.py", "aligntools/ground/code_folders.py"
 TILES = "aligntools/ground/kernels_tiles.py"  # LLVM's code
 
@@ -58,7 +58,7 @@ def may_compile(name, tree):
     """Tell whether a module is of kernels, or asks of the compile policy only what is kept."""
     used = {dotted(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     used = {full.removeprefix("compiling.") for full in used if full.startswith("compiling.")}
-    used |= {n for module, names, _ in imports(tree) if module == "aligntools.ground.compiling" for n in names}
+    used |= {n for module, names, _ in imports(tree) if module == "aligntools.ground.compiler" for n in names}
     return Path(name).name.startswith("kernels") or used <= {"cache_folder", "is_kept", "lock"}
 
 
@@ -71,7 +71,7 @@ def test_imports_go_one_way():
             continue
         for module, line in modules_of(tree):
             of = module.split(".")[1] if "." in module else package
-            policy = module == "aligntools.ground.compiling" and not may_compile(name, tree)
+            policy = module == "aligntools.ground.compiler" and not may_compile(name, tree)
             if policy or not (of == package or of in BELOW[package]):
                 breaches.append(f"{name}:{line} imports {module}")
     assert not breaches
@@ -101,7 +101,7 @@ def test_kernels_import_kernels_and_numpy():
             continue
         for module, _, line in imports(tree):
             last = module.split(".")[-1]
-            if module not in ("numpy", "aligntools.ground.compiling", "math", "typing") and not last.startswith(
+            if module not in ("numpy", "aligntools.ground.compiler", "math", "typing") and not last.startswith(
                 "kernels"
             ):
                 breaches.append(f"{name}:{line} imports {module}")
@@ -113,7 +113,7 @@ def test_kernels_import_kernels_in_the_form_that_says_what_they_were_compiled_fr
     for name, tree in MODULES.items():
         if Path(name).name.startswith("kernels"):
             named = {module for module, *_ in imports(tree) if re.search(r"\bkernels\w*", module)}
-            found = compiling._imported((ROOT / name).read_bytes())
+            found = compiler._imported((ROOT / name).read_bytes())
             assert sorted(found) == sorted(named), f"{name}: write `from a.kernels_b import c`, once a module"
 
 
@@ -469,11 +469,11 @@ def described(tree):
 SHARED = {"Aligner"}
 #: Modules that are named by a participle, not by a noun of the field. The same holds.
 PARTICIPLES = """
-adapters/eflomal/numbered
-adapters/eflomal/running
+adapters/eflomal/number_files
+adapters/eflomal/runner
 tools/checks/judgements
-aligning/contrastive/teaching
-aligning/parts/reading
+aligning/contrastive/taught_text
+aligning/parts/part_reader
 tools/terms/counts
 tools/terms/extraction
 tools/terms/nests
@@ -487,25 +487,25 @@ formats/text/memory_text
 ground/progress
 viewing/notebooks
 viewing/view
-cli/declared
-cli/grouping
-cli/placing
-cli/reporting
-cli/serving
-constituents/kernels_listed
+cli/declarations
+cli/option_groups
+cli/places
+cli/reporter
+cli/service_options
+constituents/kernels_tree_lists
 formats/annotation/enhanced
-formats/annotation/sniffing
-formats/annotation/tagged
-formats/opening/metering
-formats/text/reading
+formats/annotation/text_kinds
+formats/annotation/tagged_text
+formats/opening/meter
+formats/text/text_settings
 formats/text/tokenized
-ground/compiling
-ground/declaring
-ground/running
-parsing/trees/kernels_spanning
-projecting/markup/placing
-translating/decoding/kernels_forced
-translating/lm/kernels_counting
+ground/compiler
+ground/declarations
+ground/run
+parsing/trees/kernels_spanning_trees
+projecting/markup/placement
+translating/decoding/kernels_forced_decoding
+translating/lm/kernels_ngram_counts
 """
 
 
@@ -575,7 +575,7 @@ AT_WHITE_SPACE = {
         viewing words/line_scan
         formats/annotation/conll.py formats/annotation/conll_layouts formats/models/modelfile
         formats/text/exchange formats/text/units""",
-    "numbers and links, as bytes": """adapters/eflomal/numbered aligning/parts/plans translating/extraction
+    "numbers and links, as bytes": """adapters/eflomal/number_files aligning/parts/plans translating/extraction
         cli/standins/force_align formats/links/given_links
         formats/links/giza.py formats/links/giza_files formats/links/goldlinks formats/models/word_vectors
         formats/text/giza_numbers formats/text/numbered_sentences formats/translation/grammar_text""",

@@ -11,15 +11,15 @@ from click.testing import CliRunner
 
 import aligntools as at
 from aligntools.aligning.settings import AlignerSettings
-from aligntools.cli import declared as on_command_line
+from aligntools.cli import declarations as on_command_line
 from aligntools.cli import options
 from aligntools.cli.flags import as_flag, renamed, said
-from aligntools.formats.text.reading import RawReading, Reading
-from aligntools.ground import declaring
-from aligntools.ground.declaring import Given, Settings, declared, documented, option, taking
+from aligntools.formats.text.text_settings import RawReading, Reading
+from aligntools.ground import declarations
+from aligntools.ground.declarations import Given, Settings, declared, documented, option, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import amounts, counts
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.links.settings import LinkWriting, ShortlistSettings, TableWriting
 from aligntools.tagging.settings import TagDecisions
 from tests import keywords
@@ -224,7 +224,7 @@ def test_messages_name_fields_as_python_and_the_command_line_have_them():
 
 def test_names_of_earlier_versions_are_names_of_fields():
     kinds = {kind.__name__: kind for kind in keywords.classes().values()}
-    for name, table in declaring.FIELDS.items():
+    for name, table in declarations.FIELDS.items():
         fields = {field.name for field in dataclasses.fields(kinds[name])}
         assert {now.removeprefix("not ").partition("=")[0] for now in table.values()} <= fields
         assert not set(table) & fields
@@ -236,8 +236,8 @@ def test_old_names_are_read_as_keywords_options_and_headers():
     assert given.take(AlignerSettings).agreement is False
     given.end()
     assert renamed(TagDecisions)["--viterbi"] == "--decode=viterbi"
-    assert declaring.modern(AlignerSettings, {"joint": True, "seed": 3}) == {"agreement": True, "seed": 3}
+    assert declarations.modern(AlignerSettings, {"joint": True, "seed": 3}) == {"agreement": True, "seed": 3}
     header = {"least": 2, "shortest": 3, "most": 5, "weights": "score", "any_root": True}
-    assert declaring.modern(at.TransferSettings, header) == {
+    assert declarations.modern(at.TransferSettings, header) == {
         "min_count": 2, "min_length": 3, "max_pairs": 5, "transferred": "score", "single_root": False,
     }  # fmt: skip

@@ -12,11 +12,11 @@ from aligntools.aligning.evidence import SAMPLED, Asked, Known
 from aligntools.aligning.evidence_texts import Readers
 from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.formats.inputs.texts import Sentence, Sentences, paths_of
-from aligntools.formats.text.reading import LONGEST_RANGE, Reading
-from aligntools.ground.declaring import Given, taking
+from aligntools.formats.text.text_settings import LONGEST_RANGE, Reading
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.pipeline import Part, Tally
 from aligntools.viewing.notebooks import ShownAsModel
 

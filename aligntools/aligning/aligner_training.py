@@ -10,10 +10,10 @@ from aligntools.aligning.evidence import Known
 from aligntools.aligning.priors import WeightedPriors
 from aligntools.aligning.settings import AlignerSettings, PriorWeights, ReconstructionSettings
 from aligntools.aligning.training.last_pass import LastPass
-from aligntools.formats.text.reading import Reading
+from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.rounds import Rounds

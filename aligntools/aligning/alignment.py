@@ -25,12 +25,12 @@ from aligntools.aligning.settings import (
 )
 from aligntools.aligning.training.last_pass import LastPass
 from aligntools.formats.inputs.texts import Sentences, paths_of
-from aligntools.formats.text.reading import Reading
-from aligntools.ground.declaring import Given, taking
+from aligntools.formats.text.text_settings import Reading
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 
 if TYPE_CHECKING:
     from aligntools.formats.annotation.class_lists import ClassList, WordLookup

@@ -16,7 +16,7 @@ from aligntools.formats.inputs.texts import Sentence
 if TYPE_CHECKING:
     from aligntools.formats.links.pharaoh import Links
     from aligntools.formats.text.corpus import Skipped
-    from aligntools.formats.text.reading import Split
+    from aligntools.formats.text.text_settings import Split
 
 
 #: What stands between words; Unicode's other spaces do not.

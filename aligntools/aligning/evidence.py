@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from aligntools.ground.declaring import Given, Settings
+from aligntools.ground.declarations import Given, Settings
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:

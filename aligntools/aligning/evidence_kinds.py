@@ -17,5 +17,5 @@ register(  # tables of what readings of their links are worth, in weights
     EvidenceKind("links", "other aligners' links", "evidence", types=False, places=True, in_parts=False, again=True)
 )
 
-#: The classes of settings of those that are asked, for `aligntools.ground.declaring.taking`.
+#: The classes of settings of those that are asked, for `aligntools.ground.declarations.taking`.
 SETTINGS = tuple(kind.settings for kind in asked_kinds())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from aligntools.aligning.evidence import Asked, Known, TextSource
 from aligntools.formats.inputs.texts import Sentences, paths_of
-from aligntools.formats.text.reading import Reading
+from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:

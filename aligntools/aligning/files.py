@@ -26,11 +26,11 @@ from aligntools.formats.links.pharaoh import concatenate
 from aligntools.formats.opening import named_files
 from aligntools.formats.opening.named_files import Named, in_place_of_star, is_pattern
 from aligntools.formats.text.corpus import Skipped
-from aligntools.formats.text.reading import Reading
+from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Bars, Watch
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.pipeline import Tally
 
 if TYPE_CHECKING:

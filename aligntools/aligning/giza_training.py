@@ -19,9 +19,9 @@ from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.formats.text.giza_numbers import read_snt, read_vcb
 from aligntools.formats.text.giza_trainings import TrainingFiles as TrainingFiles
 from aligntools.formats.text.giza_trainings import read_files
-from aligntools.formats.text.reading import Reading
+from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import DataError
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.words.vocabulary import Vocabulary
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from aligntools.aligning.alignments import Alignments
 from aligntools.formats.links.pharaoh import Links, check_range
 from aligntools.formats.text.raw_pairs import RawPairs, undecodable_replaced
-from aligntools.formats.text.reading import Scheme
+from aligntools.formats.text.text_settings import Scheme
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.links.pieces import Mismatched, remapped, without_links
 from aligntools.words import pieces

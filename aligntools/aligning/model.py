@@ -29,7 +29,7 @@ from aligntools.formats.models.modelfile import (
     read_model,
     write_model,
 )
-from aligntools.ground.declaring import modern
+from aligntools.ground.declarations import modern
 from aligntools.ground.parallel import Pool
 from aligntools.ground.ranges import amounts
 from aligntools.words.vocabulary import Vocabulary

@@ -15,7 +15,7 @@ from aligntools.aligning.alignments import Alignments, AlignmentTally
 from aligntools.aligning.settings import Decisions
 from aligntools.formats.opening.files import writing
 from aligntools.formats.opening.named_files import in_place_of_star
-from aligntools.formats.text.reading import Reading
+from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.links.settings import LinkWriting
 from aligntools.pipeline import Sinks

@@ -25,16 +25,16 @@ def compiling_for(model_type: str, threads: int) -> Iterator[None]:
 
 
 def _started(model_type: str) -> list[subprocess.Popen[bytes]]:
-    from aligntools.ground import compiling, system
+    from aligntools.ground import compiler, system
 
     processes: list[subprocess.Popen[bytes]] = []
     if not system.HANDS_OVER:  # then training compiles for itself
         return processes
     for kind in registry.kind_of(model_type).chain():
         about = kind.load().compiled_ahead()
-        if about is None or compiling.is_kept(about.telling) or not sys.executable:
+        if about is None or compiler.is_kept(about.telling) or not sys.executable:
             continue
-        lock = compiling.lock(f"ahead-{kind.name}")  # removed when the new process ends; until then no other is started
+        lock = compiler.lock(f"ahead-{kind.name}")  # removed when the new process ends; until then no other is started
         if lock is None:
             continue
         path = os.pathsep.join(p or os.getcwd() for p in sys.path)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from aligntools.aligning.models import registry
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, SEED, amounts, counts
 from aligntools.links.settings import Flavor, Heuristic

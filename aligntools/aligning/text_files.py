@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aligntools.formats.inputs.texts import text_path
-from aligntools.formats.text.reading import PieceReading, Reading, Tokenizing
-from aligntools.ground.declaring import documented, option
+from aligntools.formats.text.text_settings import PieceReading, Reading, Tokenizing
+from aligntools.ground.declarations import documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.links.settings import LinkWriting as LinkWriting
 

@@ -10,7 +10,7 @@ import numpy as np
 from aligntools.aligning.alignments import Alignments
 from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.ground.parallel import Pool
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.pipeline import Part, Tally, map_parts
 from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
 

@@ -9,9 +9,9 @@ import click
 from aligntools import AlignerSettings, PartSettings, PriorWeights
 from aligntools.aligning.models import registry
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import declared, engine_options, options
-from aligntools.cli.reporting import reporting
-from aligntools.cli.serving import until_terminated
+from aligntools.cli import declarations, engine_options, options
+from aligntools.cli.reporter import reporting
+from aligntools.cli.service_options import until_terminated
 
 _priors = options.group(
     "Priors",
@@ -28,7 +28,7 @@ _priors = options.group(
         type=options.WRITTEN,
         help="Write counts of this text's links, fertilities and jumps in the same form.",
     ),
-    declared.group(PriorWeights, needs=("priors",), excludes=("model",)),
+    declarations.group(PriorWeights, needs=("priors",), excludes=("model",)),
 )
 _adapt = options.group(
     "Models",
@@ -65,7 +65,7 @@ _parts = options.group(
     ),
     engine_options.option("workers"),
     engine_options.option("cluster"),
-    declared.group(PartSettings),
+    declarations.group(PartSettings),
     click.option("--plan", is_flag=True, help="Say what the work would take, and do nothing."),
 )
 
@@ -86,7 +86,7 @@ _parts = options.group(
 @aligning.decisions
 @aligning.outputs
 @aligning.shapes
-@declared.group(AlignerSettings, excludes=("model", "init_model"))
+@declarations.group(AlignerSettings, excludes=("model", "init_model"))
 @_classes
 @aligning.evidence
 @_parts
@@ -108,18 +108,18 @@ def command(**o: Any) -> None:
     from aligntools.aligning.files import align_files, align_files_in_parts, in_parts
     from aligntools.aligning.outputs import AlignmentSinks
 
-    text, out = aligning.text_files(o), declared.call(AlignmentSinks, o)
+    text, out = aligning.text_files(o), declarations.call(AlignmentSinks, o)
     text.check()
-    settings, applied = declared.settings(AlignerSettings, o), o["model"] is not None and not o["adapt"]
+    settings, applied = declarations.settings(AlignerSettings, o), o["model"] is not None and not o["adapt"]
     evidence = aligning.evidence_of(o, applied)
     if not applied and not o["adapt"]:
         evidence = evidence.chosen(settings.best and not o["init_model"])
     others = {name: o[name] for name in ("init_model", "source_classes", "target_classes")}
     with reporting(o) as watch:
         how: dict[str, Any] = {"text": text, "out": out, "evidence": evidence, "watch": watch}
-        if declared.call(in_parts, o, text=text, out=out, **others):
-            forget = declared.call(align_files_in_parts, o, **how, clock=time.perf_counter)
+        if declarations.call(in_parts, o, text=text, out=out, **others):
+            forget = declarations.call(align_files_in_parts, o, **how, clock=time.perf_counter)
             click.get_current_context().meta.setdefault(options.AFTERWARDS, []).append(forget)
         else:
             how["planned"] = lambda start: Plan(start.settings if start else settings)
-            declared.call(align_files, o, **how, ending=partial(until_terminated, o["unbuffered"]))
+            declarations.call(align_files, o, **how, ending=partial(until_terminated, o["unbuffered"]))

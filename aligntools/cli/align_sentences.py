@@ -5,15 +5,15 @@ from typing import Any
 import click
 
 from aligntools import SentenceSettings
-from aligntools.cli import declared, engine_options, options, placing
-from aligntools.cli.reporting import reporting
-from aligntools.ground.running import Run
+from aligntools.cli import declarations, engine_options, options, places
+from aligntools.cli.reporter import reporting
+from aligntools.ground.run import Run
 
 
 class _AlignSentences(options.Command):
     """The command, whose -o is a folder where --documents is given."""
 
-    def _named(self, ctx: click.Context, written: bool) -> list[placing.Named]:
+    def _named(self, ctx: click.Context, written: bool) -> list[places.Named]:
         named = super()._named(ctx, written)
         many = written and ctx.params.get("documents") is not None
         return [one for one in named if one.path != ctx.params.get("output")] if many else named
@@ -131,7 +131,7 @@ _OF_ONE = (
         help="Write all target sentences to this file.",
     ),
 )
-@declared.group(SentenceSettings)
+@declarations.group(SentenceSettings)
 @engine_options.group
 @options.group("Resources and messages", options.threads, options.verbosity)
 def command(**o: Any) -> None:
@@ -158,11 +158,11 @@ def command(**o: Any) -> None:
         raise click.UsageError("--ladder-format needs --ladder or --links")
     if o["languages"] is not None and o["output_format"] != "tmx":
         raise click.UsageError("--languages needs --output-format tmx")
-    run: Any = declared.settings(Run, o)
-    given = {"settings": declared.settings(SentenceSettings, o), "run": run}
+    run: Any = declarations.settings(Run, o)
+    given = {"settings": declarations.settings(SentenceSettings, o), "run": run}
     with reporting(o) as reporter:
         if o["documents"] is not None:
-            many = declared.call(align_sentence_lists, o, **given, report=reporter.say)
+            many = declarations.call(align_sentence_lists, o, **given, report=reporter.say)
             reporter.say(f"{many['aligned']} pairs of documents aligned, {many['there']} were there")
             return
         if given["run"].asked:
@@ -170,5 +170,5 @@ def command(**o: Any) -> None:
                 "--workers and --cluster need --documents: a pair of documents is work for one process"
             )
         output = o["output"] or (None if o["source_output"] else "-")
-        found = declared.call(align_sentence_files, o, **given, report=reporter.tell, output=output)
+        found = declarations.call(align_sentence_files, o, **given, report=reporter.tell, output=output)
         reporter.say(found.summary())

@@ -8,16 +8,16 @@ import click
 from aligntools import AlignerSettings, Decisions, Reading, Run, Tokenizing
 from aligntools.aligning.evidence_kinds import SETTINGS, Asked
 from aligntools.aligning.text_files import LinkWriting, PiecedText, TextFiles
-from aligntools.cli import declared, options
-from aligntools.cli.declared import given as given
-from aligntools.cli.grouping import FC
+from aligntools.cli import declarations, options
+from aligntools.cli.declarations import given as given
+from aligntools.cli.option_groups import FC
 from aligntools.ground.progress import Watch
 
 if TYPE_CHECKING:
     from aligntools.tools.text_work import TextWork
 
 #: Options of the kinds of evidence that are asked.
-evidence = options.group("", *map(declared.group, SETTINGS))
+evidence = options.group("", *map(declarations.group, SETTINGS))
 #: A text's sides, in a file each.
 sides = (
     click.option("-s", "--source", metavar="FILE", help="Source side, one sentence per line."),
@@ -67,12 +67,14 @@ models = options.group(
 
 def deciding(note: str = "") -> Callable[[FC], FC]:
     """Return the options of how links are decided on; with a ``note`` the command chooses ``symmetrize`` itself."""
-    how: dict[str, Any] = {"default": None, "help": declared.help_of(Decisions, "symmetrize") + note} if note else {}
+    how: dict[str, Any] = (
+        {"default": None, "help": declarations.help_of(Decisions, "symmetrize") + note} if note else {}
+    )
     return options.group(
         "Links",
-        declared.group(Decisions, "threshold"),
-        declared.option(Decisions, "symmetrize", **how),
-        declared.group(Decisions, "flavor", "decode", "phrases"),
+        declarations.group(Decisions, "threshold"),
+        declarations.option(Decisions, "symmetrize", **how),
+        declarations.group(Decisions, "flavor", "decode", "phrases"),
     )
 
 
@@ -99,7 +101,7 @@ outputs = options.group(
         type=options.WRITTEN,
         help="Also write ln p(t|s), ln p(s|t), and both per word, separated by tabs.",
     ),
-    declared.group(LinkWriting, "score_form", "link_probabilities"),
+    declarations.group(LinkWriting, "score_form", "link_probabilities"),
     click.option(
         "--ttable",
         metavar="FILE",
@@ -132,7 +134,7 @@ shapes = options.group(
     "Raw text, pieces, and text with links",
     options.tokenize,
     options.tokenizer,
-    declared.group(LinkWriting, "output_format"),
+    declarations.group(LinkWriting, "output_format"),
     options.option(
         "--word-pairs",
         metavar="FILE",
@@ -150,14 +152,14 @@ shapes = options.group(
     ),
     click.option("--source-pieces", metavar="FILE", help="The source side in pieces."),
     click.option("--target-pieces", metavar="FILE", help="The target side in pieces."),
-    declared.option(PiecedText, "to_words"),
+    declarations.option(PiecedText, "to_words"),
     options.group("", options.scheme, needs=("joint_pieces|source_pieces|target_pieces|to_words",)),
 )
 #: Which text is read, and how the work is done.
 limits = options.group(
     "Text and resources",
-    declared.group(Reading, "case_sensitive", excludes=("model", "init_model")),
-    declared.group(Reading, without=("case_sensitive",)),
+    declarations.group(Reading, "case_sensitive", excludes=("model", "init_model")),
+    declarations.group(Reading, without=("case_sensitive",)),
     options.option(
         "--unbuffered",
         is_flag=True,
@@ -180,14 +182,14 @@ def whole_text(*more: Any, without: Collection[str] = ()) -> Callable[[FC], FC]:
         "Text and resources",
         options.group(
             "",
-            declared.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
+            declarations.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
             *more,
-            declared.option(Reading, "case_sensitive"),
+            declarations.option(Reading, "case_sensitive"),
             excludes=("model",),
         ),
         options.tokenize,
         options.tokenizer,
-        declared.group(Reading, without=[*without, "case_sensitive"]),
+        declarations.group(Reading, without=[*without, "case_sensitive"]),
         options.max_memory(),
         options.verify,
         options.threads,
@@ -203,8 +205,8 @@ def check_text(o: Mapping[str, Any]) -> None:
 
 def text_files(o: Mapping[str, Any]) -> TextFiles:
     """Return the files of the text that the options name."""
-    pieces, tokenizing = declared.settings(PiecedText, o), declared.settings(Tokenizing, o)
-    return declared.call(TextFiles, o, pieces=pieces, tokenizing=tokenizing)
+    pieces, tokenizing = declarations.settings(PiecedText, o), declarations.settings(Tokenizing, o)
+    return declarations.call(TextFiles, o, pieces=pieces, tokenizing=tokenizing)
 
 
 def text_work(o: Mapping[str, Any], watch: Watch) -> "TextWork":
@@ -213,9 +215,9 @@ def text_work(o: Mapping[str, Any], watch: Watch) -> "TextWork":
 
     return TextWork(
         text_files(o),
-        declared.settings(AlignerSettings, o),
-        declared.settings(Reading, o),
-        declared.settings(Run, o),
+        declarations.settings(AlignerSettings, o),
+        declarations.settings(Reading, o),
+        declarations.settings(Run, o),
         watch,
         o["model"],
         o.get("save_model"),
@@ -225,4 +227,4 @@ def text_work(o: Mapping[str, Any], watch: Watch) -> "TextWork":
 
 def evidence_of(o: dict[str, Any], applying: bool = False) -> Asked:
     """Return which evidence the options ask for."""
-    return Asked.of(lambda kind: declared.settings(kind, o), applying=applying)
+    return Asked.of(lambda kind: declarations.settings(kind, o), applying=applying)

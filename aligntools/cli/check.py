@@ -7,8 +7,8 @@ import click
 
 from aligntools import CheckSettings
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import declared, options
-from aligntools.cli.reporting import reporting
+from aligntools.cli import declarations, options
+from aligntools.cli.reporter import reporting
 from aligntools.ground.ranges import amounts
 
 #: Exit status where more pairs are flagged than ``--fail-above`` allows.
@@ -30,7 +30,7 @@ FAILED = 3
 )
 @options.group(
     "Limits",
-    declared.group(CheckSettings, title="Limits"),
+    declarations.group(CheckSettings, title="Limits"),
     click.option(
         "--fail-above",
         metavar="P",
@@ -74,7 +74,7 @@ def command(**o: Any) -> None:
     with reporting(o) as reporter:
         found = check_files(
             aligning.text_work(o, reporter),
-            declared.settings(CheckSettings, o),
+            declarations.settings(CheckSettings, o),
             o["output"] or "-",
             output_format=o["output_format"],
             summary=o["summary"],

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aligntools import ColumnReading
-from aligntools.cli import declared, kinds, options
+from aligntools.cli import declarations, kinds, options
 from aligntools.cli.alignment_options import given
 from aligntools.ground.errors import UsageProblem
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         metavar="upos|xpos|N",
         help="Column that is taken out, by name (form, lemma, upos, ...) or number.  [default: upos]",
     ),
-    declared.option(ColumnReading, "predicted_columns"),
+    declarations.option(ColumnReading, "predicted_columns"),
     click.option(
         "--tokens",
         type=click.Choice(["words", "surface"]),

@@ -7,9 +7,9 @@ import click
 
 from aligntools import AlignerSettings, ContrastiveSettings, Reading
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import declared, engine_options, options, training
-from aligntools.cli.reporting import reporting
-from aligntools.cli.serving import until_terminated
+from aligntools.cli import declarations, engine_options, options, training
+from aligntools.cli.reporter import reporting
+from aligntools.cli.service_options import until_terminated
 
 #: How alignments are searched: what weights files say, unless the command does.
 SEARCH = ("beam", "constraint", "candidates")
@@ -49,7 +49,7 @@ _models = options.group(
     click.option("--save-weights", metavar="FILE", type=options.WRITTEN, help="Save the weights, as JSON."),
     training.log_json,
     options.verify,
-    declared.option(
+    declarations.option(
         AlignerSettings,
         "fast",
         excludes=("model", "forward_table", "reverse_table"),
@@ -80,7 +80,7 @@ _tables = options.group(
 )
 _learning = options.group(
     "Learning",
-    declared.group(ContrastiveSettings, "features", excludes=("weights",)),
+    declarations.group(ContrastiveSettings, "features", excludes=("weights",)),
     click.option(
         "--start",
         metavar="languages|paper|FILE",
@@ -89,17 +89,17 @@ _learning = options.group(
         " (languages), the paper's (paper), or of a file that teach wrote. With -w, the file that the"
         " weights started from.  [default: languages with all features, else paper]",
     ),
-    declared.group(ContrastiveSettings, without=("features", *SEARCH, "seed", "rounds"), excludes=("weights",)),
-    declared.group(ContrastiveSettings, "rounds"),
+    declarations.group(ContrastiveSettings, without=("features", *SEARCH, "seed", "rounds"), excludes=("weights",)),
+    declarations.group(ContrastiveSettings, "rounds"),
 )
 _search = options.group(
     "Search",
     *(
-        declared.option(
+        declarations.option(
             ContrastiveSettings,
             name,
             default=None,
-            help=declared.help_of(ContrastiveSettings, name)
+            help=declarations.help_of(ContrastiveSettings, name)
             + f"  [default: {getattr(ContrastiveSettings, name)}, or what the weights file says]",
         )
         for name in SEARCH
@@ -107,8 +107,8 @@ _search = options.group(
 )
 _limits = options.group(
     "Text and resources",
-    declared.group(Reading, "case_sensitive", excludes=("model",)),
-    declared.group(Reading, without=("case_sensitive",)),
+    declarations.group(Reading, "case_sensitive", excludes=("model",)),
+    declarations.group(Reading, without=("case_sensitive",)),
     options.option(
         "--unbuffered",
         is_flag=True,
@@ -157,11 +157,11 @@ def command(**o: Any) -> None:
     text.check()
     own = {name: value for name, value in o.items() if name not in (*SEARCH, "start")}
     with reporting(o) as watch:
-        declared.call(
+        declarations.call(
             contrastive_align_files,
             o,
             text=text,
-            settings=declared.settings(ContrastiveSettings, own),
+            settings=declarations.settings(ContrastiveSettings, own),
             search={name: o[name] for name in SEARCH if o[name]},
             asked=aligning.evidence_of(o, applying=bool(o["weights"]) and there),
             ending=partial(until_terminated, o["unbuffered"]),

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from aligntools.cli import declared
-from aligntools.cli.grouping import FC
-from aligntools.ground.running import Run
+from aligntools.cli import declarations
+from aligntools.cli.option_groups import FC
+from aligntools.ground.run import Run
 
 #: Where the work is done.
 NAMES = ("workers", "cluster", "tmpdir")
@@ -13,8 +13,8 @@ NAMES = ("workers", "cluster", "tmpdir")
 
 def option(name: str, **instead: Any) -> Callable[[FC], FC]:
     """Return click's option for a field of `Run`."""
-    return declared.option(Run, name, **instead)
+    return declarations.option(Run, name, **instead)
 
 
 #: In the help of commands whose results do not depend on any of these.
-group = declared.group(Run, *NAMES)
+group = declarations.group(Run, *NAMES)

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from aligntools import AlignmentScoring
-from aligntools.cli import declared, options, scoring
+from aligntools.cli import declarations, options, scoring
 from aligntools.metrics.scorers import AlignmentScorer
 
 
@@ -18,19 +18,19 @@ from aligntools.metrics.scorers import AlignmentScorer
 @click.argument("hypotheses", metavar="ALIGNMENT...", nargs=-1, required=True)
 @options.group(
     "Common options",
-    declared.group(AlignmentScoring, "head"),
+    declarations.group(AlignmentScoring, "head"),
     scoring.paired("AER", "alignment"),
     scoring.json,
 )
 @options.group(
     "Input and output",
-    declared.group(AlignmentScoring, "gold_format", "index_base", "gold_base", "first_sentence", "reverse"),
+    declarations.group(AlignmentScoring, "gold_format", "index_base", "gold_base", "first_sentence", "reverse"),
     click.option("-s", "--source", metavar="FILE", help="Source text: links past a sentence's end are refused."),
     click.option("-t", "--target", metavar="FILE", help="Target text, for the same check."),
     options.split,
     options.output,
 )
-@declared.group(AlignmentScoring, "all_sure", "ignore_possible")
+@declarations.group(AlignmentScoring, "all_sure", "ignore_possible")
 @scoring.tests("AER")
 @options.group("Messages", options.verbosity)
 def command(**o: Any) -> None:
@@ -49,5 +49,5 @@ def command(**o: Any) -> None:
       cut -d' ' -f1-5 data/samples/de-en.wa | tr '?' - | aligntools eval-aer data/samples/de-en.wa -
     """
     scoring.check_files([o["gold"], o["source"], o["target"]], o["hypotheses"], o["paired"])
-    settings = declared.settings(AlignmentScoring, o)
+    settings = declarations.settings(AlignmentScoring, o)
     scoring.report(AlignmentScorer(o["gold"], settings, o["source"], o["target"]).score, o)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from aligntools import TranslationScoring
-from aligntools.cli import declared, options, scoring
+from aligntools.cli import declarations, options, scoring
 from aligntools.metrics.scorers import TranslationScorer
 
 
@@ -17,7 +17,7 @@ from aligntools.metrics.scorers import TranslationScorer
 @click.argument("translations", metavar="TRANSLATION...", nargs=-1, required=True)
 @options.group(
     "Common options",
-    declared.group(TranslationScoring, "lowercase"),
+    declarations.group(TranslationScoring, "lowercase"),
     scoring.paired("BLEU", "translation"),
     click.option(
         "--sentence-level", is_flag=True, help="Print the BLEU of every sentence instead, one column per translation."
@@ -28,11 +28,11 @@ from aligntools.metrics.scorers import TranslationScorer
     click.option(
         "-r", "--reference", "more", multiple=True, metavar="FILE", help="A further reference; may be repeated."
     ),
-    declared.option(TranslationScoring, "tokenize", hidden=True),
+    declarations.option(TranslationScoring, "tokenize", hidden=True),
     scoring.json,
     options.output,
 )
-@declared.group(TranslationScoring, "smooth", "smooth_value")
+@declarations.group(TranslationScoring, "smooth", "smooth_value")
 @scoring.tests("BLEU")
 @options.group("Messages", options.verbosity)
 def command(
@@ -64,7 +64,7 @@ def command(
       sed 's/ the / a /' data/samples/de-en.en | aligntools eval-bleu data/samples/de-en.en -
     """
     scoring.check_files([reference, *more], translations, paired)
-    scorer = TranslationScorer(reference, more, declared.settings(TranslationScoring, how))
+    scorer = TranslationScorer(reference, more, declarations.settings(TranslationScoring, how))
     if sentence_level:
         scores = [scorer.score(path) for path in translations]
         options.write_text(output, _sentences(translations, [s.sentences().tolist() for s in scores], json))

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from aligntools import BracketScoring
-from aligntools.cli import declared, options, scoring
+from aligntools.cli import declarations, options, scoring
 from aligntools.metrics.scorers import BracketScorer
 
 
@@ -14,7 +14,7 @@ from aligntools.metrics.scorers import BracketScorer
 @click.argument("hypotheses", metavar="PARSED...", nargs=-1, required=True)
 @options.group(
     "Common options",
-    declared.group(BracketScoring, "leave_out", "unlabelled"),
+    declarations.group(BracketScoring, "leave_out", "unlabelled"),
     click.option(
         "--by",
         type=click.Choice(["label", "length"]),
@@ -25,11 +25,11 @@ from aligntools.metrics.scorers import BracketScorer
 )
 @options.group(
     "Input and output",
-    declared.group(BracketScoring, "ignore_forms"),
+    declarations.group(BracketScoring, "ignore_forms"),
     scoring.json,
     options.output,
 )
-@declared.group(BracketScoring, "whole", "functions", "max_length")
+@declarations.group(BracketScoring, "whole", "functions", "max_length")
 @scoring.tests("F1")
 @options.group("Messages", options.verbosity)
 def command(**o: Any) -> None:
@@ -46,5 +46,5 @@ def command(**o: Any) -> None:
       aligntools eval-brackets --by label data/samples/en.mrg data/samples/en.mrg
     """
     scoring.check_files([o["gold"]], o["hypotheses"], o["paired"])
-    scorer = BracketScorer(o["gold"], declared.settings(BracketScoring, o))
+    scorer = BracketScorer(o["gold"], declarations.settings(BracketScoring, o))
     scoring.report(scorer.score, o, by=o["by"])

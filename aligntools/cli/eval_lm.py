@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aligntools import LanguageModelSettings
-from aligntools.cli import declared, notices, options
+from aligntools.cli import declarations, notices, options
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _DECIMAL = math.log(10)
 @options.group(
     "Input and output",
     options.output,
-    declared.option(LanguageModelSettings, "lowercase"),
+    declarations.option(LanguageModelSettings, "lowercase"),
     options.split,
 )
 @options.group("Resources", options.verify, options.threads, options.verbosity)

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from aligntools import TagScoring
-from aligntools.cli import declared, options, scoring
+from aligntools.cli import declarations, options, scoring
 from aligntools.metrics.scorers import TagScorer
 
 
@@ -18,14 +18,14 @@ from aligntools.metrics.scorers import TagScorer
 @click.argument("hypotheses", metavar="TAGGED...", nargs=-1, required=True)
 @options.group(
     "Common options",
-    declared.group(TagScoring, "column"),
+    declarations.group(TagScoring, "column"),
     click.option("--train", metavar="FILE", help="The tagger's training text: score words that are not in it apart."),
     scoring.paired("accuracy", "TAGGED"),
     click.option(
         "--by-tag", is_flag=True, help="Add precision, recall and F1 of each tag, and the most frequent errors."
     ),
 )
-@options.group("Input and output", declared.group(TagScoring, without=("column",)), scoring.json, options.output)
+@options.group("Input and output", declarations.group(TagScoring, without=("column",)), scoring.json, options.output)
 @scoring.tests("accuracy")
 @options.group("Messages", options.verbosity)
 def command(**o: Any) -> None:
@@ -44,5 +44,5 @@ def command(**o: Any) -> None:
       sed 's/_ADJ/_NOUN/g' data/samples/en.tagged | aligntools eval-tags data/samples/en.tagged -
     """
     scoring.check_files([o["gold"], o["train"]], o["hypotheses"], o["paired"])
-    scorer = TagScorer(o["gold"], declared.settings(TagScoring, o), o["train"])
+    scorer = TagScorer(o["gold"], declarations.settings(TagScoring, o), o["train"])
     scoring.report(scorer.score, o, by=["tag"] if o["by_tag"] else [])

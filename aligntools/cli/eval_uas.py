@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from aligntools import TreeScoring
-from aligntools.cli import declared, options, scoring
+from aligntools.cli import declarations, options, scoring
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics.scorers import TreeScorer
 
@@ -20,7 +20,7 @@ from aligntools.metrics.scorers import TreeScorer
 @click.argument("hypotheses", metavar="PARSED...", nargs=-1, required=True)
 @options.group(
     "Common options",
-    declared.group(TreeScoring, "punct"),
+    declarations.group(TreeScoring, "punct"),
     click.option(
         "--by",
         type=click.Choice(["length", "distance", "tag", "relation"]),
@@ -28,16 +28,16 @@ from aligntools.metrics.scorers import TreeScorer
         help="Add attachment by length of the sentence, distance of the head, gold tag, or relation (label too).",
     ),
     click.option("--confusion", is_flag=True, help="Add the most frequent wrong labels."),
-    declared.group(TreeScoring, "conll18"),
+    declarations.group(TreeScoring, "conll18"),
     scoring.paired("UAS", "PARSED"),
 )
 @options.group(
     "Input and output",
-    declared.group(TreeScoring, "column", "predicted_columns", "ignore_forms"),
+    declarations.group(TreeScoring, "column", "predicted_columns", "ignore_forms"),
     scoring.json,
     options.output,
 )
-@declared.group(TreeScoring, "max_length", "subtypes")
+@declarations.group(TreeScoring, "max_length", "subtypes")
 @scoring.tests("UAS")
 @options.group("Messages", options.verbosity)
 def command(**o: Any) -> None:
@@ -51,8 +51,8 @@ def command(**o: Any) -> None:
     Example:
       aligntools eval-uas --by distance data/samples/en.conllu data/samples/en.conllu
     """
-    if "column" in declared.given() and o["punct"] != "ud" and "tag" not in o["by"]:
+    if "column" in declarations.given() and o["punct"] != "ud" and "tag" not in o["by"]:
         raise UsageProblem("`column` changes nothing here; it goes with `punct=ud` or --by tag")
     scoring.check_files([o["gold"]], o["hypotheses"], o["paired"])
-    scorer = TreeScorer(o["gold"], declared.settings(TreeScoring, o))
+    scorer = TreeScorer(o["gold"], declarations.settings(TreeScoring, o))
     scoring.report(scorer.score, o, by=[*o["by"], *["confusion"] * o["confusion"], *["conll18"] * o["conll18"]])

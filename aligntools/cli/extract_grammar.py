@@ -8,7 +8,7 @@ import click
 
 from aligntools import ExtractionSettings, LinkReading, PairReading, Run
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import declared, engine_options, notices, options
+from aligntools.cli import declarations, engine_options, notices, options
 
 
 @click.command(
@@ -38,10 +38,10 @@ from aligntools.cli import declared, engine_options, notices, options
         help="Text for cdec and Joshua, text for Moses, or a binary file, which loads faster.",
     ),
     click.option("--text", metavar="FILE", help="Write only rules that this text can use; all rules enter the scores."),
-    declared.group(PairReading),
-    declared.option(LinkReading, "index_base"),
+    declarations.group(PairReading),
+    declarations.option(LinkReading, "index_base"),
 )
-@declared.group(ExtractionSettings)
+@declarations.group(ExtractionSettings)
 @engine_options.group
 @options.group("Resources", options.table_memory, options.threads, options.verbosity)
 def command(
@@ -83,12 +83,12 @@ def command(
             first,
             target,
             alignments,
-            declared.settings(ExtractionSettings, o),
+            declarations.settings(ExtractionSettings, o),
             format=format,
             text=text,
             index_base=index_base,
-            **vars(declared.settings(PairReading, o)),
-            run=declared.settings(Run, o),
+            **vars(declarations.settings(PairReading, o)),
+            run=declarations.settings(Run, o),
         )
     if quiet:
         return

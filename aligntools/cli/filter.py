@@ -6,8 +6,8 @@ import click
 
 from aligntools import FilterSettings
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import declared, options
-from aligntools.cli.reporting import reporting
+from aligntools.cli import declarations, options
+from aligntools.cli.reporter import reporting
 
 #: Rows of text are put in this order and form.
 _ROW = "line TAB reason TAB score TAB source TAB target"
@@ -26,7 +26,7 @@ _ROW = "line TAB reason TAB score TAB source TAB target"
     options.output(help="Write the pairs that are kept to this file instead of standard output, both sides on a line."),
     click.option("-m", "--model", metavar="FILE", help="Judge by a saved model; else by one trained on this text."),
 )
-@declared.group(FilterSettings, title="Limits")
+@declarations.group(FilterSettings, title="Limits")
 @options.group(
     "More output",
     click.option("--all", "everything", is_flag=True, help=f"Write all pairs to -o, as {_ROW}."),
@@ -70,8 +70,8 @@ def command(**o: Any) -> None:
     with reporting(o) as reporter:
         filter_files(
             aligning.text_work(o, reporter),
-            declared.settings(FilterSettings, o),
-            o["output"] if "output" in declared.given() else None,
+            declarations.settings(FilterSettings, o),
+            o["output"] if "output" in declarations.given() else None,
             everything=o["everything"],
             rejected=o["rejected"],
             source_output=o["source_output"],

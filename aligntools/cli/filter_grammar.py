@@ -6,7 +6,7 @@ from typing import Any, Literal
 import click
 
 from aligntools import GrammarFilter
-from aligntools.cli import declared, notices, options
+from aligntools.cli import declarations, notices, options
 from aligntools.cli.flags import renamed
 
 
@@ -15,7 +15,7 @@ from aligntools.cli.flags import renamed
     "Common options",
     click.option("--grammar", required=True, metavar="FILE", help="Grammar, in any of the formats."),
     click.option("--text", required=True, metavar="FILE", help="Text to be translated, one sentence per line."),
-    declared.option(GrammarFilter, "span_limit"),
+    declarations.option(GrammarFilter, "span_limit"),
 )
 @options.group(
     "Input and output",

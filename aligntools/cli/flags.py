@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from aligntools.ground.declaring import former
+from aligntools.ground.declarations import former
 from aligntools.ground.errors import AligntoolsError, named
 
 #: What the command line calls otherwise than Python: files that have short flags.

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aligntools import DecoderSettings, ImputationSettings, Loading, Run, Splitting, TuningSettings
-from aligntools.cli import declared, engine_options, notices, options
+from aligntools.cli import declarations, engine_options, notices, options
 from aligntools.cli.flags import renamed
-from aligntools.ground.declaring import range_of
+from aligntools.ground.declarations import range_of
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ _OLD = {"-w": "-o", "--weights": "--output"} | renamed(ImputationSettings, Tunin
         help="Short for --impute samples --n-sources N.",
     ),
 )
-@declared.group(ImputationSettings)
+@declarations.group(ImputationSettings)
 @options.group(
     "Features and starting weights",
     click.option("--start", metavar="FILE", help="Weights to begin with.  [default: untuned ones]"),
@@ -74,10 +74,10 @@ _OLD = {"-w": "-o", "--weights": "--output"} | renamed(ImputationSettings, Tunin
         metavar="FILE",
         help="Tagged target text: adds bigrams of the rules' target sides over tags as features.",
     ),
-    declared.option(TuningSettings, "bigrams"),
+    declarations.option(TuningSettings, "bigrams"),
 )
-@declared.group(TuningSettings, without=["bigrams", "seed"])
-@declared.group(DecoderSettings)
+@declarations.group(TuningSettings, without=["bigrams", "seed"])
+@declarations.group(DecoderSettings)
 @engine_options.group
 @options.group(
     "Resources",
@@ -87,7 +87,7 @@ _OLD = {"-w": "-o", "--weights": "--output"} | renamed(ImputationSettings, Tunin
         help="Keep the state of each round in this folder; the same command continues from it.",
     ),
     options.verify,
-    declared.option(TuningSettings, "seed"),
+    declarations.option(TuningSettings, "seed"),
     options.threads,
     options.verbosity,
 )
@@ -112,7 +112,7 @@ def command(*, no_reverse_lm: bool, samples: int | None, quiet: bool, verbose: b
     """
     from aligntools.translating.imputed_risk import tune
 
-    run, loading = declared.settings(Run, o), declared.settings(Loading, o)
+    run, loading = declarations.settings(Run, o), declarations.settings(Loading, o)
     if o["reverse_lm"] is not None and no_reverse_lm:
         raise UsageProblem("--reverse-lm and --no-reverse-lm exclude each other")
     imputes = o["monolingual"] and o["reverse_grammar"] and o["reverse_weights"]
@@ -125,17 +125,17 @@ def command(*, no_reverse_lm: bool, samples: int | None, quiet: bool, verbose: b
             o["lm"],
             o["supervised"],
             o["references"],
-            declared.settings(TuningSettings, o),
+            declarations.settings(TuningSettings, o),
             monolingual=o["monolingual"],
             reverse_grammar=o["reverse_grammar"],
             reverse_lm=o["reverse_lm"],
             reverse_weights=o["reverse_weights"],
-            imputation=declared.settings(ImputationSettings, o, **sampled),
-            decoding=declared.settings(DecoderSettings, o),
+            imputation=declarations.settings(ImputationSettings, o, **sampled),
+            decoding=declarations.settings(DecoderSettings, o),
             start=o["start"],
             tags=o["tags"],
             checkpoint=o["checkpoint"],
-            split=declared.settings(Splitting, o).split,
+            split=declarations.settings(Splitting, o).split,
             verify=loading.verify,
             run=run,
             progress=(lambda step: None) if quiet else (lambda step: _tell(step, verbose)),

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from aligntools.formats.annotation.sniffing import FORMATS
+from aligntools.formats.annotation.text_kinds import FORMATS
 
 
 class Input(NamedTuple):
@@ -10,7 +10,7 @@ class Input(NamedTuple):
 
     flag: As the command line has it.
     commands: Names, each with what it is about in brackets, if that matters.
-    reads: Kinds; see `aligntools.formats.annotation.sniffing.KINDS`.
+    reads: Kinds; see `aligntools.formats.annotation.text_kinds.KINDS`.
     """
 
     flag: str

@@ -7,7 +7,7 @@ import click
 
 from aligntools import LinkReading
 from aligntools.aligning.text_files import TextFiles
-from aligntools.cli import declared, notices, options
+from aligntools.cli import declarations, notices, options
 from aligntools.ground.errors import UsageProblem
 from aligntools.tools.lexicon_files import ShortlistSettings, TableWriting, write_lexicon
 
@@ -51,12 +51,12 @@ from aligntools.tools.lexicon_files import ShortlistSettings, TableWriting, writ
     click.option(
         "--shortlist", metavar="FILE", type=options.WRITTEN, help="Write the best translations of each source word."
     ),
-    declared.group(ShortlistSettings),
-    declared.group(TableWriting),
+    declarations.group(ShortlistSettings),
+    declarations.group(TableWriting),
     options.split,
     options.input_format,
     options.languages,
-    declared.option(LinkReading, "index_base"),
+    declarations.option(LinkReading, "index_base"),
     click.option("--skip-bad-links", is_flag=True, help="Leave out links past a sentence's end; report how many."),
 )
 @options.group("Messages", options.verbosity)
@@ -80,8 +80,8 @@ def command(**o: Any) -> None:
       tr '?' - < data/samples/de-en.wa > /tmp/de-en.align
       head -40 data/samples/de-en.txt | aligntools lexicon -i - -a /tmp/de-en.align -o /tmp/lex
     """
-    writing, top = declared.settings(TableWriting, o), declared.settings(ShortlistSettings, o).top
-    if "top" in declared.given() and not o["shortlist"]:
+    writing, top = declarations.settings(TableWriting, o), declarations.settings(ShortlistSettings, o).top
+    if "top" in declarations.given() and not o["shortlist"]:
         raise UsageProblem("`top` is about shortlists; it goes with `shortlist`")
     with notices.shown(o["quiet"]):
         found = write_lexicon(

@@ -8,9 +8,9 @@ import click
 from aligntools import AlignerSettings, ReconstructionSettings
 from aligntools.aligning.models import registry
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import declared, options
-from aligntools.cli.reporting import reporting
-from aligntools.cli.serving import until_terminated
+from aligntools.cli import declarations, options
+from aligntools.cli.reporter import reporting
+from aligntools.cli.service_options import until_terminated
 
 #: What the sampler and several members have, which is not trained here.
 _NOT_HERE = ("model_type", "fast", "best", "sweeps", "subwords", "view_agreement")
@@ -26,7 +26,7 @@ _reconstruction = options.group(
         " jumps take the"
         " place of the table. The defaults differ in each of these.",
     ),
-    declared.option(
+    declarations.option(
         AlignerSettings,
         "model_type",
         excludes=("model",),
@@ -34,7 +34,7 @@ _reconstruction = options.group(
         default="hmm",
         help="Which model is trained; with --init-model, what that model is.",
     ),
-    declared.group(ReconstructionSettings, excludes=("model",)),
+    declarations.group(ReconstructionSettings, excludes=("model",)),
 )
 
 
@@ -53,8 +53,8 @@ _reconstruction = options.group(
     "  [default: joint; grow-diag-final-and for an IBM 2 trained with --no-agreement, and for --preset paper]"
 )
 @aligning.outputs
-@declared.group(AlignerSettings, "positions", excludes=("model",))
-@declared.group(AlignerSettings, without=(*_NOT_HERE, "positions"), excludes=("model", "init_model"))
+@declarations.group(AlignerSettings, "positions", excludes=("model",))
+@declarations.group(AlignerSettings, without=(*_NOT_HERE, "positions"), excludes=("model", "init_model"))
 @aligning.limits
 def command(**o: Any) -> None:
     """Align by maximum reconstruction: train an HMM or IBM 2 by EM, then to reproduce each text from its own links.
@@ -77,7 +77,7 @@ def command(**o: Any) -> None:
 
     text = aligning.text_files(o)
     text.check()
-    own = {name: o[name] for name in declared.given() & {*AlignerSettings.names(), *ReconstructionSettings.names()}}
+    own = {name: o[name] for name in declarations.given() & {*AlignerSettings.names(), *ReconstructionSettings.names()}}
     said = o["symmetrize"] is not None
 
     def planned(start: Any) -> Any:
@@ -87,9 +87,9 @@ def command(**o: Any) -> None:
     with reporting(o) as watch:
         how = {
             "text": text,
-            "out": declared.call(AlignmentSinks, o),
+            "out": declarations.call(AlignmentSinks, o),
             "evidence": aligning.evidence_of(o, bool(o["model"])),
         }
-        declared.call(
+        declarations.call(
             align_files, o, planned=planned, **how, watch=watch, ending=partial(until_terminated, o["unbuffered"])
         )

@@ -17,22 +17,22 @@ import click
 from click.core import ParameterSource
 
 from aligntools import Loading, PieceReading, Reading, Tokenizing
-from aligntools.cli import declared, flags, kinds, placing
-from aligntools.cli.grouping import FC
-from aligntools.cli.grouping import group as group
-from aligntools.cli.grouping import option as option
+from aligntools.cli import declarations, flags, kinds, places
 from aligntools.cli.kinds import WRITTEN as WRITTEN
 from aligntools.cli.kinds import Number as Number
 from aligntools.cli.kinds import Place as Place
 from aligntools.cli.kinds import Word as Word
+from aligntools.cli.option_groups import FC
+from aligntools.cli.option_groups import group as group
+from aligntools.cli.option_groups import option as option
 from aligntools.cli.programs import docstring
 from aligntools.formats.inputs.texts import text_path as text_path
 from aligntools.formats.opening import files, live_inputs
 from aligntools.ground import memory, ranges
-from aligntools.ground.declaring import check_rules
+from aligntools.ground.declarations import check_rules
 from aligntools.ground.errors import UsageProblem, harmless
 from aligntools.ground.parallel import available_cores
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 
 #: Given to every command: ``-h`` as well as ``--help``, and defaults shown.
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -104,29 +104,29 @@ class Command(click.Command):
         return super().parse_args(ctx, self._modern(args))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command between the files that it was given; see `placing.placed`. Then do what waits for them."""
+        """Run the command between the files that it was given; see `places.placed`. Then do what waits for them."""
         read, written = self._named(ctx, False), self._named(ctx, True)
         own = [named.path for named in read]
         if self.once and own.count("-") > 1:
             raise UsageProblem("standard input ('-') can be only one of the files")
         self._check_rules(ctx)
         waiting = live_inputs.of_command(own, ctx.params.get("tmpdir"))
-        with placing.placed(read, written, ctx.params.get("quiet", False)), waiting:
+        with places.placed(read, written, ctx.params.get("quiet", False)), waiting:
             result = super().invoke(ctx)
         for action in ctx.meta.get(AFTERWARDS, ()):
             action()
         return result
 
-    def _named(self, ctx: click.Context, written: bool) -> list[placing.Named]:
+    def _named(self, ctx: click.Context, written: bool) -> list[places.Named]:
         """Return the files that a command line names, those to be written or those to be read."""
-        found: list[placing.Named] = []
+        found: list[places.Named] = []
         for parameter in self.params:
             kind = parameter.type
             if isinstance(kind, Place) and kind.kind == "file" and kind.written == written:
                 value = ctx.params.get(parameter.name)
                 flag = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.metavar or parameter.name
                 for path in [value] if isinstance(value, str) else value or ():
-                    found += [placing.Named(flag, path + ending) for ending in kind.endings]
+                    found += [places.Named(flag, path + ending) for ending in kind.endings]
         return found
 
     def _check_rules(self, ctx: click.Context) -> None:
@@ -277,7 +277,7 @@ def _with_range(names: str, help: str, allowed: ranges.Range) -> tuple[str, str]
 
 
 #: ``--threads N``, passed as ``threads`` (int).
-threads = declared.option(Run, "threads", default=available_cores, show_default="all cores")
+threads = declarations.option(Run, "threads", default=available_cores, show_default="all cores")
 
 
 def _quiet(_context: click.Context, _parameter: click.Parameter, value: bool) -> bool:
@@ -324,19 +324,19 @@ def seed(function: FC) -> FC:
 
 
 #: ``--verify/--no-verify``, passed as ``verify`` (bool), of commands that load models.
-verify = declared.option(Loading, "verify")
+verify = declarations.option(Loading, "verify")
 #: ``--input-format FORMAT`` of parallel text, passed as ``input_format``.
-input_format = declared.option(Reading, "input_format")
+input_format = declarations.option(Reading, "input_format")
 #: ``--languages SRC,TGT`` of TMX and the like, passed as ``languages`` (str or None).
-languages = declared.option(Reading, "languages")
+languages = declarations.option(Reading, "languages")
 #: ``--scheme SCHEME`` of text in pieces, passed as ``scheme`` (str).
-scheme = declared.option(PieceReading, "scheme")
+scheme = declarations.option(PieceReading, "scheme")
 #: ``--tokenize SRC-TGT`` of raw text, passed as ``tokenize`` (str or None).
-tokenize = declared.option(Tokenizing, "tokenize")
+tokenize = declarations.option(Tokenizing, "tokenize")
 #: ``--tokenizer NAME`` of raw text, passed as ``tokenizer`` (str or None).
-tokenizer = declared.option(Tokenizing, "tokenizer")
+tokenizer = declarations.option(Tokenizing, "tokenizer")
 #: ``--split HOW`` of text in words, passed as ``split`` (str).
-split = declared.option(Reading, "split")
+split = declarations.option(Reading, "split")
 
 
 def tag_separator(_ctx: click.Context, _option: click.Parameter, value: str | None) -> bytes | None:
@@ -355,7 +355,7 @@ def _bounding(_ctx: click.Context, _option: click.Parameter, value: int | None) 
 def max_memory(help: str | None = None) -> Callable[[FC], FC]:
     """Return ``--max-memory SIZE``, passed as ``max_memory`` (int, bytes); if it is given, it bounds the process."""
     instead = {} if help is None else {"help": help}
-    return declared.option(Run, "max_memory", callback=_bounding, **instead)
+    return declarations.option(Run, "max_memory", callback=_bounding, **instead)
 
 
 #: The same, of commands whose tables go to temporary files.

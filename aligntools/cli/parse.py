@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from aligntools import GrammarDecisions, ParserDecisions, ParserReading, Run, TreeLists
-from aligntools.cli import declared, engine_options, notices, options, reporting, serving
+from aligntools.cli import declarations, engine_options, notices, options, reporter, service_options
 from aligntools.cli.flags import as_flag, renamed
 from aligntools.ground.errors import UsageProblem
 
@@ -18,8 +18,8 @@ _CONSTITUENTS = {"decode", "pruning", "keep_tags", *TreeLists.names()}
 def _length() -> Any:
     """Return the option on the length of sentences, which is another one with a grammar of constituents."""
     default, other = ParserDecisions.max_length, GrammarDecisions.max_length
-    about = f"{declared.help_of(ParserDecisions, 'max_length')}  [default: {default}; {other} with a grammar]"
-    return declared.option(ParserDecisions, "max_length", default=None, help=about)
+    about = f"{declarations.help_of(ParserDecisions, 'max_length')}  [default: {default}; {other} with a grammar]"
+    return declarations.option(ParserDecisions, "max_length", default=None, help=about)
 
 
 @click.command(
@@ -39,26 +39,26 @@ def _length() -> Any:
         help="Parser from train-parser or transfer-parse, or grammar from train-grammar.",
     ),
     options.output,
-    declared.group(ParserDecisions, "labels"),
+    declarations.group(ParserDecisions, "labels"),
 )
 @options.group(
     "Input",
-    declared.option(
+    declarations.option(
         ParserReading,
         "format",
         choices=("auto", "conll", "tagged", "text"),
         help="Format of the text; auto looks at its first lines. Plain text (text) is for grammars of constituents.",
     ),
-    declared.group(ParserReading, "column", "predicted_columns", "map", "separator"),
-    serving.unbuffered,
+    declarations.group(ParserReading, "column", "predicted_columns", "map", "separator"),
+    service_options.unbuffered,
 )
-@declared.group(ParserDecisions, without=("labels", "max_length"))
+@declarations.group(ParserDecisions, without=("labels", "max_length"))
 @options.group("Trees", _length())
-@declared.group(GrammarDecisions, without=("max_length",))
-@declared.group(TreeLists, without=("seed",))
+@declarations.group(GrammarDecisions, without=("max_length",))
+@declarations.group(TreeLists, without=("seed",))
 @engine_options.group
 @options.group(
-    "Resources and messages", options.verify, declared.option(TreeLists, "seed"), options.threads, options.verbosity
+    "Resources and messages", options.verify, declarations.option(TreeLists, "seed"), options.threads, options.verbosity
 )
 def command(**o: Any) -> None:
     """Parse text with tags: CoNLL with heads and labels filled in and all else unchanged.
@@ -81,18 +81,18 @@ def command(**o: Any) -> None:
     """
     from aligntools.tools.parse_files import parse_files, writes_trees
 
-    run, quiet = declared.settings(Run, o), o["quiet"]
+    run, quiet = declarations.settings(Run, o), o["quiet"]
     grammar = writes_trees(o["model"])
-    given = declared.given()
+    given = declarations.given()
     for name in sorted(given & (_DEPENDENCIES if grammar else _CONSTITUENTS)):
         value = str(o[name]) if isinstance(o[name], bool) else None
         kind = "a grammar of constituents" if grammar else "a parser of dependencies"
         raise UsageProblem(f"{as_flag(name, value)} does not go with {kind}, which {o['model']} is")
     if not grammar and o["format"] == "text":
         raise UsageProblem(f"`format=text`: {o['model']} parses text with tags; tag it first")
-    lines = reporting.SpokenLines(not quiet)
-    reading, lists = declared.settings(ParserReading, o), declared.settings(TreeLists, o)
-    decisions = declared.settings(GrammarDecisions, o) if grammar else declared.settings(ParserDecisions, o)
+    lines = reporter.SpokenLines(not quiet)
+    reading, lists = declarations.settings(ParserReading, o), declarations.settings(TreeLists, o)
+    decisions = declarations.settings(GrammarDecisions, o) if grammar else declarations.settings(ParserDecisions, o)
     with notices.shown(quiet):
         words = parse_files(
             o["texts"],
@@ -105,7 +105,7 @@ def command(**o: Any) -> None:
             watch=lines,
             verify=o["verify"],
             unbuffered=o["unbuffered"],
-            ending=partial(serving.until_terminated, o["unbuffered"]),
+            ending=partial(service_options.until_terminated, o["unbuffered"]),
         )
     if o["verbose"]:
         lines.took(words, "words")

@@ -9,7 +9,7 @@ import numpy as np
 from aligntools.aligning.applying.applier import Applier, decide
 from aligntools.aligning.applying.costs import link_costs
 from aligntools.aligning.applying.kernels_decoding import JOINT, MEAN
-from aligntools.aligning.contrastive import tasks, teaching
+from aligntools.aligning.contrastive import tasks, taught_text
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.learning import WeightLearning
 from aligntools.aligning.contrastive.taught import TeachingSettings
@@ -156,7 +156,7 @@ def _contrastive(bitext: corpus.Bitext, settings: ResolvedSettings, members: lis
         for _ in tasks.align(finder, bitext, chosen, pool, decisions=Decisions(phrases=True)):
             pass
     short = TeachingSettings(students=(50,), lessons=10, networks=1, passes=1)
-    teaching.learn_start([teaching.lessons_of(bitext, model, short, pool)], short, pool)
+    taught_text.learn_start([taught_text.lessons_of(bitext, model, short, pool)], short, pool)
 
 
 _SOURCE = ("x y z", "y z", "u x", "z y x u")

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from aligntools import LinkReading, ProjectionSettings, Splitting, TaggerSettings
-from aligntools.cli import declared, options
+from aligntools.cli import declarations, options
 from aligntools.ground.errors import UsageProblem
 
 #: Percent of the words that are reached below which something is probably wrong.
@@ -53,10 +53,12 @@ class _Columns(click.ParamType):
     ),
     options.output,
     options.split,
-    declared.option(ProjectionSettings, "columns", type=_Columns(), default="upos"),
-    declared.option(ProjectionSettings, "spans"),
+    declarations.option(ProjectionSettings, "columns", type=_Columns(), default="upos"),
+    declarations.option(ProjectionSettings, "spans"),
 )
-@options.group("Links", declared.option(ProjectionSettings, "links"), declared.group(LinkReading, title="Links"))
+@options.group(
+    "Links", declarations.option(ProjectionSettings, "links"), declarations.group(LinkReading, title="Links")
+)
 @options.group(
     "Type dictionary",
     click.option(
@@ -65,7 +67,7 @@ class _Columns(click.ParamType):
         type=options.WRITTEN,
         help="Write the labels that each word took in the first column: word, label, weight, between tabs.",
     ),
-    declared.option(TaggerSettings, "min_share", default=0.0),
+    declarations.option(TaggerSettings, "min_share", default=0.0),
 )
 @options.group("Messages", options.verbosity)
 def command(**o: Any) -> None:
@@ -93,13 +95,13 @@ def command(**o: Any) -> None:
     from aligntools.formats.opening import files
     from aligntools.projecting.projection import project
 
-    if not o["dictionary"] and "min_share" in declared.given():
+    if not o["dictionary"] and "min_share" in declarations.given():
         raise UsageProblem("`min_share` goes with `dictionary`")
-    settings = declared.settings(ProjectionSettings, o)
+    settings = declarations.settings(ProjectionSettings, o)
     for name in ("columns", "dictionary"):
-        if settings.of_trees and name in declared.given():
+        if settings.of_trees and name in declarations.given():
             raise UsageProblem(f"`{name}` is for labels of words, which `spans=brackets` does not carry over")
-    more: Any = declared.chosen(LinkReading, o) | declared.chosen(Splitting, o)
+    more: Any = declarations.chosen(LinkReading, o) | declarations.chosen(Splitting, o)
     found = project(o["source"], o["target"], o["alignments"], settings, **more)
     with files.writing(o["output"]) as out:
         out.write(found.format())

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from aligntools.cli import declared, notices, options
-from aligntools.cli.grouping import FC
+from aligntools.cli import declarations, notices, options
+from aligntools.cli.option_groups import FC
 from aligntools.ground.errors import UsageProblem, readable
 from aligntools.ground.ranges import BOOTSTRAP
 from aligntools.metrics.base import Score
@@ -72,7 +72,7 @@ def write_report(
     by: Sequence[str] = (),
 ) -> None:
     """Score every system and write the table or the JSON; ``verbose`` adds the counts on standard error."""
-    if not (bootstrap or paired) and "seed" in declared.given():
+    if not (bootstrap or paired) and "seed" in declarations.given():
         raise UsageProblem("`seed` is for `bootstrap` and `paired`: there is nothing random without them")
     with notices.shown(quiet):
         scores = [score(path) for path in systems]

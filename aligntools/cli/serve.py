@@ -4,10 +4,10 @@ from typing import Any
 
 import click
 
-from aligntools.cli import declared, options
-from aligntools.cli.reporting import say
+from aligntools.cli import declarations, options
+from aligntools.cli.reporter import say
 from aligntools.ground.ranges import counts
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.serving.answers import ServiceLimits
 
 
@@ -42,19 +42,19 @@ from aligntools.serving.answers import ServiceLimits
         " '*' for all; several times for several.",
     ),
 )
-@declared.group(ServiceLimits)
+@declarations.group(ServiceLimits)
 @options.group(
     "Resources",
     options.verify,
-    declared.option(
+    declarations.option(
         Run,
         "threads",
         default=1,
         show_default=True,
         help="Threads of each process that look for links. For more speed, give more processes instead.",
     ),
-    declared.option(Run, "workers", help="Answer in N processes; they share the models' memory."),
-    declared.option(Run, "tmpdir", help="Folder where processes share the models."),
+    declarations.option(Run, "workers", help="Answer in N processes; they share the models' memory."),
+    declarations.option(Run, "tmpdir", help="Folder where processes share the models."),
     options.verbosity,
 )
 def command(**o: Any) -> None:
@@ -71,6 +71,6 @@ def command(**o: Any) -> None:
     """
     from aligntools.serving.service import serve
 
-    limits, run = declared.settings(ServiceLimits, o), declared.settings(Run, o)
+    limits, run = declarations.settings(ServiceLimits, o), declarations.settings(Run, o)
     told = (lambda _: None) if o["quiet"] else say
     serve(o["models"], o["host"], o["port"], limits, run, told, o["verify"], o["allow_hosts"])

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from aligntools.cli import declared, notices, options
-from aligntools.cli.grouping import FC
+from aligntools.cli import declarations, notices, options
+from aligntools.cli.option_groups import FC
 from aligntools.ground.errors import UsageProblem
 from aligntools.links.operations import OPERATIONS, combine_files
 from aligntools.links.settings import CombiningSettings
@@ -85,9 +85,9 @@ def _texts(name: str, about: str) -> Callable[[FC], FC]:
     "Input and output",
     click.option("-i", "--input_1", "first", metavar="A", help="The first file, as with atools."),
     click.option("-j", "--input_2", "second", metavar="B", help="The second file."),
-    *(declared.option(CombiningSettings, name) for name in ("format", "index_base", "to", "order")),
+    *(declarations.option(CombiningSettings, name) for name in ("format", "index_base", "to", "order")),
 )
-@declared.group(CombiningSettings, "flavor")
+@declarations.group(CombiningSettings, "flavor")
 @options.group(
     "Words and pieces",
     _texts("--to-words", "The texts in pieces, where links are between pieces: write links between words."),
@@ -115,7 +115,7 @@ def command(
     texts = {name: how.pop(name) for name in ("check", "to_words", "to_pieces", "words")}
     if how.pop("unicode_spaces"):
         how["split"] = "unicode"
-    settings = declared.settings(CombiningSettings, how)
+    settings = declarations.settings(CombiningSettings, how)
     with notices.shown(quiet):
         tally = combine_files(name, paths, output, settings, in_place=in_place, **texts)
     if verbose:

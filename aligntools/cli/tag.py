@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from aligntools import Run, TagDecisions, TagLists, TagReading, TagWriting
-from aligntools.cli import declared, engine_options, kinds, notices, options, reporting, serving
+from aligntools.cli import declarations, engine_options, kinds, notices, options, reporter, service_options
 from aligntools.cli.flags import renamed
 from aligntools.formats.inputs.texts import RawReading
 
@@ -37,20 +37,20 @@ class _Tag(options.Command):
     "Common options",
     click.option("-m", "--model", required=True, metavar="FILE", help="Tagger from train-tagger (or train-hmm)."),
     options.output,
-    declared.group(TagWriting, "to"),
+    declarations.group(TagWriting, "to"),
 )
 @options.group(
     "Input and output",
-    declared.option(TagReading, "format", choices=("auto", "text", "conll")),
-    declared.option(TagReading, "predicted_columns"),
-    declared.group(TagWriting, "column", "separator"),
-    declared.option(
+    declarations.option(TagReading, "format", choices=("auto", "text", "conll")),
+    declarations.option(TagReading, "predicted_columns"),
+    declarations.group(TagWriting, "column", "separator"),
+    declarations.option(
         TagWriting,
         "keep",
         type=kinds.Column(),
         multiple=True,
         show_default=False,
-        help=declared.help_of(TagWriting, "keep") + " May be given several times.",
+        help=declarations.help_of(TagWriting, "keep") + " May be given several times.",
     ),
     options.split,
     click.option(
@@ -59,13 +59,13 @@ class _Tag(options.Command):
         type=options.WRITTEN,
         help="Also write each word, each of its tags and how often it got that tag, between tabs.",
     ),
-    serving.unbuffered,
+    service_options.unbuffered,
 )
-@declared.group(RawReading)
-@declared.group(TagDecisions)
+@declarations.group(RawReading)
+@declarations.group(TagDecisions)
 @options.group(
     "Probabilities",
-    declared.group(TagLists, "n_best", "samples"),
+    declarations.group(TagLists, "n_best", "samples"),
     click.option(
         "--scores",
         metavar="FILE",
@@ -82,7 +82,7 @@ class _Tag(options.Command):
 )
 @engine_options.group
 @options.group(
-    "Resources and messages", options.verify, declared.option(TagLists, "seed"), options.threads, options.verbosity
+    "Resources and messages", options.verify, declarations.option(TagLists, "seed"), options.threads, options.verbosity
 )
 def command(**o: Any) -> None:
     """Tag text: one line out per line in, or CoNLL with one column filled in.
@@ -100,8 +100,8 @@ def command(**o: Any) -> None:
     """
     from aligntools.tagging.tag_files import tag_files
 
-    run, quiet = declared.settings(Run, o), o["quiet"]
-    lines = reporting.SpokenLines(not quiet)
+    run, quiet = declarations.settings(Run, o), o["quiet"]
+    lines = reporter.SpokenLines(not quiet)
     with notices.shown(quiet):
         words = tag_files(
             o["texts"],
@@ -113,16 +113,16 @@ def command(**o: Any) -> None:
             format=o["format"],
             predicted_columns=o["predicted_columns"],
             split=o["split"],
-            raw=declared.settings(RawReading, o),
-            decisions=declared.settings(TagDecisions, o),
-            writing=declared.settings(TagWriting, o),
-            lists=declared.settings(TagLists, o),
+            raw=declarations.settings(RawReading, o),
+            decisions=declarations.settings(TagDecisions, o),
+            writing=declarations.settings(TagWriting, o),
+            lists=declarations.settings(TagLists, o),
             run=run,
             watch=lines,
-            given=declared.given(),
+            given=declarations.given(),
             verify=o["verify"],
             unbuffered=o["unbuffered"],
-            ending=partial(serving.until_terminated, o["unbuffered"]),
+            ending=partial(service_options.until_terminated, o["unbuffered"]),
         )
     if o["verbose"]:
         lines.took(words, "words")

@@ -5,9 +5,9 @@ from typing import Any
 import click
 
 from aligntools import Reading, TeachingSettings
-from aligntools.cli import declared, options, training
-from aligntools.cli.reporting import reporting
-from aligntools.ground.running import Run
+from aligntools.cli import declarations, options, training
+from aligntools.cli.reporter import reporting
+from aligntools.ground.run import Run
 
 
 @click.command(
@@ -47,13 +47,13 @@ from aligntools.ground.running import Run
         help="The teacher of a text, from align --save-model: one for each text, in their order.  [default:"
         " train them]",
     ),
-    declared.group(TeachingSettings, without=["seed"]),
+    declarations.group(TeachingSettings, without=["seed"]),
     training.log_json,
     options.verify,
 )
 @options.group(
     "Text and resources",
-    declared.group(Reading),
+    declarations.group(Reading),
     options.threads,
     options.seed,
     options.verbosity,
@@ -73,7 +73,7 @@ def command(**o: Any) -> None:
     """
     from aligntools.aligning.contrastive.distillation import teach_by_files
 
-    settings, reading = declared.settings(TeachingSettings, o), declared.settings(Reading, o)
-    texts, run = (o["source"], o["target"], o["joint_file"]), declared.settings(Run, o)
+    settings, reading = declarations.settings(TeachingSettings, o), declarations.settings(Reading, o)
+    texts, run = (o["source"], o["target"], o["joint_file"]), declarations.settings(Run, o)
     with reporting(o) as reporter:
         teach_by_files(*texts, o["output"], settings, reading, run, reporter, model=o["model"], verify=o["verify"])

@@ -6,8 +6,8 @@ import click
 
 from aligntools import AlignerSettings, TermSettings
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import declared, options
-from aligntools.cli.reporting import reporting
+from aligntools.cli import declarations, options
+from aligntools.cli.reporter import reporting
 from aligntools.tools.terms.term_files import TermWriting, term_files
 
 
@@ -29,9 +29,9 @@ from aligntools.tools.terms.term_files import TermWriting, term_files
     ),
     click.option("-m", "--model", metavar="FILE", help="Align the text by a saved model; else by one trained on it."),
     options.output(help="Write the terms to this file instead of standard output."),
-    declared.group(TermWriting),
+    declarations.group(TermWriting),
 )
-@declared.group(TermSettings)
+@declarations.group(TermSettings)
 @options.group(
     "Terms",
     click.option(
@@ -56,7 +56,7 @@ from aligntools.tools.terms.term_files import TermWriting, term_files
         " line TAB term TAB its translations TAB words it is linked to.",
     ),
 )
-@aligning.whole_text(declared.option(AlignerSettings, "best"))
+@aligning.whole_text(declarations.option(AlignerSettings, "best"))
 def command(**o: Any) -> None:
     """Find the terms of parallel text and their translations, of one word and of several.
 
@@ -74,8 +74,8 @@ def command(**o: Any) -> None:
     with reporting(o) as reporter:
         term_files(
             aligning.text_work(o, reporter),
-            declared.settings(TermWriting, o),
-            declared.settings(TermSettings, o),
+            declarations.settings(TermWriting, o),
+            declarations.settings(TermSettings, o),
             o["output"],
             alignments=o["alignments"],
             known=o["known"],

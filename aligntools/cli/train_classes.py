@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aligntools import ClassSettings, LinkReading, Run
-from aligntools.cli import declared, notices, options
+from aligntools.cli import declarations, notices, options
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 @click.argument("text", metavar="TEXT")
 @options.group(
     "Common options",
-    declared.option(ClassSettings, "number", "-n"),
+    declarations.option(ClassSettings, "number", "-n"),
     options.output(help="Write words and the numbers of their classes here, as mkcls does."),
 )
-@declared.group(ClassSettings, "iterations", "restarts", "min_count")
+@declarations.group(ClassSettings, "iterations", "restarts", "min_count")
 @options.group("Training", options.split)
 @options.group(
     "Other files",
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     click.option(
         "--target-output", metavar="FILE", type=options.WRITTEN, help="Write the classes of the translation's words."
     ),
-    declared.option(LinkReading, "index_base"),
+    declarations.option(LinkReading, "index_base"),
 )
 @options.group("Resources and messages", options.threads, options.seed, options.verbosity)
 def command(**o: Any) -> None:
@@ -71,12 +71,12 @@ def command(**o: Any) -> None:
     bilingual = [name for name in ("target", "alignments", "target_output") if o[name] is not None]
     if len(bilingual) not in (0, 3):
         raise UsageProblem("classes of two languages take `target`, `alignments` and `target_output`")
-    if not bilingual and "index_base" in declared.given():
+    if not bilingual and "index_base" in declarations.given():
         raise UsageProblem("`index_base` goes with `alignments`")
     from aligntools.clustering.class_training import train_bilingual_classes, train_classes
 
-    how: dict[str, Any] = {"split": o["split"], "run": declared.settings(Run, o)}
-    settings = declared.settings(ClassSettings, o)
+    how: dict[str, Any] = {"split": o["split"], "run": declarations.settings(Run, o)}
+    settings = declarations.settings(ClassSettings, o)
     with notices.shown(o["quiet"]):
         if bilingual:
             texts = Path(o["text"]), Path(o["target"])

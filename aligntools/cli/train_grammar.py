@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from aligntools import GrammarSettings, InducedGrammarSettings, Run, TagReading
-from aligntools.cli import declared, notices, options, training
+from aligntools.cli import declarations, notices, options, training
 from aligntools.cli.flags import as_flag
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.progress import Step
@@ -46,17 +46,17 @@ _WITHOUT = "Without trees (--text)"
         " are X0, X1.",
     ),
     training.output,
-    declared.group(GrammarSettings, "latent", title="Common options"),
+    declarations.group(GrammarSettings, "latent", title="Common options"),
 )
-@declared.group(GrammarSettings, without=("latent", "iterations", "seed"))
+@declarations.group(GrammarSettings, without=("latent", "iterations", "seed"))
 @options.group(
     _WITHOUT,
-    declared.group(InducedGrammarSettings, without=("iterations", "seed"), title=_WITHOUT),
-    declared.group(TagReading, *_TAGS, title=_WITHOUT),
+    declarations.group(InducedGrammarSettings, without=("iterations", "seed"), title=_WITHOUT),
+    declarations.group(TagReading, *_TAGS, title=_WITHOUT),
 )
 @options.group(
     "Resources and messages",
-    declared.option(
+    declarations.option(
         GrammarSettings,
         "iterations",
         default=None,
@@ -65,7 +65,7 @@ _WITHOUT = "Without trees (--text)"
     ),
     training.log_json,
     options.threads,
-    declared.option(GrammarSettings, "seed"),
+    declarations.option(GrammarSettings, "seed"),
     options.verbosity,
 )
 def command(**o: Any) -> None:
@@ -98,14 +98,14 @@ def command(**o: Any) -> None:
         stack.enter_context(notices.shown(quiet))
         log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
         steps = training.Steps(o["verbose"], log, _line, quiet)
-        run = declared.settings(Run, o)
+        run = declarations.settings(Run, o)
         if o["treebanks"]:
-            own = GrammarSettings(**declared.chosen(GrammarSettings, o))
+            own = GrammarSettings(**declarations.chosen(GrammarSettings, o))
             train_grammar(list(map(_path, o["treebanks"])), own, run=run, progress=steps).save(o["output"])
         else:
-            other = InducedGrammarSettings(**declared.chosen(InducedGrammarSettings, o))
+            other = InducedGrammarSettings(**declarations.chosen(InducedGrammarSettings, o))
             _check_estimator(other)
-            reading = declared.settings(TagReading, o)
+            reading = declarations.settings(TagReading, o)
             induce_grammar(o["text"], other, reading=reading, run=run, progress=steps).save(o["output"])
     if not quiet:
         _tell(steps.result)
@@ -116,14 +116,14 @@ def _check_use(o: dict[str, Any]) -> None:
     if bool(o["treebanks"]) == (o["text"] is not None):
         raise UsageProblem("give one: --treebank for a grammar from trees, or --text for one from tags")
     use = "--treebank" if o["treebanks"] else "--text"
-    for name in sorted(declared.given() - COMMON - USES[use]):
+    for name in sorted(declarations.given() - COMMON - USES[use]):
         value = str(o[name]) if isinstance(o[name], bool) else None
         raise UsageProblem(f"{as_flag(name, value)} does not go with {use}")
 
 
 def _check_estimator(settings: InducedGrammarSettings) -> None:
     """Refuse options of the other kind of induction."""
-    for name in sorted(declared.given() & (_COUNTED if settings.networks else _NETWORKS)):
+    for name in sorted(declarations.given() & (_COUNTED if settings.networks else _NETWORKS)):
         raise UsageProblem(f"`{name}` does not go with `estimator={settings.estimator}`")
 
 

@@ -19,8 +19,8 @@ from aligntools import (
     TagReading,
     WordReading,
 )
-from aligntools.cli import declared, options, training
-from aligntools.cli.grouping import FC
+from aligntools.cli import declarations, options, training
+from aligntools.cli.option_groups import FC
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -47,8 +47,11 @@ COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
 
 def _estimator(name: str, default: str) -> Callable[[FC], FC]:
     """Return an option that alignments and induced tags have, and whose defaults differ."""
-    return declared.option(
-        InductionSettings, name, default=None, help=f"{declared.help_of(InductionSettings, name)}  [default: {default}]"
+    return declarations.option(
+        InductionSettings,
+        name,
+        default=None,
+        help=f"{declarations.help_of(InductionSettings, name)}  [default: {default}]",
     )
 
 
@@ -70,20 +73,20 @@ def _estimator(name: str, default: str) -> Callable[[FC], FC]:
     click.option("-s", "--source", metavar="FILE", help="Train an alignment HMM on parallel text: the source side."),
     click.option("-t", "--target", metavar="FILE", help="The target side; the same number of lines."),
     click.option("-i", "--input", "joint_file", metavar="FILE", help="Both sides in one file, ' ||| ' between them."),
-    declared.group(AlignerSettings, *_ALIGNER, title="Parallel text"),
-    declared.group(Reading, *_READING, title="Parallel text"),
+    declarations.group(AlignerSettings, *_ALIGNER, title="Parallel text"),
+    declarations.group(Reading, *_READING, title="Parallel text"),
 )
-@declared.group(TagReading, title="Input of --tagged and --text")
+@declarations.group(TagReading, title="Input of --tagged and --text")
 @options.group(
     "Tags that are not all known",
-    declared.group(TaggerSettings, "partial"),
+    declarations.group(TaggerSettings, "partial"),
     click.option(
         "--dictionary",
         metavar="FILE",
         help="Tags that words can have, as `project --dictionary` writes them: a word that is listed has one of"
         " its tags there. For --tagged with --partial, and for --text, where the states get the tags' names.",
     ),
-    declared.group(TaggerSettings, "min_share"),
+    declarations.group(TaggerSettings, "min_share"),
 )
 @options.group(
     "Training",
@@ -103,13 +106,15 @@ def _estimator(name: str, default: str) -> Callable[[FC], FC]:
 )
 @options.group(
     "Taggers (--tagged)",
-    declared.group(TaggerSettings, "latent", "members", "relative_frequencies", title="Taggers (--tagged)"),
+    declarations.group(TaggerSettings, "latent", "members", "relative_frequencies", title="Taggers (--tagged)"),
     training.classes,
-    declared.group(TaggerSettings, "tokens", title="Taggers (--tagged)"),
+    declarations.group(TaggerSettings, "tokens", title="Taggers (--tagged)"),
 )
 @options.group(
     "Induced tags (--text)",
-    declared.group(InductionSettings, "states", "restarts", "tolerance", "transition_prior", "emission_prior", "stop"),
+    declarations.group(
+        InductionSettings, "states", "restarts", "tolerance", "transition_prior", "emission_prior", "stop"
+    ),
     click.option(
         "--save-classes",
         metavar="FILE",
@@ -147,7 +152,7 @@ def train(o: dict[str, Any]) -> None:
     if len(uses) != 1:
         links = ", or -s and -t for alignments" if "source" in o else ""
         raise UsageProblem(f"give one text: --tagged for a tagger, --text to induce tags{links}")
-    for name in sorted(declared.given() - USES[uses[0]] - COMMON):
+    for name in sorted(declarations.given() - USES[uses[0]] - COMMON):
         raise UsageProblem(f"`{name}` does not go with {uses[0]}")
     if uses[0] == "parallel text":
         _alignments(o)
@@ -177,11 +182,11 @@ def _train(o: dict[str, Any], log: "Output | None") -> str:
     steps = training.Steps(o["verbose"], log, describe, o["quiet"])
     tagger = train_tagger(
         o["tagged"],
-        declared.settings(TaggerSettings, o),
+        declarations.settings(TaggerSettings, o),
         classes=o["classes"],
         dictionary=o["dictionary"],
-        reading=declared.settings(TagReading, o),
-        run=declared.settings(Run, o),
+        reading=declarations.settings(TagReading, o),
+        run=declarations.settings(Run, o),
         progress=steps,
     )
     tagger.save(o["output"])
@@ -208,7 +213,7 @@ def _induce(o: dict[str, Any], log: "Output | None") -> str | None:
         return f"{start}iteration {f['iteration']}: {figures}"
 
     steps = training.Steps(True, log, describe, o["quiet"])
-    text, reading, run = o["text"], declared.settings(WordReading, o), declared.settings(Run, o)
+    text, reading, run = o["text"], declarations.settings(WordReading, o), declarations.settings(Run, o)
     wanted = {False: o["save_classes"], True: o["save_paths"]}
     if any(wanted.values()):  # it is read once: it may be standard input
         text = read_untagged(text, reading)
@@ -220,7 +225,7 @@ def _induce(o: dict[str, Any], log: "Output | None") -> str | None:
         reading=reading,
         run=run,
         progress=steps,
-        **declared.chosen(InductionSettings, o),
+        **declarations.chosen(InductionSettings, o),
     )
     for paths, path in wanted.items():
         if path:
@@ -233,7 +238,7 @@ def _induce(o: dict[str, Any], log: "Output | None") -> str | None:
 def _alignments(o: dict[str, Any]) -> None:
     from aligntools.aligning.alignment import read_bitext, train_aligner, train_mre_aligner
     from aligntools.cli.alignment_options import check_text, text_files
-    from aligntools.cli.reporting import reporting
+    from aligntools.cli.reporter import reporting
 
     check_text(o)
     mre = (o["estimator"] or ("mre" if o["preset"] else "vb")) == "mre"
@@ -243,12 +248,12 @@ def _alignments(o: dict[str, Any]) -> None:
         raise UsageProblem("`mre_iterations` goes with `estimator=mre`")
     with reporting(o) as reporter:
         with reporter.stage("reading"):
-            reading = declared.settings(Reading, o)
+            reading = declarations.settings(Reading, o)
             bitext = read_bitext(*text_files(o).paths(o["split"]), reading=reading)
         chosen: dict[str, Any] = {"keep_text": False, "progress": reporter, "model_type": "hmm", "reading": reading}
-        chosen |= {"run": declared.settings(Run, o)} | declared.chosen(AlignerSettings, o)
+        chosen |= {"run": declarations.settings(Run, o)} | declarations.chosen(AlignerSettings, o)
         if mre:
-            chosen |= {"views": o["views"] or (0,)} | declared.chosen(ReconstructionSettings, o)
+            chosen |= {"views": o["views"] or (0,)} | declarations.chosen(ReconstructionSettings, o)
             chosen.pop("estimator", None)
             aligner = train_mre_aligner(bitext, **chosen, preset=o["preset"])
         else:

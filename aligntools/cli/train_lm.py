@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from aligntools import LanguageModelSettings, Run
-from aligntools.cli import declared, engine_options, notices, options
+from aligntools.cli import declarations, engine_options, notices, options
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         type=options.WRITTEN,
         help="Write the model to this file; ARPA may end in .gz, .xz, .zst.  [default: standard output]",
     ),
-    declared.option(LanguageModelSettings, "order", "-n"),
+    declarations.option(LanguageModelSettings, "order", "-n"),
     click.option(
         "--format",
         type=click.Choice(["arpa", "binary"]),
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     ),
     click.option("--binary", metavar="FILE", type=options.WRITTEN, hidden=True),
 )
-@declared.group(LanguageModelSettings, without=["order"])
+@declarations.group(LanguageModelSettings, without=["order"])
 @options.group("Training", options.split)
 @engine_options.group
 @options.group("Resources", options.table_memory, options.threads, options.verbosity)
@@ -68,9 +68,9 @@ def command(
     with notices.shown(quiet):
         model = train_lm(
             [Path(text) for text in texts],
-            declared.settings(LanguageModelSettings, o),
+            declarations.settings(LanguageModelSettings, o),
             split=split,
-            run=declared.settings(Run, o),
+            run=declarations.settings(Run, o),
             progress=lambda step: steps.update(step.figures),
         )
     if not quiet:

@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from aligntools import InducedParserSettings, ParserReading, ParserSettings, Run
-from aligntools.cli import declared, engine_options, notices, options, training
+from aligntools.cli import declarations, engine_options, notices, options, training
 from aligntools.cli.flags import as_flag, renamed
-from aligntools.cli.grouping import FC
+from aligntools.cli.option_groups import FC
 from aligntools.ground.errors import UsageProblem
 
 _TAGS = ("column", "predicted_columns", "map")
@@ -33,8 +33,8 @@ def _length(name: str) -> Callable[[FC], FC]:
     """Return an option on the length of sentences, which is another one with --unsupervised."""
     default, other = getattr(ParserSettings, name), getattr(InducedParserSettings, name)
     shown = f"{default}" if default == other else f"{default}; {other} with --unsupervised"
-    about = f"{declared.help_of(ParserSettings, name)}  [default: {shown}]"
-    return declared.option(ParserSettings, name, default=None, help=about)
+    about = f"{declarations.help_of(ParserSettings, name)}  [default: {shown}]"
+    return declarations.option(ParserSettings, name, default=None, help=about)
 
 
 @click.command(
@@ -59,31 +59,31 @@ def _length(name: str) -> Callable[[FC], FC]:
         help="Learn from tags alone instead: CoNLL, whose trees are not read, or word_TAG lines.",
     ),
     training.output,
-    declared.group(ParserSettings, "labels"),
+    declarations.group(ParserSettings, "labels"),
 )
-@declared.group(ParserReading, *_TAGS, title="Tags")
+@declarations.group(ParserReading, *_TAGS, title="Tags")
 @options.group(
     "Trees of the treebank",
-    declared.group(ParserSettings, "crossing", "roots"),
+    declarations.group(ParserSettings, "crossing", "roots"),
     _length("min_length"),
     _length("max_length"),
 )
 @options.group(
     "Model",
-    declared.group(ParserSettings, "features", "projective", "single_root", "min_count", "bits"),
+    declarations.group(ParserSettings, "features", "projective", "single_root", "min_count", "bits"),
     training.classes,
 )
 @options.group(
     "Training",
-    declared.group(ParserSettings, "l2", "iterations", "tolerance"),
+    declarations.group(ParserSettings, "l2", "iterations", "tolerance"),
     training.checkpoint,
 )
 @options.group(
     "Without trees (--unsupervised)",
-    declared.group(
+    declarations.group(
         InducedParserSettings, "estimator", "prior", "punct", "decay", title="Without trees (--unsupervised)"
     ),
-    declared.group(ParserReading, "separator", title="Without trees (--unsupervised)"),
+    declarations.group(ParserReading, "separator", title="Without trees (--unsupervised)"),
 )
 @engine_options.group
 @options.group("Resources and messages", training.log_json, options.threads, options.verbosity)
@@ -110,16 +110,16 @@ def command(**o: Any) -> None:
 
     _check_use(o)
     quiet, supervised = o["quiet"], o["unsupervised"] is None
-    reading, run = declared.settings(ParserReading, o), declared.settings(Run, o)
+    reading, run = declarations.settings(ParserReading, o), declarations.settings(Run, o)
     with contextlib.ExitStack() as stack:
         stack.enter_context(notices.shown(quiet))
         log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
         steps = training.Steps(o["verbose"], log, training.lbfgs_step, quiet)
         how: dict[str, Any] = {"checkpoint": o["checkpoint"], "reading": reading, "run": run, "progress": steps}
         if supervised:
-            parser = train_parser(o["treebanks"], declared.settings(ParserSettings, o), classes=o["classes"], **how)
+            parser = train_parser(o["treebanks"], declarations.settings(ParserSettings, o), classes=o["classes"], **how)
         else:
-            own = InducedParserSettings(**declared.chosen(InducedParserSettings, o))
+            own = InducedParserSettings(**declarations.chosen(InducedParserSettings, o))
             parser = induce_parser(o["unsupervised"], own, **how)
         parser.save(o["output"])
     if not quiet:
@@ -131,7 +131,7 @@ def _check_use(o: dict[str, Any]) -> None:
     if bool(o["treebanks"]) == (o["unsupervised"] is not None):
         raise UsageProblem("give one text: --treebank for a parser from trees, or --unsupervised for one from tags")
     use = "--treebank" if o["treebanks"] else "--unsupervised"
-    for name in sorted(declared.given() - COMMON - USES[use]):
+    for name in sorted(declarations.given() - COMMON - USES[use]):
         value = str(o[name]) if isinstance(o[name], bool) else None
         raise UsageProblem(f"{as_flag(name, value)} does not go with {use}")
 

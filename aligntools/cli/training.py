@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aligntools.cli import options
-from aligntools.cli.reporting import ProgressLines, peak_mb
+from aligntools.cli.reporter import ProgressLines, peak_mb
 from aligntools.ground.progress import Step
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from aligntools import AlignerSettings, MarkupSettings, Reading, Tokenizing
-from aligntools.cli import declared, options
-from aligntools.cli.reporting import reporting
+from aligntools.cli import declarations, options
+from aligntools.cli.reporter import reporting
 
 
 @click.command(
@@ -47,7 +47,7 @@ from aligntools.cli.reporting import reporting
         " is linked into its place, what it was placed by, and the text in it.",
     ),
 )
-@options.group("Tags", declared.group(MarkupSettings))
+@options.group("Tags", declarations.group(MarkupSettings))
 @options.group(
     "Training",
     options.option(
@@ -67,19 +67,19 @@ from aligntools.cli.reporting import reporting
     click.option(
         "-i", "--train-input", metavar="FILE", help="More text in one file, ' ||| ' or a tab between the sides."
     ),
-    declared.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
+    declarations.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
     click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the model that was trained."),
     excludes=("model", "segments"),
 )
 @options.group(
     "Text and resources",
-    declared.option(
+    declarations.option(
         Tokenizing,
         "tokenize",
         help="Find words by the rules of these languages, such as de-en, or by ICU's (icu), as the model's text was"
         " tokenized.  [default: by Unicode, joined where the model knows them joined]",
     ),
-    declared.option(
+    declarations.option(
         Reading, "languages", help="Source and target language of a TMX document of more than two, such as de,en."
     ),
     options.tokenizer,
@@ -108,4 +108,4 @@ def command(**o: Any) -> None:
     from aligntools.projecting.markup.markup_files import transfer_markup_files
 
     with reporting(o) as watch:
-        declared.call(transfer_markup_files, o, watch=watch)
+        declarations.call(transfer_markup_files, o, watch=watch)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from aligntools import LinkReading, ParserReading, Run, TransferSettings
-from aligntools.cli import declared, engine_options, notices, options, training
+from aligntools.cli import declarations, engine_options, notices, options, training
 from aligntools.cli.flags import on_command_line, renamed
 from aligntools.ground.errors import UsageProblem
 
@@ -54,18 +54,18 @@ from aligntools.ground.errors import UsageProblem
         help="Word alignments, i-j with i the source word; one line per pair.",
     ),
     training.output,
-    declared.group(TransferSettings, "labels"),
+    declarations.group(TransferSettings, "labels"),
 )
 @options.group(
     "Input",
     click.option("--unlabeled", metavar="FILE", help="More text of the target language, with tags."),
-    declared.group(ParserReading, "column", "predicted_columns", "map", "separator"),
-    declared.group(LinkReading),
-    declared.group(TransferSettings, "min_length", "max_length", "min_aligned", "max_pairs"),
+    declarations.group(ParserReading, "column", "predicted_columns", "map", "separator"),
+    declarations.group(LinkReading),
+    declarations.group(TransferSettings, "min_length", "max_length", "min_aligned", "max_pairs"),
 )
 @options.group(
     "Method",
-    declared.group(TransferSettings, "method", "transferred"),
+    declarations.group(TransferSettings, "method", "transferred"),
     click.option(
         "--direct-model",
         metavar="FILE",
@@ -73,10 +73,10 @@ from aligntools.ground.errors import UsageProblem
         " not aligned (full), or to begin with (projected).  [default: the source parser without its"
         " words]",
     ),
-    declared.group(TransferSettings, "gamma", "direct_share", "entropy", "alpha", "rounds", "reward"),
+    declarations.group(TransferSettings, "gamma", "direct_share", "entropy", "alpha", "rounds", "reward"),
 )
-@declared.group(TransferSettings, "features", "projective", "single_root", "min_count", "bits")
-@options.group("Training", declared.group(TransferSettings, "l2", "iterations", "tolerance"), training.checkpoint)
+@declarations.group(TransferSettings, "features", "projective", "single_root", "min_count", "bits")
+@options.group("Training", declarations.group(TransferSettings, "l2", "iterations", "tolerance"), training.checkpoint)
 @engine_options.group
 @options.group("Resources and messages", training.log_json, options.verify, options.threads, options.verbosity)
 def command(**o: Any) -> None:
@@ -113,15 +113,15 @@ def command(**o: Any) -> None:
         parser = transfer_parser(
             [*o["source_models"]] if several else o["source_models"][0],
             **given,
-            settings=declared.settings(TransferSettings, o),
+            settings=declarations.settings(TransferSettings, o),
             unlabeled=o["unlabeled"],
             direct_model=o["direct_model"],
             checkpoint=o["checkpoint"],
-            reading=declared.settings(ParserReading, o),
-            run=declared.settings(Run, o),
+            reading=declarations.settings(ParserReading, o),
+            run=declarations.settings(Run, o),
             progress=steps,
             verify=o["verify"],
-            **declared.chosen(LinkReading, o),
+            **declarations.chosen(LinkReading, o),
         )
         parser.save(o["output"])
     found = steps.result

@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from aligntools import DecoderSettings, LatticeSettings, Run, TranslationLists
-from aligntools.cli import declared, engine_options, kinds, notices, options, reporting, serving
+from aligntools.cli import declarations, engine_options, kinds, notices, options, reporter, service_options
 from aligntools.cli.flags import renamed
-from aligntools.ground.declaring import range_of
+from aligntools.ground.declarations import range_of
 from aligntools.ground.errors import UsageProblem
 
 
@@ -30,10 +30,10 @@ from aligntools.ground.errors import UsageProblem
         "-w", "--weights", metavar="FILE", help="Weights from imputed-risk.  [default: untuned ones, with a notice]"
     ),
 )
-@declared.group(LatticeSettings, without=["arc_weights"])
+@declarations.group(LatticeSettings, without=["arc_weights"])
 @options.group(
     "Input and output",
-    declared.option(
+    declarations.option(
         LatticeSettings,
         "arc_weights",
         multiple=True,
@@ -44,7 +44,7 @@ from aligntools.ground.errors import UsageProblem
     ),
     options.split,
     options.output,
-    declared.group(TranslationLists, without=["seed"]),
+    declarations.group(TranslationLists, without=["seed"]),
     click.option(
         "--hypergraphs",
         metavar="FILE",
@@ -57,17 +57,17 @@ from aligntools.ground.errors import UsageProblem
         type=options.WRITTEN,
         help="Also write the rules that made each translation, as JSON lines; with --n-best N, N of each.",
     ),
-    serving.unbuffered,
+    service_options.unbuffered,
 )
 @options.group(
     "Search",
     click.option("--no-lm", is_flag=True, help="Translate without a language model."),
     click.option("--tags", metavar="FILE", help="Tagged target text, for weights with bigrams over tags."),
-    declared.group(DecoderSettings),
+    declarations.group(DecoderSettings),
 )
 @engine_options.group
 @options.group(
-    "Resources", options.verify, declared.option(TranslationLists, "seed"), options.threads, options.verbosity
+    "Resources", options.verify, declarations.option(TranslationLists, "seed"), options.threads, options.verbosity
 )
 def command(*, no_lm: bool, arc_weights: tuple[float, ...], quiet: bool, verbose: bool, **o: Any) -> None:
     """Translate text with a hierarchical grammar, one line out for each line in.
@@ -86,13 +86,13 @@ def command(*, no_lm: bool, arc_weights: tuple[float, ...], quiet: bool, verbose
     """
     from aligntools.translating.translation_files import translate_files
 
-    run, lm, weights = declared.settings(Run, o), o["lm"], o["weights"]
+    run, lm, weights = declarations.settings(Run, o), o["lm"], o["weights"]
     if lm is not None and no_lm:
         raise UsageProblem("--lm and --no-lm exclude each other")
     if lm is None and not no_lm:
         raise UsageProblem("a language model is needed: --lm FILE, or --no-lm to translate without one")
     untuned = "no weights given (-w): translating with untuned ones; imputed-risk learns them"
-    lines = reporting.SpokenLines(not quiet, "" if weights else untuned)
+    lines = reporter.SpokenLines(not quiet, "" if weights else untuned)
     with notices.shown(quiet):
         count, total = translate_files(
             o["texts"],
@@ -103,15 +103,15 @@ def command(*, no_lm: bool, arc_weights: tuple[float, ...], quiet: bool, verbose
             tags=o["tags"],
             hypergraphs=o["hypergraphs"],
             derivations=o["derivations"],
-            decoding=declared.settings(DecoderSettings, o),
-            lattices=declared.settings(LatticeSettings, o, arc_weights=arc_weights or None),
-            lists=declared.settings(TranslationLists, o),
+            decoding=declarations.settings(DecoderSettings, o),
+            lattices=declarations.settings(LatticeSettings, o, arc_weights=arc_weights or None),
+            lists=declarations.settings(TranslationLists, o),
             run=run,
             watch=lines,
             split=o["split"],
             verify=o["verify"],
             unbuffered=o["unbuffered"],
-            ending=partial(serving.until_terminated, o["unbuffered"]),
+            ending=partial(service_options.until_terminated, o["unbuffered"]),
         )
     if verbose:
         seconds = time.perf_counter() - lines.began

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from aligntools import GoldReading, ModelViewing
-from aligntools.cli import declared, kinds, notices, options
+from aligntools.cli import declarations, kinds, notices, options
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 
@@ -50,7 +50,7 @@ def _of_alignments(given: dict[str, Any], number: int | None, title: str | None)
     if bool(source) != bool(target) or not (source or joint):
         raise UsageProblem("give the text with -i, or with both -s and -t")
     systems = [*given["alignments"], *(_SystemPlace().convert(path, None, None) for path in given["files"])]
-    if not given["gold"] and (others := sorted(declared.given() & {"gold_format", "gold_base", "first_sentence"})):
+    if not given["gold"] and (others := sorted(declarations.given() & {"gold_format", "gold_base", "first_sentence"})):
         raise UsageProblem(f"`{others[0]}` goes with `gold`")
     names = ("gold", "source_tags", "target_tags", "checked", "input_format", "languages", *GoldReading.names())
     how = {name: given[name] for name in names}
@@ -64,7 +64,7 @@ def _of_model(given: dict[str, Any], number: int | None, title: str | None) -> "
 
     if given["files"]:
         raise UsageProblem(f"'{given['files'][0]}': --model is looked at alone")
-    settings = declared.settings(ModelViewing, given)
+    settings = declarations.settings(ModelViewing, given)
     return view_model(given["model"], settings, title=title, verify=given["verify"]), number
 
 
@@ -181,12 +181,12 @@ KINDS = {
     options.input_format,
     options.languages,
     options.split,
-    declared.option(
+    declarations.option(
         GoldReading,
         "gold_format",
         help="pharaoh: i-j sure, i?j or ipj possible. naacl: 'sentence i j [S|P]', counted from 1.",
     ),
-    *(declared.option(GoldReading, name) for name in ("index_base", "gold_base", "first_sentence")),
+    *(declarations.option(GoldReading, name) for name in ("index_base", "gold_base", "first_sentence")),
 )
 @options.group(
     "Trees and tags",
@@ -208,8 +208,8 @@ KINDS = {
 @options.group(
     "Models",
     click.option("-m", "--model", metavar="FILE", help="A model of any kind, or weights; the file says which."),
-    declared.option(ModelViewing, "words"),
-    declared.option(ModelViewing, "best"),
+    declarations.option(ModelViewing, "words"),
+    declarations.option(ModelViewing, "best"),
     options.verify,
 )
 @options.group(

@@ -22,14 +22,14 @@ def command(threads: int, quiet: bool, verbose: bool) -> None:
     Example:
       aligntools warmup
     """
-    from aligntools.ground import compiling
+    from aligntools.ground import compiler
 
     began = time.perf_counter()
     for part, seconds in _warm(min(threads, len(PARTS))):
         if verbose and not quiet:
             click.echo(f"{part}: {seconds:.1f} s", err=True)
     if not quiet:
-        folder = compiling.cache_folder()
+        folder = compiler.cache_folder()
         where = f"kept in {folder}" if folder else "not kept: no writable folder"
         click.echo(f"compiled in {time.perf_counter() - began:.1f} s; {where}", err=True)
 

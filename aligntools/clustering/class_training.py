@@ -15,11 +15,11 @@ from aligntools.formats.annotation.class_lists import ClassList
 from aligntools.formats.inputs.sentences import PathLike, Sentence, side_of
 from aligntools.formats.inputs.texts import Sentences
 from aligntools.formats.text.memory_text import name_of
-from aligntools.formats.text.reading import Splitting
-from aligntools.ground.declaring import Given, taking
+from aligntools.formats.text.text_settings import Splitting
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import pool_of
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.links.alignments import ManyAlignments, as_written, links_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 from aligntools.ground.kernels_random import random_unit
 
 #: Classes of which a word's probability is less than exp(-30) of the best one's are never drawn.

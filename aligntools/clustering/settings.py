@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.ranges import SEED, counts
 
 

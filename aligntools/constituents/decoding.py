@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.constituents import kernels_best, kernels_chart, kernels_coarse, kernels_listed
+from aligntools.constituents import kernels_best, kernels_chart, kernels_coarse, kernels_tree_lists
 from aligntools.constituents.binarization import ABOVE, BESIDE, restore
 from aligntools.constituents.grammar import ConstituentGrammar
 from aligntools.constituents.kernels_chart import Rules
@@ -49,7 +49,7 @@ def log_probability(steps: Sequence[Step], words: np.ndarray, rules: Rules) -> f
     """
     array = np.array(steps, np.int32)
     inside = np.empty((len(array), int(np.diff(rules.first).max())))
-    value: float = kernels_listed.value_of(array, len(array), words, rules, inside)
+    value: float = kernels_tree_lists.value_of(array, len(array), words, rules, inside)
     return value
 
 

@@ -16,7 +16,7 @@ from itertools import islice
 
 import numpy as np
 
-from aligntools.constituents import kernels_listed
+from aligntools.constituents import kernels_tree_lists
 from aligntools.constituents.decoding import Product, Step, filled, log_probability, max_rule, tree_of
 from aligntools.constituents.kernels_best import BestDerivations, Charts
 from aligntools.constituents.kernels_chart import Chart, cell_of
@@ -95,12 +95,12 @@ class BestTrees:
             np.bincount(rules[:, 0], minlength=1).max() for rules in (self._rules.binary, self._rules.unary)
         )
         most = max(int(binary) * n, int(unary), 1)
-        self._found = kernels_listed.Readings(np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most))
+        self._found = kernels_tree_lists.Readings(np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most))
         self._items: dict[tuple[int, int, int, int], _Item] = {}
         self._serial = 0
         self._top = np.empty(len(self._rules.first) - 1)
         top = cell_of(0, n)
-        kernels_listed.tops(top, product.members, charts, self._top)
+        kernels_tree_lists.tops(top, product.members, charts, self._top)
         self._top -= sum(values) - charts.scale[:, top].sum()  # so that they are posteriors
 
     def __iter__(self) -> Iterator[tuple[float, list[Step]]]:
@@ -172,13 +172,13 @@ class BestTrees:
         elif item.layer == _UPPER:
             if self._best.lower[cell_of(i, j), symbol] > -np.inf:
                 yield _Way(-1, 0.0, (self._item(_LOWER, symbol, i, j),))
-            count = kernels_listed.ways_above(cell_of(i, j), symbol, *self._given, self._found)
+            count = kernels_tree_lists.ways_above(cell_of(i, j), symbol, *self._given, self._found)
             for r, score in zip(self._found.rules[:count].tolist(), self._found.scores[:count].tolist(), strict=True):
                 yield _Way(r, score, (self._item(_LOWER, int(self._rules.unary[r, 1]), i, j),))
         elif j - i == 1:
             yield _Way(-1, float(self._best.lower[cell_of(i, j), symbol]), ())
         else:
-            count = kernels_listed.ways_below(i, j, symbol, *self._given, self._found)
+            count = kernels_tree_lists.ways_below(i, j, symbol, *self._given, self._found)
             for r, k, score in zip(*(values[:count].tolist() for values in self._found), strict=True):
                 left, right = self._rules.binary[r, 1:].tolist()
                 yield _Way(r, score, (self._item(_UPPER, left, i, k), self._item(_UPPER, right, k, j)))
@@ -194,7 +194,7 @@ class BestTrees:
                 if above >= 0:
                     steps[above][column] = len(steps)
                 steps.append([item.symbol, way.rule, -1, -1])
-                above, column = len(steps) - 1, kernels_listed.LEFT
+                above, column = len(steps) - 1, kernels_tree_lists.LEFT
             below = [(one, r, above, column + k) for k, (one, r) in enumerate(zip(way.below, ranks, strict=True))]
             waiting += reversed(below)
         return [(symbol, rule, left, right) for symbol, rule, left, right in steps]
@@ -255,11 +255,11 @@ def drawn_trees(
     _, parts, values = filled(words, product, allowed, outside=False)
     if -np.inf in values:
         return []
-    waiting, steps = np.empty((2 * n, kernels_listed.WAITING), np.int64), np.empty((4 * n, 4), np.int32)
+    waiting, steps = np.empty((2 * n, kernels_tree_lists.WAITING), np.int64), np.empty((4 * n, 4), np.int32)
     found = list[ScoredTree]()
     for member in random.integers(len(parts), size=size).tolist():
         rules, chart = product.levels[member].rules, parts[member]
-        count = kernels_listed.draw(n, rules, chart, random.random(3 * n), waiting, steps)
+        count = kernels_tree_lists.draw(n, rules, chart, random.random(3 * n), waiting, steps)
         own = list(map(tuple, steps[:count].tolist()))
         value = _conditional(own, words, product, values)
         found.append(ScoredTree(tree_of(own, sentence, tags, grammar), value, value))

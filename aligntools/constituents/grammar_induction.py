@@ -9,12 +9,12 @@ from aligntools.constituents.settings import InducedGrammarSettings
 from aligntools.formats.inputs.annotation import check_tags, check_words, decoded, read_annotated, read_words_or_tags
 from aligntools.formats.inputs.texts import SomeSentence
 from aligntools.formats.text.memory_text import name_of
-from aligntools.formats.text.reading import TagReading
-from aligntools.ground.declaring import Given, taking
+from aligntools.formats.text.text_settings import TagReading
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 
 if TYPE_CHECKING:
     from aligntools.formats.inputs.annotation import Parsed, PathLike, TaggedInput

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aligntools.constituents.kernels_chart import cell_of
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: Cells whose symbols are together less probable than this share of the threshold give nothing to their parts.
 _SKIPPED = 1e-3

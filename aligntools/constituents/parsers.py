@@ -16,11 +16,11 @@ from aligntools.formats.inputs.annotators import Annotator, batches
 from aligntools.formats.inputs.sentences import words_of
 from aligntools.formats.inputs.texts import SomeSentence
 from aligntools.formats.text.memory_text import IN_MEMORY, name_of
-from aligntools.ground.declaring import Given, taking
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.viewing.notebooks import ShownAsModel
 from aligntools.words.normal_forms import in_form
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, amounts, counts
-from aligntools.ground.running import SEED_OPTION, Lists
+from aligntools.ground.run import SEED_OPTION, Lists
 
 #: Which tree is the best: the one whose rules are most probably right, or the most probable derivation.
 Decode: TypeAlias = Literal["max-rule", "viterbi"]

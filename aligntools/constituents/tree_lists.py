@@ -7,10 +7,10 @@ from aligntools.constituents.settings import GrammarDecisions, TreeLists
 from aligntools.formats.inputs.annotation import decoded, tagged_tokens_of, tokens_of
 from aligntools.formats.inputs.annotators import batches
 from aligntools.formats.inputs.texts import SomeSentence
-from aligntools.ground.declaring import Given, taking
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 
 if TYPE_CHECKING:
     from aligntools.constituents.derivation_lists import ScoredTree

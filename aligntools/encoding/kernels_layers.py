@@ -11,7 +11,7 @@ rows alone: so other texts never change a text's states.
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 from aligntools.ground.kernels_tiles import multiply_bytes, multiply_floats
 
 #: erf(x) = x P(x^2) / Q(x^2) for x cut to what 32 bits tell from 1, coefficients from the highest power.

@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import Self
 
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 

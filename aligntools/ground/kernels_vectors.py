@@ -3,7 +3,7 @@
 The library that SciPy does these with adds up in an order that depends on the number of cores.
 """
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 
 @kernel

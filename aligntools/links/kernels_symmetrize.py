@@ -3,7 +3,7 @@
 import numpy as np
 
 from aligntools.formats.links.kernels_pharaoh import sort_keys
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 # A point is one number: the major coordinate from bit 32 on, the minor one above bit 2, two flags below.
 _FORWARD, _REVERSE, _BOTH = 1, 2, 3

@@ -13,7 +13,7 @@ from aligntools.formats.annotation.as_plain_text import refuse_file
 from aligntools.formats.links import giza, pharaoh
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
-from aligntools.ground.declaring import Given, taking
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.links.settings import CombiningSettings
 from aligntools.links.symmetrize import METHODS, symmetrize

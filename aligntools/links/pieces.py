@@ -10,7 +10,7 @@ from aligntools.formats.inputs.texts import Sentence, Split
 from aligntools.formats.links.pharaoh import Links, check_range
 from aligntools.formats.text.memory_text import sentences_given, words_given
 from aligntools.formats.text.raw_pairs import RawPairs
-from aligntools.formats.text.reading import PieceReading, Scheme
+from aligntools.formats.text.text_settings import PieceReading, Scheme
 from aligntools.ground.errors import DataError
 from aligntools.links.alignments import links_of
 from aligntools.words import line_scan

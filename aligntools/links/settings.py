@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from aligntools.formats.text.reading import PieceReading, Splitting
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.formats.text.text_settings import PieceReading, Splitting
+from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.ranges import PROBABILITY, counts
 
 #: Heuristics over both directions' links; `aligntools.links.symmetrize` says what each does.

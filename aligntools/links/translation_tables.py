@@ -13,7 +13,7 @@ from aligntools.formats.inputs.texts import Sentences, Split
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
 from aligntools.formats.text.corpus import Bitext, Side
-from aligntools.ground.declaring import Given, taking
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError
 from aligntools.links.alignments import (
     ManyAlignments,

@@ -1,6 +1,6 @@
 """Compiled counting of the n-grams that a translation shares with its references."""
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 
 @kernel(fast=False)

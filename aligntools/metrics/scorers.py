@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.annotation import conll, sniffing, tagged
+from aligntools.formats.annotation import conll, tagged_text, text_kinds
 from aligntools.formats.annotation.as_plain_text import refuse_file
 from aligntools.formats.annotation.brackets import Tree, are_named, plain_trees, trees_given
 from aligntools.formats.annotation.conll import Conll, column_place
 from aligntools.formats.annotation.conll_layouts import COLUMNS
-from aligntools.formats.annotation.tagged import Tokens
+from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.formats.inputs.annotation import predicted_of, tell_unused
 from aligntools.formats.inputs.texts import Split
 from aligntools.formats.links import goldlinks, pharaoh
@@ -254,10 +254,10 @@ class TagScorer:
         if not self._reference[1]:
             raise UsageProblem("known and unknown words are told apart by the gold's words, and it has none")
         if isinstance(self.train, str | Path):
-            words: Iterable[bytes] = tagged.read_words(str(self.train), "auto", self._separator).words
+            words: Iterable[bytes] = tagged_text.read_words(str(self.train), "auto", self._separator).words
         else:
             words = chain.from_iterable(split_words(line.rstrip(b"\n")) for line in TextLines(self.train, "train"))
-        return frozenset(map(tagged.without_spaces, words))
+        return frozenset(map(tagged_text.without_spaces, words))
 
     @property
     def _separator(self) -> bytes | None:
@@ -267,10 +267,10 @@ class TagScorer:
         """Return tagged text without its empty sentences, and whether it has words."""
         words = True
         if isinstance(given, str | Path):
-            tokens = tagged.read_tags(str(given), column, format, self._separator)
+            tokens = tagged_text.read_tags(str(given), column, format, self._separator)
             tell_unused(tokens.format, str(given), column, None)
         elif isinstance(given, Conll):
-            tokens = tagged.tokens_of_conll(given, column)
+            tokens = tagged_text.tokens_of_conll(given, column)
         elif isinstance(given, Tokens):
             tokens = given
         else:
@@ -286,7 +286,7 @@ def _tokens_of(items: list[Any], what: str, separator: bytes | None) -> tuple[To
     """Return tagged sentences from memory, and whether they have words."""
     if separator is None:
         lines = [item.encode() for item in items if isinstance(item, str)]
-        separator = sniffing.sniff(lines, ("tagged",))[1] if lines else b"_"
+        separator = text_kinds.sniff(lines, ("tagged",))[1] if lines else b"_"
     words, tags = list[Any](), list[Any]()
     for number, item in enumerate(items, 1):
         if isinstance(item, str):
@@ -493,15 +493,15 @@ class TranslationScorer:
 def _text_lines(path: str | Path) -> Iterator[str]:
     """Yield a file's lines; of text of other kinds, the words of each sentence between spaces."""
     with files.reading(str(path)) as file:
-        seen, lines = sniffing.first_lines(file)
-        kind, separator = sniffing.sniff(seen, path=path)
+        seen, lines = text_kinds.first_lines(file)
+        kind, separator = text_kinds.sniff(seen, path=path)
         if kind == "text":
             for number, line in enumerate(lines, 1):
                 text = line.rstrip(b"\n").removesuffix(b"\r")
                 yield _decoded(path, number, text, "utf-8-sig" if number == 1 else "utf-8")
             return
-        tagged.tell_kind(path, kind)
-        for part in tagged.parts_of_kind(path, lines, kind, separator, 10_000):
+        tagged_text.tell_kind(path, kind)
+        for part in tagged_text.parts_of_kind(path, lines, kind, separator, 10_000):
             numbers = part.sentence_lines() if isinstance(part, Conll) else part.lines
             words = part.words
             for (begin, end), number in zip(pairwise(part.offsets.tolist()), numbers.tolist(), strict=True):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from aligntools.formats.inputs.texts import Sentences
-from aligntools.ground.declaring import Given, taking
+from aligntools.ground.declarations import Given, taking
 from aligntools.links.alignments import ManyAlignments
 from aligntools.metrics.scorers import (
     AlignmentScorer,
@@ -25,7 +25,7 @@ from aligntools.metrics.settings import (
 if TYPE_CHECKING:
     from aligntools.formats.annotation.brackets import Tree
     from aligntools.formats.annotation.conll import Conll
-    from aligntools.formats.annotation.tagged import Tokens
+    from aligntools.formats.annotation.tagged_text import Tokens
     from aligntools.formats.links.goldlinks import Gold
     from aligntools.ground.keywords import (
         AlignmentScoringKeywords,

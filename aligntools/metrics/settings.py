@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from aligntools.formats.annotation.brackets import clean
-from aligntools.formats.text.reading import Splitting, check_predicted, check_separator
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.formats.text.text_settings import Splitting, check_predicted, check_separator
+from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import amounts, counts
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.formats.annotation.conll_layouts import COLUMNS
-from aligntools.formats.annotation.tagged import Tokens, without_spaces
+from aligntools.formats.annotation.tagged_text import Tokens, without_spaces
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics.base import Metric, Score, aligned, divide, percent
 

@@ -4,7 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
-from aligntools.formats.annotation.tagged import without_spaces
+from aligntools.formats.annotation.tagged_text import without_spaces
 from aligntools.ground.errors import DataError
 from aligntools.words.normal_forms import alike
 

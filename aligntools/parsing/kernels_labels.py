@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 from aligntools.parsing.features.kernels_features import GOLDEN, prepare_keys
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.models.modelfile import Array, SavedModel, checked, hold_vocabulary
-from aligntools.ground.declaring import modern, range_of
+from aligntools.ground.declarations import modern, range_of
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.space import FIRST_LAYERS, EncodedSentences, FeatureSpace, layers_of
 from aligntools.parsing.features.vocabularies import Vocabularies

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from aligntools.formats.inputs.annotation import check_tags, read_annotated
 from aligntools.formats.text.memory_text import name_of
-from aligntools.ground.declaring import Given, taking
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.parsing.parsers import Parser, mapped_tags
 from aligntools.parsing.settings import InducedParserSettings, ParserReading
 

@@ -14,13 +14,13 @@ from aligntools.formats.annotation.conll import Conll, column_place, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.inputs.annotation import PathLike, encoded, lookup_of
 from aligntools.formats.text.memory_text import IN_MEMORY
-from aligntools.formats.text.reading import TagReading
-from aligntools.ground.declaring import Given, taking
+from aligntools.formats.text.text_settings import TagReading
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.engines import Advice
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.parsing.parsers import Parse, Parser, mapped_tags
 from aligntools.parsing.settings import ParserReading, ParserSettings
 from aligntools.store.job_engines import opened, temporary_folder

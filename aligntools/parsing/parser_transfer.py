@@ -12,12 +12,12 @@ import numpy as np
 from aligntools.formats.annotation.conll import Conll
 from aligntools.formats.inputs.annotation import PathLike, TaggedInput, read_annotated
 from aligntools.formats.text.memory_text import IN_MEMORY
-from aligntools.formats.text.reading import LinkReading, Loading
-from aligntools.ground.declaring import Given, taking
+from aligntools.formats.text.text_settings import LinkReading, Loading
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.links.alignments import check_fit
 from aligntools.parsing.parser_training import checkpoint_in, in_parts
 from aligntools.parsing.parsers import Parser, mapped_tags

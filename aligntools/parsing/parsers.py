@@ -24,10 +24,10 @@ from aligntools.formats.inputs.annotators import Annotator, OfText, batches
 from aligntools.formats.inputs.sentences import words_of
 from aligntools.formats.models.modelfile import model_kind
 from aligntools.formats.text.memory_text import IN_MEMORY
-from aligntools.ground.declaring import Given, taking
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import pool_of
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.parsing.settings import ParserDecisions, ParserReading, TagMap
 from aligntools.viewing.notebooks import ShownAsModel, ShownAsTree, ShownAsTrees
 from aligntools.words.normal_forms import in_form

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from aligntools.formats.text.reading import TagReading
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.formats.text.text_settings import TagReading
+from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, amounts, counts
 

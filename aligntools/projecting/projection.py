@@ -12,12 +12,12 @@ import numpy.typing as npt
 from aligntools.formats.annotation.brackets import Tree, format_trees, plain_trees
 from aligntools.formats.annotation.conll import Conll, column_place, format_conll, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
-from aligntools.formats.annotation.tagged import Tokens, column_name, filled_column, stream_sentences
+from aligntools.formats.annotation.tagged_text import Tokens, column_name, filled_column, stream_sentences
 from aligntools.formats.inputs.annotation import Parsed, PathLike, Sentence, decoded, tokens_of
 from aligntools.formats.inputs.texts import Split
 from aligntools.formats.text.memory_text import name_of
-from aligntools.formats.text.reading import LinkReading, Splitting
-from aligntools.ground.declaring import Given, taking
+from aligntools.formats.text.text_settings import LinkReading, Splitting
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.projecting.settings import ProjectionSettings
 from aligntools.words.white_space import split_as

@@ -17,11 +17,11 @@ from aligntools.formats.links.ladder import LadderFormat, SentenceGroup, format_
 from aligntools.formats.links.priors import read_priors
 from aligntools.formats.opening import files
 from aligntools.formats.opening.recognition import SUFFIXES as SUFFIX_OF_COMPRESSION
-from aligntools.ground.declaring import Given, taking
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.ranges import shown
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.pipeline import Part, Sinks, Tally, map_parts
 from aligntools.sentences.documents import SentenceDocument, common_places, read_document
 from aligntools.sentences.settings import SentenceSettings

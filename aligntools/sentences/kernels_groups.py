@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 _LOW = -1e30
 _FAR = 40.0

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import amounts, counts
 from aligntools.words.tokenizers import languages_of

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.alignments import Alignment
 from aligntools.formats.markup.segments import Segment
-from aligntools.formats.text.reading import Tokenizing
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.formats.text.text_settings import Tokenizing
+from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import AligntoolsError, UsageProblem
 from aligntools.ground.ranges import amounts, counts
 from aligntools.projecting.markup.markup_transfer import (

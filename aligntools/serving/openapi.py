@@ -3,7 +3,7 @@
 from typing import Any, get_args
 
 from aligntools import __version__
-from aligntools.formats.text.reading import Tokenizer
+from aligntools.formats.text.text_settings import Tokenizer
 
 _SIDE = {
     "oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],

@@ -10,7 +10,7 @@ from typing import Any
 
 from aligntools.aligning.aligner import Aligner
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.serving.answers import Answers, ServiceLimits
 from aligntools.serving.app import application
 from aligntools.serving.hosts import AllowedHosts

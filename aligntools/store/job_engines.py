@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from aligntools.ground.engines import Advice
 from aligntools.ground.errors import DataError
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 
 if TYPE_CHECKING:
     from aligntools.ground.engines import Engine

@@ -7,7 +7,7 @@ comparisons never run past an end.
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 _HALF = np.uint64(32)
 _SMALL = 12

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
-from aligntools.formats.text.reading import check_separator
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.formats.text.text_settings import check_separator
+from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, amounts, counts
-from aligntools.ground.running import SEED_OPTION, Lists
+from aligntools.ground.run import SEED_OPTION, Lists
 
 Decoder: TypeAlias = Literal["posterior", "viterbi"]
 #: Ways to learn tags from untagged text: expectation maximization, variational Bayes, maximum reconstruction after EM.

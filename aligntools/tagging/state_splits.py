@@ -17,9 +17,9 @@ import numpy as np
 from aligntools.formats.annotation.conll import Conll, column_place, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import surface_of
-from aligntools.formats.annotation.tagged import Tokens, filled_column
+from aligntools.formats.annotation.tagged_text import Tokens, filled_column
 from aligntools.formats.inputs.annotation import predicted_of
-from aligntools.formats.text.reading import TagReading
+from aligntools.formats.text.text_settings import TagReading
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.words.vocabulary import split_words
 

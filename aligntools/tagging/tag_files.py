@@ -11,14 +11,14 @@ import numpy as np
 
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.annotation.raw_text import stream_raw
-from aligntools.formats.annotation.tagged import stream_sentences
+from aligntools.formats.annotation.tagged_text import stream_sentences
 from aligntools.formats.inputs.annotation import predicted_of
-from aligntools.formats.text.reading import RawReading, Split, check_predicted
 from aligntools.formats.text.requests import stream_requests
+from aligntools.formats.text.text_settings import RawReading, Split, check_predicted
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.progress import LineWatch
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.pipeline import (
     Part,
     Sinks,

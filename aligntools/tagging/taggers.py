@@ -18,12 +18,12 @@ from aligntools.formats.inputs.annotation import (
     tokens_of,
 )
 from aligntools.formats.inputs.annotators import Annotator, batches
-from aligntools.formats.text.reading import Splitting, TagReading, WordReading
-from aligntools.ground.declaring import Given, taking
+from aligntools.formats.text.text_settings import Splitting, TagReading, WordReading
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.tagging.settings import INDUCTION_PRESETS, InductionSettings, TagDecisions, TaggerSettings
 from aligntools.tagging.state_splits import read_surface
 from aligntools.tagging.supervised.partial import Dictionary, observe_text, types_of

@@ -10,10 +10,10 @@ from aligntools.formats.annotation.class_lists import ClassList as ClassList
 from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.formats.annotation.class_lists import read_classes as read_classes
 from aligntools.formats.inputs.annotation import Parsed, PathLike, Sentence, check_words, read_untagged
-from aligntools.formats.text.reading import WordReading
-from aligntools.ground.declaring import Given, taking
+from aligntools.formats.text.text_settings import WordReading
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.parallel import pool_of
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.tagging.tagged_sentences import TaggedSentences
 from aligntools.tagging.taggers import Tagger
 

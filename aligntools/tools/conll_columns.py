@@ -18,7 +18,8 @@ from aligntools.formats.annotation.conll_tokens import (
     with_spaces,
     without_spaces,
 )
-from aligntools.formats.annotation.sniffing import (
+from aligntools.formats.annotation.tagged_text import Tokens, filled_column, format_tagged, parts_of_kind
+from aligntools.formats.annotation.text_kinds import (
     KINDS,
     SEPARATORS,
     beginning,
@@ -28,10 +29,9 @@ from aligntools.formats.annotation.sniffing import (
     refuse_for,
     sniff,
 )
-from aligntools.formats.annotation.tagged import Tokens, filled_column, format_tagged, parts_of_kind
 from aligntools.formats.inputs.annotation import PathLike, predicted_of
 from aligntools.formats.opening import files
-from aligntools.formats.text.reading import ColumnReading
+from aligntools.formats.text.text_settings import ColumnReading
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import shown
 from aligntools.words.vocabulary import split_words

@@ -10,9 +10,9 @@ from aligntools.aligning.alignment import train_aligner
 from aligntools.aligning.alignments import Alignments
 from aligntools.aligning.settings import AlignerSettings, FilterSettings, PriorWeights
 from aligntools.formats.inputs.texts import Sentence
-from aligntools.formats.text.reading import Reading
-from aligntools.ground.declaring import Given, taking
-from aligntools.ground.running import Run
+from aligntools.formats.text.text_settings import Reading
+from aligntools.ground.declarations import Given, taking
+from aligntools.ground.run import Run
 from aligntools.words.vocabulary import split_words
 
 if TYPE_CHECKING:

@@ -15,14 +15,14 @@ from aligntools.constituents.tree_lists import PART as TREE_PART
 from aligntools.constituents.tree_lists import check_lists
 from aligntools.formats.annotation.brackets import format_tree_lists, format_trees
 from aligntools.formats.annotation.conll import column_place
-from aligntools.formats.annotation.tagged import stream_tags
+from aligntools.formats.annotation.tagged_text import stream_tags
 from aligntools.formats.inputs.annotation import predicted_of
-from aligntools.formats.text.reading import TagReading
 from aligntools.formats.text.requests import stream_requests
+from aligntools.formats.text.text_settings import TagReading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.progress import LineWatch
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.parsing.parsers import PART, Parser
 from aligntools.parsing.settings import ParserDecisions, ParserReading
 from aligntools.pipeline import (

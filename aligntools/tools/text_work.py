@@ -11,11 +11,11 @@ from aligntools.aligning.alignments import Alignments
 from aligntools.aligning.files import loaded
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text_files import TextFiles, TextSides, raw_text
-from aligntools.formats.text.reading import Reading
+from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Watch
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.tools.filters import qualities
 
 

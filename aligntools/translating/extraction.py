@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 import numpy as np
 
 from aligntools.formats.inputs.sentences import Lines, PathLike, Text, numbered, read_lines, side_of
-from aligntools.formats.text.reading import PairReading, Split
+from aligntools.formats.text.text_settings import PairReading, Split
 from aligntools.ground import memory
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import pool_of, threads_in
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.store.job_engines import mapping
 from aligntools.translating.settings import TABLES, ExtractionSettings
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack
 import numpy as np
 
 from aligntools.formats.inputs.sentences import Lines, PathLike, Text, lines_of, side_of
-from aligntools.formats.text.reading import Loading, PairReading, Splitting
-from aligntools.ground.declaring import Given, taking
+from aligntools.formats.text.text_settings import Loading, PairReading, Splitting
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.progress import Progress, Step, reporter
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.translating.extraction import AlignmentsInput, extraction_of, parts_of, whole_of
 from aligntools.translating.lattices import LatticeLines, as_lattices, joined_lattices
 from aligntools.translating.settings import ExtractionSettings, GrammarFilter

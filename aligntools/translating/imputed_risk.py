@@ -11,12 +11,12 @@ import numpy as np
 from aligntools.formats.inputs.sentences import Lines, PathLike, Text, read_lines
 from aligntools.formats.inputs.texts import Split
 from aligntools.formats.text.memory_text import name_of
-from aligntools.formats.text.reading import Loading, Splitting
-from aligntools.ground.declaring import Given, taking
+from aligntools.formats.text.text_settings import Loading, Splitting
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.store.job_engines import mapping_if_asked
 from aligntools.translating.grammars import Grammar, grammar_of, joined
 from aligntools.translating.language_models import LanguageModel

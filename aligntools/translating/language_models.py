@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
 
 from aligntools.formats.inputs.sentences import PathLike, Sentence, Text, sources_of, words_of_model
 from aligntools.formats.inputs.texts import Split
-from aligntools.formats.text.reading import Splitting
+from aligntools.formats.text.text_settings import Splitting
 from aligntools.ground import memory
-from aligntools.ground.declaring import Given, taking
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.store.job_engines import opened, temporary_folder
 from aligntools.translating.settings import TABLES, LanguageModelSettings
 from aligntools.viewing.notebooks import ShownAsModel

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from aligntools.ground.declaring import Settings, declared, documented, option
+from aligntools.ground.declarations import Settings, declared, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, amounts, counts
-from aligntools.ground.running import SEED_OPTION, Lists
+from aligntools.ground.run import SEED_OPTION, Lists
 
 #: Words after which a sentence is cut for its best translation, and over which none is learned from: memory grows with
 #: the length.

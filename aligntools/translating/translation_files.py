@@ -10,12 +10,12 @@ from functools import partial
 from typing import Any
 
 from aligntools.formats.inputs.sentences import Lines
-from aligntools.formats.text.reading import Split
 from aligntools.formats.text.requests import stream_requests
+from aligntools.formats.text.text_settings import Split
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.progress import LineWatch
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.pipeline import (
     Part,
     Sinks,

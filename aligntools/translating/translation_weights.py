@@ -83,7 +83,7 @@ def with_bigrams(
     most: int | None = None,
 ) -> "GrammarRules":
     """Return a grammar with bigrams of target sides as features: those that weights know, or the most frequent."""
-    from aligntools.formats.annotation.tagged import check_tags, read_tags
+    from aligntools.formats.annotation.tagged_text import check_tags, read_tags
     from aligntools.translating.decoding.system_tables import feature_names
     from aligntools.translating.grammar.features import add_bigrams, dominant_tags
 

@@ -7,13 +7,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from aligntools.formats.inputs.sentences import Lines, PathLike, Sentence
-from aligntools.formats.text.reading import Split, Splitting
+from aligntools.formats.text.text_settings import Split, Splitting
 from aligntools.formats.translation.derivations import DerivedSentence as DerivedSentence
 from aligntools.formats.translation.plf import WordLattice
-from aligntools.ground.declaring import Given, range_of, taking
+from aligntools.ground.declarations import Given, range_of, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.store.job_engines import mapping
 from aligntools.translating.grammars import Grammar as Grammar
 from aligntools.translating.grammars import extract_grammar as extract_grammar

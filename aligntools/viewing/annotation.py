@@ -14,13 +14,13 @@ import numpy as np
 from aligntools.formats.annotation.brackets import Tree, plain, trees_given
 from aligntools.formats.annotation.conll import Conll, column_place, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
-from aligntools.formats.annotation.tagged import Tokens, tokens_of_conll
+from aligntools.formats.annotation.tagged_text import Tokens, tokens_of_conll
 from aligntools.formats.inputs.annotation import encoded, read_annotated
 from aligntools.formats.inputs.sentences import Sentence
 from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import in_words, is_number, parse_json
 from aligntools.formats.text.memory_text import name_of
-from aligntools.formats.text.reading import TagReading
+from aligntools.formats.text.text_settings import TagReading
 from aligntools.formats.translation.derivations import DerivedSentence, read_derivations
 from aligntools.ground.errors import DataError, UsageProblem, visible
 from aligntools.ground.progress import Step
@@ -276,10 +276,10 @@ def _has_brackets(path: str) -> bool:
 
 def _may_have_trees(path: str) -> bool:
     """Return whether a file seems to be CoNLL, which is tabs between columns, or cannot be looked at beforehand."""
-    from aligntools.formats.annotation import sniffing
+    from aligntools.formats.annotation import text_kinds
     from aligntools.formats.opening.recognition import beginning_of_input
 
-    seen, telling = sniffing.beginning(io.BytesIO(beginning_of_input(path)))
+    seen, telling = text_kinds.beginning(io.BytesIO(beginning_of_input(path)))
     return not telling or any(b"\t" in seen[k] for k in telling)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import UsageProblem, visible
 from aligntools.ground.ranges import counts
 from aligntools.viewing import drawing

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.annotation.tagged import Tokens
+from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.ground.errors import UsageProblem, visible
 from aligntools.metrics.base import percent
 from aligntools.metrics.tags import Contingency, TagAccuracy, TagScore, many_to_one

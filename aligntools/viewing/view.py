@@ -24,7 +24,7 @@ from aligntools.formats.text.exchange import paired
 from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.raw_pairs import Sides
 from aligntools.formats.translation.derivations import DerivedSentence
-from aligntools.ground.declaring import Given, taking
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem, visible
 from aligntools.ground.progress import Step
 from aligntools.links.alignments import links_of

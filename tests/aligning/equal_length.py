@@ -13,7 +13,7 @@ from aligntools.aligning.evidence import AskedKind, Said, TextSource, WordSource
 from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.priors import priors_of
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.declarations import Settings, documented, option
 
 #: How sure it is of a link, and what its log-odds of a link are, below each of LEVELS and from the last on.
 STRENGTH, ODDS = 0.8, np.array([-1.0, *np.linspace(0.0, 2.0, len(LEVELS))])

@@ -9,7 +9,7 @@ from aligntools.aligning import precompile as starting
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import registry
 from aligntools.aligning.settings import AlignerSettings
-from aligntools.ground import compiling
+from aligntools.ground import compiler
 from tests.places import SAMPLES
 from tests.warmed import compiled_by
 
@@ -68,7 +68,7 @@ def started(monkeypatch):
     ],
 )
 def test_a_first_run_has_help_and_ends_it(started, monkeypatch, options, parts):
-    monkeypatch.setattr(compiling, "is_kept", lambda _: False)
+    monkeypatch.setattr(compiler, "is_kept", lambda _: False)
     with starting.compiling_for(AlignerSettings(**options).trained, 1):
         assert started == []
     with starting.compiling_for(AlignerSettings(**options).trained, 2):
@@ -77,11 +77,11 @@ def test_a_first_run_has_help_and_ends_it(started, monkeypatch, options, parts):
 
 
 def test_a_later_one_has_none_nor_one_beside_another(started, monkeypatch):
-    monkeypatch.setattr(compiling, "is_kept", lambda kernel: kernel is kh.hmm_block)
+    monkeypatch.setattr(compiler, "is_kept", lambda kernel: kernel is kh.hmm_block)
     with starting.compiling_for("fertility", 2):
         assert started == ["fertility"]
-    monkeypatch.setattr(compiling, "is_kept", lambda _: False)
-    held = compiling.lock("ahead-hmm")
+    monkeypatch.setattr(compiler, "is_kept", lambda _: False)
+    held = compiler.lock("ahead-hmm")
     assert held is not None
     with starting.compiling_for("fertility", 2):
         assert started[2:] == ["fertility"]

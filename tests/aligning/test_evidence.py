@@ -15,7 +15,7 @@ from aligntools.aligning import evidence
 from aligntools.aligning.evidence_kinds import SETTINGS
 from aligntools.aligning.model import AlignmentModel
 from aligntools.encoding import dictionary, knowledge, lexicon, word_encoder
-from aligntools.ground.declaring import declared
+from aligntools.ground.declarations import declared
 from tests.aligning import equal_length
 from tests.cli.running import ROOT, fails, run
 from tests.encoding import tiny

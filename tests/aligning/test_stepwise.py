@@ -12,9 +12,9 @@ from aligntools.aligning.training import last_pass, sampling, stepwise
 from aligntools.aligning.training.last_pass import LastPass
 from aligntools.aligning.training.stepwise import interpolate, step_text, steps_of
 from aligntools.formats.text.corpus import Side
-from aligntools.formats.text.reading import Reading
+from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.parallel import Pool
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from tests.aligning.building import world
 
 VB = AlignerSettings()

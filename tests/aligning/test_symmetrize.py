@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from aligntools.aligning.settings import Decisions
 from aligntools.formats.links import pharaoh
 from aligntools.formats.links.pharaoh import Links
-from aligntools.ground.declaring import declared
+from aligntools.ground.declarations import declared
 from aligntools.ground.errors import UsageProblem
 from aligntools.links.operations import OPERATIONS
 from aligntools.links.settings import Heuristic

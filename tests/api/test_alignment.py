@@ -231,7 +231,7 @@ def test_the_library_is_silent(texts, capfd, caplog):
 def test_options_mean_what_the_commands_options_mean():
     """Every option of training that align has is a keyword argument with the same default."""
     from aligntools.cli.align import command
-    from aligntools.ground.declaring import declared
+    from aligntools.ground.declarations import declared
 
     options = command.make_context("align", ["-i", "-"]).params
     shared = {n: one.default for kind in at.train_aligner.takes for n, one in declared(kind).items() if n in options}

@@ -11,7 +11,7 @@ import pytest
 
 import aligntools as at
 from aligntools.formats.annotation.conll import read_conll
-from aligntools.formats.annotation.tagged import read_tagged, read_text
+from aligntools.formats.annotation.tagged_text import read_tagged, read_text
 from aligntools.formats.links.pharaoh import Links
 from tests.cli.running import run
 from tests.places import ROOT, SAMPLES

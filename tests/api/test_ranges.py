@@ -9,7 +9,7 @@ import pytest
 from aligntools.aligning.contrastive.search import SearchSettings
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
 from aligntools.aligning.settings import AlignerSettings, Decisions, ReconstructionSettings
-from aligntools.ground.declaring import Settings, declared
+from aligntools.ground.declarations import Settings, declared
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.ranges import check

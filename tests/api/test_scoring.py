@@ -12,7 +12,7 @@ import pytest
 
 import aligntools as at
 from aligntools.formats.annotation.conll import read_conll
-from aligntools.formats.annotation.tagged import read_tags
+from aligntools.formats.annotation.tagged_text import read_tags
 from aligntools.formats.links.goldlinks import read_gold
 from aligntools.formats.links.pharaoh import read_pharaoh
 from tests.places import ROOT, SAMPLES

@@ -10,7 +10,7 @@ import pytest
 
 import aligntools as at
 from aligntools.formats.annotation.conll import read_conll
-from aligntools.formats.annotation.tagged import read_tagged, read_text
+from aligntools.formats.annotation.tagged_text import read_tagged, read_text
 from aligntools.formats.models.modelfile import read_model
 from tests.cli.running import run
 from tests.places import ROOT, SAMPLES

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import traceback
 
-from aligntools.cli.reporting import SO_FAR
+from aligntools.cli.reporter import SO_FAR
 from tests.places import ROOT as ROOT
 
 

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from aligntools.cli.reporting import Reporter
+from aligntools.cli.reporter import Reporter
 from aligntools.ground.errors import harmless, one_line
 from aligntools.viewing.terminal import cells, fitted, padded, rendered
 from tests.cli.running import run

@@ -4,7 +4,7 @@ import pytest
 
 import aligntools as at
 from aligntools.cli import inputs
-from aligntools.formats.annotation.sniffing import KINDS
+from aligntools.formats.annotation.text_kinds import KINDS
 from tests.cli.running import run
 from tests.every_kind import FILES, content
 from tests.keeping import KEPT

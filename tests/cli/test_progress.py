@@ -2,8 +2,8 @@
 
 import pytest
 
-from aligntools.cli import main, reporting
-from aligntools.cli.reporting import ProgressLines, Reporter
+from aligntools.cli import main, reporter
+from aligntools.cli.reporter import ProgressLines, Reporter
 from aligntools.ground.progress import Step
 from tests.places import SAMPLES
 
@@ -12,7 +12,7 @@ from tests.places import SAMPLES
 def seconds(monkeypatch):
     """Let a test say what time it is."""
     now = [0.0]
-    monkeypatch.setattr(reporting.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(reporter.time, "perf_counter", lambda: now[0])
     return now
 
 
@@ -71,7 +71,7 @@ def test_commands_say_how_far_they_are(args, said, quiet, tmp_path, monkeypatch,
         if args[0] == "parse":
             kind = ["parser", "--treebank", SAMPLES / "en.conllu", "--iterations", "1"]
         main.run(main.cli, [f"train-{kind[0]}", "-q", *map(str, kind[1:]), "-o", str(model)], "aligntools")
-    monkeypatch.setattr(reporting, "EVERY", 0.0)
+    monkeypatch.setattr(reporter, "EVERY", 0.0)
     more = ["-m", model, "-o", tmp_path / "out"] if model.exists() else ["-o", model]
     capfd.readouterr()
     status = main.run(main.cli, [*args, *map(str, more), *(["-q"] if quiet else [])], "aligntools")
@@ -92,7 +92,7 @@ def test_links_that_come_in_any_portions_are_the_steps_that_were_said(last_pass,
     monkeypatch.setattr(aligner, "PART", 100)
     if last_pass:
         monkeypatch.setattr(after_training, "MEDIUM", 100)
-    monkeypatch.setattr(reporting, "EVERY", 0.0)
+    monkeypatch.setattr(reporter, "EVERY", 0.0)
     how = ["--views", "0", "--subwords", "0"] if last_pass else ["--fast"]
     args = ["align", *how, "-i", str(SAMPLES / "de-en.txt"), "-o", str(tmp_path / "out")]
     assert not main.run(main.cli, args, "aligntools")

@@ -7,7 +7,7 @@ import pytest
 import aligntools as at
 from aligntools.aligning import text_parts
 from aligntools.constituents.parsers import ConstituentParser
-from aligntools.formats.annotation.tagged import parse_text
+from aligntools.formats.annotation.tagged_text import parse_text
 from aligntools.formats.text.requests import Request
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.parsers import Parser

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import aligntools as at
-from aligntools.formats.annotation import class_lists, conll, tag_lists, tag_sets, tagged
+from aligntools.formats.annotation import class_lists, conll, tag_lists, tag_sets, tagged_text
 from aligntools.formats.annotation.conll_tokens import expanded, surface_of
 from aligntools.formats.links import findings, giza, giza_files, glossaries, pharaoh
 from aligntools.formats.links import priors as priors_files
@@ -93,15 +93,15 @@ def put(path, data):
 
 def _tagged(separator):
     def go(path, text):
-        data = tagged.format_tagged(text.words, text.offsets, text.tags, separator)
-        found = tagged.read_tags(put(path, data), format="tagged", separator=separator)
+        data = tagged_text.format_tagged(text.words, text.offsets, text.tags, separator)
+        found = tagged_text.read_tags(put(path, data), format="tagged", separator=separator)
         return (text.words, text.offsets.tolist(), text.tags), (found.words, found.offsets.tolist(), found.tags)
 
     return go
 
 
 def _words(path, text):
-    found = tagged.read_words(put(path, tagged.format_words(text.words, text.offsets)), format="text")
+    found = tagged_text.read_words(put(path, tagged_text.format_words(text.words, text.offsets)), format="text")
     return (text.words, text.offsets.tolist()), (found.words, found.offsets.tolist())
 
 
@@ -113,7 +113,7 @@ def _columns(path, text):
     tokens, data = zip(text.words, text.tags, strict=True), b""
     for n in some:
         data += b"".join(b"%s\t%s\n" % next(tokens) for _ in range(n)) + b"\n"
-    found = tagged.read_tags(put(path, data), format="columns")
+    found = tagged_text.read_tags(put(path, data), format="columns")
     return (text.words, some, text.tags), (found.words, np.diff(found.offsets).tolist(), found.tags)
 
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from aligntools.formats.annotation.tagged import stream_sentences, stream_tags, stream_text
+from aligntools.formats.annotation.tagged_text import stream_sentences, stream_tags, stream_text
 from aligntools.formats.text.bitext import read_bitext, read_side
 from aligntools.formats.text.numbered_text import LineSource
 from aligntools.formats.text.raw_pairs import KeptInput, RawPairs

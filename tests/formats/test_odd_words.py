@@ -11,7 +11,7 @@ import pytest
 
 import aligntools as at
 from aligntools.formats.annotation.class_lists import ClassList, read_classes
-from aligntools.formats.annotation.tagged import read_tags, read_words
+from aligntools.formats.annotation.tagged_text import read_tags, read_words
 from aligntools.formats.links.giza import read_giza_a3
 from aligntools.formats.links.priors import priors_of, read_priors, write_priors
 from aligntools.formats.links.ttable import read_ttable, read_vocabulary

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from aligntools.formats.annotation.tag_sets import likely, read_dictionary, sets_of
-from aligntools.formats.annotation.tagged import Tokens, read_tags
+from aligntools.formats.annotation.tagged_text import Tokens, read_tags
 from aligntools.ground.errors import DataError
 
 

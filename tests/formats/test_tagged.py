@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.formats.annotation.conll import Conll, parse_conll
-from aligntools.formats.annotation.sniffing import SEPARATORS, sniff
-from aligntools.formats.annotation.tagged import (
+from aligntools.formats.annotation.tagged_text import (
     Tokens,
     format_tagged,
     read_tagged,
@@ -23,6 +22,7 @@ from aligntools.formats.annotation.tagged import (
     stream_tags,
     stream_text,
 )
+from aligntools.formats.annotation.text_kinds import SEPARATORS, sniff
 from aligntools.ground.errors import DataError, UsageProblem
 from tests.cli.running import ROOT
 
@@ -75,7 +75,7 @@ BYTES = st.binary(max_size=6).map(lambda raw: raw.replace(b"\n", b"")).filter(la
 
 @given(st.lists(BYTES, max_size=5), st.booleans())
 def test_words_are_what_stands_between_spaces_and_tabs(lines, last):
-    from aligntools.formats.annotation.tagged import parse_text
+    from aligntools.formats.annotation.tagged_text import parse_text
 
     raw = [line + b"\n" for line in lines]
     if raw and not last:
@@ -133,7 +133,7 @@ PAIRS = st.tuples(WORDS.map(str.encode), TAGS.map(str.encode))
 
 @given(st.lists(st.lists(PAIRS, max_size=4), max_size=4), st.sampled_from(SEPARATORS))
 def test_what_is_written_is_read_back(text, separator):
-    from aligntools.formats.annotation.tagged import parse_tagged
+    from aligntools.formats.annotation.tagged_text import parse_tagged
 
     words, tags = ([pair[n] for sentence in text for pair in sentence] for n in (0, 1))
     offsets = np.cumsum([0, *map(len, text)])

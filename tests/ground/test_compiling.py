@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.cli.running import ROOT
 from tests.sources import MODULES, imports
 
-LOOK = "from aligntools.ground import compiling; print(compiling.cache_folder())"
+LOOK = "from aligntools.ground import compiler; print(compiler.cache_folder())"
 
 
 def python(code, **variables):
@@ -52,7 +52,7 @@ def test_the_command_line_prints_the_warning_as_one_line(tmp_path):
     nowhere = str(tmp_path / "file" / "below")
     code = (
         "import click, importlib; from aligntools.cli.main import run;"
-        "look = lambda: importlib.import_module('aligntools.ground.compiling').cache_folder();"
+        "look = lambda: importlib.import_module('aligntools.ground.compiler').cache_folder();"
         "run(click.Command('x', callback=look), [])"
     )
     done = python(code, HOME=nowhere, ALIGNTOOLS_CACHE_DIR=nowhere)
@@ -61,7 +61,7 @@ def test_the_command_line_prints_the_warning_as_one_line(tmp_path):
 
 
 def test_what_a_user_of_the_library_compiles_goes_where_it_went_before(tmp_path):
-    code = "import numba; before = numba.config.CACHE_DIR; from aligntools.ground import kernels_vectors, compiling;"
+    code = "import numba; before = numba.config.CACHE_DIR; from aligntools.ground import kernels_vectors, compiler;"
     code += "print(numba.config.CACHE_DIR == before, kernels_vectors.inner_products._cache.cache_path)"
     same, path = python(code, ALIGNTOOLS_CACHE_DIR=str(tmp_path)).stdout.decode().split(maxsplit=1)
     assert same == "True"
@@ -70,7 +70,7 @@ def test_what_a_user_of_the_library_compiles_goes_where_it_went_before(tmp_path)
 
 def test_a_change_compiles_what_depends_on_it_and_nothing_else(tmp_path):
     """Numba itself would go on using a caller that was compiled with the old callee."""
-    head = "from aligntools.ground.compiling import kernel\n"
+    head = "from aligntools.ground.compiler import kernel\n"
     body = "@kernel\ndef {0}(x):\n    return {1}\n"
     modules = {
         "below": head + "STEP = 1\n" + body.format("below", "x + STEP"),
@@ -97,7 +97,7 @@ def test_a_change_compiles_what_depends_on_it_and_nothing_else(tmp_path):
 
 def test_which_sources_a_kernel_was_compiled_from(monkeypatch):
     """Every kernel module of the package: its own and those that it imports, however many steps away."""
-    from aligntools.ground import compiling
+    from aligntools.ground import compiler
 
     below = {
         path.removesuffix(".py").replace("/", "."): {
@@ -114,16 +114,14 @@ def test_which_sources_a_kernel_was_compiled_from(monkeypatch):
         return module == on or any(depends(m, on) for m in below[module])
 
     def hashes():
-        compiling._sources.cache_clear()
-        return {module: compiling._sources(module) for module in below}
+        compiler._sources.cache_clear()
+        return {module: compiler._sources(module) for module in below}
 
-    source = compiling._source
+    source = compiler._source
     before = hashes()
     assert len(set(before.values())) == len(below)
     for changed in below:
-        monkeypatch.setattr(
-            compiling, "_source", lambda name, changed=changed: source(name) + b"\n" * (name == changed)
-        )
+        monkeypatch.setattr(compiler, "_source", lambda name, changed=changed: source(name) + b"\n" * (name == changed))
         after = hashes()
         assert {m for m in below if after[m] != before[m]} == {m for m in below if depends(m, changed)}
     monkeypatch.undo()
@@ -164,7 +162,7 @@ def test_settings_that_change_the_code_have_folders_of_their_own(tmp_path):
 
 def test_portable_code_is_of_a_baseline_and_apart(tmp_path):
     look = (
-        "from aligntools.ground import kernels_vectors as k, compiling; print(compiling.cache_folder());"
+        "from aligntools.ground import kernels_vectors as k, compiler; print(compiler.cache_folder());"
         "print(k.inner_products.targetctx.codegen().magic_tuple()[1:]);"
         "from aligntools.metrics.base import Signature; print(Signature({'version': 1}).extended())"
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aligntools import __version__
-from aligntools.formats.annotation.tagged import Tokens
+from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import UsageProblem

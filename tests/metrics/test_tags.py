@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.formats.annotation import tagged
+from aligntools.formats.annotation import tagged_text
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics import tags
 from tests import naive_tags
@@ -18,7 +18,7 @@ def score(gold, predicted, known=None):
     """Score one sentence; ``known`` tells which words the training text has."""
     words = [b"old"] * len(gold) if known is None else [b"old" if k else b"new" for k in known]
     offsets, lines = np.array([0, len(gold)]), np.array([1])
-    text = tagged.Tokens(words, offsets, list(gold), lines, "tagged")
+    text = tagged_text.Tokens(words, offsets, list(gold), lines, "tagged")
     training = None if known is None else frozenset({b"old"})
     return tags.TagAccuracy(training).score(text, dataclasses.replace(text, tags=list(predicted)))
 

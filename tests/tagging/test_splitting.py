@@ -8,7 +8,7 @@ from aligntools import train_tagger
 from aligntools.formats.annotation.conll import parse_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import expanded, surface_of
-from aligntools.formats.annotation.tagged import parse_text
+from aligntools.formats.annotation.tagged_text import parse_text
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.tagging.state_splits import Splitter
 from tests.cli.running import fails, run

@@ -84,7 +84,7 @@ def test_progress_is_reported():
 @pytest.mark.skipif(not TREEBANKS.is_dir(), reason="the treebanks are not here")
 @pytest.mark.parametrize(("column", "least"), [("upos", 94.5), ("xpos", 94.0)])
 def test_latent_annotations_are_worth_two_points_on_web_text(column, least):
-    from aligntools.formats.annotation.tagged import read_tags
+    from aligntools.formats.annotation.tagged_text import read_tags
 
     text, new = (read_tags(str(TREEBANKS / "ud" / f"en_ewt-{part}.conllu.gz"), column) for part in ("train", "dev"))
     reached = []

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.formats.annotation import tagged
+from aligntools.formats.annotation import tagged_text
 from aligntools.formats.text import bitext, numbered_text
 from aligntools.formats.text.memory_text import TextLines
 from aligntools.formats.text.raw_pairs import RawPairs
@@ -65,8 +65,8 @@ def test_every_reader_splits_alike(tmp_path, monkeypatch, compiled):
     assert _sentences(*bitext.read_side(name)) == expected
     both = bitext.read_bitext(name, name)
     assert _sentences(both.target, both.target_vocabulary) == expected
-    assert [t.words for t in tagged.stream_text(name)] == [[w.encode() for words in expected for w in words]]
-    assert list(tagged.read_words(name, "text").offsets) == list(np.cumsum([0, *map(len, expected)]))
+    assert [t.words for t in tagged_text.stream_text(name)] == [[w.encode() for words in expected for w in words]]
+    assert list(tagged_text.read_words(name, "text").offsets) == list(np.cumsum([0, *map(len, expected)]))
     lexicon = CompiledLexicon()
     (side,) = numbered_text.stream_numbered(name, lexicon)
     assert _sentences(side, lexicon.vocabulary()) == expected

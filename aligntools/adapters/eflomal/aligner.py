@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 from aligntools.adapters.eflomal.priors import read_priors, to_eflomal_priors_file
-from aligntools.adapters.eflomal.running import EflomalOutputs, check_models, run
+from aligntools.adapters.eflomal.runner import EflomalOutputs, check_models, run
 from aligntools.adapters.eflomal.text import MAX_LENGTH, cutter, lines_of, to_eflomal_text_file
 from aligntools.ground.errors import DataError, UsageProblem
 
@@ -211,7 +211,7 @@ def align_numbered(
     progress: "Progress" = None,
 ) -> None:
     """Do what `align` does; errors are those of this project."""
-    from aligntools.adapters.eflomal.numbered import read_numbered_bitext, read_numbered_priors
+    from aligntools.adapters.eflomal.number_files import read_numbered_bitext, read_numbered_priors
 
     check_models(model, score_model)
     bitext, spelled = read_numbered_bitext(source, target)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: Jumps are told apart up to this distance; the last entry of a table of jumps holds their sum.
 FARTHEST = 1024

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: Ways to decide: the mean of both directions' posteriors, or one direction's, above a threshold; or for each
 #: word of one direction its most probable position, unless NULL is more probable; or the mean above a threshold that

@@ -23,12 +23,12 @@ from aligntools.aligning.evidence_texts import Readers
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.formats.inputs.texts import Sentence, Sentences
 from aligntools.formats.text.memory_text import name_of
-from aligntools.formats.text.reading import Reading
-from aligntools.ground.declaring import Given, taking
+from aligntools.formats.text.text_settings import Reading
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.links.alignments import OneAlignment
 from aligntools.pipeline import Part, Tally
 

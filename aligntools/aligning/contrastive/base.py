@@ -9,10 +9,10 @@ from aligntools.aligning.contrastive.distillation import SomeStart, resolved_sta
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
 from aligntools.aligning.evidence import Asked, Known
 from aligntools.aligning.settings import AlignerSettings
-from aligntools.formats.text.reading import Reading
+from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.progress import Progress
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.linknetwork import LinkNetwork

@@ -11,12 +11,12 @@ from aligntools.aligning.contrastive.settings import GIVEN, STARTS
 from aligntools.aligning.contrastive.taught import TeachingSettings
 from aligntools.formats.inputs.texts import Sentences, text_path
 from aligntools.formats.text.memory_text import name_of
-from aligntools.formats.text.reading import Reading
-from aligntools.ground.declaring import Given, taking
+from aligntools.formats.text.text_settings import Reading
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, Watch, reporter
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.starts import ContrastiveStart
@@ -79,7 +79,7 @@ def teach(
     >>> start = at.teach([("data/samples/de-en.de", "data/samples/de-en.en")], students=[100], lessons=50, passes=2)
     >>> model = at.train_contrastive_aligner("data/samples/de-en.txt", fast=True, start=start)
     """
-    from aligntools.aligning.contrastive import teaching
+    from aligntools.aligning.contrastive import taught_text
 
     given = Given("teach", options)
     settings = given.take(TeachingSettings, settings)
@@ -106,19 +106,19 @@ def teach(
             def learned(figures: dict[str, Any]) -> None:
                 tell(Step("students", None, None, figures))
 
-            teaching.check_size(bitext, settings, _first_file(text))
+            taught_text.check_size(bitext, settings, _first_file(text))
             if aligner is None:
-                teacher = teaching.teacher_of(bitext, settings, pool, lowercase, trained)
+                teacher = taught_text.teacher_of(bitext, settings, pool, lowercase, trained)
             else:
                 teacher = aligner.model
-            part = teaching.lessons_of(bitext, teacher, settings, pool, learned, n)
+            part = taught_text.lessons_of(bitext, teacher, settings, pool, learned, n)
             part.about = {"name": names[n] if names is not None else _name(text, n)} | part.about
             found.append(part)
 
         def passed(figures: dict[str, Any]) -> None:
             tell(Step("network", None, None, figures))
 
-        return teaching.learn_start(found, settings, pool, passed)
+        return taught_text.learn_start(found, settings, pool, passed)
 
 
 def _read(text: TeachingText, reading: Reading) -> "Bitext":

@@ -29,11 +29,11 @@ from aligntools.aligning.files import read
 from aligntools.aligning.outputs import MANY_LINKS
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text_files import TextFiles
-from aligntools.formats.text.reading import Reading
+from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Watch
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.pipeline import Sinks, Tally
 
 if TYPE_CHECKING:

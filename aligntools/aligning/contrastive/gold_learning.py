@@ -17,7 +17,7 @@ from aligntools.aligning.contrastive.search import GREEDY, BestLists, SearchSett
 from aligntools.aligning.contrastive.settings import Method
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.ground.parallel import Pool
-from aligntools.ground.running import Report
+from aligntools.ground.run import Report
 
 #: Columns of the counts.
 N_ALL, IN_SURE, IN_POSSIBLE = range(3)

@@ -1,7 +1,7 @@
 """Compiled: which alignments inversion transduction grammars can build (Wu 1997; blocks: Haghighi et al. 2009)."""
 
 from aligntools.aligning.contrastive.kernels_features import FERTILITY, is_linked
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: No constraint; links one-to-one and nested; blocks of links nested.
 NONE, ITG, BLOCK_ITG = range(3)

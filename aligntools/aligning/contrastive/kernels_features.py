@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: Features there are, and their numbers; the first sixteen are the paper's.
 FEATURES = 37

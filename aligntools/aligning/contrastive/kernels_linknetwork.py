@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aligntools.aligning.contrastive.kernels_features import POSTERIOR, WORD_COLUMNS, pair_of
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: Inputs of a candidate after the columns of its features: all that is known of its source word, then of its target's.
 WORD_INPUTS = 2 * WORD_COLUMNS

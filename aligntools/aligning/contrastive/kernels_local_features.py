@@ -40,7 +40,7 @@ from aligntools.aligning.contrastive.kernels_features import (
 )
 from aligntools.aligning.text.kernels_cooccurrence import find_entry
 from aligntools.aligning.text.kernels_look_alikes import tier
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: The floor of probabilities in logarithms: that of the paper's tables, and that of posteriors in log-odds.
 FLOOR = 1e-7

@@ -1,7 +1,7 @@
 """Compiled: what the gradients of the network that judges links take beside products of matrices."""
 
 from aligntools.aligning.contrastive.kernels_linknetwork import CHANNELS
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: The candidate and its eight neighbours.
 AROUND = 9

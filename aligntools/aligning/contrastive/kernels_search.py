@@ -20,7 +20,7 @@ from aligntools.aligning.contrastive.kernels_features import (
     replay,
     structural_changes,
 )
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 
 class Options(NamedTuple):

@@ -18,7 +18,7 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.aligning.contrastive.search import GREEDY, BestLists, SearchSettings, search
 from aligntools.ground.parallel import Pool
-from aligntools.ground.running import Report
+from aligntools.ground.run import Report
 
 #: `calibrate` doubles its step so many times to find a weight with enough, or few enough, links.
 WIDEST = 8

@@ -1,6 +1,6 @@
 """Learning the network that judges links (`linknetwork`) by stochastic gradient descent.
 
-`network_gradients` has the gradients; `teaching` has lessons from large text.
+`network_gradients` has the gradients; `taught_text` has lessons from large text.
 """
 
 import threading
@@ -24,7 +24,7 @@ from aligntools.aligning.contrastive.network_gradients import (
     shapes,
 )
 from aligntools.ground.parallel import Pool, one_thread
-from aligntools.ground.running import Report
+from aligntools.ground.run import Report
 
 #: Features that a network asks about: those that a link has by itself.
 INPUTS = (

@@ -26,7 +26,7 @@ from aligntools.formats.links.priors import Priors
 from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
-from aligntools.ground.running import Report
+from aligntools.ground.run import Report
 
 #: What a link that the network found counts for compared with one that training expects.
 WEIGHTS = PriorWeights(prior_lexical=0.2)

@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import MUCH, PROBABILITY, SEED, Range, amounts, counts, shown
 

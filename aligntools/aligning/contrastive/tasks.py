@@ -33,7 +33,7 @@ from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
-from aligntools.ground.running import Report
+from aligntools.ground.run import Report
 
 # How far the network that judges links holds back: in large text the base model's own log-odds count beside its.
 #

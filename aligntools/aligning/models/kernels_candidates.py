@@ -4,7 +4,7 @@ import numpy as np
 
 from aligntools.aligning.models.kernels_link_counts import CANDIDATES
 from aligntools.aligning.text.kernels_cooccurrence import find_entry
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 
 @kernel(part=True)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aligntools.aligning.models.kernels_positions import PositionBlocks
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: Fertilities from 0 on that are told apart; a word has fewer links than this.
 FERTILITIES = 10

@@ -33,7 +33,7 @@ from aligntools.aligning.models.kernels_link_counts import (
     start_collecting,
 )
 from aligntools.aligning.models.kernels_random import sentence_seed
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 from aligntools.ground.kernels_random import random_unit
 
 #: Concentration of the priors over jumps and fertilities (Östling & Tiedemann 2016).

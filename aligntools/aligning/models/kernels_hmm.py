@@ -29,7 +29,7 @@ from aligntools.aligning.models.kernels_jumps import (
     spread,
 )
 from aligntools.aligning.text.kernels_pairs import gather, longest_sentence, scatter
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 
 class Rows(NamedTuple):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from aligntools.aligning.text.kernels_pairs import longest_sentence
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 
 @kernel(part=True)

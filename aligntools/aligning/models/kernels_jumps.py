@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: Half width of the jump window; jumps beyond share one value.
 WINDOW = 9

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: Candidate positions kept a word.
 CANDIDATES = 8

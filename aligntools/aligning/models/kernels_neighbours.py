@@ -20,7 +20,7 @@ from aligntools.aligning.models.kernels_hmm import emissions_of, hmm_sentence, r
 from aligntools.aligning.models.kernels_jumps import padded
 from aligntools.aligning.models.kernels_positions import write_prior
 from aligntools.aligning.text.kernels_pairs import longest_sentence
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: Neighbours whose probability over the alignment's has a smaller logarithm are passed over.
 LEAST = -14.0

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aligntools.aligning.text.kernels_pairs import gather, scatter
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 
 class PositionBlocks(NamedTuple):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from aligntools.aligning.models.kernels_jumps import FIRST, FIRST_TAIL, TAIL, WINDOW, normalizer
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 
 @kernel(inline=True)

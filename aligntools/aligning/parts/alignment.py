@@ -16,18 +16,18 @@ from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.priors import SomePriors, WeightedPriors, fingerprint
 from aligntools.aligning.settings import PART_PAIRS, AlignerSettings, Decisions, PartSettings, PriorWeights
 from aligntools.formats.inputs.texts import Sentences, paths_of
-from aligntools.formats.text.reading import Reading
-from aligntools.ground.declaring import Given, taking
+from aligntools.formats.text.text_settings import Reading
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.engines import Advice
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.store.job_engines import opened, temporary_folder
 
 if TYPE_CHECKING:
     from aligntools.aligning.parts.jobs import JobRunner
-    from aligntools.aligning.parts.reading import TextSizes
+    from aligntools.aligning.parts.part_reader import TextSizes
     from aligntools.aligning.parts.work import PartedText
     from aligntools.ground.keywords import PartsKeywords
     from aligntools.ground.parallel import Pool
@@ -151,7 +151,7 @@ class PartsRun:
         from aligntools.aligning.parts.jobs import JobRunner
         from aligntools.aligning.parts.links import decision_of
         from aligntools.aligning.parts.models import whole_model
-        from aligntools.aligning.parts.reading import PartReading
+        from aligntools.aligning.parts.part_reader import PartReading
         from aligntools.aligning.parts.training import link_parts, read_text, train_parts
         from aligntools.aligning.parts.work import PartedText
         from aligntools.words.white_space import split_of
@@ -185,7 +185,7 @@ class PartsRun:
     def _ask(self, work: "PartedText", runner: "JobRunner") -> dict[str, About]:
         """Ask about the text's words, and keep priors; return what a model's header says of what was asked."""
         from aligntools.aligning.parts.evidence import ask
-        from aligntools.aligning.parts.reading import read_sizes
+        from aligntools.aligning.parts.part_reader import read_sizes
 
         pairs = [int(n) for file in range(len(work.files)) for n in read_sizes(work.store, file)[:, 0]]
         about = ask(work, self._evidence, tuple(pairs), bool(self._reading["lowercase"]), runner, self._priors)

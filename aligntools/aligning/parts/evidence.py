@@ -18,7 +18,7 @@ from aligntools.aligning.parts.words import SIDES
 from aligntools.aligning.parts.work import PartedText, load_text, written_name
 from aligntools.formats.links.priors import Counted, Priors, combined
 from aligntools.formats.text.corpus import in_lower_case
-from aligntools.ground.declaring import Settings
+from aligntools.ground.declarations import Settings
 from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary
 

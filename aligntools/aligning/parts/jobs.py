@@ -7,7 +7,7 @@ from typing import Any
 
 from aligntools.aligning.parts.work import ViewWork
 from aligntools.ground.engines import Engine, JobFunction
-from aligntools.ground.running import Report
+from aligntools.ground.run import Report
 
 
 @dataclass

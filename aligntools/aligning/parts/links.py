@@ -15,8 +15,8 @@ from aligntools.aligning.contrastive.weights import Weights, weights_of
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.registry import kind_of
+from aligntools.aligning.parts.part_reader import read_sizes
 from aligntools.aligning.parts.passes import last_stage, part_fields
-from aligntools.aligning.parts.reading import read_sizes
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import PartedText, ViewWork
 from aligntools.aligning.settings import Decisions

@@ -11,7 +11,7 @@ from aligntools.aligning.memory import needed_for
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.parts.jobs import JobRunner
 from aligntools.aligning.parts.memory import of_numbering, of_part
-from aligntools.aligning.parts.reading import PartReading, sizes_of
+from aligntools.aligning.parts.part_reader import PartReading, sizes_of
 from aligntools.aligning.parts.training import link_parts, read_text, train_parts
 from aligntools.aligning.parts.work import PartedText, ViewWork
 from aligntools.aligning.settings import AlignerSettings, Decisions, ResolvedSettings

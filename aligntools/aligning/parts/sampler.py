@@ -10,8 +10,8 @@ from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.models.sampled_links import FertilityCounts
 from aligntools.aligning.parts.jobs import ViewRunner
+from aligntools.aligning.parts.part_reader import read_sizes
 from aligntools.aligning.parts.passes import by_words, last_stage, part_fields, shard_table
-from aligntools.aligning.parts.reading import read_sizes
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.text.cooccurrence import Table

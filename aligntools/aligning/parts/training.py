@@ -7,7 +7,7 @@ from aligntools.aligning.applying.link_blocks import Decided
 from aligntools.aligning.models.registry import kind_of, kinds
 from aligntools.aligning.parts import given_pairs, links, passes, table, words
 from aligntools.aligning.parts.jobs import JobRunner, ViewRunner
-from aligntools.aligning.parts.reading import PartReading, TextSizes, read_file, sizes_of
+from aligntools.aligning.parts.part_reader import PartReading, TextSizes, read_file, sizes_of
 from aligntools.aligning.parts.work import PartedText, ViewWork
 from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule

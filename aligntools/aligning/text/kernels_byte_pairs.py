@@ -6,7 +6,7 @@ where its first letter does.
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 _SCATTER = np.uint64(0x9E3779B97F4A7C15)
 

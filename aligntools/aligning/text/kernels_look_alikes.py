@@ -7,7 +7,7 @@ beyond that, and the letters themselves, five to a number.
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: Letters that are compared, at most, and how many a word needs.
 LETTERS, FEWEST = 20, 4

@@ -11,7 +11,7 @@ import numpy as np
 from aligntools.aligning.models.kernels_hmm import emissions_of, hmm_sentence, rows_for
 from aligntools.aligning.models.kernels_jumps import padded
 from aligntools.aligning.text.kernels_pairs import longest_sentence, scatter
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 
 @kernel(part=True)

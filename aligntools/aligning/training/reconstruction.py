@@ -30,7 +30,7 @@ from aligntools.aligning.training.exponentiated_steps import LEAST, DirectionCli
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
-from aligntools.ground.running import Report
+from aligntools.ground.run import Report
 
 #: Probability of a pair of words that the table does not have.
 MISSING = 1e-9

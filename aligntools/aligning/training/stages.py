@@ -28,7 +28,7 @@ from aligntools.aligning.training.stepwise import interpolate, step_text, steps_
 from aligntools.aligning.training.view_priors import ViewPriors
 from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.parallel import Pool
-from aligntools.ground.running import Report
+from aligntools.ground.run import Report
 
 # Views that learn from each other: an E-step over several views at once; each counts the mean of their posteriors.
 #

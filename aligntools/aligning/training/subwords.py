@@ -17,7 +17,7 @@ from aligntools.aligning.training.stepwise import step_text
 from aligntools.aligning.training.view_priors import ViewMapping, ViewPriors
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.parallel import Pool
-from aligntools.ground.running import Report
+from aligntools.ground.run import Report
 from aligntools.words.vocabulary import AnyVocabulary, Vocabulary
 
 #: The model of pieces is trained on every n-th sentence pair of a text with more source tokens, on at least so many.

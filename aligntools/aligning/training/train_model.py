@@ -37,7 +37,7 @@ from aligntools.aligning.training.view_priors import (
 from aligntools.formats.links.priors import Priors
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.parallel import Pool
-from aligntools.ground.running import Report
+from aligntools.ground.run import Report
 from aligntools.words.vocabulary import Vocabulary
 
 _log = logging.getLogger("aligntools")

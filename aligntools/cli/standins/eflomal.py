@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from aligntools.cli.placing import Named, placed
+from aligntools.cli.places import Named, placed
 from aligntools.cli.standins.arguments import Untouched, fail
 from aligntools.cli.standins.eflomal_align import running
 
@@ -31,7 +31,7 @@ _NUMBERS = {"-1": int, "-2": int, "-3": int, "-n": int, "-m": int, "-M": int, "-
 def command(args: list[str]) -> None:
     """Align numbered text as eflomal does."""
     from aligntools.adapters.eflomal.aligner import align_numbered
-    from aligntools.adapters.eflomal.running import EflomalOutputs
+    from aligntools.adapters.eflomal.runner import EflomalOutputs
 
     try:
         found, _ = getopt.getopt(args, "s:t:p:f:r:S:F:R:1:2:3:n:qm:M:N:h", ["debug"])

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aligntools.cli.placing import Named, placed
+from aligntools.cli.places import Named, placed
 from aligntools.cli.standins.arguments import ProgramParser, Untouched, eflomal_parser, fail
 from aligntools.ground.errors import DataError
 
 if TYPE_CHECKING:
-    from aligntools.cli.reporting import Reporter
+    from aligntools.cli.reporter import Reporter
 
 PROGRAM = "eflomal-align"
 SEPARATOR = re.compile(r"(?<!\S)\|\|\|(?!\S)")
@@ -74,7 +74,7 @@ def command(args: list[str]) -> None:
     """Align as eflomal-align does."""
     from aligntools.adapters.eflomal import Aligner
     from aligntools.adapters.eflomal.aligner import align_lines
-    from aligntools.adapters.eflomal.running import EflomalOutputs
+    from aligntools.adapters.eflomal.runner import EflomalOutputs
     from aligntools.formats.opening.files import text_lines
 
     o = parser().parse_args(args)
@@ -110,9 +110,9 @@ def command(args: list[str]) -> None:
 @contextlib.contextmanager
 def running(model: int, verbose: bool) -> "Iterator[Reporter]":
     """Show warnings, a bar on a terminal, and with ``verbose`` notes and a line for each step; compile ahead."""
-    from aligntools.adapters.eflomal.running import MODELS
+    from aligntools.adapters.eflomal.runner import MODELS
     from aligntools.aligning.precompile import compiling_for
-    from aligntools.cli.reporting import Reporter
+    from aligntools.cli.reporter import Reporter
     from aligntools.ground.parallel import available_cores, threads_of
 
     reporter = Reporter(quiet=False, verbose=verbose, lines=False)

@@ -13,10 +13,10 @@ import click
 
 from aligntools import AlignerSettings, Reading, Run
 from aligntools.adapters import BEST, best_asked
-from aligntools.cli import flags, placing
+from aligntools.cli import flags, places
 from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.cli.standins.fast_align_form import FastAlignForm, sides_of
-from aligntools.ground.declaring import range_of
+from aligntools.ground.declarations import range_of
 from aligntools.ground.errors import AligntoolsError, ResourceError, UsageProblem
 from aligntools.ground.ranges import Range, amounts, counts, shown
 
@@ -317,7 +317,7 @@ def train(flags: Flags, write: Write) -> None:
     from aligntools.aligning.aligner_training import train_with
     from aligntools.aligning.alignment import read_bitext
     from aligntools.aligning.outputs import write_ttable
-    from aligntools.cli.reporting import Reporter
+    from aligntools.cli.reporter import Reporter
     from aligntools.formats.opening.files import writing
     from aligntools.ground.parallel import pool_of, threads_of
 
@@ -403,8 +403,8 @@ def command(args: list[str]) -> None:
         print(USAGE, end="")
         return
     _write("".join(f"ARG={flag}\n" for flag in flags.given))
-    read = [placing.Named("-i", flags.input), placing.Named("-f", flags.force_align)]
-    written = [placing.Named("-p", flags.conditional_probabilities), placing.Named("", "-")]
+    read = [places.Named("-i", flags.input), places.Named("-f", flags.force_align)]
+    written = [places.Named("-p", flags.conditional_probabilities), places.Named("", "-")]
     read, written = ([named for named in side if named.path] for side in (read, written))
-    with in_own_terms(), placing.placed(read, written):
+    with in_own_terms(), places.placed(read, written):
         (force if flags.force_align else train)(flags, _write)

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import click
 
 from aligntools import AlignerSettings
-from aligntools.cli.placing import Named, check
+from aligntools.cli.places import Named, check
 from aligntools.cli.standins.fast_align_form import ByTable, FastAlignForm, sides_of, symmetrized_line
 from aligntools.formats.opening import files
-from aligntools.ground.declaring import range_of
+from aligntools.ground.declarations import range_of
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import amounts
 from aligntools.links.operations import OPERATIONS

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 
 class TensorRules(NamedTuple):

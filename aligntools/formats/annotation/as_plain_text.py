@@ -5,8 +5,8 @@ import os
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from aligntools.formats.annotation.sniffing import SAMPLE, first_lines, refuse_conll, refuse_others, sniff
-from aligntools.formats.annotation.tagged import format_words, parts_of_kind, tell_kind
+from aligntools.formats.annotation.tagged_text import format_words, parts_of_kind, tell_kind
+from aligntools.formats.annotation.text_kinds import SAMPLE, first_lines, refuse_conll, refuse_others, sniff
 from aligntools.formats.opening import files
 from aligntools.words.white_space import WhiteSpace, hint
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
-from aligntools.formats.annotation.sniffing import first_lines, refuse_for
 from aligntools.formats.annotation.tag_lists import format_lists
+from aligntools.formats.annotation.text_kinds import first_lines, refuse_for
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 

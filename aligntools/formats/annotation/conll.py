@@ -24,9 +24,9 @@ from aligntools.formats.annotation.conll_layouts import (
     layout_of,
     plus,
 )
-from aligntools.formats.annotation.sniffing import first_lines, refuse_for
+from aligntools.formats.annotation.text_kinds import first_lines, refuse_for
 from aligntools.formats.opening import files
-from aligntools.formats.opening.metering import FOR_OBJECTS
+from aligntools.formats.opening.meter import FOR_OBJECTS
 from aligntools.ground.errors import AligntoolsError, DataError, UsageProblem, one_line
 from aligntools.words.vocabulary import split_words
 from aligntools.words.white_space import is_blank

@@ -9,7 +9,7 @@ from itertools import chain
 
 from aligntools.formats.annotation.conll import Conll, parse_conll
 from aligntools.formats.annotation.conll_tokens import ESCAPES
-from aligntools.formats.annotation.sniffing import beginning, refuse_conll
+from aligntools.formats.annotation.text_kinds import beginning, refuse_conll
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 from aligntools.words.tokenizers import sentence_splitter, tokenizer

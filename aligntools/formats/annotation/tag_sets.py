@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from aligntools.formats.annotation.tagged import Tokens
+from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown

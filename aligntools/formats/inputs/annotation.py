@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from aligntools.formats.annotation import tagged
+from aligntools.formats.annotation import tagged_text
 from aligntools.formats.annotation.class_lists import ClassList, WordLookup, read_classes
 from aligntools.formats.annotation.conll import Conll, read_conll
-from aligntools.formats.annotation.sniffing import sniff
-from aligntools.formats.annotation.tagged import (
+from aligntools.formats.annotation.tagged_text import (
     Tokens,
     parse_tagged,
     read_tags,
@@ -21,11 +20,12 @@ from aligntools.formats.annotation.tagged import (
     stream_tags,
     tokens_of_conll,
 )
+from aligntools.formats.annotation.text_kinds import sniff
 from aligntools.formats.inputs.sentences import lines_of
 from aligntools.formats.inputs.texts import Sentence as Sentence
 from aligntools.formats.inputs.texts import Split
 from aligntools.formats.text.memory_text import IN_MEMORY, name_of, sentences_given
-from aligntools.formats.text.reading import TagReading, WordReading
+from aligntools.formats.text.text_settings import TagReading, WordReading
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.words.normal_forms import form_of, in_form
 from aligntools.words.white_space import split_as
@@ -212,7 +212,7 @@ def word_tags(path: str | os.PathLike[str], lengths: Sequence[int], left_out: bo
     Raises DataError when it cannot be read, or does not have a tag for each word.
     """
     path = os.fspath(path)
-    tokens = tagged.read_tags(path)
+    tokens = tagged_text.read_tags(path)
     tags = [tag.decode("utf-8", "replace") for tag in tokens.tags or ()]
     rows = [tags[a:b] for a, b in pairwise(tokens.offsets.tolist())]
     filled = [n for n, length in enumerate(lengths) if length]

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from aligntools.formats.annotation.tagged import Tokens
+from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.formats.text.bitext import read_side
 from aligntools.formats.text.corpus import Side
 from aligntools.formats.text.memory_text import IN_MEMORY, sentences_given, words_given
@@ -123,7 +123,7 @@ def stream_lines(text: Text, sentences: int, split: str | None = None) -> Iterat
         yield read_lines(text)
         return
     if isinstance(text, str | os.PathLike):
-        from aligntools.formats.annotation.tagged import stream_text
+        from aligntools.formats.annotation.tagged_text import stream_text
 
         yield from (Lines(part.words, part.offsets, os.fspath(text)) for part in stream_text(text, sentences))
         return

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from aligntools.formats.text.memory_text import TextLines, sentences_given
-from aligntools.formats.text.reading import InputFormat as InputFormat
-from aligntools.formats.text.reading import RawReading as RawReading
-from aligntools.formats.text.reading import Split as Split
+from aligntools.formats.text.text_settings import InputFormat as InputFormat
+from aligntools.formats.text.text_settings import RawReading as RawReading
+from aligntools.formats.text.text_settings import Split as Split
 from aligntools.ground.errors import DataError
 
 #: A sentence: a line of words between spaces, or the list of its words.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 _INSERTION = 48  # links: up to here insertion beats a general sort, above all on nearly sorted input
 

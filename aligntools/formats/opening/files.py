@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import IO
 
 from aligntools.formats.opening import live_inputs
-from aligntools.formats.opening.metering import Readable, metered
+from aligntools.formats.opening.meter import Readable, metered
 from aligntools.formats.opening.recognition import (
     MARK,
     Raw,

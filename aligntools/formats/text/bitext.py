@@ -15,9 +15,9 @@ from itertools import chain
 import numpy as np
 
 from aligntools.formats.annotation.as_plain_text import is_memory, plain_blocks
-from aligntools.formats.annotation.sniffing import refuse_for_pairs
+from aligntools.formats.annotation.text_kinds import refuse_for_pairs
 from aligntools.formats.opening import files
-from aligntools.formats.opening.metering import Readable, bounded_lines
+from aligntools.formats.opening.meter import Readable, bounded_lines
 from aligntools.formats.text.corpus import REASONS, Bitext, Side, Skipped
 from aligntools.formats.text.exchange import format_of, paired
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem

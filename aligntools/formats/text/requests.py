@@ -13,10 +13,10 @@ import numpy as np
 
 from aligntools.formats.annotation.conll import Conll, parse_conll
 from aligntools.formats.annotation.conll_layouts import Layout
-from aligntools.formats.annotation.sniffing import SEPARATORS, looks_like_conll, refuse_first_line, sniff
-from aligntools.formats.annotation.tagged import Tokens, parse_tagged, parse_text
+from aligntools.formats.annotation.tagged_text import Tokens, parse_tagged, parse_text
+from aligntools.formats.annotation.text_kinds import SEPARATORS, looks_like_conll, refuse_first_line, sniff
 from aligntools.formats.opening import files
-from aligntools.formats.opening.metering import MOST_BYTES, bounded_lines
+from aligntools.formats.opening.meter import MOST_BYTES, bounded_lines
 from aligntools.ground.errors import DataError
 from aligntools.words.white_space import WhiteSpace, is_blank
 

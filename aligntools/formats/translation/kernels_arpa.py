@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 _BASIS = np.uint64(0xCBF29CE484222325)  # FNV-1a
 _PRIME = np.uint64(0x100000001B3)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from aligntools.formats.translation.kernels_grammar import HIERO, MOSES
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 
 @kernel(fast=False)

@@ -14,7 +14,7 @@ Positions are words with each sentence's root before them: sentence s has the po
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: Weights in a line, and the offset of an atom's position is kept with this added.
 LINE, ORIGIN, ATOM = 8, 3, 8

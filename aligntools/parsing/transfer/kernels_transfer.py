@@ -1,6 +1,6 @@
 """Compiled: what goes from a sentence's edges to those of its translation."""
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 
 @kernel

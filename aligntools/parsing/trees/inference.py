@@ -19,7 +19,7 @@ from aligntools.parsing.trees import kernels_nonprojective_log as nonprojective_
 from aligntools.parsing.trees import kernels_projective as projective
 from aligntools.parsing.trees import kernels_projective_best as projective_best
 from aligntools.parsing.trees import kernels_projective_log as projective_log
-from aligntools.parsing.trees import kernels_spanning as spanning
+from aligntools.parsing.trees import kernels_spanning_trees as spanning
 
 #: Blocks of a batch: enough to keep threads evenly busy; fixed, so that the number of threads never shows.
 BLOCKS = 64

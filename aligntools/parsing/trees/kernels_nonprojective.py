@@ -21,7 +21,7 @@ lie apart. Weights are ``exp(score - best score of that modifier)``.
 
 import math
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: float64 squares of n x n and rows of n that the kernels need as scratch.
 SQUARES, TANGENT_SQUARES, ROWS = 3, 6, 8

@@ -7,7 +7,7 @@ through the eliminated word, each its share.
 
 import math
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 
 @kernel(fast=False, inline=True)

@@ -24,7 +24,7 @@ of a word as its own head is never read, and 0 in what is written.
 
 import math
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: float64 squares of n x n that the kernels need as scratch, and rows of n + 1.
 SQUARES, TANGENT_SQUARES, ROWS = 14, 28, 16

@@ -5,7 +5,7 @@ Spans and layouts are those of `kernels_projective`; scores are added, so nothin
 
 import math
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 
 @kernel(fast=False, part=True)

@@ -8,7 +8,7 @@ not far below 1e-16.
 
 import math
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: float64 squares of n x n, and rows of n + 1, that the kernel needs as scratch.
 LOG_SQUARES, LOG_ROWS = 18, 10

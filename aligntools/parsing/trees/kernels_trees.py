@@ -1,6 +1,6 @@
 """Compiled: what is wrong with given heads, and two ways of mending it."""
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: What can be found of a sentence, as bits.
 NO_HEAD, CYCLE, NO_ROOT, ROOTS, CROSSING = 1, 2, 4, 8, 16

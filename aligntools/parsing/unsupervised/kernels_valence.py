@@ -18,7 +18,7 @@ right) and valence (0 without a word yet, 1 with), either probabilities or all o
 
 import math
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: float64 squares of n x n that the kernels need as scratch: for sums, and for the best tree.
 SQUARES, BEST_SQUARES = 20, 10

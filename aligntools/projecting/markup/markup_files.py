@@ -16,11 +16,11 @@ from aligntools.formats.markup.segments import decoded
 from aligntools.formats.markup.webpages import Page
 from aligntools.formats.markup.xliff import TranslationFile
 from aligntools.formats.opening.files import lines, reading
-from aligntools.formats.text.reading import Reading, Tokenizing
+from aligntools.formats.text.text_settings import Reading, Tokenizing
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.progress import Watch
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.pipeline import Part, Sinks, Tally, map_parts
 from aligntools.projecting.markup.markup_transfer import (
     MarkedText,
@@ -31,7 +31,7 @@ from aligntools.projecting.markup.markup_transfer import (
     trained,
 )
 from aligntools.projecting.markup.markup_transfer import MarkupSettings as MarkupSettings
-from aligntools.projecting.markup.placing import BY_POSITION
+from aligntools.projecting.markup.placement import BY_POSITION
 from aligntools.projecting.markup.transfer import CHARACTERS, WORDS
 from aligntools.projecting.markup.words import missing_placeholders
 from aligntools.words.line_scan import SEPARATOR

@@ -11,10 +11,10 @@ from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.alignment import train_aligner
 from aligntools.formats.markup.segments import BrokenSegment, Segment, parse_segment
 from aligntools.formats.markup.usfm import parse_usfm
-from aligntools.formats.text.reading import Tokenizing
-from aligntools.ground.declaring import Given, taking
+from aligntools.formats.text.text_settings import Tokenizing
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.projecting.markup.features import SparseLinks
 from aligntools.projecting.markup.settings import MarkupSettings as MarkupSettings
 from aligntools.projecting.markup.transfer import CHARACTERS, Prepared, prepare, transferred

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.declarations import Settings, documented, option
 
 Markup: TypeAlias = Literal["xml", "usfm"]
 Splits: TypeAlias = Literal["once", "repeat"]

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from aligntools.formats.markup.segments import Mark, Segment, decoded, parse_segment, render
 from aligntools.formats.models.modelfile import hold, read_model
-from aligntools.formats.text.reading import Reading
+from aligntools.formats.text.text_settings import Reading
 from aligntools.projecting.markup.features import SIZE, Evidence, Floats, MarkupSide, SparseLinks
-from aligntools.projecting.markup.placing import BY_EDGE, BY_POSITION, Placed, Placement
+from aligntools.projecting.markup.placement import BY_EDGE, BY_POSITION, Placed, Placement
 from aligntools.projecting.markup.settings import MarkupSettings
 from aligntools.projecting.markup.words import RawSentence, WordFinder, between_pieces, missing_placeholders
 

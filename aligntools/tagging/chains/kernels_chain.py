@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 from aligntools.tagging.chains.kernels_chain_log import log_sentence
 
 #: Rows are padded to a multiple of this many float64.

@@ -6,7 +6,7 @@ last position first.
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 
 @kernel(fast=False, inline=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from aligntools.formats.annotation.tag_sets import likely, read_dictionary, sets_of
-from aligntools.formats.annotation.tagged import Tokens
+from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.formats.inputs.annotation import PathLike, encoded
 from aligntools.formats.text.memory_text import name_of
 from aligntools.ground.errors import DataError

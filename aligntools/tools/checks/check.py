@@ -15,9 +15,9 @@ from aligntools.aligning.settings import AlignerSettings, PriorWeights
 from aligntools.formats.inputs.sentences import words_of
 from aligntools.formats.inputs.texts import Sentence
 from aligntools.formats.links.findings import DIFFERENCES, SPANS, Finding, of_fields
-from aligntools.formats.text.reading import Reading
-from aligntools.ground.declaring import Given, taking
-from aligntools.ground.running import Run
+from aligntools.formats.text.text_settings import Reading
+from aligntools.ground.declarations import Given, taking
+from aligntools.ground.run import Run
 from aligntools.tools.checks.segments import Span
 from aligntools.tools.checks.settings import CheckSettings
 from aligntools.tools.filters import qualities

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.ranges import PROBABILITY, counts
 
 #: How a list of terms is written; ``auto`` goes by the file's name.

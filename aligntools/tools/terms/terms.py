@@ -14,13 +14,13 @@ from aligntools.formats.inputs.texts import Sentences
 from aligntools.formats.links import glossaries
 from aligntools.formats.opening import files
 from aligntools.formats.text.memory_text import name_of
-from aligntools.formats.text.reading import Reading
+from aligntools.formats.text.text_settings import Reading
 from aligntools.formats.text.units import languages_given
-from aligntools.ground.declaring import Given, taking
+from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.progress import Progress
 from aligntools.ground.ranges import shown
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from aligntools.links.alignments import links_of
 from aligntools.tools.terms.settings import TermFormat, TermSettings
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.formats.translation.grammar import GrammarRules
-from aligntools.translating.decoding import kernels_forced
+from aligntools.translating.decoding import kernels_forced_decoding
 from aligntools.translating.decoding.kernels_tables import ModelTables, RuleTables
 from aligntools.translating.decoding.workspace import Workspace
 
@@ -66,12 +66,12 @@ def derive(
     candidates, alone = index.starting_with(words), index.alone[words] | (not pass_known) & (words != 0)
     workspace.fit(len(words) * span + len(words) + 1, span, False, True)
     n_rules = len(rules.ordered) - 4
-    sides = kernels_forced.RuleSides(index.source_offsets, index.source, rules.target_offsets, rules.target)
+    sides = kernels_forced_decoding.RuleSides(index.source_offsets, index.source, rules.target_offsets, rules.target)
     scores = np.zeros((size, size))
     while True:
         place, hypotheses = np.full((size, size), -1, np.int64), workspace.hypotheses
-        items = kernels_forced.ForcedItems(scores, place, workspace.chart.cells, hypotheses, workspace.counts)
-        status = kernels_forced.derive(
+        items = kernels_forced_decoding.ForcedItems(scores, place, workspace.chart.cells, hypotheses, workspace.counts)
+        status = kernels_forced_decoding.derive(
             words,
             passed,
             alone,
@@ -88,6 +88,6 @@ def derive(
         )
         if status >= 0:
             return int(status)
-        if status == kernels_forced.UNREACHABLE:
+        if status == kernels_forced_decoding.UNREACHABLE:
             return None
         workspace.enlarge(status)

@@ -13,7 +13,7 @@ Arrays that are too small end the work with a negative number, the caller enlarg
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 from aligntools.translating.decoding.kernels_state import combine
 from aligntools.translating.grammar.kernels_trie import find_step
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 from aligntools.translating.decoding.kernels_decoder import BINARY, PASSED, UNARY
 from aligntools.translating.decoding.kernels_state import KEPT
 

@@ -20,7 +20,7 @@ model state for syntactic machine translation", which also says why nothing is l
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 from aligntools.translating.lm.kernels_lm import BEGIN, extend, find
 
 #: Added to the number of left words once no further word can become one.

@@ -6,7 +6,7 @@ the second.
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: Of the hash of a string of words: its factor, and two odd numbers that mix.
 BASE = np.uint64(0x9E3779B97F4A7C15)

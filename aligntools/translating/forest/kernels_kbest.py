@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 from aligntools.translating.forest.kernels_hypergraph import BASE, MIX2, mix
 
 #: Columns of a k-best search's table of derivations, and of its table of nodes.

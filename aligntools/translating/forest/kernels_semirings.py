@@ -6,7 +6,7 @@ A node's incoming edges are given the probabilities that the derivations below i
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 
 @kernel(fast=False)

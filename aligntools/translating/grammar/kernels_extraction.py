@@ -7,7 +7,7 @@ the symbols i and j. Its weights are sums of whole numbers, so that no order of 
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)

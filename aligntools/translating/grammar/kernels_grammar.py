@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from aligntools.formats.translation.kernels_rules import find_slot
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)

@@ -182,7 +182,7 @@ def _cut(totals: np.ndarray, workers: int) -> np.ndarray:
 
 def sort_block(task: CountingTask, cuts: np.ndarray, job: tuple[int, int], pool: Pool) -> None:
     """Write the n-grams of a block of sentences in order, and where each piece of the table begins in them."""
-    from aligntools.translating.lm import kernels_counting as kernels
+    from aligntools.translating.lm import kernels_ngram_counts as kernels
 
     number, block = job
     tokens, offsets = task.store.read(f"text.{number}.{block}", "tokens", "offsets")

@@ -9,7 +9,7 @@ not be remembered.
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 UNKNOWN = 0
 BEGIN = 1

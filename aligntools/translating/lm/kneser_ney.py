@@ -119,7 +119,7 @@ def estimate(counts: NgramCounts, store: ArrayStore, pool: Pool, thresholds: Seq
 
 def _adjusted(counts: NgramCounts, store: ArrayStore) -> tuple[list[np.ndarray], list[Discounts]]:
     """Return each order's table in suffix order, words, count, adjusted count, and each order's discounts."""
-    from aligntools.translating.lm import kernels_counting as kernels
+    from aligntools.translating.lm import kernels_ngram_counts as kernels
 
     tables, counts.table = [counts.table], _NONE
     for order in range(counts.order - 1, 0, -1):
@@ -154,7 +154,7 @@ def _weighed(
     given: list[np.ndarray], order: int, threshold: int, discounts: Discounts, store: ArrayStore, sharing: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a table of an order with probabilities yet to be interpolated, and its contexts' backoff weights."""
-    from aligntools.translating.lm import kernels_counting as kernels
+    from aligntools.translating.lm import kernels_ngram_counts as kernels
 
     table = given.pop()
     columns = range(order)
@@ -174,7 +174,7 @@ def _weighed(
 
 def _finish(tables: list[np.ndarray], contexts: list[np.ndarray], store: ArrayStore) -> None:
     """Interpolate the orders, from the lowest up, and give each n-gram its backoff weight."""
-    from aligntools.translating.lm import kernels_counting as kernels
+    from aligntools.translating.lm import kernels_ngram_counts as kernels
 
     both = [(t, t.view(np.float32)) for t in tables]
     for order in range(2, len(tables) + 1):

@@ -45,7 +45,7 @@ class Sorter:
 
     def add(self, table: np.ndarray) -> None:
         """Add rows; the array may be changed."""
-        from aligntools.translating.lm import kernels_counting as kernels
+        from aligntools.translating.lm import kernels_ngram_counts as kernels
 
         for begin in range(0, len(table), self._most):
             part = table[begin : begin + self._most]
@@ -66,7 +66,7 @@ class Sorter:
             self._merge()
 
     def _merge(self) -> None:
-        from aligntools.translating.lm import kernels_counting as kernels
+        from aligntools.translating.lm import kernels_ngram_counts as kernels
 
         (m, right), (n, left) = self._parts.pop(), self._parts.pop()
         table = self._store.empty((len(left) + len(right), self._order + 2))
@@ -131,7 +131,7 @@ def count(
     Raises DataError when a file cannot be read, is not UTF-8 or has one of those words, or no file has any word. Raises
     ResourceError when the disk is full.
     """
-    from aligntools.translating.lm import kernels_counting as kernels
+    from aligntools.translating.lm import kernels_ngram_counts as kernels
 
     lexicon, sorter = CompiledLexicon(list(CONTROL)), Sorter(store, order, range(order))
     sentences = words = blank = 0

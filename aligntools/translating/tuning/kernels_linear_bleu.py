@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 from aligntools.translating.forest.kernels_hypergraph import BASE, MIX1, mix
 
 

@@ -7,7 +7,7 @@ head begins, and how long the tails before the n-gram are.
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 from aligntools.translating.forest.kernels_hypergraph import BASE, MIX1, mix
 
 #: What rows of the table are: an n-gram, a beginning, an end.

@@ -15,10 +15,10 @@ from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training.train_model import train_model
 from aligntools.aligning.training.view_priors import GivenPriors
 from aligntools.formats.links.priors import Counted, Priors
-from aligntools.formats.text.reading import Reading
+from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
-from aligntools.ground.running import Run
+from aligntools.ground.run import Run
 from tests.aligning.contrastive.making import candidates_of, random_pair
 from tests.places import SAMPLES
 

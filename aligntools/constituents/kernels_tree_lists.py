@@ -12,7 +12,7 @@ import numpy as np
 
 from aligntools.constituents.kernels_best import root_score, with_binary, with_unary
 from aligntools.constituents.kernels_chart import cell_of
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 #: Columns of steps.
 SYMBOL, RULE, LEFT, RIGHT = range(4)

@@ -32,7 +32,7 @@ from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Bitext, in_ids_of, with_own_words
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
-from aligntools.ground.running import Report
+from aligntools.ground.run import Report
 
 #: Pairs with a longer side, or with less than two words on one, are no lessons.
 LONGEST = 60

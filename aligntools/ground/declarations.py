@@ -1,7 +1,7 @@
 """Options, each declared once: a field of a frozen dataclass with its default, range or choices, and what it is for.
 
-From a declaration come the checks (`Settings.checked`), the option on the command line (`aligntools.cli.declared`), the
-keywords of Python functions and their documentation (`taking`), and what a model's header says (`Settings.header`).
+From a declaration come the checks (`Settings.checked`), the option on the command line (`aligntools.cli.declarations`),
+the keywords of Python functions and their documentation (`taking`), and what a model's header says (`Settings.header`).
 pydantic-settings, cyclopts and attrs were looked at: the first two bring parsers of their own in the place of click,
 and the metadata of `dataclasses` holds what attrs' would.
 """

@@ -15,7 +15,7 @@ import numpy as np
 from aligntools.formats.annotation.brackets import parse_trees, plain_trees
 from aligntools.formats.annotation.conll import Conll, blocks_of, column_place, parse_conll, parse_parts
 from aligntools.formats.annotation.conll_layouts import COLUMNS
-from aligntools.formats.annotation.sniffing import (
+from aligntools.formats.annotation.text_kinds import (
     FORMATS,
     KINDS,
     SAMPLE,
@@ -25,7 +25,7 @@ from aligntools.formats.annotation.sniffing import (
     sniff,
 )
 from aligntools.formats.opening import files
-from aligntools.formats.opening.metering import FOR_OBJECTS
+from aligntools.formats.opening.meter import FOR_OBJECTS
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import shown
 from aligntools.words.vocabulary import split_words

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.ranges import MEMORY, SEED, THREADS, WORKERS, size_of

@@ -103,8 +103,8 @@ def _trained(
 ) -> "Aligner":
     from aligntools.aligning.aligner_training import train_with
     from aligntools.aligning.priors import WeightedPriors
-    from aligntools.formats.text.reading import Reading
-    from aligntools.ground.running import Run
+    from aligntools.formats.text.text_settings import Reading
+    from aligntools.ground.run import Run
 
     p_null = AlignerSettings.p_null * null_prior / NULL_PRIOR
     settings = replace(settings, p_null=min(max(p_null, 0.0), 0.999))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 from aligntools.translating.decoding.kernels_decoder import (
     BINARY,
     GOAL,

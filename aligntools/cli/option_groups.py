@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from aligntools.ground.declaring import Option
+from aligntools.ground.declarations import Option
 
 #: What decorators of click take and return.
 FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)

@@ -7,10 +7,10 @@ from typing import Any, TypeAlias, TypeVar
 import click
 from click.core import ParameterSource
 
-from aligntools.cli import grouping, kinds
+from aligntools.cli import kinds, option_groups
 from aligntools.cli.flags import EXPERT, flag, on_command_line
-from aligntools.cli.grouping import FC
-from aligntools.ground.declaring import Declared, Settings, declared
+from aligntools.cli.option_groups import FC
+from aligntools.ground.declarations import Declared, Settings, declared
 
 S = TypeVar("S", bound=Settings)
 K = TypeVar("K")
@@ -49,7 +49,7 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Call
     if name in EXPERT:
         about = {"hidden": True, "cls": kinds.Field} | about
     ruled = {"needs": one.option.needs, "excludes": one.option.excludes, "when": one.option.when}
-    return grouping.option(long, *flags, name, **ruled | about)
+    return option_groups.option(long, *flags, name, **ruled | about)
 
 
 def help_of(kind: type[Settings], name: str) -> str:
@@ -94,14 +94,14 @@ def group(
     *names: Fields; without any, all that have a title.
     without: Fields that are left out.
     title: In the place of the fields' own.
-    rules: What all of them need and exclude; see `grouping.group`.
+    rules: What all of them need and exclude; see `option_groups.group`.
     """
     known = declared(kind)
     chosen = [name for name in names or known if (names or known[name].option.group) and name not in without]
 
     def decorate(function: FC) -> FC:
         for name in reversed(chosen):
-            function = grouping.group(title or known[name].option.group, option(kind, name), **rules)(function)
+            function = option_groups.group(title or known[name].option.group, option(kind, name), **rules)(function)
         return function
 
     return decorate

@@ -10,7 +10,7 @@ rows are left: between two calls the caller can let go of memory.
 
 import numpy as np
 
-from aligntools.ground.compiling import kernel
+from aligntools.ground.compiler import kernel
 
 _BEGIN = 1
 _END = 2

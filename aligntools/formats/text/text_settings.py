@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
-from aligntools.ground.declaring import Settings, declared, documented, option
+from aligntools.ground.declarations import Settings, declared, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 from aligntools.words.vocabulary import split_words
