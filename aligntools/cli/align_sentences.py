@@ -1,5 +1,6 @@
 """``aligntools align-sentences``: the sentences of a document and its translation that belong together."""
 
+import os
 from typing import Any
 
 import click
@@ -15,8 +16,9 @@ class _AlignSentences(options.Command):
 
     def _named(self, ctx: click.Context, written: bool) -> list[places.Named]:
         named = super()._named(ctx, written)
-        many = written and ctx.params.get("documents") is not None
-        return [one for one in named if one.path != ctx.params.get("output")] if many else named
+        output = ctx.params.get("output") if written and ctx.params.get("documents") is not None else None
+        folder = output is not None and (output.endswith("/") or os.path.isdir(output))
+        return [one for one in named if one.path != output] if folder else named
 
 
 #: What is written of one pair of documents alone.

@@ -39,7 +39,7 @@ class SentenceSettings(Settings):
     )
     dictionary: tuple[str | os.PathLike[str], ...] = option(
         (),
-        "Start from the words of a dictionary, as `align` reads it. May be given several times.",
+        "Start from the words of a dictionary, in any of its known forms. May be given several times.",
         group=_KNOWN,
         metavar="FILE",
     )

@@ -13,7 +13,7 @@ from bench.abuse.forking import Ending
 from bench.abuse.verdicts import Expected
 
 #: Options that name files and are in no line: what they name is written, or read by other options' code.
-ELSEWHERE = {"--tmpdir", "--checkpoint", "--cluster"}
+ELSEWHERE = {"--tmpdir", "--checkpoint", "--cluster", "--documents"}  # lists: tests/cli/test_align_sentences.py
 #: How options that name files show it.
 FILES = ("FILE", "DIR", "PREFIX", "SRC TGT")
 #: Kinds of input that the small part damages.

@@ -138,7 +138,7 @@ def test_a_checkpoint_goes_on_with_the_same_priors(tmp_path):
     begun = at.align_in_parts(SOURCE, TARGET, priors=SAMPLE, **given)
     first = [str(a) for a in next(begun)]
     begun.close()
-    with pytest.raises(at.DataError, match="of other text or options"):
+    with pytest.raises(at.DataError, match="with other text or options"):
         next(at.align_in_parts(SOURCE, TARGET, **given))
     again = [str(a) for block in at.align_in_parts(SOURCE, TARGET, priors=SAMPLE, **given) for a in block]
     assert again[:100] == first
