@@ -8,6 +8,7 @@ The right matrix is packed in panels of 16 columns, each with 64 bytes for each 
 bytes takes four: [outputs / 16, inputs / 4, 16, 4] bytes, [outputs / 16, inputs, 16] floats.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from llvmlite import ir
@@ -30,7 +31,7 @@ def features() -> set[str]:
     return found | ({"avx2"} if name == "x86-64-v3" else set())
 
 
-class _Way:
+class _Way(ABC):
     """How four bytes of a row, a step over the inputs, meet a panel, in parts.
 
     A part is ``size`` bytes of the panel and has ``lanes`` sums; ``at_once`` of them have registers for all rows.
@@ -39,17 +40,17 @@ class _Way:
     kind: Any = _INT
     lanes, parts, size, at_once = PANEL, 1, _SIZE, 1
 
+    @abstractmethod
     def row(self, builder: Any, four: Any) -> Any:
         """Return a row's four bytes, given as 32 bits, as `step` takes them."""
-        raise NotImplementedError
 
     def panel(self, builder: Any, packed: Any) -> Any:
         """Return a part of a panel, given as bytes, as `step` takes it."""
         return packed
 
+    @abstractmethod
     def step(self, builder: Any, total: Any, row: Any, panel: Any) -> Any:
         """Return the sums with one more product."""
-        raise NotImplementedError
 
     def end(self, builder: Any, total: Any) -> Any:
         """Return sums as one number for each column."""
