@@ -14,10 +14,10 @@ from aligntools.aligning.contrastive.aligner import train_contrastive_aligner as
 from aligntools.aligning.contrastive.base import aligner_from_tables as aligner_from_tables
 from aligntools.aligning.contrastive.distillation import teach as teach
 from aligntools.aligning.contrastive.settings import ContrastiveSettings as ContrastiveSettings
-from aligntools.aligning.contrastive.taught import TeachingSettings as TeachingSettings
+from aligntools.aligning.contrastive.settings import TeachingSettings as TeachingSettings
 from aligntools.aligning.link_costs import link_costs as link_costs
 from aligntools.aligning.parts.alignment import align_in_parts as align_in_parts
-from aligntools.aligning.prior_counts import count_priors as count_priors
+from aligntools.aligning.priors import count_priors as count_priors
 from aligntools.aligning.priors import read_priors as read_priors
 from aligntools.aligning.priors import write_priors as write_priors
 from aligntools.aligning.settings import AlignerSettings as AlignerSettings

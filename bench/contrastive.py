@@ -48,7 +48,7 @@ def run(o):
 
 
 def _ship(network):
-    from aligntools.aligning.contrastive.starts import LANGUAGES
+    from aligntools.aligning.contrastive.weights import LANGUAGES
 
     network.save(LANGUAGES, {"by": "gold links", "of": starting.FREE})
     raise SystemExit
@@ -121,7 +121,7 @@ def _decided(study, model, pairs=None):
     from aligntools.aligning.applying.applier import Applier
     from aligntools.aligning.applying.decisions import Decisions, decided
     from aligntools.aligning.contrastive.candidates import CELLS
-    from aligntools.aligning.contrastive.noise import pick
+    from aligntools.aligning.contrastive.learning import pick
     from aligntools.formats.links.pharaoh import concatenate
 
     text = study.gold_text if pairs is None else pick(study.gold_text, np.arange(pairs))
@@ -140,7 +140,7 @@ def _supervised(study, judge, start):
 
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.candidates import CandidateFinder
-    from aligntools.aligning.contrastive.noise import pick
+    from aligntools.aligning.contrastive.learning import pick
     from aligntools.formats.links.pharaoh import concatenate
     from aligntools.metrics.aer import Aer
 

@@ -73,7 +73,7 @@ def _rates(o, folder, base, weights, pairs):
 
 def _by_length(o, folder, base, weights, pairs):
     from aligntools.aligning.contrastive.candidates import CandidateFinder
-    from aligntools.aligning.contrastive.noise import pick
+    from aligntools.aligning.contrastive.learning import pick
     from aligntools.aligning.contrastive.search import search
     from aligntools.aligning.contrastive.weights import load_weights
     from aligntools.aligning.model import AlignmentModel

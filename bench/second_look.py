@@ -65,7 +65,7 @@ def _cells(maps, name, size):
     from aligntools.aligning.contrastive.candidate_links import concatenate
     from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.gold_learning import gold_marks
-    from aligntools.aligning.contrastive.noise import pick
+    from aligntools.aligning.contrastive.learning import pick
     from aligntools.aligning.evidence import Known, Said
     from aligntools.aligning.evidence_kinds import Asked
     from aligntools.aligning.settings import AlignerSettings

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from aligntools.aligning.applying.applier import Applier
     from aligntools.aligning.contrastive.weights import Weights
     from aligntools.aligning.model import AlignmentModel
-    from aligntools.aligning.prior_counts import PriorCounter
+    from aligntools.aligning.priors import PriorCounter
     from aligntools.formats.links.given_links import GivenLinks
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.keywords import AppliedEvidenceKeywords, ApplyingKeywords
@@ -131,7 +131,7 @@ class Aligner(ShownAsModel):
 
     def model_view(self, title: str, words: int, best: int) -> "ModelView":
         """Return what the model learned; see `aligntools.view_model`."""
-        from aligntools.aligning.model_view import model_view
+        from aligntools.aligning.model import model_view
 
         return model_view(self.model, title, words, best)
 

@@ -9,7 +9,7 @@ from aligntools.aligning.aligner import Aligner, check_lengths
 from aligntools.aligning.evidence import Known
 from aligntools.aligning.priors import WeightedPriors
 from aligntools.aligning.settings import AlignerSettings, PriorWeights, ReconstructionSettings
-from aligntools.aligning.training.last_pass import LastPass
+from aligntools.aligning.training.sampling import LastPass
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
@@ -72,7 +72,7 @@ def train_with(
     known: What is known of the text's words beforehand.
     learned: An aligner of other text, whose counts are priors.
     """
-    from aligntools.aligning.prior_counts import joined_with
+    from aligntools.aligning.priors import joined_with
     from aligntools.aligning.training.train_model import count_steps, train_model
     from aligntools.aligning.training.view_priors import GivenPriors
     from aligntools.formats.text.corpus import without_blanks

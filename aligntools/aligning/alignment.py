@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.aligner_training import settings_of_new_text, tell_unused, train_with
 from aligntools.aligning.alignments import Alignments
-from aligntools.aligning.applying.link_blocks import Decided, joined
+from aligntools.aligning.applying.decisions import Decided, joined
 from aligntools.aligning.evidence import Asked, Known, ask
 from aligntools.aligning.evidence_kinds import SETTINGS
 from aligntools.aligning.models import registry
@@ -23,7 +23,7 @@ from aligntools.aligning.settings import (
     Symmetrization,
     mre_symmetrization,
 )
-from aligntools.aligning.training.last_pass import LastPass
+from aligntools.aligning.training.sampling import LastPass
 from aligntools.formats.inputs.texts import Sentences, paths_of
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Given, taking

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.aligning.applying.link_blocks import Decided
+from aligntools.aligning.applying.decisions import Decided
 from aligntools.formats.inputs.sentences import words_of
 from aligntools.formats.inputs.texts import Sentence
 

@@ -64,7 +64,7 @@ class EncoderSource(TextSource):
     def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
         """Compare the words of each pair of a text, or of as many as are read of a large one."""
         from aligntools.aligning.contrastive.evidence import Places
-        from aligntools.aligning.contrastive.noise import pick
+        from aligntools.aligning.contrastive.learning import pick
         from aligntools.encoding import knowledge
 
         rows, pairs = knowledge.most_needed(written, self.pairs_of(*sizes(written))), len(written)

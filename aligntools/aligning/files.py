@@ -21,7 +21,7 @@ from aligntools.aligning.precompile import compiling_for
 from aligntools.aligning.priors import WeightedPriors, read_priors, write_priors
 from aligntools.aligning.settings import AlignerSettings, Decisions, PartSettings, PriorWeights
 from aligntools.aligning.text_files import TextFiles, TextSides
-from aligntools.aligning.training.last_pass import LastPass
+from aligntools.aligning.training.sampling import LastPass
 from aligntools.formats.links.pharaoh import concatenate
 from aligntools.formats.opening import named_files
 from aligntools.formats.opening.named_files import Named, in_place_of_star, is_pattern
@@ -34,8 +34,8 @@ from aligntools.ground.run import Run
 from aligntools.pipeline import Tally
 
 if TYPE_CHECKING:
-    from aligntools.aligning.applying.link_blocks import Decided
-    from aligntools.aligning.prior_counts import PriorCounter
+    from aligntools.aligning.applying.decisions import Decided
+    from aligntools.aligning.priors import PriorCounter
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
 
@@ -254,7 +254,7 @@ def _counter(out: AlignmentSinks, direction: str) -> "PriorCounter | None":
     """Return what counts priors, if they are asked for."""
     if not out.save_priors:
         return None
-    from aligntools.aligning.prior_counts import PriorCounter
+    from aligntools.aligning.priors import PriorCounter
 
     if direction != "both":
         raise UsageProblem(f"`save_priors` counts links of both directions, and {direction} alone is trained")

@@ -7,9 +7,93 @@ import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
-from aligntools.aligning.models import registry
+import numpy as np
+
+from aligntools.aligning.applying import kernels_decoding as kd
+from aligntools.aligning.models import kernels_fertility, registry
+from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_link_counts as kc
+from aligntools.aligning.models.kernels_jumps import Jumps
+from aligntools.aligning.text import kernels_byte_pairs as kb
+from aligntools.aligning.text import kernels_cooccurrence as kt
+from aligntools.aligning.text import kernels_look_alikes as kl
+from aligntools.aligning.text.kernels_pairs import Directed, Pairs
+
+ZERO = np.float32(0)
+I8, I16, I32, I64 = (np.zeros(1, t) for t in (np.int8, np.int16, np.int32, np.int64))
+F32, F64 = np.zeros(1, np.float32), np.zeros(1)
+SQUARE = np.zeros((1, 1), np.float32)
+PAIRS = Pairs(0, I32, I64, I32, I64, I64)
+TEXT = Directed(0, I32, I64, I32, I64, I64)
+SAMPLED = kc.Sampled(I16, I8, I16.reshape(1, 1), I32.reshape(1, 1), SQUARE)
+JUMPS = np.zeros((1, 1))
+COUNTS = kc.LinkCounts(F32, F64, F32, F64, I16, JUMPS, SQUARE)
+
+
+def hmm() -> None:
+    """The HMM's forward-backward."""
+    jumps, counts, logs = Jumps(*[np.zeros((2, 1, 1), np.float32)] * 3), np.zeros((2, 1, 2, 1)), np.zeros((2, 1))
+    kh.hmm_block(0, 0, PAIRS, F32, F32, F32, F32, F32, F32, jumps, None, F32, 3, True, 0, counts, (F32, F32), logs)
+
+
+def sampler() -> None:
+    """The fertility model's sampler."""
+    scratch = kernels_fertility.SamplerScratch(I64, F64, np.zeros((1, 1)))
+    kernels_fertility.sweep(
+        0,
+        0,
+        TEXT,
+        SAMPLED,
+        COUNTS,
+        kc.LinkMeans(F32, JUMPS, JUMPS),
+        0.1,
+        0.1,
+        1,
+        0,
+        True,
+        np.uint64(0),
+        np.zeros(1, np.uint64),
+        0,
+        0,
+        scratch,
+    )
+
+
+def pieces() -> None:
+    """Pieces of words."""
+    kb.learn_merges(np.zeros(0, np.int32), I64, np.zeros(0, np.int64), 0, 1, 0, 2)
+    kb.cut_words(np.zeros(0, np.int32), I64, 1, *np.zeros((3, 0), np.int32), np.int32(0), I32, np.zeros(0, np.int64))
+
+
+def links() -> None:
+    """What the sampler starts from."""
+    kc.add_chunk(0, 0, TEXT, SAMPLED, 1.0, COUNTS, I64)
+    kernels_fertility.candidates_block(0, 0, PAIRS, F32, I64, I32, True, ZERO, ZERO, SAMPLED)
+
+
+def decisions() -> None:
+    """What is done with a trained model."""
+    place = I32, I64, I32, I64, I64
+    kt.lookup_cells(0, 0, 0, *place, I64, I32, F32, ZERO, F32)
+    keys = np.zeros((1, 1), np.int32)
+    kl.look_alike_cells(0, 0, 0, *place, keys, keys, ZERO, F32, F32)
+    kd.mix_block(0, 0, 0, I64, I64, I64, F32, F32, ZERO, True, I8, I16.reshape(1, 1), SQUARE, ZERO)
+    kd.fold_block(0, 0, 0, I64, I64, I64, I64, I64, I64, F32, ZERO, F32)
+    kd.joint_block(0, 0, 0, I64, I64, I64, F32, F32, F32, SQUARE, I64, I32.reshape(1, 1), F32)
+
+
+class Ahead(NamedTuple):
+    """What a process compiles for a model.
+
+    telling: Tells whether it was done before.
+    functions: In this order.
+    """
+
+    telling: Any
+    functions: tuple[Callable[[], None], ...]
 
 
 @contextlib.contextmanager

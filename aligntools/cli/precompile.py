@@ -12,14 +12,14 @@ from aligntools.aligning.applying.kernels_decoding import JOINT, MEAN
 from aligntools.aligning.contrastive import tasks, taught_text
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.learning import WeightLearning
-from aligntools.aligning.contrastive.taught import TeachingSettings
+from aligntools.aligning.contrastive.settings import TeachingSettings
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models import registry
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.settings import AlignerSettings, Decisions, ReconstructionSettings, ResolvedSettings
 from aligntools.aligning.training import stages
 from aligntools.aligning.training.reconstruction import reconstruct
-from aligntools.aligning.training.subwords import train_subwords
+from aligntools.aligning.training.train_model import train_subwords
 from aligntools.clustering.exchange import cluster, count_text
 from aligntools.clustering.settings import ClassSettings
 from aligntools.constituents.inducing.training import train as induce_grammar

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aligntools.aligning.text.normal import simplify
+from aligntools.aligning.text.look_alikes import simplify
 from aligntools.encoding.pieces import unspaced
 from aligntools.formats.text.corpus import Side
 

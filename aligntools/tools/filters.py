@@ -1,5 +1,6 @@
 """Sentence pairs judged by their alignment: which are translations of each other, and which are noise."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -10,6 +11,7 @@ from aligntools.aligning.alignment import train_aligner
 from aligntools.aligning.alignments import Alignments
 from aligntools.aligning.settings import AlignerSettings, FilterSettings, PriorWeights
 from aligntools.formats.inputs.texts import Sentence
+from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.run import Run
@@ -17,6 +19,48 @@ from aligntools.words.vocabulary import split_words
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import FilteringKeywords
+
+
+#: Links below this posterior count for nothing.
+LEAST = 0.02
+#: Log-probability per word that lowers a score by a factor of e.
+SCALE = 8.0
+
+
+def coverage(links: Links, probabilities: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Return how far the words of each side are linked: the mean over them of the best link's posterior.
+
+    probabilities [links].
+    lengths (int64 [2, pairs]): Words of the source and target sentences.
+    Returns float64 [2, pairs]: 0 for sentences without words.
+    """
+    sentence, found = links.sentences(), np.zeros((2, len(links)))
+    for side in (0, 1):
+        begins = np.concatenate([[0], np.cumsum(lengths[side])])
+        best = np.zeros(begins[-1] + 1)
+        np.maximum.at(best, begins[sentence] + links.pairs[:, side], probabilities)
+        sums = np.concatenate([[0.0], np.cumsum(best)])
+        found[side] = (sums[begins[1:]] - sums[begins[:-1]]) / np.maximum(lengths[side], 1)
+    return found
+
+
+def scores(covered: np.ndarray, per_word: np.ndarray) -> np.ndarray:
+    """Return a score of each pair, 0 to 1: the lower coverage times the lower probability per word, which is damped.
+
+    covered [2, pairs]: See `coverage`.
+    per_word [2, pairs]: ``ln p(target | source)`` and ``ln p(source | target)`` per word; NaN for a direction that is
+        not there.
+    """
+    worse = np.nan_to_num(np.fmin(per_word[0], per_word[1]), nan=0.0)
+    found: np.ndarray = covered.min(axis=0) * np.exp(np.minimum(worse, 0.0) / SCALE)
+    return found
+
+
+def copied(source: Sequence[str], target: Sequence[str]) -> float:
+    """Return the share of the longer sentence's words that the other has too; words without letters are left out."""
+    words = [[word for word in map(str.lower, side) if any(c.isalpha() for c in word)] for side in (source, target)]
+    longer = max(map(len, words))
+    return (Counter(words[0]) & Counter(words[1])).total() / longer if longer else 0.0
 
 
 class PairQuality(NamedTuple):
@@ -52,8 +96,6 @@ class Filter:
 
         sources, targets: The sentences.
         """
-        from aligntools.aligning.applying.quality import copied, coverage, scores
-
         covered = coverage(block.table, block.probabilities, block.lengths)
         per_word = block.scores[:, 2:].T
         figures = np.stack([scores(covered, per_word), *covered, np.fmin(*per_word)]).T.tolist()
@@ -140,7 +182,5 @@ def filter_pairs(
 
 def qualities(model: Aligner, *texts: Any, **options: Any) -> Iterator[Alignments]:
     """Align as `Aligner.align_blocks` does, with every link that counts for a pair's quality."""
-    from aligntools.aligning.applying.quality import LEAST
-
     least = LEAST if model.settings.direction == "both" else None  # one direction has each word's best link
     yield from model.align_blocks(*texts, threshold=least, directions=False, **options)

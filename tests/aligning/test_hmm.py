@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.models import hmm
+from aligntools.aligning.models import kernels_hmm as kv
 from aligntools.aligning.models import kernels_jumps as kj
-from aligntools.aligning.models import kernels_viterbi as kv
 from aligntools.aligning.models.jumps import initial_jumps
 from aligntools.aligning.text.link_matrices import plan_chunks
 from aligntools.ground.parallel import Pool

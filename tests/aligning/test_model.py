@@ -10,7 +10,7 @@ from aligntools.aligning.model import KIND, AlignmentModel
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.settings import DIRECTIONS, AlignerSettings
 from aligntools.aligning.training.stages import train
-from aligntools.aligning.training.subwords import train_subwords
+from aligntools.aligning.training.train_model import train_subwords
 from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.formats.text.bitext import stream_bitext
 from aligntools.formats.text.corpus import Bitext, Side, Skipped

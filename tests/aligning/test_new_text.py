@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aligntools as at
-from aligntools.aligning.applying import kernels_evidence as ke
+from aligntools.aligning.applying import kernels_decoding as ke
 from aligntools.aligning.text.kernels_pairs import Pairs
 from aligntools.aligning.text.views import cut, view_text
 from aligntools.aligning.training.learned_priors import FEWEST, learned_priors

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import aligntools as at
 from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models import kernels_link_counts as kc
-from aligntools.aligning.prior_counts import PriorCounter
+from aligntools.aligning.priors import PriorCounter
 from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.views import view_text
 from aligntools.aligning.training.sampling import _direction

@@ -8,8 +8,7 @@ import pytest
 
 import aligntools as at
 from aligntools.aligning.applying.applier import Applier
-from aligntools.aligning.model import KIND, AlignmentModel
-from aligntools.aligning.model_view import described
+from aligntools.aligning.model import KIND, AlignmentModel, described
 from aligntools.aligning.models import registry
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.settings import DIRECTIONS, AlignerSettings

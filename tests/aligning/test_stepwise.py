@@ -8,9 +8,9 @@ from aligntools.aligning.aligner_training import train_with
 from aligntools.aligning.models import registry
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import build_table
-from aligntools.aligning.training import last_pass, sampling, stepwise
-from aligntools.aligning.training.last_pass import LastPass
-from aligntools.aligning.training.stepwise import interpolate, step_text, steps_of
+from aligntools.aligning.training import sampling, stages
+from aligntools.aligning.training.sampling import LastPass
+from aligntools.aligning.training.stages import interpolate, step_text, steps_of
 from aligntools.formats.text.corpus import Side
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.parallel import Pool
@@ -24,8 +24,8 @@ SHAPES = [(3, 4), (0, 0), (5, 5), (1, 3), (3, 1), (6, 7), (2, 2)]
 @pytest.fixture
 def large(monkeypatch):
     """What is small counts as large: steps of a quarter or half of the sample text, links of the last pass."""
-    monkeypatch.setattr(stepwise, "SMALL", 100)
-    monkeypatch.setattr(last_pass, "MEDIUM", 100)
+    monkeypatch.setattr(stages, "SMALL", 100)
+    monkeypatch.setattr(sampling, "MEDIUM", 100)
     for kind in ("hmm", "fertility"):
         smaller = replace(registry.kind_of(kind), steps={"ibm1": 600, "hmm": 1200})
         monkeypatch.setitem(registry.KINDS, kind, smaller)
@@ -79,7 +79,7 @@ def test_the_rarer_word_decides_what_a_step_weighs():
             t = w.table.ids[x]
             side, word = (0, s) if whole[0][s] <= whole[1][t] else (1, t)
             seen = int((part[side].tokens == word).sum())
-            expected.append((stepwise.KEPT * before[x] + whole[side][word] * found[x]) / (seen + stepwise.KEPT))
+            expected.append((stages.KEPT * before[x] + whole[side][word] * found[x]) / (seen + stages.KEPT))
     with Pool(2) as pool:
         interpolate(w.table, before, found, part, whole, pool)
     assert found == pytest.approx(expected, rel=1e-5)

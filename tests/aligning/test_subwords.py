@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.aligning.applying import kernels_subwords
+from aligntools.aligning.applying import kernels_decoding
 from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.memory import needed_for_training
 from aligntools.aligning.settings import FEW, MERGES, SEVERAL, AlignerSettings
@@ -17,7 +17,7 @@ from aligntools.aligning.subword_member import WEIGHT
 from aligntools.aligning.text import subwords
 from aligntools.aligning.text.link_matrices import plan_chunks
 from aligntools.aligning.text.subwords import cut_sides, learn_subwords
-from aligntools.aligning.training import subwords as training
+from aligntools.aligning.training import train_model as training
 from aligntools.aligning.training.train_model import count_steps, train_model
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
@@ -122,7 +122,7 @@ def test_words_are_linked_unless_none_of_their_pieces_are(data):
     ]
     kept = [p for k, p in enumerate(pieces) if k != left_out]
     cells = np.concatenate([x.ravel() for x in total])
-    kernels_subwords.fold_block(
+    kernels_decoding.fold_block(
         0, len(source), 0, *words, offsets([x.size for x in total]), *starts,
         offsets([0 if k == left_out else p.size for k, p in enumerate(pieces)]),
         np.concatenate([p.ravel() for p in kept]), np.float32(0.25), cells,

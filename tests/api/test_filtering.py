@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aligntools as at
-from aligntools.aligning.applying.quality import copied, coverage, scores
 from aligntools.formats.links.pharaoh import Links
+from aligntools.tools.filters import copied, coverage, scores
 from tests.places import SAMPLES
 
 SIDES = [(SAMPLES / f"de-en.{side}").read_text(encoding="utf-8").splitlines() for side in ("de", "en")]

@@ -5,7 +5,7 @@ import types
 import pytest
 
 import aligntools as at
-from aligntools.aligning.contrastive.starts import shipped
+from aligntools.aligning.contrastive.weights import shipped
 from aligntools.formats.links.goldlinks import read_gold
 from aligntools.ground.parallel import Pool
 from bench import best_curve

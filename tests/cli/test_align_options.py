@@ -273,7 +273,7 @@ def test_a_type_given_as_the_model_is_told(inside):
 
 def test_links_of_a_large_text_are_written_while_it_is_trained_on(inside, tmp_path, monkeypatch):
     from aligntools.aligning import outputs
-    from aligntools.aligning.training import last_pass
+    from aligntools.aligning.training import sampling
 
     names = ("output", "forward-output", "reverse-output", "scores", "save-priors", "save-model")
     plain, large = ({name: tmp_path / f"{kind}.{name}" for name in names} for kind in ("plain", "large"))
@@ -282,7 +282,7 @@ def test_links_of_a_large_text_are_written_while_it_is_trained_on(inside, tmp_pa
         options = [x for name, path in files.items() for x in (f"--{name}", path)]
         done(inside(*TEXT, "--views", "5", "-q", "--link-probabilities", *options))
         found[files["output"]] = proper(re.sub(rb":[0-9.]+", b"", files["output"].read_bytes()))
-        monkeypatch.setattr(last_pass, "MEDIUM", 100)
+        monkeypatch.setattr(sampling, "MEDIUM", 100)
         monkeypatch.setattr(outputs, "MANY_LINKS", 0)  # written by compiled code
     for name in names[:4]:
         assert large[name].read_bytes().count(b"\n") == plain[name].read_bytes().count(b"\n") == len(LENGTHS)

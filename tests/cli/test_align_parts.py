@@ -11,8 +11,8 @@ import time
 import numpy as np
 import pytest
 
+from aligntools.aligning import memory as parts_memory
 from aligntools.aligning import text_parts
-from aligntools.aligning.parts import memory as parts_memory
 from aligntools.ground import memory
 from aligntools.ground.errors import ResourceError
 from tests.cli.running import ROOT, program, run

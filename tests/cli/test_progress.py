@@ -85,7 +85,7 @@ def test_links_that_come_in_any_portions_are_the_steps_that_were_said(last_pass,
     """Link matrices are worked in chunks of so many cells, whatever number of pairs that is."""
     from aligntools.aligning import aligner
     from aligntools.aligning.applying import applier
-    from aligntools.aligning.training import last_pass as after_training
+    from aligntools.aligning.training import sampling as after_training
 
     planned = applier.plan_chunks
     monkeypatch.setattr(applier, "plan_chunks", lambda *args: planned(*args[:-1], 600))

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from aligntools.formats.models import modelfile
-from aligntools.formats.models import modelfile as checksums
 from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground.errors import DataError, ModelError
 from tests.cli.running import fails, run
@@ -49,7 +48,7 @@ def test_the_message_says_what_to_do_and_verifying_can_be_left_out(tmp_path):
 def test_blocks_of_large_files(tmp_path, monkeypatch):
     """Every block counts, and their order."""
     path = tmp_path / "model"
-    monkeypatch.setattr(checksums, "_BLOCK", 16)
+    monkeypatch.setattr(modelfile, "_BLOCK", 16)
     write_model(str(path), "tagger", {}, {"b": np.arange(100, dtype=np.uint8)})
     data = path.read_bytes()
     read_model(str(path), "tagger")
@@ -69,8 +68,8 @@ def test_a_pipe_gets_the_same_bytes(tmp_path):
     write_model(str(path), "tagger", {}, ARRAYS)
     data = path.read_bytes()
     digits = json.loads(modelfile_text(data))["checksum"]
-    blank = data.replace(digits.encode(), checksums.UNKNOWN.encode())
-    assert checksums.sealed(blank) == data
+    blank = data.replace(digits.encode(), modelfile.UNKNOWN.encode())
+    assert modelfile.sealed(blank) == data
 
 
 def modelfile_text(data):

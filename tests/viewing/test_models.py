@@ -8,9 +8,8 @@ import pytest
 
 import aligntools as at
 from aligntools.aligning.contrastive.features import NAMES, select
-from aligntools.aligning.contrastive.starts import shipped
-from aligntools.aligning.contrastive.weights import Weights
-from aligntools.aligning.model_view import described
+from aligntools.aligning.contrastive.weights import Weights, shipped
+from aligntools.aligning.model import described
 from tests.cli.running import run
 from tests.places import ROOT
 from tests.viewing.browsing import page_of, shot

@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aligntools.aligning.applying import kernels_decoding as kd
-from aligntools.aligning.applying import kernels_evidence as ke
-from aligntools.aligning.applying import kernels_subwords as ks
 from aligntools.aligning.applying.model_text import ModelText
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.settings import DIRECTIONS, ResolvedSettings
@@ -274,7 +272,7 @@ class Folding:
 
         def task(b: tuple[int, int]) -> None:
             for posteriors, out in zip(self.total, total, strict=True):
-                ks.fold_block(
+                kd.fold_block(
                     *b,
                     chunk.k0,
                     bitext.source.offsets,
@@ -292,7 +290,7 @@ class Folding:
 
 
 class Belief:
-    """Links of a text's words that are added to the link matrices of its chunks; see `kernels_evidence`."""
+    """Links of a text's words that are added to the link matrices of its chunks; see `kernels_decoding`."""
 
     def __init__(self, given: GivenLinks, bitext: Bitext) -> None:
         links = given.links
@@ -317,7 +315,7 @@ class Belief:
         longest = max(int(np.diff(o[chunk.k0 : chunk.k1 + 1]).max(initial=1)) for o in (pairs[2], pairs[4]))
 
         def task(b: tuple[int, int]) -> None:
-            ke.believe_links(
+            kd.believe_links(
                 *b,
                 chunk.k0,
                 *(starts or self._whole),

@@ -18,8 +18,7 @@ from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel, WordLinks
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_pairs import Pairs
-from aligntools.aligning.text.look_alikes import romanized
-from aligntools.aligning.text.normal import simplify
+from aligntools.aligning.text.look_alikes import romanized, simplify
 from aligntools.aligning.text.views import ParallelText
 from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.text.corpus import Bitext

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union, Unpack
 
 from aligntools.aligning.aligner import Aligner, check_lengths
 from aligntools.aligning.alignment import read_bitext
-from aligntools.aligning.contrastive.settings import GIVEN, STARTS
-from aligntools.aligning.contrastive.taught import TeachingSettings
+from aligntools.aligning.contrastive.settings import GIVEN, STARTS, TeachingSettings
 from aligntools.formats.inputs.texts import Sentences, text_path
 from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.text_settings import Reading
@@ -19,7 +18,7 @@ from aligntools.ground.progress import Progress, Step, Watch, reporter
 from aligntools.ground.run import Run
 
 if TYPE_CHECKING:
-    from aligntools.aligning.contrastive.starts import ContrastiveStart
+    from aligntools.aligning.contrastive.weights import ContrastiveStart
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.keywords import TeachKeywords
 
@@ -150,7 +149,7 @@ def resolved_start(start: SomeStart | None) -> "tuple[str | None, ContrastiveSta
 
     Raises ModelError when it names a file that is not a start.
     """
-    from aligntools.aligning.contrastive.starts import ContrastiveStart
+    from aligntools.aligning.contrastive.weights import ContrastiveStart
 
     if start is None or (isinstance(start, str) and start in STARTS):
         return start, None

@@ -12,7 +12,7 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.candidate_links import concatenate
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.evidence import with_readings
-from aligntools.aligning.contrastive.noise import pick
+from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.contrastive.tasks import LearningPlan, draw, first_look
 from aligntools.aligning.contrastive.weights import Weights, scale
 from aligntools.aligning.evidence import LOOK, SAMPLED, About, Known, kind_of, worth

@@ -2,7 +2,7 @@
 
 Its inputs are the features that a link has by itself; through its layers it sees those of the cells around, and of the
 row and the column. It does not see which words or languages these are, so what it learned on some languages holds for
-others. `starts` says which network comes with the program, and what taught it.
+others. `weights` says which network comes with the program, and what taught it.
 """
 
 import hashlib

@@ -8,8 +8,8 @@ over those that are not links yet.
 
 import numpy as np
 
+from aligntools.aligning.contrastive import kernels_blocks as kp
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive import kernels_phrases as kp
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.aligning.contrastive.features import ALL
 from aligntools.formats.links.pharaoh import Links

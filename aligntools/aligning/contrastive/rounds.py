@@ -13,11 +13,11 @@ import numpy as np
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.aligning.contrastive.candidates import CandidateFinder
+from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
-from aligntools.aligning.contrastive.noise import pick
-from aligntools.aligning.contrastive.starts import shipped
+from aligntools.aligning.contrastive.weights import shipped
 from aligntools.aligning.model import AlignmentModel
-from aligntools.aligning.prior_counts import PriorCounter, joined_with
+from aligntools.aligning.priors import PriorCounter, joined_with
 from aligntools.aligning.settings import PriorWeights, ResolvedSettings
 from aligntools.aligning.training.train_model import train_model
 from aligntools.aligning.training.view_priors import GivenPriors

@@ -8,24 +8,21 @@ from typing import Any
 import numpy as np
 
 from aligntools.aligning.applying.applier import decide
-from aligntools.aligning.applying.decisions import Decider
+from aligntools.aligning.applying.decisions import Decided, Decider
 from aligntools.aligning.applying.kernels_decoding import JOINT
-from aligntools.aligning.applying.link_blocks import Decided
 from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import gold_learning
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks, concatenate, empty
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.evidence import firm, with_readings
-from aligntools.aligning.contrastive.learning import WeightLearning, calibrate, learn
+from aligntools.aligning.contrastive.learning import WeightLearning, calibrate, has_changed, learn, noisy, pick
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
-from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
 from aligntools.aligning.contrastive.phrases import known, link_probabilities, with_phrases
 from aligntools.aligning.contrastive.rounds import LARGEST
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, ContrastiveSettings, Method
-from aligntools.aligning.contrastive.starts import ContrastiveStart, shipped
-from aligntools.aligning.contrastive.weights import Weights, scale
+from aligntools.aligning.contrastive.weights import ContrastiveStart, Weights, scale, shipped
 from aligntools.aligning.settings import DIRECTIONS, Decisions
 from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.links.goldlinks import Gold

@@ -21,10 +21,10 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_local_features as kl
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
+from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.contrastive.network_learning import STEP, LessonPart, fit, part_of
-from aligntools.aligning.contrastive.noise import pick
-from aligntools.aligning.contrastive.starts import ContrastiveStart
-from aligntools.aligning.contrastive.taught import LARGEST, TeachingSettings
+from aligntools.aligning.contrastive.settings import LARGEST, TeachingSettings
+from aligntools.aligning.contrastive.weights import ContrastiveStart
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training.train_model import train_model

@@ -5,26 +5,29 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from aligntools.aligning.contrastive import evidence, second_look
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive.features import NAMES
+from aligntools.aligning.contrastive.features import ALL, NAMES
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.search import CONSTRAINTS, GREEDY, SearchSettings
 from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates
-from aligntools.aligning.contrastive.starts import FORMER, LINK_TREES, SHIPPED, shipped
 from aligntools.aligning.evidence import LOOK, OF_WEIGHTS, About, is_kind
+from aligntools.formats.models.modelfile import fitting, hold_number, read_model, write_model
 from aligntools.formats.opening import files
-from aligntools.formats.opening.json_text import check_version, in_words, is_number, read_described
-from aligntools.ground.errors import DataError
+from aligntools.formats.opening.json_text import NUMBER, check_version, in_words, is_number, read_described
+from aligntools.ground.errors import DataError, ModelError
 from aligntools.ground.ranges import shown
 from aligntools.viewing.notebooks import ShownAsModel, weight_view
 
 if TYPE_CHECKING:
     from aligntools.viewing.models import ModelView
+
 
 FORMAT = "aligntools contrastive weights"
 VERSION = 1
@@ -246,3 +249,61 @@ def _search_settings(path: str, given: object) -> SearchSettings:
             due = f"one of {', '.join(choices)}" if choices else SearchSettings.RANGES[name]
             raise DataError(path, None, f"'{name}' is {in_words(value)} in 'search'; {due} was expected")
     return SearchSettings(**given)
+
+
+KIND = "contrastive-start"
+_HERE = Path(__file__).parent
+#: The starts that come with the program, and the file of their network.
+SHIPPED = ("languages",)
+LANGUAGES = _HERE / "linknetwork.safetensors"
+#: Why files of older versions are refused, and the fingerprint of the link trees of versions up to 0.3.
+LINK_TREES = "link trees, which a network has taken the place of since version 0.3"
+FORMER = "0df23f6215bacc81"
+
+
+@dataclass(frozen=True, eq=False)
+class ContrastiveStart:
+    """A network that judges links, and weights to start from.
+
+    weights (float64 [FEATURES]).
+    about: What taught it; for readers.
+    """
+
+    network: LinkNetwork
+    weights: np.ndarray
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def by_name(self) -> dict[str, float]:
+        """The weights that are not 0."""
+        return {n: float(v) for n, v in zip(NAMES, self.weights, strict=True) if v}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file; it appears whole or not at all."""
+        header, arrays = self.network.parts()
+        write_model(str(path), KIND, header | {"weights": self.by_name, "taught": self.about}, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "ContrastiveStart":
+        """Read a file.
+
+        Raises ModelError when it is not a start, is damaged, or is of features that do not exist or of link trees.
+        """
+        header, arrays = read_model(str(path), KIND)
+        if "roots" in arrays:
+            raise ModelError(path, None, f"is a start of {LINK_TREES}; make it again with `teach()`")
+        with fitting(path):
+            network, given, values = LinkNetwork.from_parts(header, arrays), header["weights"], np.zeros(len(NAMES))
+            if not isinstance(given, dict) or not isinstance(header["taught"], dict):
+                raise ValueError("weights")
+            for name in given:
+                values[NAMES.index(name)] = hold_number(given, name, NUMBER)
+            return cls(network, values, header["taught"])
+
+
+@cache
+def shipped(name: str = "languages") -> ContrastiveStart:
+    """Return a start that comes with the program: ``languages``."""
+    weights = np.array([f.start for f in ALL], np.float64)
+    header, arrays = read_model(str(LANGUAGES), LinkNetwork.KIND)
+    return ContrastiveStart(LinkNetwork.from_parts(header, arrays), weights, header["taught"])

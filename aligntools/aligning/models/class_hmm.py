@@ -6,8 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from aligntools.aligning.models import kernels_jumps as kj
-from aligntools.aligning.models.base import LexicalModel, Stage, ViewTask
-from aligntools.aligning.models.given_classes import classes_of, learned_classes
+from aligntools.aligning.models.base import LexicalModel, Stage, ViewTask, classes_of, learned_classes
 from aligntools.aligning.models.hmm import Classes, HmmStage, JumpModel, start_of
 from aligntools.aligning.models.jumps import jumps_from_counts
 from aligntools.aligning.models.lexical import LexicalFields

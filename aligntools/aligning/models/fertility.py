@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from aligntools.aligning import ahead
+from aligntools.aligning import precompile
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.base import LexicalModel, ShareChart, Stage, TrainedText, ViewTask, WordLinks
@@ -14,9 +14,8 @@ from aligntools.aligning.models.hmm import Hmm, shares
 from aligntools.aligning.models.lexical import LexicalFields
 from aligntools.aligning.models.sampled_links import FertilityCounts, LinkCandidates, SampledLinks, sampler_scratch
 from aligntools.aligning.parts import sampler as sampler_in_parts
-from aligntools.aligning.parts.jobs import ViewRunner
 from aligntools.aligning.parts.table import PartTable
-from aligntools.aligning.parts.work import ViewWork
+from aligntools.aligning.parts.work import ViewRunner, ViewWork
 from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import Chunk
@@ -140,9 +139,9 @@ class Fertility(Hmm):
         return FertilityStage(cls, task, before)
 
     @classmethod
-    def compiled_ahead(cls) -> ahead.Ahead:
+    def compiled_ahead(cls) -> precompile.Ahead:
         """Return what training needs after the HMM."""
-        return ahead.Ahead(kf.sweep, (ahead.sampler, ahead.links, ahead.pieces))
+        return precompile.Ahead(kf.sweep, (precompile.sampler, precompile.links, precompile.pieces))
 
     @classmethod
     def finish_in_parts(cls, view: ViewRunner, last: int) -> None:

@@ -5,10 +5,9 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from aligntools.aligning import ahead
+from aligntools.aligning import precompile
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_jumps as kj
-from aligntools.aligning.models import kernels_viterbi as kv
 from aligntools.aligning.models.base import LexicalModel, ShareChart, Stage, ViewTask
 from aligntools.aligning.models.jumps import initial_jumps, jump_taps, jumps_from_counts
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon
@@ -114,7 +113,7 @@ class JumpModel(LexicalModel):
             for d, own in enumerate((cells, other)):
                 if directions & (d + 1):
                     words = inverses[d], nulls[d]
-                    kv.viterbi_block(*b, *place, own, d == 0, *words, jumps[d], classes[d], self.p_null[d])
+                    kh.viterbi_block(*b, *place, own, d == 0, *words, jumps[d], classes[d], self.p_null[d])
 
         pool.map(task, chunk.sentence_blocks)
 
@@ -161,9 +160,9 @@ class Hmm(JumpModel):
         return HmmClimb
 
     @classmethod
-    def compiled_ahead(cls) -> ahead.Ahead:
+    def compiled_ahead(cls) -> precompile.Ahead:
         """Return what training needs after IBM 1."""
-        return ahead.Ahead(kh.hmm_block, (ahead.hmm, ahead.decisions))
+        return precompile.Ahead(kh.hmm_block, (precompile.hmm, precompile.decisions))
 
 
 def shares(counts: np.ndarray) -> list[float]:

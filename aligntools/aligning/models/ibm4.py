@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from aligntools.aligning.models import kernels_cepts as kc
-from aligntools.aligning.models.base import Stage, ViewTask
+from aligntools.aligning.models.base import Stage, ViewTask, classes_of
 from aligntools.aligning.models.cepts import CeptModel, CeptStage, CeptTotals, Distances, distributions
-from aligntools.aligning.models.given_classes import classes_of
 from aligntools.aligning.models.lexical import LexicalFields
 from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.training.expectation import Expectations

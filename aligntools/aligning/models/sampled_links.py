@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligntools.aligning.models import kernels_candidates
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.text.cooccurrence import Table
@@ -82,7 +81,7 @@ class LinkCandidates:
         pairs = pairs_of(text, chunk)
 
         def task(b: tuple[int, int]) -> None:
-            kernels_candidates.candidates_block(
+            kf.candidates_block(
                 *b,
                 pairs,
                 posteriors,

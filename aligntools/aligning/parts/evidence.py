@@ -10,12 +10,11 @@ from functools import cache, partial
 
 import numpy as np
 
-from aligntools.aligning.contrastive.noise import pick
+from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.evidence import About, Asked, AskedKind, Source, TextSource, WordSource
 from aligntools.aligning.parts import given_pairs
-from aligntools.aligning.parts.jobs import JobRunner
 from aligntools.aligning.parts.words import SIDES
-from aligntools.aligning.parts.work import PartedText, load_text, written_name
+from aligntools.aligning.parts.work import JobRunner, PartedText, load_text, written_name
 from aligntools.formats.links.priors import Counted, Priors, combined
 from aligntools.formats.text.corpus import in_lower_case
 from aligntools.ground.declarations import Settings

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.aligning.memory import needed_for
+from aligntools.aligning.memory import needed_for, of_numbering, of_part
 from aligntools.aligning.models.registry import kind_of
-from aligntools.aligning.parts.jobs import JobRunner
-from aligntools.aligning.parts.memory import of_numbering, of_part
 from aligntools.aligning.parts.part_reader import PartReading, sizes_of
 from aligntools.aligning.parts.training import link_parts, read_text, train_parts
-from aligntools.aligning.parts.work import PartedText, ViewWork
+from aligntools.aligning.parts.work import JobRunner, PartedText, ViewWork
 from aligntools.aligning.settings import AlignerSettings, Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
 from aligntools.formats.opening.recognition import beginning

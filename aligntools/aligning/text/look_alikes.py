@@ -6,13 +6,13 @@ share of letters that two words have in common in the same order: the longest co
 a prior of its own, which is estimated from the text.
 """
 
+import unicodedata
 import zlib
 from functools import lru_cache
 
 import numpy as np
 
 from aligntools.aligning.text import kernels_look_alikes as kl
-from aligntools.aligning.text.normal import simplify
 
 #: 1 .. 36 for the letters and digits that are compared, by byte; 0 for all others.
 _CODES = np.zeros(256, np.uint8)
@@ -79,3 +79,11 @@ def _add_letters(keys: np.ndarray, words: list[str], lettered: list[bool]) -> No
     keys[:, kl.ONCE] = (times >= 1) @ bits
     keys[:, kl.TWICE] = (times >= 2) @ bits
     keys[:, kl.MORE] = np.maximum(times - 2, 0).sum(1)
+
+
+def simplify(word: str) -> str:
+    """Strip accents and other combining marks; letters that a script composes of parts (Hangul) stay composed."""
+    if word.isascii():
+        return word
+    parts = unicodedata.normalize("NFD", word)
+    return unicodedata.normalize("NFC", "".join(c for c in parts if not unicodedata.combining(c))) or word

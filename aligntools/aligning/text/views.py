@@ -13,8 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from aligntools.aligning.text.kernels_look_alikes import KEY
-from aligntools.aligning.text.look_alikes import look_alike_keys
-from aligntools.aligning.text.normal import simplify
+from aligntools.aligning.text.look_alikes import look_alike_keys, simplify
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.words.vocabulary import AnyVocabulary
 

@@ -18,7 +18,7 @@ SCRIPT = """
 import json, sys
 import aligntools as at
 from aligntools.aligning.contrastive.features import NAMES
-from aligntools.aligning.contrastive.starts import shipped
+from aligntools.aligning.contrastive.weights import shipped
 
 sides = [open(f"{sys.argv[1]}.{side}").read().splitlines()[:6] for side in ("de", "en")]
 model = at.train_contrastive_aligner(*sides, fast=True, sentences=2, passes=1, features=sys.argv[2], threads=1)

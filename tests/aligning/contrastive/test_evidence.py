@@ -8,8 +8,7 @@ import pytest
 from aligntools.aligning.contrastive import evidence, evidence_tasks, features
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.search import SearchSettings, search
-from aligntools.aligning.contrastive.starts import shipped
-from aligntools.aligning.contrastive.weights import Weights, load_weights, scale
+from aligntools.aligning.contrastive.weights import Weights, load_weights, scale, shipped
 from aligntools.formats.links.given_links import parse_given
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import DataError

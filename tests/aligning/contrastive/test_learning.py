@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive import noise
+from aligntools.aligning.contrastive import learning
 from aligntools.aligning.contrastive.candidate_links import concatenate
 from aligntools.aligning.contrastive.learning import (
     WeightLearning,
@@ -41,9 +41,9 @@ sentences = st.lists(st.tuples(*[st.lists(st.integers(1, 8), max_size=7)] * 2), 
 @given(sentences, st.sampled_from(NOISE), st.integers(0, 99))
 def test_noise_corrupts_as_it_says(pairs, kind, seed):
     observed = bitext(pairs)
-    corrupted = noise.noisy(observed, kind, seed)
-    again = noise.noisy(observed, kind, seed)
-    changed = noise.has_changed(observed, corrupted).tolist()
+    corrupted = learning.noisy(observed, kind, seed)
+    again = learning.noisy(observed, kind, seed)
+    changed = learning.has_changed(observed, corrupted).tolist()
     for name in ("source", "target"):
         assert rows(getattr(corrupted, name)) == rows(getattr(again, name))
         for a, b in zip(rows(getattr(observed, name)), rows(getattr(corrupted, name)), strict=True):
@@ -68,8 +68,8 @@ def test_noise_corrupts_as_it_says(pairs, kind, seed):
 
 def test_mixed_noise_is_of_each_kind_as_often_as_asked_for():
     observed = bitext([([1, 2, 3, 4, 5, 6, 7], [7, 6, 5, 4, 3, 2, 1])] * 600)
-    single = {kind: noise.noisy(observed, kind, 3) for kind in NOISE}
-    mixed = noise.noisy(observed, "delete:1,shuffle:3", 3)
+    single = {kind: learning.noisy(observed, kind, 3) for kind in NOISE}
+    mixed = learning.noisy(observed, "delete:1,shuffle:3", 3)
     count = dict.fromkeys(NOISE, 0)
     for k, pair in enumerate(zip(rows(mixed.source), rows(mixed.target), strict=True)):
         of = [kind for kind in NOISE if pair == (rows(single[kind].source)[k], rows(single[kind].target)[k])]
@@ -77,7 +77,7 @@ def test_mixed_noise_is_of_each_kind_as_often_as_asked_for():
         count[of[0]] += 1
     assert count["insert"] == count["replace"] == 0
     assert 0.2 < count["delete"] / 600 < 0.3
-    part = noise.noisy(noise.pick(observed, np.array([5, 3])), "delete:1,shuffle:3", 3, np.array([5, 3]))
+    part = learning.noisy(learning.pick(observed, np.array([5, 3])), "delete:1,shuffle:3", 3, np.array([5, 3]))
     assert rows(part.source) == [rows(mixed.source)[k] for k in (5, 3)]
     for text, shares in (("insert", {"insert": 1}), ("delete:1, shuffle:3", {"delete": 0.25, "shuffle": 0.75})):
         assert noise_shares(text) == shares
@@ -85,16 +85,16 @@ def test_mixed_noise_is_of_each_kind_as_often_as_asked_for():
 
 def test_one_word_cannot_be_shuffled():
     observed = bitext([([1], [2]), ([3, 3], [4]), ([1, 2, 3, 4, 5, 6, 7], [1])])
-    assert noise.has_changed(observed, noise.noisy(observed, "shuffle", 1)).tolist() == [False, False, True]
-    assert noise.has_changed(observed, noise.noisy(observed, "insert", 1)).all()
+    assert learning.has_changed(observed, learning.noisy(observed, "shuffle", 1)).tolist() == [False, False, True]
+    assert learning.has_changed(observed, learning.noisy(observed, "insert", 1)).all()
 
 
 def test_picking_sentences():
     text = bitext([([1], [2, 3]), ([], []), ([4, 5], [6])])
-    part = noise.pick(text, np.array([2, 0, 1]))
+    part = learning.pick(text, np.array([2, 0, 1]))
     assert rows(part.source) == [[4, 5], [1], []]
     assert rows(part.target) == [[6], [2, 3], []]
-    assert len(noise.pick(text, np.array([], np.int64))) == 0
+    assert len(learning.pick(text, np.array([], np.int64))) == 0
 
 
 def some(seed, n=20, largest=6):

@@ -7,7 +7,7 @@ from aligntools.aligning.contrastive import kernels_linknetwork as kn
 from aligntools.aligning.contrastive import linknetwork
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork, turned
-from aligntools.aligning.contrastive.starts import shipped
+from aligntools.aligning.contrastive.weights import shipped
 from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool

@@ -6,7 +6,7 @@ import pytest
 from aligntools.aligning.contrastive import kernels_linknetwork as kn
 from aligntools.aligning.contrastive import network_learning as learning
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
-from aligntools.aligning.contrastive.network_gradients import InputStatistics, Propagation, by_name
+from aligntools.aligning.contrastive.network_learning import InputStatistics, Propagation, by_name
 from aligntools.ground.parallel import Pool
 from tests.aligning.contrastive.making import candidates_of, random_pair
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from aligntools.aligning.contrastive import kernels_blocks as kp
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive import kernels_phrases as kp
 from aligntools.aligning.contrastive.candidate_links import bare_candidates
 from aligntools.aligning.contrastive.phrases import BONUS, with_phrases
 from aligntools.formats.links.pharaoh import Links

@@ -10,7 +10,7 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import rounds
 from aligntools.aligning.contrastive.base import train_base
 from aligntools.aligning.contrastive.candidates import CandidateFinder
-from aligntools.aligning.contrastive.starts import shipped
+from aligntools.aligning.contrastive.weights import shipped
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training.train_model import train_model
 from aligntools.aligning.training.view_priors import GivenPriors

@@ -8,9 +8,8 @@ import pytest
 
 from aligntools.aligning.contrastive import features
 from aligntools.aligning.contrastive.features import NAMES
-from aligntools.aligning.contrastive.starts import FORMER, SHIPPED, ContrastiveStart, shipped
 from aligntools.aligning.contrastive.tasks import learning_plan
-from aligntools.aligning.contrastive.weights import Weights, load_weights
+from aligntools.aligning.contrastive.weights import FORMER, SHIPPED, ContrastiveStart, Weights, load_weights, shipped
 from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 

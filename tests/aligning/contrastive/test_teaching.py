@@ -11,9 +11,9 @@ from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import taught_text
 from aligntools.aligning.contrastive.candidates import CandidateFinder
+from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.contrastive.network_learning import part_of
-from aligntools.aligning.contrastive.noise import pick
-from aligntools.aligning.contrastive.taught import TeachingSettings
+from aligntools.aligning.contrastive.settings import TeachingSettings
 from aligntools.formats.text.corpus import with_own_words
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
