@@ -1,4 +1,4 @@
-"""Compiled: alignments of inversion transduction grammars (Wu 1997; blocks: Haghighi et al. 2009), and linked phrases."""
+"""Compiled: which alignments ITGs can build (Wu 1997; blocks: Haghighi et al. 2009), and phrases linked as wholes."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Compiled: forward-backward and Viterbi paths of the alignment HMM (Vogel et al. 1996; null twins: Och & Ney 2003)."""
+"""Compiled: forward-backward and Viterbi paths of the alignment HMM (Vogel et al. 1996; null twins: Och & Ney 2003).
 
 States are positions ``i`` of the conditioning sentence, observations the words ``j`` of the other one. Every
 position has a null twin that remembers it: a word that comes from NULL leaves the position unchanged. So the

@@ -231,13 +231,9 @@ def link_part(work: PartedText, models: Models, decisions: Decisions, directions
         runs = decided(Applier(views, work.settings, sizes, CHUNK_CELLS), text, decisions, pool, directions)
     found = joined(list(runs))
     arrays = {name: getattr(found, name) for name in ("log_likelihood", "lengths", "probabilities")}
-    for key, found_table in (
-        ("links", found.table),
-        ("forward", found.forward_table),
-        ("reverse", found.reverse_table),
-    ):
-        if found_table is not None:
-            arrays |= {f"{key}.pairs": found_table.pairs, f"{key}.offsets": found_table.offsets}
+    for key, of in (("links", found.table), ("forward", found.forward_table), ("reverse", found.reverse_table)):
+        if of is not None:
+            arrays |= {f"{key}.pairs": of.pairs, f"{key}.offsets": of.offsets}
     store.write(name, **arrays)
 
 
