@@ -15,7 +15,7 @@ from aligntools.aligning.contrastive.base import aligner_from_tables as aligner_
 from aligntools.aligning.contrastive.distillation import teach as teach
 from aligntools.aligning.contrastive.settings import ContrastiveSettings as ContrastiveSettings
 from aligntools.aligning.contrastive.settings import TeachingSettings as TeachingSettings
-from aligntools.aligning.link_costs import link_costs as link_costs
+from aligntools.aligning.outputs import link_costs as link_costs
 from aligntools.aligning.parts.alignment import align_in_parts as align_in_parts
 from aligntools.aligning.priors import count_priors as count_priors
 from aligntools.aligning.priors import read_priors as read_priors
@@ -29,10 +29,10 @@ from aligntools.aligning.settings import ReconstructionSettings as Reconstructio
 from aligntools.clustering.class_training import WordClasses as WordClasses
 from aligntools.clustering.class_training import train_bilingual_classes as train_bilingual_classes
 from aligntools.clustering.class_training import train_classes as train_classes
-from aligntools.clustering.settings import ClassSettings as ClassSettings
-from aligntools.constituents.grammar_induction import InducedConstituentParser as InducedConstituentParser
-from aligntools.constituents.grammar_induction import induce_grammar as induce_grammar
+from aligntools.clustering.exchange import ClassSettings as ClassSettings
 from aligntools.constituents.parsers import ConstituentParser as ConstituentParser
+from aligntools.constituents.parsers import InducedConstituentParser as InducedConstituentParser
+from aligntools.constituents.parsers import induce_grammar as induce_grammar
 from aligntools.constituents.parsers import train_grammar as train_grammar
 from aligntools.constituents.settings import GrammarDecisions as GrammarDecisions
 from aligntools.constituents.settings import GrammarSettings as GrammarSettings
@@ -77,7 +77,7 @@ from aligntools.metrics.settings import TranslationScoring as TranslationScoring
 from aligntools.metrics.settings import TreeScoring as TreeScoring
 from aligntools.models import load as load
 from aligntools.models import view_model as view_model
-from aligntools.parsing.parser_induction import induce_parser as induce_parser
+from aligntools.parsing.parser_training import induce_parser as induce_parser
 from aligntools.parsing.parser_training import train_parser as train_parser
 from aligntools.parsing.parser_transfer import transfer_parser as transfer_parser
 from aligntools.parsing.parsers import Parse as Parse
@@ -91,13 +91,13 @@ from aligntools.projecting.markup.markup_transfer import MarkedText as MarkedTex
 from aligntools.projecting.markup.markup_transfer import MarkupTransfer as MarkupTransfer
 from aligntools.projecting.markup.markup_transfer import PlacedTag as PlacedTag
 from aligntools.projecting.markup.markup_transfer import transfer_markup as transfer_markup
-from aligntools.projecting.markup.settings import MarkupSettings as MarkupSettings
+from aligntools.projecting.markup.transfer import MarkupSettings as MarkupSettings
 from aligntools.projecting.projection import Projection as Projection
+from aligntools.projecting.projection import ProjectionSettings as ProjectionSettings
 from aligntools.projecting.projection import project as project
-from aligntools.projecting.settings import ProjectionSettings as ProjectionSettings
 from aligntools.sentences.document_pairs import SentenceAlignment as SentenceAlignment
 from aligntools.sentences.document_pairs import align_sentences as align_sentences
-from aligntools.sentences.settings import SentenceSettings as SentenceSettings
+from aligntools.sentences.model import SentenceSettings as SentenceSettings
 from aligntools.tagging.settings import InductionSettings as InductionSettings
 from aligntools.tagging.settings import TagDecisions as TagDecisions
 from aligntools.tagging.settings import TaggerSettings as TaggerSettings
@@ -115,7 +115,7 @@ from aligntools.tools.checks.check import Checked as Checked
 from aligntools.tools.checks.check import FoundSpan as FoundSpan
 from aligntools.tools.checks.check import PairCheck as PairCheck
 from aligntools.tools.checks.check import check as check
-from aligntools.tools.checks.settings import CheckSettings as CheckSettings
+from aligntools.tools.checks.segments import CheckSettings as CheckSettings
 from aligntools.tools.filters import PairQuality as PairQuality
 from aligntools.tools.filters import filter_pairs as filter_pairs
 from aligntools.tools.terms.consistency import Inconsistency as Inconsistency

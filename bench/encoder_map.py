@@ -28,8 +28,7 @@ def language(name):
 def gold_text(data, name, pairs=PAIRS):
     """Return the first pairs of a gold set, words as they are written, and their gold links."""
     from aligntools.formats.links.goldlinks import read_gold
-    from aligntools.formats.text.bitext import read_bitext
-    from aligntools.formats.text.memory_text import TextLines
+    from aligntools.formats.text.bitext import TextLines, read_bitext
 
     pair, part = name.split(".")
     sides = []

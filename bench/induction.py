@@ -43,13 +43,13 @@ def _text(o, name, pool):
 def _once(tokens, text, n_words, states, seed, pool):
     """Return (many-to-1, VI, mean ln P(x|x)) of EM and of MRE."""
     from aligntools.metrics.tags import TagAccuracy
-    from aligntools.tagging.chains import induction, reconstruction
+    from aligntools.tagging.chains import induction
     from aligntools.tagging.chains.chain import ChainText, posterior_decode
     from aligntools.tagging.settings import InductionSettings
 
     corpus = ChainText(tokens, text.offsets, n_words)
     chain = induction.induce(tokens, text.offsets, n_words, pool, InductionSettings(states=states, seed=seed)).model
-    climbed, objectives = reconstruction.reconstruct(chain, corpus, pool)
+    climbed, objectives = induction.reconstruct(chain, corpus, pool)
     out = []
     for model, objective in ((chain, objectives[0]), (climbed, objectives[-1])):
         labels = [b"%d" % state for state in posterior_decode(model, corpus, pool)]

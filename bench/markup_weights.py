@@ -13,9 +13,8 @@ import aligntools as at
 from aligntools.formats.markup.segments import BrokenSegment, decoded, parse_segment
 from aligntools.formats.models.modelfile import write_model
 from aligntools.projecting.markup import transfer
-from aligntools.projecting.markup.features import DENSE, EDGE, SIZE, WITHIN, Evidence, MarkupSide
 from aligntools.projecting.markup.markup_transfer import MarkupTransfer, trained
-from aligntools.projecting.markup.placement import word_span
+from aligntools.projecting.markup.placement import DENSE, EDGE, SIZE, WITHIN, Evidence, MarkupSide, word_span
 from aligntools.projecting.markup.words import between_pieces
 from bench import markup_fluent, markup_texts, measuring
 

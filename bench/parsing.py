@@ -107,8 +107,7 @@ def _peak():
 
 def _learn(text, templates, l2, iterations, pool, **space):
     """Return a parser with other templates than the package's sets."""
-    from aligntools.parsing.features.space import FeatureSpace
-    from aligntools.parsing.features.vocabularies import Vocabularies
+    from aligntools.parsing.features.space import FeatureSpace, Vocabularies
     from aligntools.parsing.learning import training
     from aligntools.parsing.learning.treebank import usable
     from aligntools.parsing.parser import ParserModel

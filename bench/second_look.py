@@ -71,9 +71,8 @@ def _cells(maps, name, size):
     from aligntools.aligning.settings import AlignerSettings
     from aligntools.encoding import knowledge
     from aligntools.encoding.settings import EncoderSettings
-    from aligntools.formats.text.bitext import read_bitext
+    from aligntools.formats.text.bitext import TextLines, read_bitext
     from aligntools.formats.text.corpus import in_ids_of, in_lower_case
-    from aligntools.formats.text.memory_text import TextLines
     from aligntools.formats.text.text_settings import Reading
     from aligntools.ground.run import Run
 

@@ -22,11 +22,11 @@ def run(o):
 def _decoding(systems, limits):
     from aligntools.formats.inputs.sentences import Lines
     from aligntools.formats.text.bitext import read_side
-    from aligntools.formats.translation.grammar_files import read_grammar
+    from aligntools.formats.translation.grammar_text import read_grammar
     from aligntools.translating.decoding.decoder import DecoderSettings, System
     from aligntools.translating.decoding.system_tables import feature_names
     from aligntools.translating.lm import language_model
-    from aligntools.translating.tuning.weights import in_order, read_weights
+    from aligntools.translating.translation_weights import in_order, read_weights
 
     dev, test = systems.text("dev.de"), systems.text("test2016.de")
     both = systems.write("both.de", systems.lines(dev) + systems.lines(test))

@@ -1,4 +1,4 @@
-"""Spans scored one by one, as the naive version of `aligntools.projecting.markup.features`."""
+"""Spans scored one by one, as the naive version of `aligntools.projecting.markup.placement`."""
 
 
 def best_span(features, weights):

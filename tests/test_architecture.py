@@ -575,16 +575,16 @@ AT_WHITE_SPACE = {
         viewing words/line_scan
         formats/annotation/conll.py formats/annotation/conll_layouts formats/models/modelfile
         formats/text/exchange formats/text/units""",
-    "numbers and links, as bytes": """adapters/eflomal/number_files aligning/parts/plans translating/extraction
+    "numbers and links, as bytes": """aligning/parts/plans translating/grammars
         cli/standins/force_align formats/links/given_links
         formats/links/giza.py formats/links/giza_files formats/links/goldlinks formats/models/word_vectors
-        formats/text/giza_numbers formats/text/numbered_sentences formats/translation/grammar_text""",
+        formats/text/giza_trainings formats/translation/grammar_text""",
     "what a file begins with": "projecting/markup/markup_transfer models constituents/parsers",
     "as the program does in whose place it stands": """adapters/eflomal/priors adapters/eflomal/text adapters/simalign
         metrics/scorers cli/standins/eflomal_align cli/standins/mgiza formats/links/dictionary
-        formats/translation/arpa words/pieces words/white_space""",
+        formats/translation/arpa words/white_space""",
     "raw text and documents, in which all white space is alike": """serving/answers
-        formats/annotation/raw_text formats/markup projecting/markup words/piece_marks""",
+        formats/annotation/raw_text formats/markup projecting/markup words/pieces""",
 }
 
 

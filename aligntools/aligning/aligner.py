@@ -1,24 +1,28 @@
 """Trained aligners: applied to sentence pairs, saved, loaded."""
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from aligntools.aligning import text_parts
+import numpy as np
+
 from aligntools.aligning.alignments import Alignment, Alignments, with_words
 from aligntools.aligning.evidence import SAMPLED, Asked, Known
 from aligntools.aligning.evidence_texts import Readers
 from aligntools.aligning.settings import Decisions, ResolvedSettings
-from aligntools.formats.inputs.texts import Sentence, Sentences, paths_of
+from aligntools.formats.inputs.sentences import Sentence, Sentences, paths_of
+from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.formats.text.text_settings import LONGEST_RANGE, Reading
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.parallel import pool_of
+from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.run import Run
-from aligntools.pipeline import Part, Tally
+from aligntools.pipeline import Part, Tally, map_parts
 from aligntools.viewing.notebooks import ShownAsModel
+from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
 
 if TYPE_CHECKING:
     from aligntools.aligning.applying.applier import Applier
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from aligntools.ground.keywords import AppliedEvidenceKeywords, ApplyingKeywords
     from aligntools.ground.parallel import Pool
     from aligntools.viewing.models import ModelView
+
 
 #: Sentence pairs decided on at a time, so that long texts need no temporaries as long as they are.
 PART = 50_000
@@ -306,11 +311,11 @@ class Aligner(ShownAsModel):
         processes = (run.workers or 1) + 1 if run.asked else 1
         cells = None if run.memory is None else cells_within(run.memory // processes)
         work = partial(_align_part, decisions, cells, directions or counter is not None, counter)
-        size = text_parts.JOB if run.asked else PART
+        size = JOB if run.asked else PART
         aligner = self._suiting(sources) if decisions.by_network else self
         with pool_of(run.threads) as pool:
             texts = aligner._with_places(sources, targets, reading, unbuffered, size, decisions, pool)
-            yield from text_parts.align_parts(work, aligner, texts, run, pool, requests)
+            yield from align_parts(work, aligner, texts, run, pool, requests)
 
     def _with_places(
         self,
@@ -377,7 +382,7 @@ def _align_part(
     from aligntools.formats.links.pharaoh import concatenate
     from aligntools.formats.text.corpus import Skipped
 
-    text, given = text_parts.text_of(part, aligner.model)
+    text, given = text_of(part, aligner.model)
     weights = aligner.weights if decisions.by_network else None
     if weights is None:
         applier = aligner._applier if cells is None else aligner.applier(cells)
@@ -397,3 +402,90 @@ def _align_part(
         skipped = Skipped()
     if counter is not None:
         counter.add(text, *(concatenate(column) for column in zip(*tables, strict=True)))
+
+
+#: Sentence pairs of a worker's job.
+JOB = 2_500
+
+
+class PairRequest(NamedTuple):
+    """A pair that is answered before the next is read; it has a blank answer where that fails."""
+
+    line: int
+    text: Bitext
+    given: int
+    problem: str = ""
+
+    @property
+    def blank(self) -> "tuple[Bitext, list[GivenLinks]]":
+        """As many pairs without words, and no links."""
+        from aligntools.formats.links.given_links import GivenLinks
+        from aligntools.formats.links.pharaoh import Links
+
+        text, offsets = self.text, np.zeros(len(self.text) + 1, np.int64)
+        none, links = Side(np.empty(0, np.int32), offsets), Links(np.empty((0, 2), np.int32), offsets)
+        blank = Bitext(none, none, text.source_vocabulary, text.target_vocabulary, text.skipped)
+        return blank, [GivenLinks.of(links)] * self.given
+
+
+@dataclass(frozen=True)
+class SentText:
+    """A text without the words of the model, which the workers have: with those alone that it does not know."""
+
+    source: Side
+    target: Side
+    source_words: list[str]
+    target_words: list[str]
+    skipped: Skipped
+
+    @classmethod
+    def of(cls, text: Bitext) -> "SentText":
+        """Take a text in a model's ids."""
+        source, target = _unknown(text.source_vocabulary), _unknown(text.target_vocabulary)
+        return cls(text.source, text.target, source, target, text.skipped)
+
+    def text(self, model: "AlignmentModel") -> Bitext:
+        """Return the text."""
+        extended: Any = ExtendedVocabulary
+        source = extended(model.source_vocabulary, self.source_words)
+        target = extended(model.target_vocabulary, self.target_words)
+        return Bitext(self.source, self.target, source, target, self.skipped)
+
+
+def _unknown(vocabulary: Vocabulary | ExtendedVocabulary) -> list[str]:
+    return list(vocabulary.extra) if isinstance(vocabulary, ExtendedVocabulary) else []
+
+
+def align_parts(
+    align: Callable[[Any, Part, Pool], Iterable[Alignments]],
+    aligner: Any,
+    texts: "Iterable[tuple[Bitext, list[GivenLinks]]]",
+    run: Run,
+    pool: Pool,
+    requests: tuple[Tally, str] | None = None,
+) -> Generator[Alignments, None, None]:
+    """Yield the alignments of the runs of a text, in order.
+
+    align: Makes them of a part; see `map_parts`.
+    texts: In the ids of the model, with the links that were given of each.
+    requests: Counts blank answers to single pairs, with the name of their text.
+    """
+    tally, path = requests or (Tally(), "")
+    parts = _parts(texts, path, run.asked, requests is not None)
+    with closing(map_parts(align, aligner, parts, run, pool, tally)) as done:
+        for found in done:
+            yield from found
+
+
+def _parts(texts: "Iterable[tuple[Bitext, list[GivenLinks]]]", path: str, sent: bool, requests: bool) -> Iterator[Part]:
+    first = 0
+    for text, given in texts:
+        request = PairRequest(first + 1, text, len(given)) if requests else None
+        yield Part(path, first, first, (SentText.of(text) if sent else text, given), request)
+        first += len(text)
+
+
+def text_of(part: Part, model: "AlignmentModel") -> "tuple[Bitext, list[GivenLinks]]":
+    """Return the text of a part, in the model's ids, with the links that were given of it."""
+    text, given = part.text
+    return (text.text(model) if isinstance(text, SentText) else text), given

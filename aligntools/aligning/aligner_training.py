@@ -143,8 +143,8 @@ def with_network(aligner: Aligner, bitext: "Bitext", known: "Known | None", read
     """
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.candidates import CandidateFinder
-    from aligntools.aligning.contrastive.evidence_tasks import for_new_text, with_second_looks
     from aligntools.aligning.contrastive.settings import ContrastiveSettings
+    from aligntools.aligning.contrastive.tasks import for_new_text, with_second_looks
 
     model = aligner.model
     plan = tasks.plan_of(ContrastiveSettings(seed=model.settings.seed), model.usual_threshold, pairs=len(bitext))

@@ -24,7 +24,7 @@ from aligntools.aligning.settings import (
     mre_symmetrization,
 )
 from aligntools.aligning.training.sampling import LastPass
-from aligntools.formats.inputs.texts import Sentences, paths_of
+from aligntools.formats.inputs.sentences import Sentences, paths_of
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem

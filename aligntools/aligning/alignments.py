@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.aligning.applying.decisions import Decided
-from aligntools.formats.inputs.sentences import words_of
-from aligntools.formats.inputs.texts import Sentence
+from aligntools.formats.inputs.sentences import Sentence, words_of
 
 if TYPE_CHECKING:
     from aligntools.formats.links.pharaoh import Links

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from aligntools.aligning.evidence import Asked, Known, TextSource
-from aligntools.formats.inputs.texts import Sentences, paths_of
+from aligntools.formats.inputs.sentences import Sentences, paths_of
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import UsageProblem
 

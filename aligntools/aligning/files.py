@@ -23,8 +23,8 @@ from aligntools.aligning.settings import AlignerSettings, Decisions, PartSetting
 from aligntools.aligning.text_files import TextFiles, TextSides
 from aligntools.aligning.training.sampling import LastPass
 from aligntools.formats.links.pharaoh import concatenate
-from aligntools.formats.opening import named_files
-from aligntools.formats.opening.named_files import Named, in_place_of_star, is_pattern
+from aligntools.formats.opening import files as named_files
+from aligntools.formats.opening.files import Named, in_place_of_star, is_pattern
 from aligntools.formats.text.corpus import Skipped
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import UsageProblem

@@ -30,7 +30,7 @@ from aligntools.formats.links.giza import (
 from aligntools.formats.links.pharaoh import Links, concatenate
 from aligntools.formats.opening.files import writing
 from aligntools.formats.text.corpus import Bitext, Side
-from aligntools.formats.text.giza_numbers import FIRST, format_snt, format_vcb
+from aligntools.formats.text.giza_trainings import FIRST, format_snt, format_vcb
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.words.white_space import kept_returns
 

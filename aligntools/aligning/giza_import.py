@@ -17,7 +17,7 @@ from aligntools.aligning.settings import AlignerSettings, Direction, ResolvedSet
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.views import view_text
-from aligntools.formats.links.giza_files import Entries, GizaDistances
+from aligntools.formats.links.giza import Entries, GizaDistances
 from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.formats.text.giza_trainings import GizaTraining
 from aligntools.ground.parallel import Pool

@@ -12,13 +12,11 @@ from aligntools.aligning.alignment import with_word_classes
 from aligntools.aligning.giza import GizaDirection, settings_of, write_all_classes
 from aligntools.aligning.giza_import import model_of_giza
 from aligntools.aligning.settings import AlignerSettings, Decisions
-from aligntools.formats.links.giza import write_settings
-from aligntools.formats.links.giza_files import read_word_classes
+from aligntools.formats.links.giza import read_word_classes, write_settings
 from aligntools.formats.links.pharaoh import Links, concatenate
 from aligntools.formats.text.corpus import Bitext, Side, Skipped
-from aligntools.formats.text.giza_numbers import read_snt, read_vcb
 from aligntools.formats.text.giza_trainings import TrainingFiles as TrainingFiles
-from aligntools.formats.text.giza_trainings import read_files
+from aligntools.formats.text.giza_trainings import read_files, read_snt, read_vcb
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import DataError
 from aligntools.ground.run import Run

@@ -12,7 +12,7 @@ import numpy as np
 
 from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.views import CutSide
-from aligntools.formats.inputs.texts import Sentences, Split
+from aligntools.formats.inputs.sentences import Sentences, Split
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.priors import Counted, Priors, combined
 from aligntools.formats.text.corpus import Bitext, Side

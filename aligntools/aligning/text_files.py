@@ -5,7 +5,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aligntools.formats.inputs.texts import text_path
+from aligntools.formats.inputs.sentences import text_path
 from aligntools.formats.text.text_settings import PieceReading, Reading, Tokenizing
 from aligntools.ground.declarations import documented, option
 from aligntools.ground.errors import UsageProblem

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from aligntools import SentenceSettings
-from aligntools.cli import declarations, engine_options, options, places
+from aligntools.cli import declarations, engine_options, kinds, options
 from aligntools.cli.reporter import reporting
 from aligntools.ground.run import Run
 
@@ -14,7 +14,7 @@ from aligntools.ground.run import Run
 class _AlignSentences(options.Command):
     """The command, whose -o is a folder where --documents is given."""
 
-    def _named(self, ctx: click.Context, written: bool) -> list[places.Named]:
+    def _named(self, ctx: click.Context, written: bool) -> list[kinds.Named]:
         named = super()._named(ctx, written)
         output = ctx.params.get("output") if written and ctx.params.get("documents") is not None else None
         folder = output is not None and (output.endswith("/") or os.path.isdir(output))

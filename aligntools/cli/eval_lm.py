@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aligntools import LanguageModelSettings
-from aligntools.cli import declarations, notices, options
+from aligntools.cli import declarations, options, reporter
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.formats.inputs.texts import Split
+    from aligntools.formats.inputs.sentences import Split
     from aligntools.translating.language_models import Perplexity, SentenceScore, WordScore
 
 _BITS = math.log(2)
@@ -77,7 +77,7 @@ def command(
     from aligntools.translating.language_models import LanguageModel
 
     loaded = LanguageModel.load(model, verify=verify)
-    with notices.shown(quiet), Pool(threads) as pool, writing(output) as out:
+    with reporter.shown(quiet), Pool(threads) as pool, writing(output) as out:
         if lines:
             for path in texts:
                 for score in loaded.score_lines(path, lowercase=lowercase, split=split, threads=pool):

@@ -8,7 +8,7 @@ import click
 
 from aligntools import ExtractionSettings, LinkReading, PairReading, Run
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import declarations, engine_options, notices, options
+from aligntools.cli import declarations, engine_options, options, reporter
 
 
 @click.command(
@@ -77,7 +77,7 @@ def command(
     first = source if joint is None else joint
     assert first is not None  # as was checked
     began = time.perf_counter()
-    with notices.shown(quiet):
+    with reporter.shown(quiet):
         figures = extract_grammar_file(
             output,
             first,

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import click
 
 from aligntools import GrammarFilter
-from aligntools.cli import declarations, notices, options
+from aligntools.cli import declarations, options, reporter
 from aligntools.cli.flags import renamed
 
 
@@ -54,7 +54,7 @@ def command(
     """
     from aligntools.translating.grammars import filter_grammar_file
 
-    with notices.hushed(quiet):
+    with reporter.hushed(quiet):
         found = filter_grammar_file(grammar, text, output, format=format, **o)
     if quiet:
         return

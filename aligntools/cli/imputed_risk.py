@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aligntools import DecoderSettings, ImputationSettings, Loading, Run, Splitting, TuningSettings
-from aligntools.cli import declarations, engine_options, notices, options
+from aligntools.cli import declarations, engine_options, options, reporter
 from aligntools.cli.flags import renamed
 from aligntools.ground.declarations import range_of
 from aligntools.ground.errors import UsageProblem
@@ -119,7 +119,7 @@ def command(*, no_reverse_lm: bool, samples: int | None, quiet: bool, verbose: b
     if imputes and o["reverse_lm"] is None and not no_reverse_lm:
         raise UsageProblem("--monolingual needs --reverse-lm, or --no-reverse-lm to impute without one")
     sampled = {} if samples is None else {"impute": "samples", "n_sources": samples}
-    with notices.shown(quiet):
+    with reporter.shown(quiet):
         tune(
             o["grammar"],
             o["lm"],

@@ -1,15 +1,22 @@
 """Types of options: places, numbers within a range, amounts of memory, columns."""
 
-from collections.abc import Callable, Sequence
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from aligntools.cli.flags import said
+from aligntools.formats.opening.files import Named as Named
+from aligntools.formats.opening.files import check as check
 from aligntools.ground import ranges
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import Range
+from aligntools.store import atomic_write
 
 
 class Place(click.types.StringParamType):
@@ -174,3 +181,41 @@ class Column(click.ParamType):
         if not isinstance(value, str) or not (value.isascii() and value.isdigit()):
             return value
         return Number(ranges.counts(1)).convert(value, param, ctx)
+
+
+def _ago(seconds: float) -> str:
+    for length, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{max(seconds, 0):.0f} s"
+
+
+def tell_leftovers(outputs: Iterable[Named]) -> None:
+    """Return what killed runs have left next to these outputs, one line for each output."""
+    for named in outputs:
+        found = [] if named.standard else atomic_write.leftovers(named.path)
+        if not found:
+            continue
+        last = found[-1]
+        which = os.path.join(os.path.dirname(named.path), os.path.basename(last.name))
+        more = f", and {len(found) - 1} older" if len(found) > 1 else ""
+        sys.stderr.write(
+            f"warning: {which} was left by a killed run (process {last.process} on {last.host}, last written"
+            f" {_ago(time.time() - last.changed)} ago, {last.size} bytes){more}; remove it if you do not need it\n"
+        )
+
+
+@contextmanager
+def placed(inputs: Iterable[Named], outputs: Iterable[Named], quiet: bool = False) -> Iterator[None]:
+    """Run a command's block between these files.
+
+    Raises UsageProblem at the beginning, as `check` does.
+    """
+    inputs, outputs = list(inputs), list(outputs)
+    check(inputs, outputs)
+    if not quiet:
+        tell_leftovers(outputs)
+    # -o comes last: where it is, all others are
+    ordered = sorted(outputs, key=lambda named: named.flag in ("-o", "--output"))
+    with atomic_write.together(named.path for named in ordered if not named.standard):
+        yield

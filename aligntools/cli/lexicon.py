@@ -7,7 +7,7 @@ import click
 
 from aligntools import LinkReading
 from aligntools.aligning.text_files import TextFiles
-from aligntools.cli import declarations, notices, options
+from aligntools.cli import declarations, options, reporter
 from aligntools.ground.errors import UsageProblem
 from aligntools.tools.lexicon_files import ShortlistSettings, TableWriting, write_lexicon
 
@@ -83,7 +83,7 @@ def command(**o: Any) -> None:
     writing, top = declarations.settings(TableWriting, o), declarations.settings(ShortlistSettings, o).top
     if "top" in declarations.given() and not o["shortlist"]:
         raise UsageProblem("`top` is about shortlists; it goes with `shortlist`")
-    with notices.shown(o["quiet"]):
+    with reporter.shown(o["quiet"]):
         found = write_lexicon(
             o["alignments"],
             TextFiles(o["source"], o["target"], o["joint_file"]),

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from aligntools import __version__
-from aligntools.cli import flags, notices, programs, signals, streams
+from aligntools.cli import flags, programs, reporter, signals, streams
 from aligntools.cli.programs import docstring
 from aligntools.ground import memory, portable
 from aligntools.ground.errors import AligntoolsError, harmless, one_line, unquoted
@@ -111,7 +111,7 @@ def cli(debug: bool) -> None:
 def _surroundings() -> Iterator[None]:
     """What a command may rely on: signals, standard streams, warnings shown."""
     with streams.safe(), signals.ending():
-        logging.getLogger("aligntools").addHandler(warnings := notices.OnStandardError())
+        logging.getLogger("aligntools").addHandler(warnings := reporter.OnStandardError())
         for name in ("compiling", "hints"):  # `options.verbosity` takes it back
             logging.getLogger(f"aligntools.{name}").setLevel(logging.INFO)
         atomic_write.SYNC = not os.environ.get(NO_FSYNC)

@@ -17,7 +17,7 @@ import click
 from click.core import ParameterSource
 
 from aligntools import Loading, PieceReading, Reading, Tokenizing
-from aligntools.cli import declarations, flags, kinds, places
+from aligntools.cli import declarations, flags, kinds
 from aligntools.cli.kinds import WRITTEN as WRITTEN
 from aligntools.cli.kinds import Number as Number
 from aligntools.cli.kinds import Place as Place
@@ -26,7 +26,7 @@ from aligntools.cli.option_groups import FC
 from aligntools.cli.option_groups import group as group
 from aligntools.cli.option_groups import option as option
 from aligntools.cli.programs import docstring
-from aligntools.formats.inputs.texts import text_path as text_path
+from aligntools.formats.inputs.sentences import text_path as text_path
 from aligntools.formats.opening import files, live_inputs
 from aligntools.ground import memory, ranges
 from aligntools.ground.declarations import check_rules
@@ -104,29 +104,29 @@ class Command(click.Command):
         return super().parse_args(ctx, self._modern(args))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command between the files that it was given; see `places.placed`. Then do what waits for them."""
+        """Run the command between the files that it was given; see `kinds.placed`. Then do what waits for them."""
         read, written = self._named(ctx, False), self._named(ctx, True)
         own = [named.path for named in read]
         if self.once and own.count("-") > 1:
             raise UsageProblem("standard input ('-') can be only one of the files")
         self._check_rules(ctx)
         waiting = live_inputs.of_command(own, ctx.params.get("tmpdir"))
-        with places.placed(read, written, ctx.params.get("quiet", False)), waiting:
+        with kinds.placed(read, written, ctx.params.get("quiet", False)), waiting:
             result = super().invoke(ctx)
         for action in ctx.meta.get(AFTERWARDS, ()):
             action()
         return result
 
-    def _named(self, ctx: click.Context, written: bool) -> list[places.Named]:
+    def _named(self, ctx: click.Context, written: bool) -> list[kinds.Named]:
         """Return the files that a command line names, those to be written or those to be read."""
-        found: list[places.Named] = []
+        found: list[kinds.Named] = []
         for parameter in self.params:
             kind = parameter.type
             if isinstance(kind, Place) and kind.kind == "file" and kind.written == written:
                 value = ctx.params.get(parameter.name)
                 flag = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.metavar or parameter.name
                 for path in [value] if isinstance(value, str) else value or ():
-                    found += [places.Named(flag, path + ending) for ending in kind.endings]
+                    found += [kinds.Named(flag, path + ending) for ending in kind.endings]
         return found
 
     def _check_rules(self, ctx: click.Context) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from aligntools import GrammarDecisions, ParserDecisions, ParserReading, Run, TreeLists
-from aligntools.cli import declarations, engine_options, notices, options, reporter, service_options
+from aligntools.cli import declarations, engine_options, options, reporter, service_options
 from aligntools.cli.flags import as_flag, renamed
 from aligntools.ground.errors import UsageProblem
 
@@ -93,7 +93,7 @@ def command(**o: Any) -> None:
     lines = reporter.SpokenLines(not quiet)
     reading, lists = declarations.settings(ParserReading, o), declarations.settings(TreeLists, o)
     decisions = declarations.settings(GrammarDecisions, o) if grammar else declarations.settings(ParserDecisions, o)
-    with notices.shown(quiet):
+    with reporter.shown(quiet):
         words = parse_files(
             o["texts"],
             o["model"],

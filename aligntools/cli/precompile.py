@@ -20,8 +20,7 @@ from aligntools.aligning.settings import AlignerSettings, Decisions, Reconstruct
 from aligntools.aligning.training import stages
 from aligntools.aligning.training.reconstruction import reconstruct
 from aligntools.aligning.training.train_model import train_subwords
-from aligntools.clustering.exchange import cluster, count_text
-from aligntools.clustering.settings import ClassSettings
+from aligntools.clustering.exchange import ClassSettings, cluster, count_text
 from aligntools.constituents.inducing.training import train as induce_grammar
 from aligntools.constituents.learning import train as train_grammar
 from aligntools.constituents.settings import (
@@ -46,8 +45,7 @@ from aligntools.formats.text.bitext import read_bitext
 from aligntools.formats.translation import kernels_rules
 from aligntools.formats.translation.arpa import write_arpa
 from aligntools.formats.translation.grammar import GrammarRules
-from aligntools.formats.translation.grammar_files import read_grammar
-from aligntools.formats.translation.grammar_text import write_text
+from aligntools.formats.translation.grammar_text import read_grammar, write_text
 from aligntools.formats.translation.plf import EPSILON, Arc, WordLattice
 from aligntools.ground.parallel import Pool
 from aligntools.links import symmetrize
@@ -64,10 +62,10 @@ from aligntools.sentences.model import kinds_of
 from aligntools.sentences.text import text_of
 from aligntools.sentences.vectors import Vectors, unit_from_mean
 from aligntools.store import sorting
-from aligntools.store.disk_arrays import ArrayStore
+from aligntools.store.sorting import ArrayStore
 from aligntools.tagging.chains.chain import Chain, ChainText, posterior_decode, viterbi
 from aligntools.tagging.chains.induction import induce as induce_chain
-from aligntools.tagging.chains.reconstruction import reconstruct as reconstruct_chain
+from aligntools.tagging.chains.induction import reconstruct as reconstruct_chain
 from aligntools.tagging.induction import from_chain
 from aligntools.tagging.sequences import Sequences
 from aligntools.tagging.settings import DECODERS, InductionSettings, TaggerSettings
@@ -77,15 +75,13 @@ from aligntools.translating.decoding.system_tables import build_trie, feature_na
 from aligntools.translating.grammar import extraction, kernels_grammar
 from aligntools.translating.lattices import PREFIX, lattice_lines
 from aligntools.translating.lm import kernels_lm, language_model
-from aligntools.translating.lm.kneser_ney import estimate
+from aligntools.translating.lm.kneser_ney import Sorter, count, estimate
 from aligntools.translating.lm.language_model import NgramModel
-from aligntools.translating.lm.ngram_counts import Sorter, count
 from aligntools.translating.settings import ExtractionSettings, FeatureSet, TuningSettings
+from aligntools.translating.translation_weights import default_weights
 from aligntools.translating.tuning import tuning
-from aligntools.translating.tuning.imputation import impute
-from aligntools.translating.tuning.imputed_lattices import automata
+from aligntools.translating.tuning.imputed_lattices import automata, impute
 from aligntools.translating.tuning.tuning_sets import tuning_set
-from aligntools.translating.tuning.weights import default_weights
 from aligntools.words.vocabulary import Vocabulary
 
 

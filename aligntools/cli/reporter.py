@@ -2,19 +2,21 @@
 
 import contextlib
 import json
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from aligntools.cli import notices
 from aligntools.cli.flags import on_command_line
 from aligntools.ground import system
-from aligntools.ground.errors import harmless
+from aligntools.ground.errors import harmless, one_line
 from aligntools.ground.progress import Step
 
 if TYPE_CHECKING:
     from aligntools.formats.opening.files import Output
+
 
 #: Seconds between lines of progress, where no bar is shown.
 EVERY = 30.0
@@ -79,7 +81,7 @@ def reporting(o: Mapping[str, Any]) -> "Iterator[Reporter]":
     from aligntools.formats.opening.files import writing
 
     with contextlib.ExitStack() as stack:
-        stack.enter_context(notices.shown(o["quiet"]))
+        stack.enter_context(shown(o["quiet"]))
         log = stack.enter_context(writing(o["log_json"])) if o.get("log_json") else None
         reporter = Reporter(o["quiet"], o["verbose"], log)
         stack.callback(reporter.close)
@@ -244,3 +246,43 @@ def describe(stage: str, figures: Mapping[str, Any]) -> str:
     if "pairs" in figures:
         text += f": {figures['pairs']} pairs of words"
     return f"{text} ({figures['seconds']:.2f} s, {figures['peak_mb']} MB)"
+
+
+class OnStandardError(logging.Handler):
+    """Writes what the library logs to standard error, one line each; messages marked ``once`` appear once in a run."""
+
+    def __init__(self, note: str = "") -> None:
+        super().__init__()
+        self._note = note
+        self._said: set[str | None] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        once = getattr(record, "once", None)
+        if once in self._said:
+            return
+        self._said.add(once)
+        self._said.discard(None)
+        kind = "warning: " if record.levelno >= logging.WARNING else self._note
+        sys.stderr.write(kind + one_line(on_command_line(record.getMessage())) + "\n")
+
+
+@contextmanager
+def shown(quiet: bool = False) -> Iterator[None]:
+    """Show what is logged under ``aligntools`` as ``note:`` and ``warning:`` lines, or nothing where ``quiet``."""
+    logger = logging.getLogger("aligntools")
+    level, propagate, handlers = logger.level, logger.propagate, logger.handlers
+    logger.setLevel(logging.CRITICAL if quiet else logging.INFO)
+    logger.propagate, logger.handlers = False, [OnStandardError("note: ")]
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        logger.propagate, logger.handlers = propagate, handlers
+
+
+@contextmanager
+def hushed(quiet: bool) -> Iterator[None]:
+    """Hide what is logged where ``quiet``; otherwise change nothing."""
+    with shown(True) if quiet else nullcontext():
+        yield

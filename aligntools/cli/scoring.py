@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from aligntools.cli import declarations, notices, options
+from aligntools.cli import declarations, options, reporter
 from aligntools.cli.option_groups import FC
 from aligntools.ground.errors import UsageProblem, readable
 from aligntools.ground.ranges import BOOTSTRAP
@@ -74,7 +74,7 @@ def write_report(
     """Score every system and write the table or the JSON; ``verbose`` adds the counts on standard error."""
     if not (bootstrap or paired) and "seed" in declarations.given():
         raise UsageProblem("`seed` is for `bootstrap` and `paired`: there is nothing random without them")
-    with notices.shown(quiet):
+    with reporter.shown(quiet):
         scores = [score(path) for path in systems]
     report = compare_scores(scores, list(map(readable, systems)), paired=paired, bootstrap=bootstrap, seed=seed)
     options.write_text(output, report.json(by=by) if json else report.text(verbose=verbose, by=by))

@@ -29,7 +29,7 @@ def until_terminated(on: bool = True) -> Iterator[None]:
     if not on:
         yield
         return
-    from aligntools.formats.opening.meter import ended_by
+    from aligntools.formats.opening.files import ended_by
 
     read, write = os.pipe()
     asked: list[bool] = []

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from aligntools.cli import declarations, notices, options
+from aligntools.cli import declarations, options, reporter
 from aligntools.cli.option_groups import FC
 from aligntools.ground.errors import UsageProblem
 from aligntools.links.operations import OPERATIONS, combine_files
@@ -116,7 +116,7 @@ def command(
     if how.pop("unicode_spaces"):
         how["split"] = "unicode"
     settings = declarations.settings(CombiningSettings, how)
-    with notices.shown(quiet):
+    with reporter.shown(quiet):
         tally = combine_files(name, paths, output, settings, in_place=in_place, **texts)
     if verbose:
         read = f"{tally.first}" if len(paths) == 1 else f"{tally.first} and {tally.second}"

@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from aligntools import Run, TagDecisions, TagLists, TagReading, TagWriting
-from aligntools.cli import declarations, engine_options, kinds, notices, options, reporter, service_options
+from aligntools.cli import declarations, engine_options, kinds, options, reporter, service_options
 from aligntools.cli.flags import renamed
-from aligntools.formats.inputs.texts import RawReading
+from aligntools.formats.inputs.sentences import RawReading
 
 
 class _Tag(options.Command):
@@ -102,7 +102,7 @@ def command(**o: Any) -> None:
 
     run, quiet = declarations.settings(Run, o), o["quiet"]
     lines = reporter.SpokenLines(not quiet)
-    with notices.shown(quiet):
+    with reporter.shown(quiet):
         words = tag_files(
             o["texts"],
             o["model"],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aligntools import ClassSettings, LinkReading, Run
-from aligntools.cli import declarations, notices, options
+from aligntools.cli import declarations, options, reporter
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def command(**o: Any) -> None:
 
     how: dict[str, Any] = {"split": o["split"], "run": declarations.settings(Run, o)}
     settings = declarations.settings(ClassSettings, o)
-    with notices.shown(o["quiet"]):
+    with reporter.shown(o["quiet"]):
         if bilingual:
             texts = Path(o["text"]), Path(o["target"])
             found, other = train_bilingual_classes(

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from aligntools import GrammarSettings, InducedGrammarSettings, Run, TagReading
-from aligntools.cli import declarations, notices, options, training
+from aligntools.cli import declarations, options, reporter, training
 from aligntools.cli.flags import as_flag
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.progress import Step
@@ -88,14 +88,13 @@ def command(**o: Any) -> None:
       aligntools parse -m /tmp/en.pcfg data/samples/en.txt
       aligntools train-grammar -q --text data/samples/en.tagged --symbols 5 -o /tmp/induced.pcfg
     """
-    from aligntools.constituents.grammar_induction import induce_grammar
-    from aligntools.constituents.parsers import train_grammar
+    from aligntools.constituents.parsers import induce_grammar, train_grammar
     from aligntools.formats.opening.files import writing
 
     _check_use(o)
     quiet = o["quiet"]
     with contextlib.ExitStack() as stack:
-        stack.enter_context(notices.shown(quiet))
+        stack.enter_context(reporter.shown(quiet))
         log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
         steps = training.Steps(o["verbose"], log, _line, quiet)
         run = declarations.settings(Run, o)

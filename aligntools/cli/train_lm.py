@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from aligntools import LanguageModelSettings, Run
-from aligntools.cli import declarations, engine_options, notices, options
+from aligntools.cli import declarations, engine_options, options, reporter
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.formats.inputs.texts import Split
+    from aligntools.formats.inputs.sentences import Split
     from aligntools.translating.language_models import LanguageModel
 
 
@@ -65,7 +65,7 @@ def command(
     from aligntools.translating.language_models import train_lm
 
     steps: dict[str, Any] = {}
-    with notices.shown(quiet):
+    with reporter.shown(quiet):
         model = train_lm(
             [Path(text) for text in texts],
             declarations.settings(LanguageModelSettings, o),

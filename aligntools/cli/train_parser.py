@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from aligntools import InducedParserSettings, ParserReading, ParserSettings, Run
-from aligntools.cli import declarations, engine_options, notices, options, training
+from aligntools.cli import declarations, engine_options, options, reporter, training
 from aligntools.cli.flags import as_flag, renamed
 from aligntools.cli.option_groups import FC
 from aligntools.ground.errors import UsageProblem
@@ -105,14 +105,13 @@ def command(**o: Any) -> None:
       aligntools train-parser -q --unsupervised data/samples/en.tagged -o /tmp/en.dmv
     """
     from aligntools.formats.opening.files import writing
-    from aligntools.parsing.parser_induction import induce_parser
-    from aligntools.parsing.parser_training import train_parser
+    from aligntools.parsing.parser_training import induce_parser, train_parser
 
     _check_use(o)
     quiet, supervised = o["quiet"], o["unsupervised"] is None
     reading, run = declarations.settings(ParserReading, o), declarations.settings(Run, o)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(notices.shown(quiet))
+        stack.enter_context(reporter.shown(quiet))
         log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
         steps = training.Steps(o["verbose"], log, training.lbfgs_step, quiet)
         how: dict[str, Any] = {"checkpoint": o["checkpoint"], "reading": reading, "run": run, "progress": steps}

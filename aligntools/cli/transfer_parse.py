@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from aligntools import LinkReading, ParserReading, Run, TransferSettings
-from aligntools.cli import declarations, engine_options, notices, options, training
+from aligntools.cli import declarations, engine_options, options, reporter, training
 from aligntools.cli.flags import on_command_line, renamed
 from aligntools.ground.errors import UsageProblem
 
@@ -107,7 +107,7 @@ def command(**o: Any) -> None:
     several = len(o["source_models"]) > 1 or any(len(own) > 1 for own in texts.values())
     given: dict[str, Any] = {name: ([*own] if several else own[0]) if own else None for name, own in texts.items()}
     with contextlib.ExitStack() as stack:
-        stack.enter_context(notices.shown(quiet))
+        stack.enter_context(reporter.shown(quiet))
         log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
         steps = training.Steps(o["verbose"], log, training.lbfgs_step, quiet)
         parser = transfer_parser(

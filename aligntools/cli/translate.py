@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from aligntools import DecoderSettings, LatticeSettings, Run, TranslationLists
-from aligntools.cli import declarations, engine_options, kinds, notices, options, reporter, service_options
+from aligntools.cli import declarations, engine_options, kinds, options, reporter, service_options
 from aligntools.cli.flags import renamed
 from aligntools.ground.declarations import range_of
 from aligntools.ground.errors import UsageProblem
@@ -93,7 +93,7 @@ def command(*, no_lm: bool, arc_weights: tuple[float, ...], quiet: bool, verbose
         raise UsageProblem("a language model is needed: --lm FILE, or --no-lm to translate without one")
     untuned = "no weights given (-w): translating with untuned ones; imputed-risk learns them"
     lines = reporter.SpokenLines(not quiet, "" if weights else untuned)
-    with notices.shown(quiet):
+    with reporter.shown(quiet):
         count, total = translate_files(
             o["texts"],
             o["output"],

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from aligntools import GoldReading, ModelViewing
-from aligntools.cli import declarations, kinds, notices, options
+from aligntools.cli import declarations, kinds, options, reporter
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 
@@ -261,7 +261,7 @@ def command(
         raise UsageProblem("-o writes a page and --svg a picture; give one of them")
     if title and not output:
         raise UsageProblem("--title is for a page; give -o as well")
-    with notices.shown(quiet):
+    with reporter.shown(quiet):
         shown, number = KINDS[kind].view_of(given, number, title)
     if number and number > len(shown):
         raise UsageProblem(KINDS[kind].missing.format(number, len(shown)))

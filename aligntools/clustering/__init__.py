@@ -27,8 +27,7 @@ def word_classes(
     pool: Restarts run beside each other; the result does not depend on it.
     Returns int32 [size]: 1 to ``classes``; 0 for NULL and for words that the text does not have.
     """
-    from aligntools.clustering.exchange import cluster, count_text
-    from aligntools.clustering.settings import ClassSettings
+    from aligntools.clustering.exchange import ClassSettings, cluster, count_text
 
     settings = ClassSettings(number=classes, restarts=restarts, seed=seed)
     return cluster(count_text(tokens, offsets, size), settings, pool).classes

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack, get_args
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.clustering.settings import ClassSettings
+from aligntools.clustering.exchange import ClassSettings
 from aligntools.formats.annotation.class_lists import ClassList
-from aligntools.formats.inputs.sentences import PathLike, Sentence, side_of
-from aligntools.formats.inputs.texts import Sentences
-from aligntools.formats.text.memory_text import name_of
+from aligntools.formats.inputs.sentences import PathLike, Sentence, Sentences, side_of
+from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import Splitting
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
@@ -289,7 +288,7 @@ def train_bilingual_classes(
     >>> len(source), len(target), target.number
     (6, 6, 3)
     """
-    from aligntools.clustering import bilingual
+    from aligntools.clustering import exchange
     from aligntools.clustering.exchange import cluster
     from aligntools.formats.links import pharaoh
     from aligntools.formats.text.corpus import Bitext
@@ -312,10 +311,10 @@ def train_bilingual_classes(
     _check(len(sides[0].tokens), name_of(sources, "<text>"))
     rows = np.repeat(np.arange(len(bitext)), np.diff(links.offsets))
     places = tuple(side.offsets[rows] + links.pairs[:, k] for k, side in enumerate(sides))
-    pairs = bilingual.count_both(texts[0], texts[1], (places[0], places[1]))
+    pairs = exchange.count_both(texts[0], texts[1], (places[0], places[1]))
     with pool_of(run.threads) as pool:
-        whole = cluster(pairs, settings, pool, bilingual.apart(pairs, texts[0][2], settings))
-    found = bilingual.of_sides(whole.classes, texts[0][2], settings.number)
+        whole = cluster(pairs, settings, pool, exchange.apart(pairs, texts[0][2], settings))
+    found = exchange.of_sides(whole.classes, texts[0][2], settings.number)
     results = [
         _count_bigrams(
             _of_side(vocabulary, side.tokens, classes, settings.number, whole, settings.restarts),

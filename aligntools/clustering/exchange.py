@@ -28,8 +28,40 @@ from aligntools.clustering.kernels_exchange import (
     sweep,
     turn,
 )
-from aligntools.clustering.settings import ClassSettings
+from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.parallel import Pool, over
+from aligntools.ground.ranges import SEED, counts
+
+
+@documented
+@dataclass(frozen=True)
+class ClassSettings(Settings):
+    """How words are clustered."""
+
+    number: int = option(50, "Number of classes.", allowed=counts(1, 5_000), group="Common options")
+    iterations: int = option(
+        20,
+        "Passes over the words in which they are drawn into classes, ever more surely, before those in which each word"
+        " goes where it gains most.",
+        allowed=counts(0, 100_000),
+        group="Training",
+    )
+    restarts: int = option(
+        1,
+        "Number of times that words are clustered; the classes that predict their neighbours best are kept.",
+        allowed=counts(1, 10_000),
+        group="Training",
+    )
+    min_count: int = option(
+        1, "Words with fewer occurrences share a class of their own.", allowed=counts(1), group="Training"
+    )
+    seed: int = option(
+        1,
+        "Seed of everything random; the same seed gives the same bytes.",
+        allowed=SEED,
+        group="Resources and messages",
+    )
+
 
 #: Temperature at first, in units of log-likelihood, at least, and for each pair of words of the text; it falls with the
 #: square of what is left of the passes.
@@ -214,3 +246,53 @@ def cluster(
         sum(len(moved) for *_, moved in runs) * len(moves.order),
         sum(sum(moved) for *_, moved in runs),
     )
+
+
+#: Tokens, where sentences begin and end, and how many words the vocabulary has, with NULL.
+TextSide = tuple[np.ndarray, np.ndarray, int]
+
+
+def count_both(source: TextSide, target: TextSide, links: tuple[np.ndarray, np.ndarray]) -> WordNeighbours:
+    """Count neighbours in both texts, and linked words.
+
+    source, target ((int32 [tokens], int64 [sentences + 1], int)).
+    links ((int64 [links], int64 [links])): Places of linked words among the tokens of their sides.
+    Returns of the source's words as they are numbered, and after them the target's.
+    """
+    (words, offsets, size), (others, ends, number) = source, target
+    after = size - 1
+    tokens = np.concatenate([words, others + np.int32(after)]).astype(np.int32, copy=False)
+    pairs = count_text(tokens, np.concatenate([offsets, ends[1:] + len(words)]), size + number - 1)
+    keys = words[links[0]].astype(np.int64) << 32 | (others[links[1]].astype(np.int64) + after)
+    linked, counts = np.unique(keys, return_counts=True)
+    first = np.repeat(np.arange(size + number - 1), np.diff(pairs.right_starts))
+    first = np.concatenate([first, linked >> 32])
+    order = np.argsort(first, kind="stable")
+    starts = np.searchsorted(first[order], np.arange(size + number)).astype(np.int64)
+    second = np.concatenate([pairs.right_words, (linked & 0xFFFFFFFF).astype(np.int32)])[order]
+    return turned(starts, second, np.concatenate([pairs.right_counts, counts.astype(np.int32)])[order])
+
+
+def apart(pairs: WordNeighbours, size: int, settings: ClassSettings) -> Moves:
+    """Let the source's words, those before ``size``, go into the first classes, and the target's into as many others.
+
+    Rare words share a class on each side: the two after the last.
+    """
+    some = settings.number
+    moves = free_moves(pairs, settings)
+    ranges = moves.ranges.copy()
+    moving, rare = ranges[:, 0] == 1, ranges[:, 0] == some + 1
+    targets = np.arange(len(ranges)) >= size
+    ranges[moving & targets] = some + 1, 2 * some + 1
+    ranges[rare & ~targets] = 2 * some + 1, 2 * some + 2
+    ranges[rare & targets] = 2 * some + 2, 2 * some + 3
+    return Moves(moves.order, ranges)
+
+
+def of_sides(classes: np.ndarray, size: int, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes of each side's words, from 1; rare words have the one after the last, NULL has 0."""
+    source, target = classes[:size].copy(), np.concatenate([np.zeros(1, classes.dtype), classes[size:]])
+    source[source == 2 * number + 1] = number + 1
+    found = np.where(target > 0, target - number, 0)
+    found[target == 2 * number + 2] = number + 1
+    return source, found.astype(np.int32)

@@ -19,8 +19,8 @@ from aligntools.formats.annotation.brackets import Tree, clean
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.models.modelfile import Array, SavedModel, checked, hold, hold_offsets, hold_vocabulary, named
 from aligntools.ground.parallel import Pool, over
-from aligntools.words.normal_forms import NormalForm, form_of
 from aligntools.words.vocabulary import Vocabulary
+from aligntools.words.white_space import NormalForm, form_of
 
 #: Symbols, and states of them, that a model may have.
 MOST_SYMBOLS, MOST_STATES = 100_000, 1_000_000

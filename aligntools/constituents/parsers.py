@@ -5,31 +5,56 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
-from aligntools.constituents.settings import GrammarDecisions, GrammarSettings, TreeLists
-from aligntools.constituents.tree_lists import PART, TreeDistributions, read_sentences
+import numpy as np
+
+from aligntools.constituents.binarization import EMPTY, INTERMEDIATE
+from aligntools.constituents.derivation_lists import PART, TreeDistributions, read_sentences
+from aligntools.constituents.inducing.model import InducedGrammar
+from aligntools.constituents.model import ConstituentModel
+from aligntools.constituents.neural.model import NeuralGrammar
+from aligntools.constituents.settings import GrammarDecisions, GrammarSettings, InducedGrammarSettings, TreeLists
 from aligntools.formats.annotation.brackets import SomeTrees, Tree, clean, trees_given
 from aligntools.formats.annotation.conll import Conll, column_place
-from aligntools.formats.inputs.annotation import Parsed, PathLike, decoded, tell_unused
-from aligntools.formats.inputs.annotators import Annotator, batches
-from aligntools.formats.inputs.sentences import words_of
-from aligntools.formats.inputs.texts import SomeSentence
-from aligntools.formats.text.memory_text import IN_MEMORY, name_of
+from aligntools.formats.inputs.annotation import (
+    Annotator,
+    Parsed,
+    PathLike,
+    batches,
+    check_tags,
+    check_words,
+    decoded,
+    read_annotated,
+    read_words_or_tags,
+    tell_unused,
+)
+from aligntools.formats.inputs.sentences import SomeSentence, words_of
+from aligntools.formats.text.bitext import IN_MEMORY, name_of
+from aligntools.formats.text.text_settings import TagReading
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.run import Run
+from aligntools.viewing.models import ModelView
 from aligntools.viewing.notebooks import ShownAsModel
-from aligntools.words.normal_forms import in_form
+from aligntools.words.white_space import in_form
 
 if TYPE_CHECKING:
     from aligntools.constituents.derivation_lists import ScoredTree
     from aligntools.constituents.model import ConstituentModel, ParsedTrees
-    from aligntools.ground.keywords import GrammarDecisionsKeywords, GrammarParsingKeywords, GrammarTrainingKeywords
+    from aligntools.formats.inputs.annotation import Parsed, PathLike, TaggedInput
+    from aligntools.ground.keywords import (
+        GrammarDecisionsKeywords,
+        GrammarParsingKeywords,
+        GrammarTrainingKeywords,
+        InducingGrammarKeywords,
+    )
     from aligntools.ground.parallel import Pool
     from aligntools.viewing.models import ModelView
+
+
 _log = logging.getLogger("aligntools")
 
 
@@ -58,8 +83,6 @@ class ConstituentParser(Annotator, TreeDistributions, ShownAsModel):
 
     def model_view(self, title: str, words: int, best: int) -> "ModelView":
         """Return what the model learned; see `aligntools.view_model`."""
-        from aligntools.constituents.summary import model_view
-
         return model_view(self.model, title, best)
 
     @classmethod
@@ -315,3 +338,234 @@ def _trees_of(treebanks: Any, functions: bool) -> tuple[list[Tree], int, str]:
         _log.info("%s: %s", name, note)
     kept = [without_repeats(tree) for tree in trees if tree.children or tree.word is not None]
     return kept, len(trees) - len(kept), name
+
+
+def model_view(model: ConstituentModel, title: str, best: int) -> ModelView:
+    """Return the most probable rules of symbols and words of tags; of several members, of the first.
+
+    best: Rules and words of each symbol.
+    """
+    own = model.grammar
+    frequent = np.add.reduceat(model.frequencies, own.first[:-1])
+    plain = own.projected(model.frequencies, np.arange(len(own.symbols)), own.symbols, own.n_tags)
+    names = [name.replace(EMPTY, "(no label)") for name in own.symbols]
+    rules: dict[int, list[tuple[float, str]]] = {}
+    for row, weight in zip(plain.binary.tolist(), plain.binary_weights.tolist(), strict=True):
+        rules.setdefault(row[0], []).append((weight, f"{names[row[1]]} {names[row[2]]}"))
+    for row, weight in zip(plain.unary.tolist(), plain.unary_weights.tolist(), strict=True):
+        rules.setdefault(row[0], []).append((weight, names[row[1]]))
+
+    def top(found: list[tuple[float, str]]) -> str:
+        return ", ".join(
+            f"{name} {weight:.3f}" for weight, name in sorted(found, key=lambda one: (-one[0], one[1]))[:best]
+        )
+
+    order = np.argsort(-frequent, kind="stable").tolist()
+    symbols = [
+        [names[k], f"{frequent[k]:.0f}", int(own.substates[k]), top(rules.get(k, []))]
+        for k in order
+        if k >= own.n_tags and not names[k].startswith(INTERMEDIATE)
+    ]
+    words = _words(model)
+    tags = [
+        [names[k], f"{frequent[k]:.0f}", int(own.substates[k]), top(words.get(k, []))] for k in order if k < own.n_tags
+    ]
+    settings: list[list[Any]] = [
+        ["symbols", f"{len(names)}, of them {own.n_tags} tags"],
+        ["substates", model.n_states],
+        ["binary rules, unary rules", f"{len(own.binary)}, {len(own.unary)}"],
+        ["known words", len(model.lexicon.words)],
+        *([name, str(value)] for name, value in model.settings.items() if value is not None),
+    ]
+    tables = [
+        {
+            "caption": f"{caption}, the most probable {what}",
+            "head": [name, "in training", "substates", what],
+            "rows": rows,
+            "words": True,
+        }
+        for rows, name, caption, what in ((symbols, "symbol", "Symbols", "rules"), (tags, "tag", "Tags", "words"))
+    ]
+    note = "Probabilities are those of the symbols without their substates."
+    return ModelView(title, settings, tables=tables, notes=[note])
+
+
+def _words(model: ConstituentModel) -> dict[int, list[tuple[float, str]]]:
+    """Return the words of each tag with their share of it."""
+    lexicon = model.lexicon
+    names = sorted(lexicon.words, key=lexicon.words.__getitem__)
+    sums = np.add.reduceat(lexicon.pair_counts, lexicon.pairs_at[:-1]) if len(lexicon.pairs) else np.zeros(0)
+    totals = np.bincount(lexicon.pairs[:, 1], sums, model.grammar.n_tags)
+    found: dict[int, list[tuple[float, str]]] = {}
+    for (word, tag), count in zip(lexicon.pairs.tolist(), sums.tolist(), strict=True):
+        found.setdefault(tag, []).append((count / max(totals[tag], 1e-300), names[word]))
+    return found
+
+
+def induced_view(model: InducedGrammar | NeuralGrammar, title: str, best: int) -> ModelView:
+    """Return what a grammar learned without trees: rules of symbols, and words of hidden tags."""
+    known = model.vocabulary.words()[1:]
+    hidden = isinstance(model, NeuralGrammar)
+    under = [f"T{k}" for k in range(model.rules.n_tags)] if hidden else known
+    names = [f"X{k}" for k in range(len(model.rules.roots))] + under
+    rows = []
+    for k, rules in enumerate(model.rules.rules):
+        order = np.argsort(-rules, axis=None, kind="stable")[:best]
+        pairs = zip(*np.unravel_index(order, rules.shape), strict=True)
+        shown = ", ".join(f"{names[a]} {names[b]} {rules[a, b]:.3f}" for a, b in pairs)
+        rows.append([names[k], f"{model.rules.roots[k]:.3f}", shown])
+    head = ["symbol", "above a sentence", "rules"]
+    tables = [{"caption": "Symbols, the most probable rules", "head": head, "rows": rows, "words": True}]
+    notes = []
+    if isinstance(model, NeuralGrammar):
+        words = np.exp(model.prior_heads.words[:, 1:])
+        order = np.argsort(-words, axis=1, kind="stable")[:, :best]
+        of_tags = [[under[t], ", ".join(f"{known[w]} {words[t, w]:.3f}" for w in own)] for t, own in enumerate(order)]
+        what = "tags" if model.needs_tags else "words"
+        caption = f"Preterminals, the most probable {what}"
+        tables.append({"caption": caption, "head": ["preterminal", what], "rows": of_tags, "words": True})
+        if model.sizes.latent:
+            notes.append("Probabilities are those of the latent vector 0, the mean of its prior.")
+    settings = [[name, str(value)] for name, value in model.settings.items()]
+    return ModelView(title, settings, tables=tables, notes=notes)
+
+
+class InducedConstituentParser(ConstituentParser):
+    """A grammar of constituents that was learned without trees: from `induce_grammar` or a model file.
+
+    It is used as every `ConstituentParser`, on text with tags if it was learned from tags. Labels are ``X0``, ``X1``
+    and so on.
+    """
+
+    model: Any
+    has_lists: ClassVar[bool] = False
+
+    @property
+    def needs_tags(self) -> bool:
+        """Whether text has to have tags."""
+        return bool(self.model.needs_tags)
+
+    def __repr__(self) -> str:
+        return f"<InducedConstituentParser of {self.model}>"
+
+    def model_view(self, title: str, words: int, best: int) -> "ModelView":
+        """Return what the model learned; see `aligntools.view_model`."""
+        return induced_view(self.model, title, best)
+
+    @classmethod
+    def _of_file(cls, path: "PathLike", verify: bool) -> "InducedConstituentParser":
+        from aligntools.constituents.inducing.model import InducedGrammar
+        from aligntools.constituents.neural.model import NeuralGrammar
+        from aligntools.formats.models.modelfile import model_kind
+
+        kind = NeuralGrammar if model_kind(path) == NeuralGrammar.KIND else InducedGrammar
+        return cls(kind.load(path, verify))  # type: ignore[arg-type]
+
+    def turned(self, text: "Parsed") -> int:
+        """Return 0: words are compared as they are."""
+        return 0
+
+    def unknown_tags(self, tags: Iterable[bytes]) -> set[bytes]:
+        """Return those of some tags that the grammar needs, and that no sentence of the training had."""
+        if not self.needs_tags:
+            return set()
+        names = {tag: decoded(tag) for tag in tags}
+        out = self.model.left_out(list(names.values()), list(names.values()))
+        seen = {tag for tag, left_out in zip(names, out, strict=True) if not left_out}
+        return seen - set(self.model.vocabulary.encoded())
+
+
+@taking(InducedGrammarSettings, TagReading, Run)
+def induce_grammar(
+    text: "TaggedInput | Iterable[SomeSentence]",
+    settings: InducedGrammarSettings | None = None,
+    *,
+    reading: TagReading | None = None,
+    run: Run | None = None,
+    progress: Progress = None,
+    **options: "Unpack[InducingGrammarKeywords]",
+) -> InducedConstituentParser:
+    """Learn a grammar of constituents from tags or words, without trees: rules between symbols without names.
+
+    Each symbol has probabilities for all pairs of symbols and tags below it (Lari & Young 1990), which EM or
+    variational Bayes finds from a random start. Those of a neural PCFG are made by networks, over hidden symbols above
+    words or tags; those of a compound PCFG depend on a latent vector of each sentence, too (Kim, Dyer & Rush 2019).
+
+    Parameters
+    ----------
+    text : str, path, Tokens, Conll, or iterable of sentences with tags
+        CoNLL, or lines of ``word_TAG``. With ``terminals="words"`` also plain text, and sentences are lines of words,
+        lists of words, or lists of pairs of word and tag; tags tell what is punctuation.
+    settings, reading, run : InducedGrammarSettings, TagReading, Run or None
+        The options below, whole. One process does this.
+    progress : callable, True or None
+        Called with a `Step` for each iteration or pass, stage ``induce``, with the figures ``step`` and
+        ``objective``; and at the end, stage ``trained``, with the numbers of ``sentences``, ``words``, ``tags`` or
+        ``types`` (words that the grammar knows) and ``steps``, the ``objective``, why it ended (``message``), and the
+        sentences that were ``skipped``, by reason.
+    **options
+
+    Returns
+    -------
+    InducedConstituentParser
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read or has no tags, or no sentence is left to learn from.
+    UsageProblem
+        When an option is outside its range, or there are too many tags.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> parser = at.induce_grammar("data/samples/en.tagged", symbols=4, iterations=20)
+    >>> tree = parser.parse("the_DET dog_NOUN sleeps_VERB ._PUNCT".split(), ["DET", "NOUN", "VERB", "PUNCT"])
+    >>> len(list(tree.spans()))
+    3
+    """
+    given = Given("induce_grammar", options)
+    settings = given.take(InducedGrammarSettings, settings)
+    reading, run = given.take(TagReading, reading), given.take(Run, run).here()
+    given.end()
+    words, tags = _text(text, reading, settings.terminals == "words")
+    tell = reporter(progress)
+
+    def report(number: int, objective: float) -> None:
+        tell(Step("induce", number, figures={"stage": "induce", "step": number, "objective": objective}))
+
+    with pool_of(run.threads) as pool:
+        if settings.networks:
+            from aligntools.constituents.neural.learning import train as train_networks
+
+            found: Any = train_networks(words, tags, settings, pool, report, {"column": reading.tags})
+        else:
+            from aligntools.constituents.inducing.training import train
+
+            found = train(tags or [], settings, pool, report, {"column": reading.tags})
+    if found is None:
+        punctuation = " without its punctuation" if settings.punct == "drop" else ""
+        which = f"none has 2 to {settings.max_length} words{punctuation}"
+        raise DataError(name_of(text), None, f"no sentence can be learned from: {which}; raise `max_length`")
+    model, figures = found
+    if settings.terminals == "words":
+        figures["types"] = figures.pop("tags")
+    tell(Step("trained", figures=figures))
+    return InducedConstituentParser(model)
+
+
+def _text(text: Any, reading: TagReading, of_words: bool) -> tuple[list[list[str]], list[list[str]] | None]:
+    """Return words and tags of sentences; where words are learned from, all tags (None) or some ("") may be missing."""
+    if not of_words:
+        read = read_annotated(text, reading)
+        check_tags(text, read)
+    else:
+        read = read_words_or_tags(text, reading)
+        check_words(text, read)
+    edges = list(pairwise(read.offsets.tolist()))
+    words, tags = (
+        [[decoded(one) for one in own[begin:end]] for begin, end in edges] for own in (read.words, read.tags or [])
+    )
+    if read.tags is None:
+        return words, None
+    return words, [["" if tag == "_" else tag for tag in own] for own in tags] if of_words else tags

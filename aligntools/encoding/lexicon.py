@@ -1,6 +1,6 @@
 """A lexicon of vectors of words: which words of a text are probably translations, whatever sentences they are in.
 
-Pairs of words that are near to each other (`neighbours`) have pseudo-counts, which training starts from as it does from
+Words that are near to each other (`similarities`) have pseudo-counts, which training starts from as it does from
 those of a dictionary. Whether vectors are believed shows in the text: words that are near to each other have to come
 in the same sentence pairs more often than in others.
 """
@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from aligntools.encoding.neighbours import near_pairs
+from aligntools.encoding.similarities import near_pairs
 from aligntools.formats.links.priors import Counted, Priors
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.parallel import Pool

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.encoding.neighbours import WORDS
+from aligntools.encoding.similarities import WORDS
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, one_thread
 

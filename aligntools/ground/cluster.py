@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import aligntools
-from aligntools.ground import kept, memory, system
+from aligntools.ground import engines, memory, system
 from aligntools.ground.engines import Advice, JobFunction, Work
 from aligntools.ground.errors import AligntoolsError, ClusterError, DataError, UsageProblem
 from aligntools.ground.parallel import Pool
@@ -405,7 +405,7 @@ class Cluster:
 
     def _forget(self) -> None:
         with contextlib.suppress(Exception):
-            self._client.run(kept.forget, on_error="ignore")
+            self._client.run(engines.forget, on_error="ignore")
 
 
 def _address_in(path: str) -> str:

@@ -5,9 +5,11 @@ where a worker has died. The results do not depend on what runs the jobs, or in 
 """
 
 import heapq
-from collections.abc import Callable, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from aligntools.ground.errors import ResourceError
 from aligntools.ground.parallel import Pool
@@ -123,3 +125,34 @@ class Work:
         """Raise what the first job that failed raised."""
         if self.failed:
             raise self.failed[min(self.failed)]
+
+
+_Thing = TypeVar("_Thing")
+
+#: Things that a process keeps; the one that was not asked for longest gives way.
+MOST = 16
+_things: "OrderedDict[Hashable, tuple[Hashable, Any]]" = OrderedDict()
+_turn = threading.Lock()
+
+
+def kept(key: Hashable, make: Callable[[], _Thing], version: Hashable = None) -> _Thing:
+    """Return what ``make()`` returned when it was first called under this key in this process.
+
+    version: Where another one is asked for than is kept under the key, the thing is made anew and the old one dropped.
+    """
+    with _turn:
+        if key in _things and _things[key][0] != version:
+            del _things[key]
+        if key not in _things:
+            while len(_things) >= MOST:
+                _things.popitem(last=False)
+            _things[key] = version, make()
+        _things.move_to_end(key)
+        found: _Thing = _things[key][1]
+        return found
+
+
+def forget() -> None:
+    """Let go of all of them: jobs that still want one make it again."""
+    with _turn:
+        _things.clear()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.formats.inputs.texts import InputFormat, Sentences, paths_of
+from aligntools.formats.inputs.sentences import InputFormat, Sentences, paths_of
 from aligntools.ground.errors import DataError
 from aligntools.links.settings import Flavor, Heuristic
 

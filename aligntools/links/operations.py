@@ -326,7 +326,7 @@ def combine_files(
     DataError
         For a line that cannot be read, a link out of range, or files that do not have the same number of lines.
     """
-    from aligntools.formats.opening import named_files
+    from aligntools.formats.opening import files
     from aligntools.links.pieces import PieceTexts
     from aligntools.words.white_space import split_as
 
@@ -338,8 +338,8 @@ def combine_files(
     if in_place:
         output = _replaced(operation, paths, output, how)
     else:
-        read = [named_files.Named(name, path) for name, found in texts_read.items() for path in found or ()]
-        named_files.check(read, [named_files.Named("output", output)])
+        read = [files.Named(name, path) for name, found in texts_read.items() for path in found or ()]
+        files.check(read, [files.Named("output", output)])
     if check is not None:
         check = split_as(check[0], how.split), split_as(check[1], how.split)
     if to_words is None and to_pieces is None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aligntools.formats.inputs.texts import Sentence, Split
+from aligntools.formats.inputs.sentences import Sentence, Split
 from aligntools.formats.links.pharaoh import Links, check_range
-from aligntools.formats.text.memory_text import sentences_given, words_given
+from aligntools.formats.text.bitext import sentences_given, words_given
 from aligntools.formats.text.raw_pairs import RawPairs
 from aligntools.formats.text.text_settings import PieceReading, Scheme
 from aligntools.ground.errors import DataError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aligntools.formats.inputs.texts import Sentences, Split
+from aligntools.formats.inputs.sentences import Sentences, Split
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
 from aligntools.formats.text.corpus import Bitext, Side

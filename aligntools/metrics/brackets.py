@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from aligntools.formats.annotation.brackets import Tree
+from aligntools.metrics.attachment import LENGTHS
 from aligntools.metrics.base import Metric, Score, aligned, divide, percent
 from aligntools.metrics.settings import NOT_COUNTED
-from aligntools.metrics.tree_groups import LENGTHS
 
 #: Labels above whole sentences.
 _TOPS = frozenset({"", "TOP", "ROOT", "S1", "VROOT"})

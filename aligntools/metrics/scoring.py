@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
-from aligntools.formats.inputs.texts import Sentences
+from aligntools.formats.inputs.sentences import Sentences
 from aligntools.ground.declarations import Given, taking
 from aligntools.links.alignments import ManyAlignments
 from aligntools.metrics.scorers import (

@@ -12,12 +12,11 @@ from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.models.modelfile import Array, SavedModel, checked, hold_vocabulary
 from aligntools.ground.declarations import modern, range_of
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.features.space import FIRST_LAYERS, EncodedSentences, FeatureSpace, layers_of
-from aligntools.parsing.features.vocabularies import Vocabularies
+from aligntools.parsing.features.space import FIRST_LAYERS, EncodedSentences, FeatureSpace, Vocabularies, layers_of
 from aligntools.parsing.labels import TEMPLATES, Labeler
 from aligntools.parsing.settings import LONGEST, MAPS, LearningSettings, TransferSettings, TreeConstraints
 from aligntools.parsing.trees import inference
-from aligntools.words.normal_forms import NormalForm, form_of
+from aligntools.words.white_space import NormalForm, form_of
 
 #: Edges that are scored at a time.
 CHUNK = 1_000_000

@@ -11,7 +11,7 @@ import numpy as np
 
 from aligntools.formats.annotation.conll import Conll
 from aligntools.formats.inputs.annotation import PathLike, TaggedInput, read_annotated
-from aligntools.formats.text.memory_text import IN_MEMORY
+from aligntools.formats.text.bitext import IN_MEMORY
 from aligntools.formats.text.text_settings import LinkReading, Loading
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, ModelError, UsageProblem

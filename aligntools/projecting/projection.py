@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,11 @@ from aligntools.formats.annotation.conll import Conll, column_place, format_conl
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.tagged_text import Tokens, column_name, filled_column, stream_sentences
 from aligntools.formats.inputs.annotation import Parsed, PathLike, Sentence, decoded, tokens_of
-from aligntools.formats.inputs.texts import Split
-from aligntools.formats.text.memory_text import name_of
+from aligntools.formats.inputs.sentences import Split
+from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import LinkReading, Splitting
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Given, Settings, documented, option, taking
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.projecting.settings import ProjectionSettings
 from aligntools.words.white_space import split_as
 
 if TYPE_CHECKING:
@@ -27,7 +26,54 @@ if TYPE_CHECKING:
     from aligntools.formats.links.pharaoh import Links
     from aligntools.ground.keywords import ProjectingKeywords
     from aligntools.links.alignments import ManyAlignments
-    from aligntools.projecting.partners import FlatLinks, Partners
+    from aligntools.projecting.columns import FlatLinks, Partners
+
+
+LinkChoice: TypeAlias = Literal["best", "one-to-one", "vote"]
+Projected: TypeAlias = Literal["lemma", "upos", "xpos", "feats", "head", "deprel"]
+PROJECTED: tuple[Projected, ...] = get_args(Projected)
+#: In place of a column with spans: the source is trees of constituents.
+BRACKETS = "brackets"
+
+
+@documented
+@dataclass(frozen=True)
+class ProjectionSettings(Settings):
+    """What is carried over links, and over which."""
+
+    columns: tuple[Projected, ...] = option(
+        ("upos",),
+        f"What is carried over: {', '.join(PROJECTED)}. With head, a relation is carried over where its edge is.",
+        group="Common options",
+        metavar="A,B",
+    )
+    spans: str | int | None = option(
+        None,
+        "Column with spans in BIO (B-PER I-PER O), carried over as spans; by name or by number from 1. Or brackets: the"
+        " source is trees of constituents, which become partial trees in brackets.",
+        group="Common options",
+        metavar="xpos|misc|N|brackets",
+    )
+    links: LinkChoice = option(
+        "best",
+        "For a word with several links: best takes the most probable one (without probabilities, that of the"
+        " source word with fewest links, then the one nearest to the diagonal), one-to-one takes none, and vote"
+        " lets all linked words vote on labels (trees use the best).",
+        group="Links",
+    )
+
+    @property
+    def of_trees(self) -> bool:
+        """Whether trees of constituents are carried over."""
+        return self.spans == BRACKETS
+
+    def rules(self) -> None:
+        """Refuse to carry nothing over, and votes on trees."""
+        if not self.columns and self.spans is None:
+            raise UsageProblem("there is nothing to carry over; give `columns` or `spans`")
+        if self.of_trees and self.links == "vote":
+            raise UsageProblem("`links=vote` is for labels of words; with `spans=brackets` all links count")
+
 
 _log = logging.getLogger("aligntools")
 
@@ -263,7 +309,7 @@ def _joined(
     how: LinkReading,
 ) -> "tuple[FlatLinks, Partners, bool]":
     """Return the links that count, whose annotation each word takes, and whether links have probabilities."""
-    from aligntools.projecting.partners import flat_links, one_to_one, partners
+    from aligntools.projecting.columns import flat_links, one_to_one, partners
 
     table, weights = _links(alignments, how.index_base)
     if how.reverse:
@@ -309,7 +355,7 @@ def _of_trees(
 ) -> Projection:
     """Carry trees of constituents over."""
     from aligntools.formats.annotation.brackets import trees_given
-    from aligntools.projecting.constituents import partial_trees
+    from aligntools.projecting.columns import partial_trees
 
     if isinstance(source, Conll):
         raise DataError(source.path, None, "is CoNLL; with `spans=brackets` the source is trees in brackets")

@@ -24,7 +24,7 @@ from aligntools.ground.ranges import shown
 from aligntools.ground.run import Run
 from aligntools.pipeline import Part, Sinks, Tally, map_parts
 from aligntools.sentences.documents import SentenceDocument, common_places, read_document
-from aligntools.sentences.settings import SentenceSettings
+from aligntools.sentences.model import SentenceSettings
 from aligntools.words.tokenizers import languages_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from aligntools.formats.markup.usfm import parse_usfm
 from aligntools.formats.markup.webpages import Page
 from aligntools.formats.opening import files
 from aligntools.formats.opening.recognition import ARCHIVE
-from aligntools.formats.text.memory_text import TextLines, name_of
+from aligntools.formats.text.bitext import TextLines, name_of
 from aligntools.ground.errors import DataError
 from aligntools.words.vocabulary import split_words
 

@@ -5,17 +5,22 @@ translations than by themselves, plus the logarithm of how frequent groups of it
 sum of its groups'; sentences without a partner have the frequency alone.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from aligntools.ground.declarations import Settings, documented, option
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import amounts, counts
 from aligntools.sentences import kernels_groups as kernels
 from aligntools.sentences import vectors
 from aligntools.sentences.band import Band
 from aligntools.sentences.kernels_groups import GroupEvidence, GroupWeights
 from aligntools.sentences.lexicon import Direction, GroupLexicon
 from aligntools.sentences.text import Text
+from aligntools.words.tokenizers import languages_of
 
 
 @dataclass(frozen=True)
@@ -217,3 +222,79 @@ def best_path(model: Model, band: Band) -> Path:
         i, j = i + a, j + b
     alone = float(priors[0] * n + priors[1] * m)
     return Path(np.array(groups, np.int64).reshape(-1, 4), np.array(chances), float(total) - alone)
+
+
+_GROUPS, _KNOWN, _READING = "Groups", "What is known beforehand", "Documents"
+
+
+@documented
+@dataclass(frozen=True)
+class SentenceSettings(Settings):
+    """How the sentences of two documents are aligned."""
+
+    group_size: int = option(
+        5,
+        "Most sentences of a group on either side; both sides together have two more at most.",
+        allowed=counts(1, 20),
+        group=_GROUPS,
+    )
+    moved: bool = option(True, "Find sections that stand elsewhere in the other document.", group=_GROUPS)
+    min_score: float = option(
+        0.0,
+        "Leave out groups that are less probable than this; their sentences count as without a partner.",
+        allowed=amounts(0, 1),
+        group=_GROUPS,
+    )
+    encoder: str | bool | os.PathLike[str] | None = option(
+        None,
+        "Compare sentences by their vectors: those of the extra aligntools[encoder] or, with DIR, of an encoder in a"
+        " folder with config.json, tokenizer.json and model.safetensors or model.onnx.",
+        otherwise="the extra's, where it is installed",
+        group=_KNOWN,
+        metavar="[DIR]",
+    )
+    dictionary: tuple[str | os.PathLike[str], ...] = option(
+        (),
+        "Start from the words of a dictionary, in any of its known forms. May be given several times.",
+        group=_KNOWN,
+        metavar="FILE",
+    )
+    priors: tuple[str | os.PathLike[str], ...] = option(
+        (),
+        "Start from counts of linked words in other text, in eflomal's form. May be given several times.",
+        group=_KNOWN,
+        metavar="FILE",
+    )
+    vectors: tuple[str, str] | None = option(
+        None,
+        "Start from vectors of source and target words in one space: text files as fastText, word2vec (.vec) and GloVe"
+        " write them.",
+        group=_KNOWN,
+        metavar="FILE FILE",
+    )
+    anchors: str | None = option(
+        None,
+        "Lines that are this alone, such as <p> or .EOA, are no sentences; they stand at the same places of both"
+        " documents.",
+        group=_READING,
+        metavar="TEXT",
+    )
+
+    split_sentences: str | None = option(
+        None,
+        "The documents are raw paragraphs in these languages: cut them into sentences. Lines without a blank line"
+        " between are one paragraph; in text without blank lines each line is one.",
+        group=_READING,
+        metavar="SRC-TGT",
+    )
+
+    def rules(self) -> None:
+        """Refuse empty names, and what names no languages."""
+        if self.anchors is not None and not self.anchors.strip(" \t"):
+            raise UsageProblem("`anchors`: a line that has nothing on it marks nothing; blank lines are paragraphs")
+        if self.split_sentences is not None:
+            languages_of(self.split_sentences, "`split_sentences` takes")
+        if self.vectors is not None and (isinstance(self.vectors, str) or len(self.vectors) != 2):
+            raise UsageProblem("`vectors` takes two files: vectors of source words and of target words")
+        if self.encoder == "":
+            raise UsageProblem("`encoder`: the name is empty")

@@ -14,7 +14,7 @@ import numpy as np
 
 from aligntools.aligning.word_vectors import FileVectors
 from aligntools.encoding import encoder as encoders
-from aligntools.encoding.neighbours import near_pairs
+from aligntools.encoding.similarities import near_pairs
 from aligntools.formats.models import encoder_folder
 from aligntools.ground.parallel import Pool, one_thread
 from aligntools.sentences.lexicon import WordEntries

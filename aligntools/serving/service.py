@@ -13,12 +13,10 @@ from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.run import Run
 from aligntools.serving.answers import Answers, ServiceLimits
 from aligntools.serving.app import application
-from aligntools.serving.hosts import AllowedHosts
-from aligntools.serving.http import WAITING, answer_until_told, installed
+from aligntools.serving.http import WAITING, AllowedHosts, answer_until_told, installed
 from aligntools.serving.supervisor import Supervisor, Task
 from aligntools.store.job_engines import temporary_folder
-from aligntools.store.objects import write_object
-from aligntools.store.stores import Store
+from aligntools.store.stores import Store, write_object
 
 
 def named(paths: Sequence[str]) -> dict[str, str]:

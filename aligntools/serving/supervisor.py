@@ -17,10 +17,8 @@ from aligntools.ground import system
 from aligntools.ground.errors import ResourceError
 from aligntools.serving.answers import ServiceLimits
 from aligntools.serving.app import application
-from aligntools.serving.hosts import AllowedHosts
-from aligntools.serving.http import answer_until_told
-from aligntools.store.objects import read_object
-from aligntools.store.stores import Store
+from aligntools.serving.http import AllowedHosts, answer_until_told
+from aligntools.store.stores import Store, read_object
 
 _log = logging.getLogger("aligntools")
 #: Processes that may end before they are ready, one after the other.

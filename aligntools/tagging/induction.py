@@ -8,11 +8,9 @@ import numpy as np
 
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.chains.chain import Chain, ChainText, expected_counts
-from aligntools.tagging.chains.induction import induce
-from aligntools.tagging.chains.reconstruction import reconstruct
+from aligntools.tagging.chains.induction import induce, reconstruct
 from aligntools.tagging.decoding import CandidateChain, TagCandidates
-from aligntools.tagging.forms.unknown import UnknownWords
-from aligntools.tagging.forms.wordclasses import FormClasses
+from aligntools.tagging.forms.unknown import FormClasses, UnknownWords
 from aligntools.tagging.settings import InductionSettings
 from aligntools.tagging.tagger import TaggerMember, TaggerModel, rounded
 

@@ -13,7 +13,6 @@ from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.annotation.raw_text import stream_raw
 from aligntools.formats.annotation.tagged_text import stream_sentences
 from aligntools.formats.inputs.annotation import predicted_of
-from aligntools.formats.text.requests import stream_requests
 from aligntools.formats.text.text_settings import RawReading, Split, check_predicted
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
@@ -27,6 +26,7 @@ from aligntools.pipeline import (
     check_unbuffered,
     map_parts,
     parts_of,
+    stream_requests,
     write_parts,
 )
 from aligntools.tagging.settings import TagDecisions, TagLists, TagWriting

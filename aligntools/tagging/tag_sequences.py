@@ -11,12 +11,11 @@ import numpy.typing as npt
 from aligntools.formats.annotation.tag_lists import format_posteriors as format_posteriors
 from aligntools.formats.annotation.tag_lists import format_scores as format_scores
 from aligntools.formats.annotation.tag_lists import format_sequences as format_sequences
-from aligntools.formats.inputs.annotation import Parsed, Sentence, tokens_of
-from aligntools.formats.inputs.annotators import batches
-from aligntools.formats.inputs.texts import Split
+from aligntools.formats.inputs.annotation import Parsed, Sentence, batches, tokens_of
+from aligntools.formats.inputs.sentences import Split
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
-from aligntools.words.normal_forms import in_form
+from aligntools.words.white_space import in_form
 
 if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool

@@ -13,8 +13,7 @@ from aligntools.formats.annotation.conll import Conll, column_place, format_conl
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import expanded, is_range
 from aligntools.formats.annotation.tagged_text import format_tagged
-from aligntools.formats.inputs.annotation import Parsed, decoded, encoded
-from aligntools.formats.inputs.annotators import OfText
+from aligntools.formats.inputs.annotation import OfText, Parsed, decoded, encoded
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.tagging.settings import TagWriting

@@ -16,11 +16,10 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.decoding import CandidateChain, TagCandidates, tag_posteriors
 from aligntools.tagging.decoding import decode as decoded
-from aligntools.tagging.forms.unknown import RELATIONS, UnknownWords, text_of
-from aligntools.tagging.forms.wordclasses import FormClasses
+from aligntools.tagging.forms.unknown import RELATIONS, FormClasses, UnknownWords, text_of
 from aligntools.tagging.settings import DECODERS
 from aligntools.tagging.state_splits import Splitter
-from aligntools.words.normal_forms import NormalForm, form_of
+from aligntools.words.white_space import NormalForm, form_of
 
 #: A word's tags with less than this share of the probability of its likeliest tag are not candidates.
 THRESHOLD = 1e-3

@@ -10,7 +10,7 @@ from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.alignment import train_aligner
 from aligntools.aligning.alignments import Alignments
 from aligntools.aligning.settings import AlignerSettings, FilterSettings, PriorWeights
-from aligntools.formats.inputs.texts import Sentence
+from aligntools.formats.inputs.sentences import Sentence
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Given, taking

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aligntools.aligning.text_files import TextFiles
-from aligntools.formats.inputs.texts import InputFormat, Split
+from aligntools.formats.inputs.sentences import InputFormat, Split
 from aligntools.ground.errors import UsageProblem
 from aligntools.links.settings import ShortlistSettings as ShortlistSettings
 from aligntools.links.settings import TableWriting as TableWriting

@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from aligntools.constituents.derivation_lists import PART as TREE_PART
+from aligntools.constituents.derivation_lists import check_lists
 from aligntools.constituents.parsers import ConstituentParser
 from aligntools.constituents.settings import GrammarDecisions, TreeLists
-from aligntools.constituents.tree_lists import PART as TREE_PART
-from aligntools.constituents.tree_lists import check_lists
 from aligntools.formats.annotation.brackets import format_tree_lists, format_trees
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.annotation.tagged_text import stream_tags
 from aligntools.formats.inputs.annotation import predicted_of
-from aligntools.formats.text.requests import stream_requests
 from aligntools.formats.text.text_settings import TagReading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
@@ -33,6 +32,7 @@ from aligntools.pipeline import (
     check_unbuffered,
     map_parts,
     parts_of,
+    stream_requests,
     write_parts,
 )
 
@@ -55,7 +55,7 @@ def writes_trees(model: str) -> bool:
 
 def constituent_parser(path: str, verify: bool = True) -> ConstituentParser:
     """Load a grammar of constituents, of whichever kind it is."""
-    from aligntools.constituents.grammar_induction import InducedConstituentParser
+    from aligntools.constituents.parsers import InducedConstituentParser
     from aligntools.formats.models.modelfile import model_kind
 
     kind = ConstituentParser if model_kind(path) == "pcfg" else InducedConstituentParser

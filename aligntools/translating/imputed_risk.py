@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
-from aligntools.formats.inputs.sentences import Lines, PathLike, Text, read_lines
-from aligntools.formats.inputs.texts import Split
-from aligntools.formats.text.memory_text import name_of
+from aligntools.formats.inputs.sentences import Lines, PathLike, Split, Text, read_lines
+from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import Loading, Splitting
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem

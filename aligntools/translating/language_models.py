@@ -9,8 +9,7 @@ from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
 
-from aligntools.formats.inputs.sentences import PathLike, Sentence, Text, sources_of, words_of_model
-from aligntools.formats.inputs.texts import Split
+from aligntools.formats.inputs.sentences import PathLike, Sentence, Split, Text, sources_of, words_of_model
 from aligntools.formats.text.text_settings import Splitting
 from aligntools.ground import memory
 from aligntools.ground.declarations import Given, taking
@@ -26,11 +25,10 @@ if TYPE_CHECKING:
     from aligntools.formats.text.numbered_text import LineSource
     from aligntools.ground.keywords import LmTrainingKeywords
     from aligntools.ground.parallel import Pool
-    from aligntools.store.disk_arrays import ArrayStore
-    from aligntools.translating.lm.kneser_ney import Discounts, Estimate
+    from aligntools.store.sorting import ArrayStore
+    from aligntools.translating.lm.kneser_ney import Discounts, Estimate, NgramCounts
     from aligntools.translating.lm.language_model import NgramModel, WordScores
     from aligntools.translating.lm.language_model import Perplexity as Perplexity
-    from aligntools.translating.lm.ngram_counts import NgramCounts
     from aligntools.viewing.models import ModelView
 
 _log = logging.getLogger("aligntools")
@@ -379,7 +377,7 @@ def train_lm(
 
 def _tables(run: Run) -> "ArrayStore":
     """Return memory for tables, and files beyond it; the rest is for what is sorted at a time, and for text."""
-    from aligntools.store.disk_arrays import ArrayStore
+    from aligntools.store.sorting import ArrayStore
 
     tables = memory.for_tables(run.memory, TABLES)
     return ArrayStore(tables * 7 // 10, None if run.tmpdir is None else os.fspath(run.tmpdir))
@@ -389,7 +387,7 @@ def _counted(
     sources: "list[LineSource]", settings: LanguageModelSettings, run: Run, pool: "Pool"
 ) -> "tuple[NgramCounts, ArrayStore]":
     """Count the n-grams of texts in this process."""
-    from aligntools.translating.lm.ngram_counts import count
+    from aligntools.translating.lm.kneser_ney import count
 
     store, s = _tables(run), settings
     return count(sources, s.order, store, lowercase=s.lowercase, skip_symbols=s.skip_symbols), store

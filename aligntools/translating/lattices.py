@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from aligntools.formats.inputs.sentences import Lines, Sentence, Text, stream_lines
+from aligntools.formats.text.bitext import IN_MEMORY
 from aligntools.formats.text.corpus import Side
-from aligntools.formats.text.memory_text import IN_MEMORY
 from aligntools.formats.translation.plf import EPSILON, WordLattice, parse_cn, parse_plf, stream_lattices
 from aligntools.formats.translation.plf import Arc as Arc
 from aligntools.ground.errors import DataError

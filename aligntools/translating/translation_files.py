@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 from aligntools.formats.inputs.sentences import Lines
-from aligntools.formats.text.requests import stream_requests
 from aligntools.formats.text.text_settings import Split
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
@@ -24,6 +23,7 @@ from aligntools.pipeline import (
     check_unbuffered,
     map_parts,
     parts_of,
+    stream_requests,
     write_parts,
 )
 from aligntools.translating.grammars import joined

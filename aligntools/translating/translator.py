@@ -39,7 +39,7 @@ from aligntools.translating.translation_weights import (
 if TYPE_CHECKING:
     from aligntools.ground.keywords import LatticeKeywords, RunKeywords, TranslatorKeywords
     from aligntools.ground.parallel import Pool
-    from aligntools.store.objects import Kept
+    from aligntools.store.stores import Kept
     from aligntools.translating.decoding.decoder import EncodedText, System
     from aligntools.translating.forest.hypergraph import Hypergraph
     from aligntools.translating.forest.nbest import Candidate

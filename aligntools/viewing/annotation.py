@@ -19,15 +19,14 @@ from aligntools.formats.inputs.annotation import encoded, read_annotated
 from aligntools.formats.inputs.sentences import Sentence
 from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import in_words, is_number, parse_json
-from aligntools.formats.text.memory_text import name_of
+from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import TagReading
 from aligntools.formats.translation.derivations import DerivedSentence, read_derivations
 from aligntools.ground.errors import DataError, UsageProblem, visible
 from aligntools.ground.progress import Step
 from aligntools.metrics.attachment import DependencyTrees
-from aligntools.metrics.scorers import BracketScorer, TreeScorer
+from aligntools.metrics.scorers import BracketScorer, TreeScorer, check_words
 from aligntools.metrics.settings import BracketScoring, TreeScoring
-from aligntools.metrics.text_match import check_words
 from aligntools.viewing.constituents import ConstituentsView
 from aligntools.viewing.derivations import DerivationsView
 from aligntools.viewing.tags import TagsView

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from aligntools.ground.errors import UsageProblem, visible
-from aligntools.metrics.attachment import Attachment, DependencyTrees, TreeScore
+from aligntools.metrics.attachment import DISTANCES, Attachment, DependencyTrees, TreeScore, distance_groups
 from aligntools.metrics.base import percent
-from aligntools.metrics.tree_groups import DISTANCES, distance_groups
 from aligntools.viewing.base import View
 from aligntools.viewing.page import page
 from aligntools.viewing.terminal import counted, rendered
-from aligntools.viewing.tree_layout import drawn_rows, edge_crossings
-from aligntools.viewing.tree_svg import tree_svg
+from aligntools.viewing.tree_svg import drawn_rows, edge_crossings, tree_svg
 
 #: Rows of a table of the summary, and sentences that text for a terminal shows, at most.
 _ROWS = 30

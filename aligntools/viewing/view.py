@@ -14,14 +14,14 @@ import numpy.typing as npt
 from aligntools.formats.annotation.brackets import Tree
 from aligntools.formats.annotation.conll import Conll
 from aligntools.formats.inputs.annotation import word_tags
-from aligntools.formats.inputs.texts import InputFormat, Sentences, Split, paths_of
+from aligntools.formats.inputs.sentences import InputFormat, Sentences, Split, paths_of
 from aligntools.formats.links import pharaoh
 from aligntools.formats.links.findings import Finding, read_findings
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links, read_with_probabilities
+from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.formats.text.exchange import paired
-from aligntools.formats.text.memory_text import name_of
 from aligntools.formats.text.raw_pairs import Sides
 from aligntools.formats.translation.derivations import DerivedSentence
 from aligntools.ground.declarations import Given, taking

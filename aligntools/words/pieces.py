@@ -10,12 +10,12 @@ Where the words are known too, letters decide; invisible characters do not count
 
 import itertools
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 import numpy as np
-
-from aligntools.words import piece_marks as marks
 
 #: What is wrong with a text that should be in pieces, and in which no scheme is recognized.
 NO_MARKS = "no marks of pieces: none of ▁ @@ ## ￭ Ġ </w>"
@@ -105,11 +105,11 @@ class _Text:
         self.special = np.zeros(len(self.begin), bool)
         unseen = np.zeros(len(text), bool)
         if pieces:
-            found = _spans(marks.SPECIAL, data)
+            found = _spans(SPECIAL, data)
             _fill(mark, found)
             self.special[np.searchsorted(self.begin, found[:, 0])] = True
         if seen:
-            _fill(unseen, _spans(marks.INVISIBLE, data))
+            _fill(unseen, _spans(INVISIBLE, data))
         places = np.flatnonzero((~blank & ~mark & ~unseen) | newline)
         self.letters = text[places]
         self.token_begin, self.token_end = np.searchsorted(places, self.begin), np.searchsorted(places, self.end)
@@ -135,10 +135,10 @@ class _Text:
         elif scheme == "wordpiece":
             self.continues = self._at_begins(text, mark, b"##", 2)
         elif scheme == "opennmt":
-            self.goes_on = self._at_ends(text, mark, marks.JOINER, 2)
-            self.continues = self._at_begins(text, mark, marks.JOINER, 2)
+            self.goes_on = self._at_ends(text, mark, JOINER, 2)
+            self.continues = self._at_begins(text, mark, JOINER, 2)
         elif scheme == "end-of-word":
-            ends = self._at_ends(text, mark, marks.END_OF_WORD, 3)
+            ends = self._at_ends(text, mark, END_OF_WORD, 3)
             self.goes_on = np.setdiff1d(np.arange(len(self.begin)), ends, assume_unique=True)
         return mark
 
@@ -228,7 +228,7 @@ def recognized(lines: Sequence[bytes]) -> str | None:
     Capital Ġ is a letter too, in Maltese, so that one token in ten has to begin with it.
     """
     known = ("sentencepiece", "bpe", "wordpiece", "opennmt", "byte-level", "end-of-word")
-    counts, mark, spaces, tokens = dict.fromkeys(known, 0), marks.MARK, 0, 0
+    counts, mark, spaces, tokens = dict.fromkeys(known, 0), MARK, 0, 0
     for line in lines:
         for token in line.split():
             tokens += 1
@@ -236,9 +236,9 @@ def recognized(lines: Sequence[bytes]) -> str | None:
             spaces += token == mark
             counts["bpe"] += len(token) > 2 and token.endswith(b"@@")
             counts["wordpiece"] += len(token) > 2 and token.startswith(b"##")
-            counts["opennmt"] += token.startswith(marks.JOINER) or token.endswith(marks.JOINER)
-            counts["byte-level"] += token.startswith(marks.BYTE_SPACE)
-            counts["end-of-word"] += token.endswith(marks.END_OF_WORD)
+            counts["opennmt"] += token.startswith(JOINER) or token.endswith(JOINER)
+            counts["byte-level"] += token.startswith(BYTE_SPACE)
+            counts["end-of-word"] += token.endswith(END_OF_WORD)
     counts["byte-level"] *= counts["byte-level"] * 10 >= tokens
     found = max(counts, key=counts.__getitem__)
     if found == "sentencepiece" and spaces == counts[found] > 0:
@@ -249,7 +249,7 @@ def recognized(lines: Sequence[bytes]) -> str | None:
 def _in_bytes(lines: Sequence[bytes], scheme: str | None) -> tuple[Sequence[bytes], str | None]:
     """Return lines of GPT-2's alphabet as the bytes that it stands for, marked as SentencePiece's are."""
     if scheme == "byte-level":
-        return [marks.from_byte_alphabet(line) for line in lines], "sentencepiece"
+        return [from_byte_alphabet(line) for line in lines], "sentencepiece"
     return lines, scheme
 
 
@@ -338,16 +338,16 @@ class _Letters:
 
 def _cut_line(words: bytes, pieces: bytes, scheme: str | None) -> Cut:
     tokens, whole = ([token for token in _SPACES.split(line) if token] for line in (pieces, words))
-    special = marks.special(tokens)
-    parts = [marks.content(token, scheme) for token in tokens]
-    for skipped in (False, True) if any(special) else (False,):
-        own = [b"" if skipped and is_special else part for part, is_special in zip(parts, special, strict=True)]
-        for fold in (marks.visible, marks.folded, marks.without_underscores):
+    marks = special(tokens)
+    parts = [content(token, scheme) for token in tokens]
+    for skipped in (False, True) if any(marks) else (False,):
+        own = [b"" if skipped and is_special else part for part, is_special in zip(parts, marks, strict=True)]
+        for fold in (visible, folded, without_underscores):
             left, right = _Letters(whole, fold), _Letters(own, fold)
             if left.text == right.text:
-                free = [skipped and one for one in special]
+                free = [skipped and one for one in marks]
                 if scheme == "icu":
-                    free = [one or part == marks.MARK for one, part in zip(free, own, strict=True)]
+                    free = [one or part == MARK for one, part in zip(free, own, strict=True)]
                 return _by_letters(left, right, len(whole), own, free)
     return _cut_unknown(whole, tokens, parts, scheme)
 
@@ -365,8 +365,8 @@ def _by_letters(left: _Letters, right: _Letters, n_words: int, parts: list[bytes
         if first[token] >= 0:
             previous = last[token] - 1
             continue
-        seen = _Letters([part], marks.visible).text
-        word = previous if part.replace(marks.MARK, b"") and previous >= 0 else -1  # else of the next one, if any
+        seen = _Letters([part], visible).text
+        word = previous if part.replace(MARK, b"") and previous >= 0 else -1  # else of the next one, if any
         if word < 0:
             word = next((w for w in range(previous + 1, n_words) if begins[w] >= 0), previous)
         elif seen and ends[word] == token:
@@ -387,14 +387,14 @@ def _by_letters(left: _Letters, right: _Letters, n_words: int, parts: list[bytes
 def _cut_unknown(whole: list[bytes], tokens: list[bytes], parts: list[bytes], scheme: str | None) -> Cut:
     """Cut a line by its marks, in which pieces stand for something unknown."""
     cut = cut_by_marks([b" ".join(tokens)], scheme)
-    words = [_Letters([word], marks.folded).text for word in whole]
-    seen = np.flatnonzero([bool(_Letters([word], marks.visible).text) for word in whole])
+    words = [_Letters([word], folded).text for word in whole]
+    seen = np.flatnonzero([bool(_Letters([word], visible).text) for word in whole])
     begins, ends = cut.pieces_of.begins, cut.pieces_of.ends
     if len(begins) != len(seen):
         return _wrong()
     for word, begin, end in zip(seen.tolist(), begins.tolist(), ends.tolist(), strict=True):
         unknown = any(_UNKNOWN.search(token) for token in tokens[begin:end])
-        if not unknown and _Letters(parts[begin:end], marks.folded).text != words[word]:
+        if not unknown and _Letters(parts[begin:end], folded).text != words[word]:
             return _wrong()
     if len(seen) == len(whole):
         return cut
@@ -426,3 +426,122 @@ def cut_as_python(lines: Sequence[bytes]) -> Units | None:
     ends = np.array([n for row in counts for n in itertools.accumulate(row)], np.int64)
     flat = np.array([n for row in counts for n in row], np.int64)
     return Units(ends - flat, ends, offsets)
+
+
+#: SentencePiece's mark of a space, in UTF-8.
+MARK = "▁".encode()
+#: OpenNMT's mark of pieces that belong together, in UTF-8.
+JOINER = "￭".encode()
+#: What ends the last piece of a word, in the scheme ``end-of-word``.
+END_OF_WORD = b"</w>"
+#: What begins a piece after a space in the alphabet of GPT-2's bytes, in UTF-8.
+BYTE_SPACE = "Ġ".encode()
+
+#: Unicode's Default_Ignorable_Code_Point, and U+FFFD.
+_IGNORABLE = (
+    (0xAD, 0xAD),
+    (0x34F, 0x34F),
+    (0x61C, 0x61C),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x200B, 0x200F),
+    (0x202A, 0x202E),
+    (0x2060, 0x206F),
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xFFF0, 0xFFF8),
+    (0xFFFD, 0xFFFD),
+    (0x1BCA0, 0x1BCA3),
+    (0x1D173, 0x1D17A),
+    (0xE0000, 0xE0FFF),
+)
+#: The same and the control characters, as bytes of UTF-8; tabs and line ends separate words and lines.
+INVISIBLE = re.compile(
+    rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f\xad]|\xcd\x8f|\xd8\x9c|\xe1\x85[\x9f\xa0]|\xe1\x9e[\xb4\xb5]"
+    rb"|\xe1\xa0[\x8b-\x8f]|\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xaf]|\xe3\x85\xa4|\xef\xb8[\x80-\x8f]"
+    rb"|\xef\xbb\xbf|\xef\xbe\xa0|\xef\xbf[\xb0-\xb8\xbd]|\xf0\x9b\xb2[\xa0-\xa3]|\xf0\x9d\x85[\xb3-\xba]"
+    rb"|\xf3\xa0[\x80-\xbf][\x80-\xbf]"
+)
+_SPECIAL = (
+    rb"</?(?:s|pad|mask|bos|eos|cls|sep|S|PAD|MASK|BOS|EOS|CLS|SEP)>|\[(?:CLS|SEP|PAD|MASK|BOS|EOS)\]"
+    rb"|<\|[^ \t\n|]+\|>|__[A-Za-z][A-Za-z_-]*__|<2[A-Za-z][A-Za-z_-]*>|>>[A-Za-z][A-Za-z_-]*<<"
+)
+#: Tokens that models put around sentences: they are pieces of no word.
+SPECIAL = re.compile(rb"(?<![^ \t\n])(?:" + _SPECIAL + rb")(?![^ \t\n])")
+#: Codes of languages, as mBART, M2M and NLLB put them at the beginning or the end.
+LANGUAGE = re.compile(rb"[a-z]{2}_[A-Z]{2}|[a-z]{3}_[A-Z][a-z]{3}")
+#: A byte that has no piece, as SentencePiece writes it.
+BYTE = re.compile(rb"<0x([0-9A-Fa-f]{2})>")
+
+
+def _byte_alphabet() -> dict[str, int]:
+    """Return the byte that each character of GPT-2's alphabet stands for."""
+    printed = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in set(printed)]
+    return {chr(byte): byte for byte in printed} | {chr(256 + n): byte for n, byte in enumerate(others)}
+
+
+_BYTES = _byte_alphabet()
+
+
+@lru_cache(1 << 18)
+def _decoded(token: str) -> bytes:
+    if not all(c in _BYTES for c in token):
+        return token.encode("utf-8", "surrogateescape")
+    raw = bytes(_BYTES[c] for c in token)
+    return MARK.join(re.split(rb"[ \t\r\n]", raw))
+
+
+def from_byte_alphabet(line: bytes) -> bytes:
+    """Return a line of pieces in GPT-2's alphabet of bytes as these bytes, with ``▁`` for each space in a piece."""
+    text = line.decode("utf-8", "surrogateescape")
+    return b" ".join(_decoded(token) for token in re.split("[ \t]+", text) if token)
+
+
+def content(token: bytes, scheme: str | None) -> bytes:
+    """Return a piece without its scheme's marks, but with every ``▁``; for ``<0xC3>`` and the like the byte."""
+    byte = BYTE.fullmatch(token)
+    if byte:
+        return bytes([int(byte[1], 16)])
+    if scheme == "bpe" and len(token) > 2:
+        return token.removesuffix(b"@@")
+    if scheme == "wordpiece" and len(token) > 2:
+        return token.removeprefix(b"##")
+    if scheme == "opennmt":
+        return token.removeprefix(JOINER).removesuffix(JOINER)
+    return token.removesuffix(END_OF_WORD) if scheme == "end-of-word" else token
+
+
+def special(tokens: list[bytes]) -> list[bool]:
+    """Return which tokens of a line are special ones."""
+    found = [SPECIAL.fullmatch(token) is not None for token in tokens]
+    for place in {0, len(tokens) - 1} if tokens else ():
+        found[place] |= LANGUAGE.fullmatch(tokens[place]) is not None
+    return found
+
+
+@cache
+def _is_invisible(c: str) -> bool:
+    code = ord(c)
+    return unicodedata.category(c) in ("Cc", "Cs") or any(a <= code <= b for a, b in _IGNORABLE)
+
+
+@cache
+def visible(c: str) -> str:
+    """Return a character if it is a letter to be compared: no mark, no space, and one that is seen."""
+    return "" if c == "▁" or c.isspace() or _is_invisible(c) else c
+
+
+@cache
+def folded(c: str) -> str:
+    """Return a character without case, accents and compatibility forms."""
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", visible(c)).casefold())
+    return "".join(one for one in plain if unicodedata.category(one) != "Mn" and visible(one))
+
+
+def without_underscores(c: str) -> str:
+    """Return a character folded, and nothing for ``_``, which joins the syllables of a word."""
+    return "" if c == "_" else folded(c)

@@ -9,7 +9,7 @@ import aligntools as at
 from aligntools.aligning.applying import kernels_decoding as ke
 from aligntools.aligning.text.kernels_pairs import Pairs
 from aligntools.aligning.text.views import cut, view_text
-from aligntools.aligning.training.learned_priors import FEWEST, learned_priors
+from aligntools.aligning.training.train_model import FEWEST, learned_priors
 from aligntools.encoding import encoder, knowledge
 from tests import naive
 from tests.cli.running import fails, run

@@ -18,8 +18,7 @@ from aligntools.aligning.training.sampling import _direction
 from aligntools.aligning.training.view_priors import UNLINKED, add_jumps, view_priors
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.priors import Priors, priors_of
-from aligntools.formats.text.bitext import read_bitext
-from aligntools.formats.text.memory_text import TextLines
+from aligntools.formats.text.bitext import TextLines, read_bitext
 from tests import naive_priors
 from tests.aligning.building import close
 from tests.aligning.test_training import learn

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from aligntools.aligning.applying import kernels_decoding
 from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.memory import needed_for_training
+from aligntools.aligning.model import WEIGHT
 from aligntools.aligning.settings import FEW, MERGES, SEVERAL, AlignerSettings
-from aligntools.aligning.subword_member import WEIGHT
 from aligntools.aligning.text import subwords
 from aligntools.aligning.text.link_matrices import plan_chunks
 from aligntools.aligning.text.subwords import cut_sides, learn_subwords

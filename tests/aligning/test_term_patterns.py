@@ -6,7 +6,7 @@ import random
 import pytest
 
 from aligntools.ground.errors import UsageProblem
-from aligntools.tools.terms.patterns import TagPattern
+from aligntools.tools.terms.settings import TagPattern
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import aligntools as at
 from aligntools.links.alignments import as_written, links_of
-from aligntools.tools.terms import counts as counting
-from aligntools.tools.terms import occurrences, stop_words
+from aligntools.tools.terms import extraction
+from aligntools.tools.terms import occurrences as counting
 from aligntools.tools.terms.consistency import InAnyCase, forms_of_one, is_form
 from aligntools.tools.terms.extraction import find_terms
 from aligntools.tools.terms.settings import TermSettings
@@ -39,21 +39,21 @@ def arrays(pairs):
 
 @pytest.mark.parametrize("longest", [1, 2, 4])
 def test_phrase_pairs_are_those_of_the_enumeration(monkeypatch, longest):
-    monkeypatch.setattr(occurrences, "BLOCK", 7)
+    monkeypatch.setattr(counting, "BLOCK", 7)
     pairs = made(longest)
     text, links = arrays(pairs)
     kinds = [
-        np.array([stop_words.kind_of(word) for word in vocabulary.words()], np.int8)
+        np.array([extraction.kind_of(word) for word in vocabulary.words()], np.int8)
         for vocabulary in (text.source_vocabulary, text.target_vocabulary)
     ]
     found = [
         (int(a - text.source.offsets[n]), int(a - text.source.offsets[n]) + int(k),
          int(b - text.target.offsets[n]), int(b - text.target.offsets[n]) + int(m), int(n))
-        for part in occurrences.phrase_pairs(text.source, text.target, links, longest, *kinds)
+        for part in counting.phrase_pairs(text.source, text.target, links, longest, *kinds)
         for a, k, b, m in zip(part.source, part.source_length, part.target, part.target_length, strict=True)
         for n in [np.searchsorted(text.source.offsets, a, side="right") - 1]
     ]  # fmt: skip
-    kind = stop_words.kind_of
+    kind = extraction.kind_of
     expected = [
         (*one, n) for n, pair in enumerate(pairs) for one in naive_terms.phrase_pairs(*pair, longest, kind, kind)
     ]
@@ -63,12 +63,12 @@ def test_phrase_pairs_are_those_of_the_enumeration(monkeypatch, longest):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_terms_are_those_of_the_enumeration(monkeypatch, seed):
-    monkeypatch.setattr(occurrences, "BLOCK", 11)
+    monkeypatch.setattr(counting, "BLOCK", 11)
     monkeypatch.setattr(counting, "BLOCK", 13)
     pairs = made(seed, 150)
     settings = TermSettings(min_count=2, max_words=3, min_probability=0.1, stop_words=False)
     lowered = [([w.lower() for w in s], [w.lower() for w in t], links) for s, t, links in pairs]
-    expected = naive_terms.terms(lowered, 3, 2, 0.1, stop_words.kind_of)
+    expected = naive_terms.terms(lowered, 3, 2, 0.1, extraction.kind_of)
     found = find_terms(*arrays(pairs), settings)
     assert {tuple(one.source.lower().split()) for one in found} == set(expected)
     assert any(" " in one.source for one in found)
@@ -112,8 +112,8 @@ def test_stop_words_are_frequent_and_even():
         text += [w for _ in range(300) for w in ("the", "of", subject if rng.random() < 0.9 else "rare")]
     tokens = np.array([words.index(w) for w in text])
     best = np.array([0.3, 0.4, 0.9, 0.9, 0.9])
-    assert stop_words.stop_words(words, tokens, best).tolist() == [True, True, False, False, True]
-    uneven = stop_words.unevenness(tokens, len(words))
+    assert extraction.stop_words(words, tokens, best).tolist() == [True, True, False, False, True]
+    uneven = extraction.unevenness(tokens, len(words))
     counts = np.array([np.bincount(part, minlength=5) for part in np.array_split(tokens, 18)])
     expected = np.sqrt(np.maximum(counts.var(0) - counts.mean(0), 0)) / counts.mean(0)
     assert uneven == pytest.approx(expected, rel=0.05)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.aligning import text_parts
+from aligntools.aligning import aligner
 from tests import models
 from tests.cli.running import ROOT
 from tests.listing import lines, pharaoh
@@ -125,7 +125,7 @@ def test_batches_stream(model, texts):
 
 @pytest.mark.slow
 def test_workers_and_a_cluster_do_not_show(model, texts, tmp_path, monkeypatch):
-    monkeypatch.setattr(text_parts, "JOB", 50)
+    monkeypatch.setattr(aligner, "JOB", 50)
     expected = [(a.links, a.scores) for a in model.align_batch(*texts)]
     assert [(a.links, a.scores) for a in model.align_batch(*texts, workers=2)] == expected
     distributed = pytest.importorskip("distributed")

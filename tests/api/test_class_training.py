@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aligntools as at
-from aligntools.clustering.bilingual import apart, count_both, of_sides
-from aligntools.clustering.settings import ClassSettings
+from aligntools.clustering.exchange import ClassSettings, apart, count_both, of_sides
 from tests import naive_classes as naive
 
 PAIRS = st.lists(st.tuples(st.lists(st.integers(1, 4), min_size=1, max_size=4),

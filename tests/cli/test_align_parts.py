@@ -11,8 +11,8 @@ import time
 import numpy as np
 import pytest
 
+from aligntools.aligning import aligner
 from aligntools.aligning import memory as parts_memory
-from aligntools.aligning import text_parts
 from aligntools.ground import memory
 from aligntools.ground.errors import ResourceError
 from tests.cli.running import ROOT, program, run
@@ -64,7 +64,7 @@ def test_what_is_written_beside_the_links(tmp_path):
 
 
 def test_a_saved_model_is_applied_in_workers(trained, tmp_path, monkeypatch):
-    monkeypatch.setattr(text_parts, "JOB", 70)
+    monkeypatch.setattr(aligner, "JOB", 70)
     found = []
     for name, own in (("here", ()), ("workers", ("--workers", 2, "--tmpdir", tmp_path, "--max-memory", "3G"))):
         files = {what: tmp_path / f"{name}.{what}" for what in ("forward", "scores")}

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from aligntools.aligning import text_parts
+from aligntools.aligning import aligner
 from aligntools.aligning.contrastive.features import NAMES
 from tests import models
 from tests.cli.running import fails, run
@@ -59,7 +59,7 @@ def test_weights_are_applied_to_the_same_bytes_whole_or_streaming(trained, learn
 @pytest.mark.slow
 def test_workers_do_not_show(trained, learned, tmp_path, monkeypatch):
     """Neither do the blocks that they get, in memory or as they come, with words that the model does not know."""
-    monkeypatch.setattr(text_parts, "JOB", 70)
+    monkeypatch.setattr(aligner, "JOB", 70)
     sides = [(SAMPLES / f"de-en.{x}").read_text().splitlines() for x in ("de", "en")]
     text = "".join(f"{s} neu{n % 9} ||| {t} novum{n % 7}\n" for n, (s, t) in enumerate(zip(*sides, strict=True)))
     given = "contrastive-align", "-m", trained / "model", "-i", "-"

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import aligntools as at
-from aligntools.aligning import text_parts
+from aligntools.aligning import aligner
 from tests.cli.running import fails, run
 from tests.conftest import SAMPLES
 
@@ -60,7 +60,7 @@ def test_good_files_count_and_noise_does_not(given):
 
 @pytest.mark.slow
 def test_saved_weights_take_as_many_files_whole_or_as_text_comes(trained, given, tmp_path, monkeypatch):
-    monkeypatch.setattr(text_parts, "JOB", 70)
+    monkeypatch.setattr(aligner, "JOB", 70)
     packed = tmp_path / "noise.gz"
     packed.write_bytes(gzip.compress((given / "noise").read_bytes()))
     command = ["contrastive-align", "-q", "-m", trained / "model", "-w", given / "weights"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.formats.links.giza_files import read_word_classes
+from aligntools.formats.links.giza import read_word_classes
 from tests.cli.aligning import SAMPLES, done
 from tests.cli.running import fails, run
 

@@ -29,7 +29,7 @@ def systems(tmp_path_factory, samples, trained):
     """A folder with grammars and language models of both directions, and some of the text."""
     from aligntools.formats.links.pharaoh import Links, read_pharaoh
     from aligntools.formats.text.bitext import read_bitext
-    from aligntools.formats.translation.grammar_files import write_grammar
+    from aligntools.formats.translation.grammar_text import write_grammar
     from aligntools.translating.grammar.extraction import Extraction
     from aligntools.translating.settings import ExtractionSettings
 

@@ -8,7 +8,7 @@ import re
 import click
 import pytest
 
-from aligntools.cli import options, places
+from aligntools.cli import kinds, options
 from aligntools.cli.main import COMMANDS
 from aligntools.ground.errors import UsageProblem
 from tests.cli.running import fails, run
@@ -73,7 +73,7 @@ def test_the_corpus_survives(tmp_path):
         os.dup2(out.fileno(), 1)
         try:
             with pytest.raises(UsageProblem, match="standard output is the file that is read as -i"):
-                places.check([places.Named("-i", str(links))], [places.Named("-o", "-")])
+                kinds.check([kinds.Named("-i", str(links))], [kinds.Named("-o", "-")])
         finally:
             os.dup2(placed, 1)
             os.close(placed)
@@ -86,10 +86,10 @@ def test_the_corpus_survives(tmp_path):
 def test_devices_may_be_both(tmp_path):
     for place in (os.devnull, str(tmp_path / "x")):
         (tmp_path / "x").touch()
-        file, out = places.Named("-i", place), places.Named("-o", "-")
+        file, out = kinds.Named("-i", place), kinds.Named("-o", "-")
         refused = pytest.raises(UsageProblem, match="is the file that is read as -i")
         with contextlib.nullcontext() if place == os.devnull else refused:
-            places.check([file], [file, file, out, out])
+            kinds.check([file], [file, file, out, out])
 
 
 def test_in_place_where_it_is_meant(tmp_path):

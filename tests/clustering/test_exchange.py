@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.clustering import exchange, word_classes
-from aligntools.clustering.exchange import Moves, cluster, count_text, free_moves, objective_of
+from aligntools.clustering.exchange import ClassSettings, Moves, cluster, count_text, free_moves, objective_of
 from aligntools.clustering.kernels_exchange import Scratch, sweep
-from aligntools.clustering.settings import ClassSettings
 from aligntools.ground.parallel import Pool
 from tests import naive_classes as naive
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.constituents.inducing.model import InducedGrammar
-from aligntools.constituents.inducing.rules import DenseRules, best_spans, expected_counts
+from aligntools.constituents.inducing.model import DenseRules, InducedGrammar, best_spans, expected_counts
 from aligntools.constituents.inducing.training import learn, train
 from aligntools.constituents.settings import InducedGrammarSettings
 from aligntools.ground.em import normalized

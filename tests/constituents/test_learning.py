@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from aligntools.constituents import learning
+from aligntools.constituents.learning import treebank
 from aligntools.constituents.settings import GrammarSettings
-from aligntools.constituents.treebank import treebank
 from aligntools.formats.annotation.brackets import parse_trees
 from aligntools.ground.parallel import Pool
 from tests import naive_constituents as naive

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.constituents.inducing.rules import DenseRules
+from aligntools.constituents.inducing.model import DenseRules
 from aligntools.constituents.neural.charts import best_tree, expectations
 from aligntools.constituents.neural.layers import KEPT, KEPT_SQUARES, LEAST, LONGEST, RATE, Adam
 from aligntools.constituents.neural.learning import STEP, batches, climb, learn, train

@@ -5,13 +5,12 @@ import re
 import pytest
 
 import aligntools as at
-from aligntools.aligning import text_parts
+from aligntools.aligning import aligner
 from aligntools.constituents.parsers import ConstituentParser
 from aligntools.formats.annotation.tagged_text import parse_text
-from aligntools.formats.text.requests import Request
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.parsers import Parser
-from aligntools.pipeline import Part, Sinks, Tally, Worked, map_parts, parts_of, write_parts
+from aligntools.pipeline import Part, Request, Sinks, Tally, Worked, map_parts, parts_of, write_parts
 from aligntools.tagging import tag_files
 from aligntools.tagging.taggers import Tagger
 from aligntools.tools import parse_files
@@ -225,7 +224,7 @@ def test_pairs_are_answered_the_same_however_they_are_worked_on(pairs, name, mon
     whole = done(lines[name], "-i", text)
     assert whole[0].count(b"\n") == text.read_bytes().count(b"\n")
     assert done(lines[name], "-i", text, "--unbuffered") == whole
-    monkeypatch.setattr(text_parts, "JOB", 2)
+    monkeypatch.setattr(aligner, "JOB", 2)
     for more in (("--threads", 1), ("--workers", 1)):
         assert done(lines[name], "-i", text, *more) == whole
 
@@ -233,7 +232,7 @@ def test_pairs_are_answered_the_same_however_they_are_worked_on(pairs, name, mon
 @pytest.mark.parametrize("name", ["align", "contrastive"])
 def test_a_pair_that_fails_has_a_blank_answer(pairs, name, monkeypatch):
     text, lines = pairs
-    whole, left, texts = done(lines[name], "-i", text)[0].split(b"\n"), [3], text_parts.text_of
+    whole, left, texts = done(lines[name], "-i", text)[0].split(b"\n"), [3], aligner.text_of
 
     def failing(*args):
         left[0] -= 1
@@ -241,7 +240,7 @@ def test_a_pair_that_fails_has_a_blank_answer(pairs, name, monkeypatch):
             raise MemoryError
         return texts(*args)
 
-    monkeypatch.setattr(text_parts, "text_of", failing)
+    monkeypatch.setattr(aligner, "text_of", failing)
     out, said = done(lines[name], "-i", text, "--unbuffered")
     assert out.split(b"\n") == [*whole[:2], b"", *whole[3:]]
     assert b"blank answers for: 1 failed; first at %s:3: out of memory\n" % str(text).encode() in said

@@ -16,13 +16,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import aligntools as at
+from aligntools.adapters.eflomal import text as numbered_sentences
 from aligntools.formats.annotation import class_lists, conll, tag_lists, tag_sets, tagged_text
 from aligntools.formats.annotation.conll_tokens import expanded, surface_of
-from aligntools.formats.links import findings, giza, giza_files, glossaries, pharaoh
+from aligntools.formats.links import findings, giza, glossaries, pharaoh
 from aligntools.formats.links import priors as priors_files
 from aligntools.formats.links.goldlinks import read_gold
 from aligntools.formats.links.ttable import read_ttable, read_vocabulary
-from aligntools.formats.text import giza_numbers, numbered_sentences
+from aligntools.formats.text import giza_trainings
 from aligntools.formats.translation import derivations, plf
 from aligntools.formats.translation import hypergraphs as nbest
 from aligntools.ground.errors import AligntoolsError
@@ -238,13 +239,13 @@ def _mkcls(path, text):
 def _giza_classes(path, text):
     own = text.distinct()
     giza.write_classes(path, own, np.arange(1, len(own) + 1))
-    return set(own), set(giza_files.read_word_classes(path))
+    return set(own), set(giza.read_word_classes(path))
 
 
 def _vcb(path, text):
     own = text.distinct()
-    put(path, giza_numbers.format_vcb(own, [3] * len(own)))
-    found = giza_numbers.read_vcb(path)
+    put(path, giza_trainings.format_vcb(own, [3] * len(own)))
+    found = giza_trainings.read_vcb(path)
     assert {int(k): w for k, w in read_vocabulary(path).items() if int(k)} == found
     return own, list(found.values())
 

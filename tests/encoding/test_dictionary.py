@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from aligntools.encoding import dictionary
 from aligntools.formats.links.dictionary import Entry
-from aligntools.formats.text.bitext import read_bitext
-from aligntools.formats.text.memory_text import TextLines
+from aligntools.formats.text.bitext import TextLines, read_bitext
 
 
 def text(source, target):

@@ -18,8 +18,7 @@ from aligntools.encoding.settings import WORDS, EncoderSettings
 from aligntools.encoding.word_map import WordMap
 from aligntools.formats.links.given_links import parse_given
 from aligntools.formats.models.modelfile import read_model
-from aligntools.formats.text.bitext import read_bitext
-from aligntools.formats.text.memory_text import TextLines
+from aligntools.formats.text.bitext import TextLines, read_bitext
 from aligntools.ground.parallel import Pool
 from tests.encoding import tiny
 

@@ -6,10 +6,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aligntools.encoding import lexicon as lexicons
-from aligntools.encoding.neighbours import near_pairs
+from aligntools.encoding.similarities import near_pairs
 from aligntools.formats.links.priors import priors_of
-from aligntools.formats.text.bitext import read_bitext
-from aligntools.formats.text.memory_text import TextLines
+from aligntools.formats.text.bitext import TextLines, read_bitext
 from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary
 

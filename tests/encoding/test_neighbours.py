@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.encoding import neighbours
+from aligntools.encoding import similarities
 from aligntools.encoding.similarities import unit
 from aligntools.ground.parallel import Pool
 from tests import naive_encoding as naive
@@ -19,7 +19,7 @@ def vectors(seed, words, width=6, none=0.2):
 
 
 def test_how_many_words_tell_what_is_usual():
-    of = neighbours.nearest_of
+    of = similarities.nearest_of
     assert [of(n, n) for n in (3, 30, 1000, 5000, 20_000, 10**6)] == [3, 10, 200, 300, 99, 10]
     assert of(4, 10**6) == 4
     assert of(10**6, 500) == 10
@@ -27,17 +27,17 @@ def test_how_many_words_tell_what_is_usual():
 
 def near(source, target, threads=1):
     with Pool(threads) as pool:
-        return neighbours.near_pairs(source, target, pool)
+        return similarities.near_pairs(source, target, pool)
 
 
 @given(st.integers(0, 10**6), st.integers(0, 40), st.integers(0, 40), st.integers(1, 7), st.integers(1, 9))
 def test_as_plain_loops_whatever_the_blocks(seed, words, others, rows, columns):
     source, target = vectors(seed, words), vectors(seed + 1, others)
-    count = neighbours.nearest_of(int(source.any(1).sum()), int(target.any(1).sum()))
+    count = similarities.nearest_of(int(source.any(1).sum()), int(target.any(1).sum()))
     wanted = naive.near_pairs(source.tolist(), target.tolist(), count)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(neighbours, "_ROWS", rows)
-        patch.setattr(neighbours, "_COLUMNS", columns)
+        patch.setattr(similarities, "_ROWS", rows)
+        patch.setattr(similarities, "_COLUMNS", columns)
         pairs, margins = near(source, target)
     found = dict(zip(map(tuple, pairs.tolist()), margins.tolist(), strict=True))
     doubtful = {pair for pair in wanted.keys() ^ found.keys() if max(wanted.get(pair, 0), found.get(pair, 0)) > 1e-5}
@@ -68,7 +68,7 @@ def test_the_same_bytes_for_any_number_of_threads():
 
 def test_of_many_words_the_first_are_compared(monkeypatch):
     source, target = vectors(6, 50), vectors(7, 60)
-    monkeypatch.setattr(neighbours, "WORDS", 30)
+    monkeypatch.setattr(similarities, "WORDS", 30)
     pairs, margins = near(source, target)
     first = [np.flatnonzero(side.any(1))[29] + 1 for side in (source, target)]
     same, again = near(source[: first[0]], target[: first[1]])

@@ -6,7 +6,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from aligntools.encoding import neighbours, word_encoder
+from aligntools.encoding import similarities, word_encoder
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 
@@ -20,7 +20,7 @@ def test_translations_are_near_to_each_other():
     with Pool(1) as pool:
         sides = [word_encoder.word_vectors(words, pool) for words in (ENGLISH, GERMAN)]
     assert [side.shape for side in sides] == [(8, word_encoder.WIDTH)] * 2
-    one, other = map(neighbours.centered, sides)
+    one, other = map(similarities.centered, sides)
     assert (one @ other.T).argmax(1).tolist() == list(range(8))
 
 

@@ -6,8 +6,8 @@ import pytest
 
 import aligntools as at
 from aligntools.formats.annotation.conll import parse_conll, parse_parts, read_conll
-from aligntools.formats.text.requests import stream_requests
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.pipeline import stream_requests
 from tests.cli.running import run
 from tests.places import SAMPLES
 

@@ -12,9 +12,8 @@ from aligntools.formats.markup.documents import read_document, read_translation
 from aligntools.formats.markup.segments import render
 from aligntools.formats.opening.streamed_xml import XmlReader
 from aligntools.ground.errors import DataError
-from aligntools.projecting.markup.features import SparseLinks
-from aligntools.projecting.markup.settings import MarkupSettings
-from aligntools.projecting.markup.transfer import prepare, transferred
+from aligntools.projecting.markup.placement import SparseLinks
+from aligntools.projecting.markup.transfer import MarkupSettings, prepare, transferred
 from aligntools.projecting.markup.words import WordFinder
 from tests.docx_files import body, paragraph, parts_of, text, write_docx
 

@@ -12,7 +12,7 @@ from aligntools.formats.models import modelfile
 from aligntools.formats.text.corpus import Side
 from aligntools.formats.translation import grammar as grammars
 from aligntools.formats.translation.grammar import GrammarRules
-from aligntools.formats.translation.grammar_files import FORMATS, read_grammar, write_grammar
+from aligntools.formats.translation.grammar_text import FORMATS, read_grammar, write_grammar
 from aligntools.ground.errors import DataError, ModelError
 from aligntools.words.vocabulary import Vocabulary
 from tests import naive_grammar

@@ -7,7 +7,7 @@ from aligntools.aligning.contrastive.weights import load_weights
 from aligntools.formats.opening.json_text import in_words, is_number, parse_json
 from aligntools.formats.translation.hypergraphs import read_hypergraphs
 from aligntools.ground.errors import DataError
-from aligntools.translating.tuning.weights import read_weights
+from aligntools.translating.translation_weights import read_weights
 
 DEEP = "[" * 100_000 + "]" * 100_000
 

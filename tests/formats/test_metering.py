@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from aligntools.formats.annotation.tagged_text import read_text, stream_text
-from aligntools.formats.opening import files, meter
+from aligntools.formats.opening import files
 from aligntools.formats.text.bitext import read_bitext
 from aligntools.ground import memory
 from aligntools.ground.errors import DataError
@@ -25,7 +25,7 @@ def refused(read, *fragments):
 
 
 def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(meter, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(files, "LONGEST_LINE", 1 << 20)
     path = tmp_path / "text"
     path.write_bytes(b"a ||| b\n" * 3 + b"x" * (3 << 20))
     refused(lambda: read_bitext(joint=str(path)), f"{path}:4: a line of more than 1 MiB", "split it")

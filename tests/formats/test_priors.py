@@ -14,7 +14,7 @@ from aligntools.formats.links.priors import (
     read_priors,
     write_priors,
 )
-from aligntools.formats.text.memory_text import TextLines
+from aligntools.formats.text.bitext import TextLines
 from aligntools.ground.errors import DataError
 from tests.listing import listed
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.formats.opening import files, meter
+from aligntools.formats.opening import files
 from aligntools.formats.opening.recognition import Recognized, beginning
 from aligntools.ground.errors import DataError
 
@@ -185,7 +185,7 @@ def test_carriage_returns_alone_end_no_line(tmp_path, monkeypatch, text):
     (tmp_path / "x").write_bytes(text)
     with pytest.raises(DataError, match="carriage returns and no line ends"):
         read(tmp_path / "x")
-    monkeypatch.setattr(meter, "LONGEST_LINE", 1)
+    monkeypatch.setattr(files, "LONGEST_LINE", 1)
     with pytest.raises(DataError, match="carriage returns and no line ends"):
         read(tmp_path / "x")
     monkeypatch.undo()

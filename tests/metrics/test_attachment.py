@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.metrics import attachment, tree_groups
+from aligntools.metrics import attachment
 from aligntools.parsing.text import UNIVERSAL, universal
 
 OFFSETS = np.array([0, 3, 3, 5, 9])
@@ -77,18 +77,18 @@ def test_counts_one_word_at_a_time(data):
 
 def test_groups():
     right = GOLD == HEADS
-    groups = tree_groups.distance_groups(GOLD, OFFSETS), tree_groups.distance_groups(HEADS, OFFSETS)
-    names = [name for name, _ in tree_groups.DISTANCES]
+    groups = attachment.distance_groups(GOLD, OFFSETS), attachment.distance_groups(HEADS, OFFSETS)
+    names = [name for name, _ in attachment.DISTANCES]
     found = {
         g.name: (g.gold, g.predicted, g.right_gold, g.right_predicted)
-        for g in tree_groups.by_group(*groups, right, names)
+        for g in attachment.by_group(*groups, right, names)
     }
     assert found == {"root": (3, 3, 2, 2), "1": (6, 5, 4, 4), "2": (0, 1, 0, 0)}
-    root = tree_groups.by_group(*groups, right, names)[0]
+    root = attachment.by_group(*groups, right, names)[0]
     assert root.recall == root.precision == 2 / 3
-    assert tree_groups.Group("x", 0, 0, 0, 0).recall == tree_groups.Group("x", 0, 0, 0, 0).precision == 0
-    assert tree_groups.length_groups(np.array([0, 10, 21, 21, 62])).tolist() == [0] * 10 + [1] * 11 + [4] * 41
-    assert tree_groups.distance_groups([0, 8, 9, 9, 1, 1, 1, 1, 1], np.array([0, 9])).tolist() == [
+    assert attachment.Group("x", 0, 0, 0, 0).recall == attachment.Group("x", 0, 0, 0, 0).precision == 0
+    assert attachment.length_groups(np.array([0, 10, 21, 21, 62])).tolist() == [0] * 10 + [1] * 11 + [4] * 41
+    assert attachment.distance_groups([0, 8, 9, 9, 1, 1, 1, 1, 1], np.array([0, 9])).tolist() == [
         0,
         3,
         3,

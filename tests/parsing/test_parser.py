@@ -8,9 +8,7 @@ from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
 from aligntools.parsing import parser as module
 from aligntools.parsing.features import space as features
-from aligntools.parsing.features import vocabularies as layers
-from aligntools.parsing.features.space import SETS, FeatureSpace
-from aligntools.parsing.features.vocabularies import Vocabularies
+from aligntools.parsing.features.space import SETS, FeatureSpace, Vocabularies
 from aligntools.parsing.labels import Labeler
 from aligntools.parsing.learning import training
 from aligntools.parsing.parser import ParserModel
@@ -110,9 +108,9 @@ def test_other_trees_than_the_models_own(parser):
 
 
 def test_words_are_normalized():
-    assert layers.normalized([b"\xc3\x84rger", b"1984", b"."]) == ["ärger".encode(), b"0000", b"."]
-    assert layers.prefixes(["Ärgernis".encode(), b"a"]) == ["Ärger".encode(), b"a"]
-    assert layers.vocabulary([b"b", b"a", b"b", b"c", b"a"], 2).words() == ["", "b", "a"]
+    assert features.normalized([b"\xc3\x84rger", b"1984", b"."]) == ["ärger".encode(), b"0000", b"."]
+    assert features.prefixes(["Ärgernis".encode(), b"a"]) == ["Ärger".encode(), b"a"]
+    assert features.vocabulary([b"b", b"a", b"b", b"c", b"a"], 2).words() == ["", "b", "a"]
 
 
 @pytest.mark.parametrize(

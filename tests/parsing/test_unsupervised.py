@@ -16,8 +16,7 @@ from aligntools.parsing.learning.checkpoints import Checkpoint
 from aligntools.parsing.settings import InducedParserSettings, TreeConstraints
 from aligntools.parsing.unsupervised import kernels_valence, learning, valence
 from aligntools.parsing.unsupervised.learning import train
-from aligntools.parsing.unsupervised.model import ValenceModel
-from aligntools.parsing.unsupervised.valence import Valence, best_trees, expected_counts, harmonic
+from aligntools.parsing.unsupervised.valence import Valence, ValenceModel, best_trees, expected_counts, harmonic
 from tests.naive_parsing import is_projective, is_tree
 from tests.naive_valence import enumerated, log_probability
 from tests.places import SAMPLES

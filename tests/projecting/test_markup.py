@@ -13,9 +13,8 @@ import aligntools as at
 from aligntools.cli.main import cli
 from aligntools.formats.markup.segments import BrokenSegment, parse_segment, render
 from aligntools.formats.markup.usfm import parse_usfm
-from aligntools.projecting.markup.features import SIZE, Evidence, MarkupSide, SparseLinks, feature_names
-from aligntools.projecting.markup.settings import MarkupSettings
-from aligntools.projecting.markup.transfer import prepare, transferred, transferred_segment
+from aligntools.projecting.markup.placement import SIZE, Evidence, MarkupSide, SparseLinks, feature_names
+from aligntools.projecting.markup.transfer import MarkupSettings, prepare, transferred, transferred_segment
 from aligntools.projecting.markup.words import WordFinder, missing_placeholders
 from tests import models
 from tests.naive_markup import best_span

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 import aligntools as at
 from aligntools.formats.annotation.brackets import Tree
 from aligntools.formats.annotation.conll import parse_conll
-from aligntools.projecting.columns import spans, type_dictionary, voted
-from aligntools.projecting.partners import FlatLinks
+from aligntools.projecting.columns import FlatLinks, spans, type_dictionary, voted
 from tests import naive_projecting as naive
 
 TAGS = ["DET", "NOUN", "VERB", "_"]

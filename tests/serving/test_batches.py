@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from aligntools.serving.batches import Gathering
+from aligntools.serving.answers import Gathering
 
 
 class Work:

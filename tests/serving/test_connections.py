@@ -16,7 +16,7 @@ pytest.importorskip("uvicorn")
 
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.serving import service
-from aligntools.serving.hosts import AllowedHosts
+from aligntools.serving.http import AllowedHosts
 from tests.cli.running import fails, run
 from tests.serving.services import asked, served
 

@@ -7,15 +7,14 @@ from functools import partial
 import numpy as np
 import pytest
 
-from aligntools.ground import kept
+from aligntools.ground import engines
 from aligntools.ground.engines import Serial
 from aligntools.ground.errors import DataError, ModelError
 from aligntools.ground.parallel import Pool
 from aligntools.ground.processes import Processes
-from aligntools.store import block_maps
-from aligntools.store.block_maps import BlockMap
-from aligntools.store.objects import read_object, write_object
-from aligntools.store.stores import Store
+from aligntools.store import job_engines
+from aligntools.store.job_engines import BlockMap
+from aligntools.store.stores import Store, read_object, write_object
 from tests.store import block_jobs as jobs
 
 
@@ -33,8 +32,8 @@ def mapped(request, tmp_path):
 
 
 def test_results_come_in_order_and_nothing_is_left(mapped, tmp_path, monkeypatch):
-    monkeypatch.setattr(block_maps, "WINDOW", 4)
-    monkeypatch.setattr(block_maps, "EACH", 2)
+    monkeypatch.setattr(job_engines, "WINDOW", 4)
+    monkeypatch.setattr(job_engines, "EACH", 2)
     for count in (0, 1, 2, 11):
         if count < 11:
             assert [int(x[0]) for x in mapped.run("twice", jobs.doubled, jobs.blocks(count))] == [0, 2][:count]
@@ -84,8 +83,8 @@ def test_the_same_on_a_cluster(tmp_path):
         factor = mapped.keep({"by": np.int64(3)})
         found = mapped.run("thrice", partial(jobs.scaled, factor), jobs.blocks(20))
         assert [int(x[0]) for x, _ in found] == [3 * k for k in range(20)]
-        assert (str(tmp_path), factor.name) in kept._things
-    assert not kept._things  # workers let go of what a run has kept
+        assert (str(tmp_path), factor.name) in engines._things
+    assert not engines._things  # workers let go of what a run has kept
 
 
 # Objects
@@ -130,14 +129,14 @@ def test_damaged_objects_are_named(tmp_path):
 
 
 def test_things_are_made_once_and_the_oldest_gives_way():
-    kept.forget()
+    engines.forget()
     made = []
 
     def make(number):
         made.append(number)
         return number
 
-    for number in [*range(kept.MOST), 0, kept.MOST, 0, 1]:
-        assert kept.kept(("test", number), partial(make, number)) == number
-    assert made == [*range(kept.MOST), kept.MOST, 1]
-    kept.forget()
+    for number in [*range(engines.MOST), 0, engines.MOST, 0, 1]:
+        assert engines.kept(("test", number), partial(make, number)) == number
+    assert made == [*range(engines.MOST), engines.MOST, 1]
+    engines.forget()

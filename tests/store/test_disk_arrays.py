@@ -7,7 +7,7 @@ import pytest
 
 from aligntools.formats.text.numbered_text import stream_numbered
 from aligntools.ground.errors import DataError, ResourceError
-from aligntools.store.disk_arrays import ArrayStore
+from aligntools.store.sorting import ArrayStore
 from aligntools.words.vocabulary import CompiledLexicon
 
 

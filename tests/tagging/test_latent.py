@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
-from aligntools.tagging.forms.wordclasses import FormClasses
+from aligntools.tagging.forms.unknown import FormClasses
 from aligntools.tagging.settings import TaggerSettings, TagSmoothing
 from aligntools.tagging.supervised import substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.chains.chain import Chain, ChainText, expected_counts
-from aligntools.tagging.forms.wordclasses import FormClasses
+from aligntools.tagging.forms.unknown import FormClasses
 from aligntools.tagging.induction import train_induced
 from aligntools.tagging.settings import InductionSettings, TaggerSettings, TagSmoothing
 from aligntools.tagging.supervised import partial, substates

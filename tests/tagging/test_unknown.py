@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.tagging.forms import unknown
-from aligntools.tagging.forms.unknown import UnknownWords, form_features, relatives, shape
-from aligntools.tagging.forms.wordclasses import FormClasses
+from aligntools.tagging.forms.unknown import FormClasses, UnknownWords, form_features, relatives, shape
 
 
 def english(random, n=120):

@@ -13,10 +13,10 @@ from aligntools.ground.engines import Serial
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.processes import Processes
-from aligntools.store.disk_arrays import ArrayStore
+from aligntools.store.sorting import ArrayStore
 from aligntools.store.stores import Store
 from aligntools.translating.lm import counting_parts as parts
-from aligntools.translating.lm.ngram_counts import count
+from aligntools.translating.lm.kneser_ney import count
 from tests.ground.dying import Dying
 from tests.places import ROOT
 

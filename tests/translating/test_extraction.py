@@ -10,12 +10,12 @@ from hypothesis import given
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.formats.translation.grammar_text import format_text
-from aligntools.ground import kept
+from aligntools.ground import engines
 from aligntools.ground.engines import Serial
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.processes import Processes
-from aligntools.store.block_maps import BlockMap
+from aligntools.store.job_engines import BlockMap
 from aligntools.store.stores import Store
 from aligntools.translating.grammar import extraction
 from aligntools.translating.grammar.extraction import Extraction
@@ -186,7 +186,7 @@ def test_jobs_change_no_byte(monkeypatch, tmp_path, random_corpus, processes):
         found = extraction.whole(parts_by_jobs(there, blocks, 1))
         assert b"".join(format_text(found, "hiero")) == expected
     assert {name.split(".")[0] for name in blocks.store.names("*")} == {"kept"}
-    kept.forget()
+    engines.forget()
 
 
 @pytest.mark.slow
@@ -205,7 +205,7 @@ def test_neither_threads_nor_memory_change_a_byte(monkeypatch, tmp_path, random_
 
 
 def test_the_whole_grammar_is_what_its_text_reads(tmp_path):
-    from aligntools.formats.translation.grammar_files import read_grammar, write_grammar
+    from aligntools.formats.translation.grammar_text import read_grammar, write_grammar
 
     grammar = extract_grammar(*bitext(CORPUS), tight(features="full"))
     write_grammar(tmp_path / "g", grammar)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.formats.translation.grammar_files import write_grammar
+from aligntools.formats.translation.grammar_text import write_grammar
 from aligntools.ground.errors import AligntoolsError, DataError
 from tests.cli.running import ROOT, run
 

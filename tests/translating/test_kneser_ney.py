@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import Pool
-from aligntools.store.disk_arrays import ArrayStore
-from aligntools.translating.lm import kneser_ney, ngram_counts
+from aligntools.store.sorting import ArrayStore
+from aligntools.translating.lm import kneser_ney
 from aligntools.translating.lm.kernels_lm import word_score
+from aligntools.translating.lm.kneser_ney import Sorter
 from aligntools.translating.lm.language_model import from_blocks
-from aligntools.translating.lm.ngram_counts import Sorter
 from tests.cli.running import run
 from tests.naive_lm import BEGIN, END, UNKNOWN, KneserNey
 
@@ -26,7 +26,7 @@ def estimated(folder, sentences, order, thresholds=(0,), limit=1 << 26, threads=
     path = folder / "text"
     path.write_text("".join(" ".join(s) + "\n" for s in sentences))
     store = ArrayStore(limit, str(folder))
-    counts = ngram_counts.count([str(path)], order, store)
+    counts = kneser_ney.count([str(path)], order, store)
     with Pool(threads) as pool:
         return kneser_ney.estimate(counts, store, pool, thresholds)
 
@@ -103,7 +103,7 @@ def test_small_memory_does_spill(tmp_path):
     path = tmp_path / "text"
     path.write_text("".join(" ".join(s) + "\n" for s in zipfian(500)))
     small, large = ArrayStore(10_000, str(tmp_path)), ArrayStore(1 << 26, str(tmp_path))
-    tables = [ngram_counts.count([str(path)], 3, store).table for store in (small, large)]
+    tables = [kneser_ney.count([str(path)], 3, store).table for store in (small, large)]
     assert np.array_equal(*(t[:, :-1] for t in tables))
     assert small.spilled > 0
     assert large.spilled == 0
@@ -170,7 +170,7 @@ def test_thresholds_that_cannot_be(tmp_path):
 def test_texts_that_are_refused(tmp_path, data, line, problem):
     (tmp_path / "text").write_bytes(data)
     with pytest.raises(DataError, match=problem) as error:
-        ngram_counts.count([str(tmp_path / "text")], 2, ArrayStore(1 << 20))
+        kneser_ney.count([str(tmp_path / "text")], 2, ArrayStore(1 << 20))
     assert error.value.line == line
 
 
@@ -178,11 +178,11 @@ def test_reading_several_texts_lower_case_and_symbols(tmp_path):
     (tmp_path / "a").write_bytes("\ufeffÄ b\r\n\nC".encode())
     (tmp_path / "b").write_bytes(b"c <s> B <unk>\n<s>\n")
     paths = [str(tmp_path / name) for name in "ab"]
-    counts = ngram_counts.count(paths, 1, ArrayStore(1 << 20), lowercase=True, skip_symbols=True)
+    counts = kneser_ney.count(paths, 1, ArrayStore(1 << 20), lowercase=True, skip_symbols=True)
     assert (counts.sentences, counts.words, counts.blank) == (3, 5, 2)
     assert counts.vocabulary.words()[3:] == ["ä", "b", "c"]
     assert counts.table[:, :2].tolist() == [[2, 3], [3, 1], [4, 2], [5, 2]]
     (tmp_path / "a").write_bytes(b"a\nb\n\xc3\n")
     with pytest.raises(DataError, match="UTF-8") as error:
-        ngram_counts.count(paths[:1], 1, ArrayStore(1 << 20), lowercase=True)
+        kneser_ney.count(paths[:1], 1, ArrayStore(1 << 20), lowercase=True)
     assert error.value.line == 3

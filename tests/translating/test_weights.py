@@ -7,7 +7,7 @@ import pytest
 
 from aligntools.ground.errors import DataError
 from aligntools.translating.decoding.system_tables import COUNTS
-from aligntools.translating.tuning.weights import default_weights, in_order, read_weights, save_weights
+from aligntools.translating.translation_weights import default_weights, in_order, read_weights, save_weights
 
 NAMES = ["lm", "PhraseEgivenF", *COUNTS, "DT_NN"]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.viewing.tree_layout import arcs, columns, crossings, drawn_rows
+from aligntools.viewing.tree_svg import arcs, columns, crossings, drawn_rows
 
 
 @st.composite

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.words.normal_forms import alike, form_of, in_form
+from aligntools.words.white_space import alike, form_of, in_form
 
 WORDS = [word.encode() for word in ("été", "a", "façade", "über", "\u0111i")]
 OTHER = [unicodedata.normalize("NFD", word.decode()).encode() for word in WORDS]

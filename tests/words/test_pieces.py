@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from aligntools.formats.links.pharaoh import Links
 from aligntools.links.pieces import remapped
-from aligntools.words import piece_marks as marks
+from aligntools.words import pieces as marks
 from aligntools.words.pieces import cut_as_python, cut_by_marks, cut_by_words, recognized, words_of_line
 
 LETTERS = st.text("abcé語", min_size=1, max_size=6)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aligntools.formats.annotation import tagged_text
 from aligntools.formats.text import bitext, numbered_text
-from aligntools.formats.text.memory_text import TextLines
+from aligntools.formats.text.bitext import TextLines
 from aligntools.formats.text.raw_pairs import RawPairs
 from aligntools.ground.errors import UsageProblem
 from aligntools.words import line_scan, white_space

@@ -211,7 +211,7 @@ def align_numbered(
     progress: "Progress" = None,
 ) -> None:
     """Do what `align` does; errors are those of this project."""
-    from aligntools.adapters.eflomal.number_files import read_numbered_bitext, read_numbered_priors
+    from aligntools.adapters.eflomal.text import read_numbered_bitext, read_numbered_priors
 
     check_models(model, score_model)
     bitext, spelled = read_numbered_bitext(source, target)
@@ -239,7 +239,7 @@ def _as_value_errors() -> Iterator[None]:
 
 def _keep_apart(read: dict[str, Any], outputs: EflomalOutputs) -> None:
     """Refuse outputs that are files which are read: they are written in place."""
-    from aligntools.formats.opening import named_files
+    from aligntools.formats.opening import files as named_files
 
     def named(files: dict[str, Any]) -> list[named_files.Named]:
         return [named_files.Named(name, path) for name, path in files.items() if isinstance(path, str)]
@@ -249,9 +249,8 @@ def _keep_apart(read: dict[str, Any], outputs: EflomalOutputs) -> None:
 
 def _bitext(source: Iterable[str], target: Iterable[str], names: tuple[str, str]) -> "Bitext":
     """Read the source, then the target, even where they are iterators that depend on each other."""
-    from aligntools.formats.text.bitext import read_side
+    from aligntools.formats.text.bitext import TextLines, read_side
     from aligntools.formats.text.corpus import paired
-    from aligntools.formats.text.memory_text import TextLines
 
     (left, left_words), (right, right_words) = (
         read_side(TextLines(lines, name), strict=False) for lines, name in zip((source, target), names, strict=True)
@@ -268,7 +267,7 @@ def _bitext(source: Iterable[str], target: Iterable[str], names: tuple[str, str]
 def _priors(lines: Iterable[str], cuts: tuple[tuple[int, int], tuple[int, int]], name: str) -> "Priors":
     """Read lines of priors; words are cut as the text's are."""
     from aligntools.formats.links import priors
-    from aligntools.formats.text.memory_text import TextLines
+    from aligntools.formats.text.bitext import TextLines
 
     if any(map(any, cuts)):
         lines = _cut_priors(lines, {"s": cutter(*cuts[0]), "t": cutter(*cuts[1])})

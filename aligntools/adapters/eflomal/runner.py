@@ -154,7 +154,7 @@ def _write_links(blocks: "Iterator[Alignments]", files: dict[str, Any], best: bo
 def _write_scores(
     bitext: "Bitext", links: "list[Links]", files: dict[str, Any], model: int, priors: "Priors | None", pool: "Pool"
 ) -> None:
-    from aligntools.aligning.link_costs import jump_counts, link_costs
+    from aligntools.aligning.outputs import jump_counts, link_costs
 
     if "scores_forward" in files or "scores_reverse" in files:
         costs = link_costs(bitext, links[0], links[1], model=model, priors=priors, threads=pool)

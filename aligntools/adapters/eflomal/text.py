@@ -1,11 +1,20 @@
 """Text as eflomal's callers hand it over: lines, indexed sentences, files of numbers."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from aligntools.formats.text.numbered_sentences import format_numbered
+from aligntools.formats.opening import files
+from aligntools.formats.text.corpus import Side
+from aligntools.ground.errors import DataError
+from aligntools.words.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from aligntools.formats.links.priors import Priors
+    from aligntools.formats.text.corpus import Bitext
+
 
 #: Pairs with a longer side get a blank line, as everywhere in this project; eflomal's own limit is 1,023.
 MAX_LENGTH = 2000
@@ -115,3 +124,132 @@ def sentences_from_joint_file(joint_file: Iterable[str], index: int | None = Non
             shown = line.strip()[:60]
             raise ValueError(f"line {number}: '{shown}' is not two sentences with one ' ||| ' between them")
         yield (fields[0], fields[1]) if index is None else fields[index]
+
+
+def read_numbered_bitext(source: str, target: str) -> "tuple[Bitext, bool]":
+    """Read two files that `write_text` wrote; tell also whether both have their words.
+
+    Raises DataError when one is no such file, or they do not have the same number of sentences.
+    """
+    from aligntools.formats.text.corpus import paired
+
+    left, left_words, left_spelled = read_numbered(source)
+    right, right_words, right_spelled = read_numbered(target)
+    if len(left) != len(right):
+        raise DataError(source, 1, f"{len(left)} sentences, and {target} has {len(right)}")
+    bitext = paired(left, right, left_words, right_words, MAX_LENGTH)
+    return bitext, left_spelled and right_spelled
+
+
+def read_numbered_priors(path: str, bitext: "Bitext") -> "Priors":
+    """Read priors in the word ids of a text.
+
+    Raises DataError when they are not of this text, or a line is none of priors.
+    """
+    from aligntools.formats.links.priors import priors_of
+
+    names = [["<NULL>", *vocabulary.words()[1:]] for vocabulary in (bitext.source_vocabulary, bitext.target_vocabulary)]
+    lines = files.lines(path)
+    header = next(lines, b"").split()
+    if len(header) != 7 or not all(field.isdigit() for field in header):
+        raise DataError(path, 1, "seven numbers are expected: words of both sides, and how many priors of each kind")
+    sizes = [int(field) for field in header]
+    for size, words, side in zip(sizes, names, ("source", "target"), strict=False):
+        if size != len(words):
+            raise DataError(
+                path, 1, f"{size} {side} words, and the text has {len(words)}: these are priors of another text"
+            )
+    line = 1
+    tables: list[list[tuple[Any, ...]]] = []
+    for n, columns in zip(sizes[2:], ((0, 1), (None,), (None,), (0, None), (1, None)), strict=True):
+        rows: list[tuple[Any, ...]] = []
+        for _ in range(n):
+            line += 1
+            fields = next(lines, b"").split()
+            try:
+                numbers = [int(field) for field in fields[:-1]]
+                if (
+                    len(numbers) != len(columns)
+                    or min([x for x, side in zip(numbers, columns, strict=True) if side is not None], default=0) < 0
+                ):
+                    raise ValueError
+                row = [x if side is None else names[side][x] for x, side in zip(numbers, columns, strict=True)]
+                rows.append((*row, float(fields[-1])))
+            except (ValueError, IndexError):
+                shown = b" ".join(fields)[:40].decode("utf-8", "replace")
+                raise DataError(path, line, f"'{shown}' is not {len(columns)} numbers and a count") from None
+        tables.append(rows)
+    lexical, forward_jumps, reverse_jumps, source_fertilities, target_fertilities = tables
+    return priors_of(lexical, source_fertilities, target_fertilities, forward_jumps, reverse_jumps)
+
+
+#: Longer sentences are written without words, as eflomal does, which could not read them.
+LONGEST = 0x400 - 1
+#: What stands above the words.
+WORDS = b"# words"
+_LINES = 10_000  # formatted at a time
+
+
+def format_numbered(sentences: Sequence[np.ndarray], size: int, words: Iterable[str] = ()) -> Iterable[bytes]:
+    """Yield a file in blocks.
+
+    size: How many words there are.
+    words: All words, by id; none: the ids alone are written.
+    """
+    yield b"%d %d\n" % (len(sentences), size)
+    for begin in range(0, len(sentences), _LINES):
+        block = sentences[begin : begin + _LINES]
+        yield "".join(
+            f"{' '.join(map(str, [len(row), *row.tolist()]))}\n" if len(row) <= LONGEST else "0\n" for row in block
+        ).encode()
+    rest = iter(words)
+    head = WORDS
+    while some := list(islice(rest, _LINES)):
+        kept = (f"\n{word} " if word.endswith("\r") else f"\n{word}" for word in some)
+        yield head + "".join(kept).encode("utf-8", "backslashreplace")
+        head = b""
+    if head != WORDS:
+        yield b"\n"
+
+
+def read_numbered(path: object) -> tuple[Side, Vocabulary, bool]:
+    """Read a file.
+
+    Returns ids from 1, since 0 is NULL; and whether the vocabulary has the words: otherwise their numbers stand for
+    them.
+    """
+    lines = files.lines(path)
+    numbers = _numbers(path, 1, next(lines, b""), "the numbers of sentences and of words")
+    if len(numbers) != 2:
+        raise DataError(path, 1, "the numbers of sentences and of words are expected (text is numbered by write_text)")
+    n, size = numbers.tolist()
+    rows, lengths = [], [0]
+    for k in range(n):
+        line = next(lines, None)
+        if line is None:
+            raise DataError(path, k + 2, f"ends after {k} of the {n} sentences that its first line says")
+        row = _numbers(path, k + 2, line, "a sentence's length and its word ids")
+        if not len(row) or row[0] != len(row) - 1:
+            said = row[0] if len(row) else "no"
+            raise DataError(path, k + 2, f"{said} word ids are announced and {max(len(row) - 1, 0)} found")
+        if len(row) > 1 and row[1:].max() >= size:
+            raise DataError(path, k + 2, f"the word id {row[1:].max()} is not below {size}, as its first line says")
+        rows.append(row[1:].astype(np.int32) + np.int32(1))
+        lengths.append(len(row) - 1)
+    side = Side(np.concatenate([np.empty(0, np.int32), *rows]), np.cumsum(lengths, dtype=np.int64))
+    if next(lines, None) != WORDS:
+        return side, Vocabulary.from_words([str(k) for k in range(size)]), False
+    words = [line.decode("utf-8", "replace").rstrip(" ") for line in lines]
+    if len(words) != size or len(set(words)) != size:
+        raise DataError(path, n + 2, f"{len(set(words))} different words follow, not {size}")
+    return side, Vocabulary.from_words(words), True
+
+
+def _numbers(path: object, line: int, text: bytes, what: str) -> np.ndarray:
+    if not text.translate(None, b"0123456789 \t"):
+        try:
+            return np.array(text.split(), np.int64)
+        except (ValueError, OverflowError):
+            pass
+    shown = text[:40].decode("utf-8", "replace")
+    raise DataError(path, line, f"'{shown}' is not {what} (text is numbered by write_text)")

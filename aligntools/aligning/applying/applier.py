@@ -11,9 +11,9 @@ import numpy as np
 
 from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.model_text import ModelText
+from aligntools.aligning.model import WEIGHT, PieceText, SubwordMember
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.settings import DIRECTIONS, ResolvedSettings
-from aligntools.aligning.subword_member import WEIGHT, PieceText, SubwordMember
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text import kernels_look_alikes as kl
 from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices, pairs_of, plan_chunks

@@ -8,8 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from aligntools.aligning import text_parts
-from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.aligner import JOB, Aligner, align_parts, text_of
 from aligntools.aligning.alignment import known_text, read_bitext
 from aligntools.aligning.alignments import Alignment, Alignments, with_words
 from aligntools.aligning.contrastive.base import check_of_places, network_for, network_of, train_base
@@ -20,8 +19,8 @@ from aligntools.aligning.evidence import Asked, Known
 from aligntools.aligning.evidence_kinds import SETTINGS
 from aligntools.aligning.evidence_texts import Readers
 from aligntools.aligning.settings import AlignerSettings
-from aligntools.formats.inputs.texts import Sentence, Sentences
-from aligntools.formats.text.memory_text import name_of
+from aligntools.formats.inputs.sentences import Sentence, Sentences
+from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
@@ -34,8 +33,7 @@ from aligntools.pipeline import Part, Tally
 if TYPE_CHECKING:
     from aligntools.aligning.applying.applier import Applier
     from aligntools.aligning.contrastive.candidates import CandidateFinder
-    from aligntools.aligning.contrastive.evidence_tasks import EvidenceFile
-    from aligntools.aligning.contrastive.tasks import GoldLearning
+    from aligntools.aligning.contrastive.tasks import EvidenceFile, GoldLearning
     from aligntools.aligning.contrastive.weights import Weights
     from aligntools.aligning.model import AlignmentModel
     from aligntools.formats.links.goldlinks import Gold
@@ -228,13 +226,13 @@ class ContrastiveAligner:
         given.end()
         if unbuffered and run.asked:
             raise UsageProblem("unbuffered pairs are aligned in this process; leave out the workers")
-        part = text_parts.JOB if run.asked else PART
+        part = JOB if run.asked else PART
         with pool_of(run.threads) as pool:
             if self.weights.knowers:
                 read: Any = self._readers.texts(self.aligner, sources, targets, reading, unbuffered, part, pool)
             else:
                 read = self.aligner.texts(sources, targets, reading, unbuffered, part)
-            yield from text_parts.align_parts(_align_part, self, in_step(read, evidence), run, pool, requests)
+            yield from align_parts(_align_part, self, in_step(read, evidence), run, pool, requests)
 
 
 def load_contrastive_weights(
@@ -260,7 +258,7 @@ def _align_part(aligner: ContrastiveAligner, part: Part, pool: "Pool") -> Iterat
     from aligntools.aligning.contrastive import tasks
     from aligntools.formats.text.corpus import Skipped
 
-    text, evidence = text_parts.text_of(part, aligner.model)
+    text, evidence = text_of(part, aligner.model)
     finder = _candidate_finder(aligner.aligner, aligner.weights, pool, aligner._applier)
     skipped = text.skipped
     for d in tasks.align(finder, text, aligner.weights, pool, evidence):
@@ -415,18 +413,18 @@ class Others:
         plan: Any,
         known: Known | None,
     ) -> None:
-        from aligntools.aligning.contrastive import evidence_tasks
+        from aligntools.aligning.contrastive import tasks
 
         check_count(evidence, len(evidence), MOST_FILES)
         self.links, self.known, self._finder = [given for _, given in in_step(texts, evidence)], known, finder
         self.tables: list[Any] = []
         self._files: list[EvidenceFile] = []
         if evidence:
-            self.tables, self._files = evidence_tasks.judge_files(finder, texts, self.links, plan)
+            self.tables, self._files = tasks.judge_files(finder, texts, self.links, plan)
 
     def weights(self, weights: "Weights", share: float | None) -> "Weights":
         """Return weights with those of the files, and of what is known of places."""
-        from aligntools.aligning.contrastive.evidence_tasks import with_evidence, with_known, with_second_looks
+        from aligntools.aligning.contrastive.tasks import with_evidence, with_known, with_second_looks
 
         if self._files:
             weights = with_evidence(weights, self.tables, self._files, share)
@@ -475,7 +473,7 @@ def learn_from_gold(
     how = settings.method, settings.folds, learned
     if evidence is None:
         return tasks.learn_from_gold(finder, text, gold, plan, *how)
-    from aligntools.aligning.contrastive.evidence_tasks import plan_with_evidence
+    from aligntools.aligning.contrastive.tasks import plan_with_evidence
 
     links, tables = [x[gold.rows] for x in evidence.links[0]], list(evidence.tables)
     with_files = plan_with_evidence(plan, len(tables), settings.evidence_share)

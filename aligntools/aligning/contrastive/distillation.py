@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union, Unpack
 from aligntools.aligning.aligner import Aligner, check_lengths
 from aligntools.aligning.alignment import read_bitext
 from aligntools.aligning.contrastive.settings import GIVEN, STARTS, TeachingSettings
-from aligntools.formats.inputs.texts import Sentences, text_path
-from aligntools.formats.text.memory_text import name_of
+from aligntools.formats.inputs.sentences import Sentences, text_path
+from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem

@@ -25,7 +25,7 @@ from aligntools.aligning.priors import SomePriors, WeightedPriors, fingerprint
 from aligntools.aligning.settings import PART_PAIRS, AlignerSettings, Decisions, PartSettings, PriorWeights
 from aligntools.aligning.text.cooccurrence import Table, smoothed_shares
 from aligntools.aligning.text.views import ViewWords, cut
-from aligntools.formats.inputs.texts import Sentences, paths_of
+from aligntools.formats.inputs.sentences import Sentences, paths_of
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground import memory
 from aligntools.ground.declarations import Given, taking
@@ -158,7 +158,7 @@ class PartsRun:
     def run(self, pool: "Pool", save_model: str | None = None) -> Iterator[tuple[int, Alignments]]:
         """Train, then yield the links of each part, with the number of the file it is of."""
         from aligntools.aligning import memory
-        from aligntools.aligning.contrastive.evidence_tasks import for_new_text
+        from aligntools.aligning.contrastive.tasks import for_new_text
         from aligntools.aligning.parts.part_reader import PartReading
         from aligntools.aligning.parts.training import decision_of, link_parts, read_text, train_parts
         from aligntools.aligning.parts.work import JobRunner, PartedText
@@ -285,7 +285,7 @@ def _regular(path: object) -> bool:
 
 def _files(sources: Sentences, targets: Sentences | None, split: str | None) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the files that the sides name, as readers take them, and what their patterns' stars stand for."""
-    from aligntools.formats.opening.named_files import is_pattern, matching
+    from aligntools.formats.opening.files import is_pattern, matching
     from aligntools.words.white_space import named_as, split_as
 
     if not is_pattern(sources) and not is_pattern(targets):

@@ -15,8 +15,8 @@ from aligntools.aligning.parts.work import JobRunner, PartedText, ViewWork
 from aligntools.aligning.settings import AlignerSettings, Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
 from aligntools.formats.opening.recognition import beginning
+from aligntools.formats.text.bitext import TextLines
 from aligntools.formats.text.exchange import format_of, paired
-from aligntools.formats.text.memory_text import TextLines
 from aligntools.ground import memory
 from aligntools.ground.engines import Serial
 from aligntools.ground.parallel import Pool

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from aligntools.cli.places import Named, check
+from aligntools.cli.kinds import Named, check
 from aligntools.ground.errors import harmless
 from aligntools.links.operations import OPERATIONS, MismatchedLines, combine_files
 

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from aligntools.cli.places import Named, placed
+from aligntools.cli.kinds import Named, placed
 from aligntools.cli.standins.arguments import Untouched, fail
 from aligntools.cli.standins.eflomal_align import running
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aligntools.cli.places import Named, placed
+from aligntools.cli.kinds import Named, placed
 from aligntools.cli.standins.arguments import ProgramParser, Untouched, eflomal_parser, fail
 from aligntools.ground.errors import DataError
 

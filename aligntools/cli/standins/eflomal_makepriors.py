@@ -6,7 +6,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 import click
 
-from aligntools.cli.places import Named, placed
+from aligntools.cli.kinds import Named, placed
 from aligntools.cli.standins.arguments import ProgramParser, Untouched, eflomal_parser
 from aligntools.cli.standins.eflomal_align import sides_of, texts
 from aligntools.ground.errors import DataError

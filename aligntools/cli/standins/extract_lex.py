@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from aligntools.cli.places import Named, placed
+from aligntools.cli.kinds import Named, placed
 
 USAGE = "Usage: ./extract_lex corpus.tgt corpus.src grow-diag-final.align output.s2t output.t2s\n"
 _NAMES = ("corpus.tgt", "corpus.src", "align", "output.s2t", "output.t2s")

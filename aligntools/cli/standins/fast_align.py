@@ -13,7 +13,7 @@ import click
 
 from aligntools import AlignerSettings, Reading, Run
 from aligntools.adapters import BEST, best_asked
-from aligntools.cli import flags, places
+from aligntools.cli import flags, kinds
 from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.cli.standins.fast_align_form import FastAlignForm, sides_of
 from aligntools.ground.declarations import range_of
@@ -403,8 +403,8 @@ def command(args: list[str]) -> None:
         print(USAGE, end="")
         return
     _write("".join(f"ARG={flag}\n" for flag in flags.given))
-    read = [places.Named("-i", flags.input), places.Named("-f", flags.force_align)]
-    written = [places.Named("-p", flags.conditional_probabilities), places.Named("", "-")]
+    read = [kinds.Named("-i", flags.input), kinds.Named("-f", flags.force_align)]
+    written = [kinds.Named("-p", flags.conditional_probabilities), kinds.Named("", "-")]
     read, written = ([named for named in side if named.path] for side in (read, written))
-    with in_own_terms(), places.placed(read, written):
+    with in_own_terms(), kinds.placed(read, written):
         (force if flags.force_align else train)(flags, _write)

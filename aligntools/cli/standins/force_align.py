@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import click
 
 from aligntools import AlignerSettings
-from aligntools.cli.places import Named, check
+from aligntools.cli.kinds import Named, check
 from aligntools.cli.standins.fast_align_form import ByTable, FastAlignForm, sides_of, symmetrized_line
 from aligntools.formats.opening import files
 from aligntools.ground.declarations import range_of

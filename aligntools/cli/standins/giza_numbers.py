@@ -9,7 +9,7 @@ import numpy as np
 from aligntools.formats.opening import files
 from aligntools.formats.text.bitext import read_side
 from aligntools.formats.text.corpus import Side
-from aligntools.formats.text.giza_numbers import FIRST, format_cooc, format_snt, format_vcb, read_snt
+from aligntools.formats.text.giza_trainings import FIRST, format_cooc, format_snt, format_vcb, read_snt
 from aligntools.ground.errors import DataError
 
 

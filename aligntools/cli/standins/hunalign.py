@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import click
 
 from aligntools import SentenceSettings, align_sentences
-from aligntools.cli.places import Named, placed
+from aligntools.cli.kinds import Named, placed
 from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.formats.links.ladder import SentenceGroup, read_ladder, rungs
 from aligntools.formats.opening import files

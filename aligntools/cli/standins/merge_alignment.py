@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from aligntools.cli.places import Named, placed
+from aligntools.cli.kinds import Named, placed
 from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.formats.links.giza import giza_records
 from aligntools.formats.opening.files import writing

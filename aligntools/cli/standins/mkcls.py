@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import click
 
-from aligntools.cli.places import Named, placed
+from aligntools.cli.kinds import Named, placed
 from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.ground.errors import harmless
 

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from aligntools.cli.places import Named, placed
+from aligntools.cli.kinds import Named, placed
 from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.ground.errors import harmless
 

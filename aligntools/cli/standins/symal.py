@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import click
 
-from aligntools.cli.places import Named, placed
+from aligntools.cli.kinds import Named, placed
 from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.constituents.inducing.model import MOST, InducedGrammar, is_punctuation
-from aligntools.constituents.inducing.rules import DenseRules, expected_counts
+from aligntools.constituents.inducing.model import MOST, DenseRules, InducedGrammar, expected_counts, is_punctuation
 from aligntools.constituents.settings import InducedGrammarSettings
 from aligntools.ground import em
 from aligntools.ground.errors import UsageProblem

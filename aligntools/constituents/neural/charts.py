@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.constituents.inducing import kernels_dense
-from aligntools.constituents.inducing.rules import chart, zeros
+from aligntools.constituents.inducing.model import chart, zeros
 
 #: Of a word that no preterminal has.
 _LEAST = 1e-300

@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from aligntools.constituents.inducing.kernels_dense import TensorRules
-from aligntools.constituents.inducing.model import MOST, is_punctuation, leaves_alone, put_together
-from aligntools.constituents.inducing.rules import DenseRules
+from aligntools.constituents.inducing.model import MOST, DenseRules, is_punctuation, leaves_alone, put_together
 from aligntools.constituents.model import ParsedTrees
 from aligntools.constituents.neural.charts import best_tree
 from aligntools.constituents.neural.layers import Arrays

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aligntools.constituents.inducing.rules import DenseRules
+from aligntools.constituents.inducing.model import DenseRules
 from aligntools.constituents.neural import charts
 from aligntools.constituents.neural.layers import (
     Arrays,

@@ -26,7 +26,7 @@ from aligntools.formats.annotation.conll_layouts import (
 )
 from aligntools.formats.annotation.text_kinds import first_lines, refuse_for
 from aligntools.formats.opening import files
-from aligntools.formats.opening.meter import FOR_OBJECTS
+from aligntools.formats.opening.files import FOR_OBJECTS
 from aligntools.ground.errors import AligntoolsError, DataError, UsageProblem, one_line
 from aligntools.words.vocabulary import split_words
 from aligntools.words.white_space import is_blank

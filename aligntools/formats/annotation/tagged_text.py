@@ -25,7 +25,7 @@ from aligntools.formats.annotation.text_kinds import (
     sniff,
 )
 from aligntools.formats.opening import files
-from aligntools.formats.opening.meter import FOR_OBJECTS
+from aligntools.formats.opening.files import FOR_OBJECTS
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import shown
 from aligntools.words.vocabulary import split_words

@@ -3,9 +3,11 @@
 import logging
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -21,14 +23,12 @@ from aligntools.formats.annotation.tagged_text import (
     tokens_of_conll,
 )
 from aligntools.formats.annotation.text_kinds import sniff
-from aligntools.formats.inputs.sentences import lines_of
-from aligntools.formats.inputs.texts import Sentence as Sentence
-from aligntools.formats.inputs.texts import Split
-from aligntools.formats.text.memory_text import IN_MEMORY, name_of, sentences_given
+from aligntools.formats.inputs.sentences import Sentence as Sentence
+from aligntools.formats.inputs.sentences import Split, lines_of
+from aligntools.formats.text.bitext import IN_MEMORY, name_of, sentences_given
 from aligntools.formats.text.text_settings import TagReading, WordReading
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.words.normal_forms import form_of, in_form
-from aligntools.words.white_space import split_as
+from aligntools.words.white_space import form_of, in_form, split_as
 
 if TYPE_CHECKING:
     pass
@@ -232,3 +232,85 @@ def word_tags(path: str | os.PathLike[str], lengths: Sequence[int], left_out: bo
 
 #: Text with tags: a file, what its reader returned, or sentences.
 TaggedInput: TypeAlias = PathLike | Parsed | Iterable[Annotated]
+
+
+S = TypeVar("S")
+
+
+class Annotator(ABC):
+    """A model of sentences with tags, which is kept in a file."""
+
+    model: Any
+
+    @classmethod
+    @abstractmethod
+    def _of_file(cls, path: PathLike, verify: bool) -> Self:
+        """Read a model file."""
+
+    @classmethod
+    def load(cls, path: PathLike, *, verify: bool = True) -> Self:
+        """Read a model file.
+
+        Parameters
+        ----------
+        path : str or path
+        verify : bool
+            Check the checksum, which says whether the file is what was written.
+
+        Raises
+        ------
+        ModelError
+            When it is a model of another kind, or damaged.
+        """
+        return cls._of_file(path, verify)
+
+    def save(self, path: PathLike) -> None:
+        """Write a model file; it appears whole or not at all.
+
+        Raises
+        ------
+        DataError
+            When it cannot be written.
+        """
+        self.model.save(path)
+
+    @property
+    def column(self) -> str | int:
+        """Column of CoNLL that the tags were learned from."""
+        column: str | int = self.model.settings.get("column", "upos")
+        return column
+
+
+def batches(sentences: Iterable[S], size: int) -> Iterator[list[S]]:
+    """Yield sentences in lists of ``size``, each before the next sentence is asked for."""
+    rest: Iterator[Any] = sentences_given(sentences, IN_MEMORY)
+    while part := list(islice(rest, size)):
+        yield part
+
+
+class OfText(Sequence[S]):
+    """What was found in the sentences of a text, in arrays over its words; items are made as they are asked for."""
+
+    source: Parsed
+
+    @cached_property
+    def _words(self) -> list[bytes]:
+        return self.source.words
+
+    @abstractmethod
+    def _item(self, number: int, begin: int, end: int) -> S:
+        """Return what was found in a sentence, which has these words."""
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @overload
+    def __getitem__(self, index: int) -> S: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[S]: ...
+    def __getitem__(self, index: int | slice) -> S | list[S]:
+        """Return what was found in a sentence, or in some of them."""
+        if isinstance(index, slice):
+            return [self[k] for k in range(*index.indices(len(self)))]
+        k = range(len(self))[index]
+        return self._item(k, *self.source.offsets[k : k + 2].tolist())

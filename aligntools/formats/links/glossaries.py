@@ -11,9 +11,8 @@ from xml.sax.saxutils import escape, quoteattr
 from aligntools.formats.opening import files
 from aligntools.formats.opening.streamed_xml import read_xml, xml_root
 from aligntools.ground.errors import DataError
-from aligntools.words.normal_forms import same_language
 from aligntools.words.vocabulary import split_words
-from aligntools.words.white_space import tell_unwritten, whole_words
+from aligntools.words.white_space import same_language, tell_unwritten, whole_words
 
 _log = logging.getLogger("aligntools")
 #: The first line of tables that are written.

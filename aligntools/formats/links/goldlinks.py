@@ -7,7 +7,7 @@ import numpy as np
 
 from aligntools.formats.links.pharaoh import Links, check_base, tokenize_links
 from aligntools.formats.opening import files
-from aligntools.formats.opening.meter import FOR_OBJECTS
+from aligntools.formats.opening.files import FOR_OBJECTS
 from aligntools.ground.errors import DataError, UsageProblem
 
 FORMATS = ("pharaoh", "naacl")

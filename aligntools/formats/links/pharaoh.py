@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.formats.opening import files
-from aligntools.formats.opening.meter import FOR_OBJECTS
+from aligntools.formats.opening.files import FOR_OBJECTS
 from aligntools.ground.errors import DataError
 
 _BYTES = 1 << 23  # text from here on is worth the compiler, for parsing ...

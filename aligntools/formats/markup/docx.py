@@ -1,6 +1,6 @@
 """Segments of DOCX documents: paragraphs, their runs, and the bytes of the parts that these stand in.
 
-A paragraph that gets a translation is written again from its text and marks (`paragraphs`). Everything else of a part
+A paragraph that gets a translation is written again from its text and marks. Everything else of a part
 stays byte for byte, and so does every other part.
 """
 
@@ -10,14 +10,354 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from io import BytesIO
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from aligntools.formats.markup.paragraphs import Paragraph, PartReader
-from aligntools.formats.markup.segments import SPACE, Segment, one_spaced, plain_line, with_edges, with_spaces
+from aligntools.formats.markup.segments import SPACE, Mark, Segment, one_spaced, plain_line, with_edges, with_spaces
+from aligntools.formats.opening.streamed_xml import XmlEvent, XmlReader
 from aligntools.ground.errors import DataError
+
+#: Elements among runs that have runs in them, and what of their content is not text.
+_AROUND = frozenset(("hyperlink", "ins", "moveTo", "smartTag", "sdt", "fldSimple", "dir", "bdo", "customXml"))
+_THEIR_OWN = frozenset(("sdtPr", "sdtEndPr", "sdtContent", "smartTagPr", "customXmlPr"))
+#: What is of the words of the source alone: where they are misspelled, and where their pages broke.
+_DROPPED = frozenset(("proofErr", "lastRenderedPageBreak", "softHyphen"))
+#: What a field is made of, before its result.
+_CODES = frozenset(("fldChar", "instrText", "delInstrText"))
+_LOOKS = {"b": "bold", "i": "italic", "u": "underlined", "strike": "struck", "rStyle": "style", "vertAlign": "raised"}
+#: What stands for a mark in a segment with its tags: ``<bold 3>``, ``</bold 3>``; the text has no ``<``.
+_TAG = re.compile(r"<(/?)[^<>]* (\d+)>")
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph with text.
+
+    source, target: What it has, and its translation. Text is XML, with entities; tags are such as ``<bold 3>``.
+    begin, end: The bytes of the part that are replaced.
+    line: Number of the paragraph, from 1, among those that have text.
+    written: Of each mark, by number: what stands for its begin and its end.
+    looks: Of each mark the look of the text in it, where it has one; behind them the paragraph's own.
+    prefix: Of the names of elements, with its colon.
+    whole: Whether nothing in it is apart: no text boxes.
+    unchanged: Whether its translation is its own text, so that it stays as it is.
+    """
+
+    source: Segment
+    target: Segment
+    part: str
+    begin: int
+    end: int
+    line: int
+    written: tuple[tuple[str, str], ...]
+    looks: tuple[str | None, ...]
+    prefix: str
+    whole: bool
+    unchanged: bool = False
+
+    def xml(self, tagged: str) -> str:
+        """Return the runs of a text with tags."""
+        out: list[str] = []
+        above = [self.looks[-1]]
+        at = 0
+        for found in _TAG.finditer(tagged):
+            out.append(self._run(tagged[at : found.start()], above[-1]))
+            at, number = found.end(), int(found[2])
+            pair = bool(self.written[number][1]) or self.looks[number] is not None
+            out.append(self.written[number][1 if found[1] else 0])
+            if found[1]:
+                above.pop()
+            elif pair:
+                look = self.looks[number]
+                above.append(above[-1] if look is None else look)
+        out.append(self._run(tagged[at:], above[-1]))
+        return "".join(out)
+
+    def _run(self, text: str, look: str | None) -> str:
+        w = self.prefix
+        return f'<{w}r>{look or ""}<{w}t xml:space="preserve">{text}</{w}t></{w}r>' if text else ""
+
+
+@dataclass
+class _Open:
+    """A mark whose end is not there yet."""
+
+    name: str
+    number: int
+
+
+class _Run(NamedTuple):
+    """Text of one look that lies together, and its first character."""
+
+    look: str
+    begin: int
+    parent: int
+
+
+class _Paragraph:
+    """A paragraph while it is read."""
+
+    def __init__(self, begin: int) -> None:
+        self.begin, self.end = begin, begin
+        self.text: list[str] = []
+        self.length = 0
+        self.marks: list[Mark] = []
+        self.written: list[tuple[str, str]] = []
+        self.open: list[_Open] = []
+        self.whole = True
+        self.runs: list[tuple[_Run, int]] = []
+
+    def add(self, name: str, opening: str, attributes: str = "") -> int:
+        """Put a mark here."""
+        parent = self.open[-1].number if self.open else -1
+        self.marks.append(Mark("", "", self.length, self.length, parent, name, attributes))
+        self.written.append((opening, ""))
+        return len(self.marks) - 1
+
+    def close(self, name: str, closing: str) -> None:
+        """End the innermost mark of a name, and those in it; without one, put a mark here."""
+        at = next((k for k in range(len(self.open) - 1, -1, -1) if self.open[k].name == name), -1)
+        crossing = name == "field" and at < len(self.open) - 1
+        if at < 0 or crossing:
+            self.add(name, closing)
+            return
+        one = self.open[at]
+        del self.open[at:]
+        self.marks[one.number] = replace(self.marks[one.number], closing="-", end=self.length)
+        opening, before = self.written[one.number]
+        self.written[one.number] = opening, before + closing
+
+    def put(self, text: str, look: str) -> None:
+        """Add text of a look."""
+        if not text:
+            return
+        parent = self.open[-1].number if self.open else -1
+        if self.runs and self.runs[-1][0].look == look and self.runs[-1][0].parent == parent:
+            self.runs[-1] = self.runs[-1][0], self.length + len(text)
+        else:
+            self.runs.append((_Run(look, self.length, parent), self.length + len(text)))
+        self.text.append(text)
+        self.length += len(text)
+
+
+class PartReader:
+    """Reads the paragraphs of a part.
+
+    path: What messages call it.
+    """
+
+    def __init__(self, data: bytes, name: str, path: object) -> None:
+        self.data, self.name, self.path = data, name, path
+        self.encoding, self.prefix = "utf-8", ""
+
+    def _events(self) -> Iterator[XmlEvent]:
+        file = BytesIO(self.data)
+        reader = XmlReader(file.read, self.path)
+        for event in reader:
+            self.encoding = reader.encoding
+            yield event
+
+    def _local(self, event: XmlEvent) -> str:
+        """Return an element's name: without the prefix of the document's own, and with that of others."""
+        name = event.name.removeprefix(self.prefix)
+        return event.name if ":" in name else name
+
+    def _between(self, begin: int, end: int) -> str:
+        return self.data[begin:end].decode(self.encoding)
+
+    def paragraphs(self, count: int) -> list[Paragraph]:
+        """Return the paragraphs that have text, numbered behind those before."""
+        found: list[Paragraph] = []
+        events = self._events()
+        depth = 0
+        for event in events:
+            if not depth and event.kind == "start":
+                self.prefix = event.name.rpartition(":")[0] + ":" if ":" in event.name else ""
+            depth += (event.kind == "start") - (event.kind == "end")
+            if event.kind == "start" and event.name == f"{self.prefix}p":
+                paragraph = self._paragraph(events, event)
+                depth -= 1
+                if paragraph is not None and "".join(paragraph.text).strip():
+                    found.append(self._done(paragraph, count + len(found) + 1))
+        return found
+
+    def _paragraph(self, events: Iterator[XmlEvent], start: XmlEvent) -> _Paragraph | None:
+        """Read on up to the end of a paragraph."""
+        here = _Paragraph(start.end)
+        for event in events:
+            local = self._local(event)
+            if event.kind == "end":
+                if local == "p":
+                    here.end = event.begin
+                    return here
+                if local != "sdtContent":
+                    here.close("a" if local == "hyperlink" else local, self._between(event.begin, event.end))
+            elif event.kind == "start" and local == "pPr":
+                here.begin = self._skip(events, event, here)
+            elif event.kind == "start" and local == "r":
+                self._read_run(events, here)
+            elif event.kind == "start" and local in _AROUND:
+                self._enter(events, event, local, here)
+            elif event.kind == "start" and local in _THEIR_OWN and here.open:
+                self._open_further(events, event, local, here)
+            elif event.kind == "start":
+                end = self._skip(events, event, here)
+                if local not in _DROPPED:
+                    here.add(local, self._between(event.begin, end))
+        return None
+
+    def _enter(self, events: Iterator[XmlEvent], event: XmlEvent, local: str, here: _Paragraph) -> None:
+        """Begin what has runs in it."""
+        opening = self._between(event.begin, event.end)
+        if opening.endswith("/>"):
+            next(events)
+            here.add(local, opening)
+            return
+        name = "a" if local == "hyperlink" else local
+        here.open.append(_Open(name, here.add(name, opening, ' id=""')))
+
+    def _open_further(self, events: Iterator[XmlEvent], event: XmlEvent, local: str, here: _Paragraph) -> None:
+        """Take what belongs to the begin of what has runs in it; an ``sdt`` has them in its ``sdtContent``."""
+        number = here.open[-1].number
+        content = local == "sdtContent" and not self._between(event.begin, event.end).endswith("/>")
+        end = event.end if content else self._skip(events, event, here)
+        opening, closing = here.written[number]
+        opening += self._between(event.begin, end)
+        here.written[number] = opening, f"</{self.prefix}sdtContent>" if content else closing
+
+    def _skip(self, events: Iterator[XmlEvent], start: XmlEvent, here: _Paragraph) -> int:
+        """Read on up to the end of an element; return its last byte."""
+        depth = 1
+        for event in events:
+            depth += (event.kind == "start") - (event.kind == "end")
+            if event.kind == "start" and event.name == f"{self.prefix}p":
+                here.whole = False
+            if not depth:
+                return event.end
+        return start.end
+
+    def _read_run(self, events: Iterator[XmlEvent], here: _Paragraph) -> None:
+        """Take a run: its look, its text, and as marks what else is in it."""
+        look = ""
+        for event in events:
+            if event.kind == "end":
+                return
+            if event.kind != "start":
+                continue
+            local = self._local(event)
+            if local == "rPr":
+                look = self._between(event.begin, self._skip(events, event, here))
+                look = re.sub(rf"<{self.prefix}(?:lang|noProof)\b[^>]*/>", "", look)
+                look = "" if re.fullmatch(r"<[^<>]*>(\s*</[^<>]*>)?", look) else look
+            elif local == "t":
+                here.put(self._text(events), look)
+            elif local == "noBreakHyphen":
+                self._skip(events, event, here)
+                here.put("\u2011", look)
+            elif local == "ruby":
+                self._read_ruby(events, event, look, here)
+            else:
+                end = self._skip(events, event, here)
+                if local not in _DROPPED:
+                    w = self.prefix
+                    self._within_run(local, event, f"<{w}r>{look}{self._between(event.begin, end)}</{w}r>", here)
+
+    def _read_ruby(self, events: Iterator[XmlEvent], start: XmlEvent, look: str, here: _Paragraph) -> None:
+        """Take characters that have their reading above them: their runs are text, and all else is around it."""
+        number, ended, based = here.add("ruby", ""), start.end, False
+        here.open.append(_Open("ruby", number))
+        for event in events:
+            local = self._local(event)
+            if event.kind == "start" and local == "rubyBase":
+                here.written[number] = f"<{self.prefix}r>{look}{self._between(start.begin, event.end)}", ""
+                based = True
+            elif event.kind == "start" and local == "r" and based:
+                self._read_run(events, here)
+            elif event.kind == "start":
+                end = self._skip(events, event, here)
+                if based and local not in _DROPPED:
+                    here.add(local, self._between(event.begin, end))
+            elif event.kind == "end" and local == "rubyBase":
+                ended = event.begin
+            elif event.kind == "end" and local == "ruby":
+                here.close("ruby", f"{self._between(ended, event.end)}</{self.prefix}r>")
+                return
+
+    def _within_run(self, local: str, event: XmlEvent, written: str, here: _Paragraph) -> None:
+        """Take what is in a run and no text: of a field, its begin and its end belong together."""
+        kind = next((value for name, value in event.attributes.items() if name.endswith("fldCharType")), "")
+        if local == "fldChar" and kind == "begin":
+            here.open.append(_Open("field", here.add("field", written, ' id=""')))
+        elif local == "fldChar" and kind == "end":
+            here.close("field", written)
+        elif (
+            local in _CODES
+            and here.open
+            and here.open[-1].name == "field"
+            and here.length == here.marks[here.open[-1].number].begin
+        ):
+            number = here.open[-1].number
+            here.written[number] = here.written[number][0] + written, here.written[number][1]
+        else:
+            here.add(local, written)
+
+    def _text(self, events: Iterator[XmlEvent]) -> str:
+        parts = []
+        for event in events:
+            if event.kind == "end":
+                break
+            if event.kind == "text":
+                parts.append(escape(event.text))
+        return "".join(parts)
+
+    def _done(self, here: _Paragraph, number: int) -> Paragraph:
+        """Return a paragraph whose runs that do not look like most of it are marks."""
+        sizes: Counter[str] = Counter()
+        for run, end in here.runs:
+            sizes[run.look] += end - run.begin
+        own = max(sizes, key=lambda look: (sizes[look], look == here.runs[0][0].look))
+        marks, written = list(here.marks), list(here.written)
+        looks: list[str | None] = [None] * len(marks)
+        for run, end in here.runs:
+            if run.look == own:
+                continue
+            parent = run.parent
+            if parent >= 0 and marks[parent].pair and (marks[parent].begin, marks[parent].end) == (run.begin, end):
+                looks[parent] = run.look
+                continue
+            for k, mark in enumerate(here.marks):  # what stands within a run
+                if mark.parent == parent and run.begin < mark.begin == mark.end < end:
+                    marks[k] = replace(mark, parent=len(marks))
+            marks.append(Mark("", "-", run.begin, end, parent, _look(run.look, self.prefix)))
+            written.append(("", ""))
+            looks.append(run.look)
+        order = sorted(range(len(marks)), key=lambda k: (marks[k].begin, -marks[k].end, k >= len(here.marks), k))
+        place = {old: new for new, old in enumerate(order)}
+        segment = Segment("".join(here.text), [_named(marks, k, place) for k in order])
+        shown = tuple(written[k] if marks[k].pair else (written[k][0], "") for k in order)
+        span = here.begin, here.end
+        all_looks = (*(looks[k] for k in order), own)
+        return Paragraph(segment, segment, self.name, *span, number, shown, all_looks, self.prefix, here.whole)
+
+
+def _named(marks: list[Mark], k: int, place: dict[int, int]) -> Mark:
+    """Return a mark with the tags that stand for it, among those that have an end."""
+    mark, parent = marks[k], marks[k].parent
+    while parent >= 0 and not marks[parent].pair:
+        parent = marks[parent].parent
+    shown = f"{mark.name} {place[k]}"
+    closing = f"</{shown}>" if mark.pair else ""
+    return replace(mark, opening=f"<{shown}>", closing=closing, parent=place.get(parent, -1))
+
+
+def _look(look: str, prefix: str) -> str:
+    """Return what a look is called."""
+    found = [shown for name, shown in _LOOKS.items() if re.search(rf"<{prefix}{name}[\s/>]", look)]
+    return ",".join(found) or "look"
+
 
 #: Parts that have paragraphs, and bytes that a part may have.
 _PARTS = re.compile(r"word/(?:document|footnotes|endnotes|(?:header|footer)\d*)\.xml")

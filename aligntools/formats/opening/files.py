@@ -3,19 +3,22 @@
 import bz2
 import codecs
 import contextlib
+import glob
 import gzip
 import io
 import itertools
 import lzma
 import os
+import stat
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import IO
+from dataclasses import dataclass
+from typing import IO, Any, TypeAlias
 
 from aligntools.formats.opening import live_inputs
-from aligntools.formats.opening.meter import Readable, metered
 from aligntools.formats.opening.recognition import (
     MARK,
+    RETURNS,
     Raw,
     Recognized,
     compression_of,
@@ -23,8 +26,115 @@ from aligntools.formats.opening.recognition import (
     suffix_of,
     zstandard_of,
 )
-from aligntools.ground.errors import DataError
+from aligntools.ground import memory
+from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.store import atomic_write
+
+#: Longest line that is read, in bytes.
+LONGEST_LINE = 1 << 26
+#: Longest line, and longest sentence of CoNLL, that is answered where sentences come one by one.
+MOST_BYTES = 1 << 22
+#: Of the bound on memory, what readers that keep each line or word as an object may take while they read.
+FOR_OBJECTS = 0.3
+#: Bytes read between two looks at the memory in use, and bytes read from the file at a time.
+_EVERY, _BUFFER = 1 << 20, 1 << 17
+_NEWLINE = 10
+
+
+class _Ending:
+    """What is readable as soon as all reading shall end."""
+
+    signal: int | None = None
+
+
+@contextlib.contextmanager
+def ended_by(descriptor: int) -> Iterator[None]:
+    """While the block runs: files end where they have been read to once this file descriptor is readable."""
+    before, _Ending.signal = _Ending.signal, descriptor
+    try:
+        yield
+    finally:
+        _Ending.signal = before
+
+
+#: What is read here: files that are counted, and text in memory.
+Readable: TypeAlias = io.BufferedReader | io.RawIOBase
+
+
+class Metered(io.RawIOBase):
+    """The bytes of an open file, counted.
+
+    file: Read in its place and closed with it.
+    path: For messages.
+    share: Part of the bound on memory that the process may have while it reads.
+    live: It is a pipe, a terminal or the like, where waiting for more may be waiting for ever.
+    """
+
+    def __init__(self, file: Recognized, path: object, share: float = 1.0) -> None:
+        super().__init__()
+        self._file, self._path, self._share = file, path, share
+        self.live = file.live
+        self._lines = self._since = self._unseen = 0  # lines ended, bytes since the last, bytes since the last look
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read some bytes and count them."""
+        end = _Ending.signal  # waited for with the file: what is read is never lost to a signal that comes meanwhile
+        if end is not None and not self._file.wait(end):
+            return 0
+        count = self._file.readinto(buffer)
+        if count:
+            self._take(memoryview(buffer)[:count])
+        return count
+
+    def _take(self, data: memoryview) -> None:
+        import numpy as np  # here, since commands load this module before they show their help
+
+        ended = int(np.count_nonzero(np.frombuffer(data, np.uint8) == _NEWLINE))
+        if ended:
+            tail = bytes(data[-4096:])
+            tail = tail if b"\n" in tail else bytes(data)
+            self._since = len(tail) - 1 - tail.rfind(b"\n")
+        else:
+            self._since += len(data)
+        self._lines += ended
+        if self._since > LONGEST_LINE:
+            if self._file.returns:
+                raise DataError(self._path, None, RETURNS)
+            problem = f"a line of more than {LONGEST_LINE >> 20} MiB; text has one sentence a line (split it)"
+            raise DataError(self._path, self._lines + 1, problem)
+        self._unseen += len(data)
+        if self._unseen >= _EVERY:
+            self._unseen = 0
+            if excess := memory.excess(share=self._share):
+                raise DataError(self._path, self._lines + 1, f"does not fit in memory: {excess}")
+
+    def close(self) -> None:
+        """Close the file too."""
+        self._file.close()
+        super().close()
+
+
+def metered(file: io.RawIOBase, path: object, share: float = 1.0) -> Readable:
+    """Return an open file that reads as this one does and is counted; text in memory is returned as it is."""
+    if isinstance(file, Recognized):
+        return io.BufferedReader(Metered(file, path, share), _BUFFER)
+    return file
+
+
+def bounded_lines(file: Readable, most: int = MOST_BYTES) -> Iterator[bytes | None]:
+    """Yield the lines of an open file, each before the next is read; None for one of more bytes, which is not held."""
+    while line := file.readline(most + 1):
+        if len(line) > most and not line.endswith(b"\n"):
+            while line and not line.endswith(b"\n"):
+                line = file.readline(most)
+            yield None
+        else:
+            yield line
+
 
 _LOOK = 1 << 16  # bytes read at a time to find the ends of lines
 
@@ -41,7 +151,7 @@ def _standard_input() -> Raw:
 def open_input(path: object, mark: bool = False, wide: bool = False, archive: bool = False) -> io.RawIOBase:
     """Open a text for reading bytes: a file, or ``-`` for standard input; see `recognition.Recognized`.
 
-    What is open already (`io.RawIOBase`, such as `memory_text.TextLines`) is returned as it is. With ``mark`` a byte
+    What is open (`io.RawIOBase`, such as `bitext.TextLines`) is returned as it is. With ``mark`` a byte
     order mark stays; with ``wide`` UTF-16 is read as it is, with ``archive`` a ZIP archive. The name may say what puts
     lines in the place of what the file has (`translated`, such as of `formats.text.exchange.PairsFile`).
 
@@ -325,3 +435,75 @@ def are_newer(written: Iterable[str], read: Iterable[str]) -> bool:
         return all(os.stat(one).st_mtime_ns >= newest for one in written)
     except OSError:
         return False
+
+
+@dataclass(frozen=True)
+class Named:
+    """A file that a caller names, and how: the option, or the argument's name."""
+
+    flag: str
+    path: str
+
+    @property
+    def standard(self) -> bool:
+        """Whether it is standard input or output."""
+        return self.path == "-"
+
+
+def _identity(named: Named, descriptor: int) -> tuple[int, int] | None:
+    """Return what tells a regular file from all others; None for a device, a pipe, or what is not there."""
+    try:
+        info = os.fstat(descriptor) if named.standard else os.stat(named.path)
+    except (OSError, ValueError):
+        return None
+    return (info.st_dev, info.st_ino) if stat.S_ISREG(info.st_mode) else None
+
+
+def check(inputs: Iterable[Named], outputs: Iterable[Named]) -> None:
+    """Refuse an output that is also an input, or two outputs that are one file, by whatever names or links."""
+    identities: dict[tuple[int, int], Named] = {}
+    for named in inputs:
+        if (identity := _identity(named, 0)) is not None:
+            identities.setdefault(identity, named)
+    places: dict[object, Named] = {}
+    for named in outputs:
+        identity = _identity(named, 1)
+        other = identities.get(identity) if identity else None
+        if other:
+            shown = "standard output" if named.standard else f"{named.flag} {named.path}"
+            read = "standard input" if other.standard else f"{other.flag} {other.path}"
+            raise UsageProblem(f"{shown} is the file that is read as {read}; write to another one")
+        if named.standard or (identity is None and os.path.exists(named.path)):
+            continue  # a device or a pipe may be written more than once
+        place = identity or os.path.realpath(named.path)
+        if place in places:
+            raise UsageProblem(f"two outputs have the same name: {places[place].flag} and {named.flag} {named.path}")
+        places[place] = named
+
+
+def is_pattern(name: object) -> bool:
+    """Return whether a name stands for several files: it has a star, and no file has that name."""
+    return isinstance(name, str) and "*" in name and not os.path.exists(name)
+
+
+def matching(pattern: str) -> list[tuple[str, str]]:
+    """Return the files that a pattern with one star matches, sorted by name, and what the star stands for in each.
+
+    Raises UsageProblem when there are several stars. Raises DataError when no file matches.
+    """
+    if pattern.count("*") > 1:
+        raise UsageProblem(f"{pattern}: give one star; it stands for what tells the files apart")
+    before, after = pattern.split("*")
+    found = []
+    for path in glob.glob(glob.escape(before) + "*" + glob.escape(after)):
+        star = path[len(before) : len(path) - len(after)]
+        if os.path.isfile(path) and len(path) >= len(before) + len(after):
+            found.append((path, star))
+    if not found:
+        raise DataError(pattern, None, "matches no file")
+    return sorted(found)
+
+
+def in_place_of_star(pattern: str, star: str) -> str:
+    """Return a pattern with its star replaced."""
+    return pattern.replace("*", star)

@@ -15,7 +15,7 @@ from aligntools.formats.opening.recognition import Pushed, Raw, refuse_wide
 from aligntools.formats.opening.streamed_xml import XmlReader, xml_root
 from aligntools.formats.text.units import READERS, Languages, Unit, UnitCopy, languages_given
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.words.normal_forms import same_language
+from aligntools.words.white_space import same_language
 
 _LOOK = 1 << 16  # bytes in which a first tag, or a first line, has to be
 _AS_SPACES = str.maketrans("\t\n\r", "   ")

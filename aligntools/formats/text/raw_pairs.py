@@ -13,8 +13,7 @@ from aligntools.formats.annotation.as_plain_text import is_memory, refuse_file
 from aligntools.formats.annotation.text_kinds import refuse_for_pairs
 from aligntools.formats.links.pharaoh import LineReader
 from aligntools.formats.opening import files
-from aligntools.formats.opening.files import open_input
-from aligntools.formats.opening.meter import MOST_BYTES, metered
+from aligntools.formats.opening.files import MOST_BYTES, metered, open_input
 from aligntools.formats.text.exchange import format_of, paired
 from aligntools.formats.text.units import UnitCopy
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem

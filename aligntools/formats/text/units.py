@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from aligntools.formats.opening import files
 from aligntools.formats.opening.streamed_xml import XmlEvent
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
-from aligntools.words.normal_forms import same_language
+from aligntools.words.white_space import same_language
 
 #: Inline elements whose contents are codes of the text's own format, or nothing.
 _CODES = {"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sub", "sc", "ec", "sm", "em", "cp"}

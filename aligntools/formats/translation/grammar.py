@@ -1,7 +1,7 @@
 """Grammars of synchronous rules in memory, and which of their rules a text can use.
 
 All left sides are X, a rule has at most two nonterminals. In the canonical form, words are numbered in the order of
-their bytes, and rules are sorted by source side, then target side. `grammar_files` reads and writes grammars.
+their bytes, and rules are sorted by source side, then target side. `grammar_text` reads and writes grammars.
 """
 
 import logging

@@ -14,13 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.ground.engines import Engine
-from aligntools.ground.kept import kept
+from aligntools.ground.engines import Engine, kept
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
 from aligntools.parsing.learning import training
-from aligntools.store.objects import read_object, write_object
-from aligntools.store.stores import Store
+from aligntools.store.stores import Store, read_object, write_object
 
 #: Into about how many parts sentences are cut, and the edges that a part has at least and at most.
 PARTS, FEWEST, MOST = 48, 200_000, 2_000_000

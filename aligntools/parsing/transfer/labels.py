@@ -13,7 +13,7 @@ from aligntools.parsing.labels import Edges, Labeler, Shares
 from aligntools.parsing.learning.parts import InParts, KeptArray
 from aligntools.parsing.learning.training import runs_of_edges
 from aligntools.parsing.transfer.parts import TransferPairs, keep_pairs
-from aligntools.store.objects import Kept, read_object, write_object
+from aligntools.store.stores import Kept, read_object, write_object
 from aligntools.words.vocabulary import Vocabulary
 
 #: Least probability of an edge, and of an edge with its label, to be learned from.

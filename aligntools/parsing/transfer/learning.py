@@ -10,8 +10,7 @@ import numpy as np
 
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.features.space import templates_of
-from aligntools.parsing.features.vocabularies import Vocabularies
+from aligntools.parsing.features.space import Vocabularies, templates_of
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint
 from aligntools.parsing.learning.parts import InParts, KeptArray, KeptLoss

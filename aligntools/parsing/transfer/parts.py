@@ -13,8 +13,7 @@ from aligntools.parsing.learning.parts import InParts, KeptArray, KeptLoss, cuts
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import TransferSettings, TreeConstraints
 from aligntools.parsing.transfer import projection
-from aligntools.store.objects import Kept, read_object, write_object
-from aligntools.store.stores import Store
+from aligntools.store.stores import Kept, Store, read_object, write_object
 
 if TYPE_CHECKING:
     from aligntools.parsing.learning.training import ExpectedLoss

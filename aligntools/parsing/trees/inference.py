@@ -15,10 +15,7 @@ import numpy as np
 from aligntools.ground.parallel import Pool, balanced_blocks, over
 from aligntools.parsing.settings import TreeConstraints
 from aligntools.parsing.trees import kernels_nonprojective as nonprojective
-from aligntools.parsing.trees import kernels_nonprojective_log as nonprojective_log
 from aligntools.parsing.trees import kernels_projective as projective
-from aligntools.parsing.trees import kernels_projective_best as projective_best
-from aligntools.parsing.trees import kernels_projective_log as projective_log
 from aligntools.parsing.trees import kernels_spanning_trees as spanning
 
 #: Blocks of a batch: enough to keep threads evenly busy; fixed, so that the number of threads never shows.
@@ -160,8 +157,8 @@ def _in_log_space(
     def work(s: int) -> None:
         n, here = int(lengths[s]), slice(edges[s], edges[s + 1])
         if constraints.projective:
-            chart = np.empty(projective_log.LOG_SQUARES * n * n + projective_log.LOG_ROWS * (n + 1))
-            projective_log.expectation_log(
+            chart = np.empty(projective.LOG_SQUARES * n * n + projective.LOG_ROWS * (n + 1))
+            projective.expectation_log(
                 scores,
                 function,
                 lengths,
@@ -177,7 +174,7 @@ def _in_log_space(
             )
             return
         size = n * (n + 1) * (n + 2) // 3
-        nonprojective_log.expectation_log(
+        nonprojective.expectation_log(
             scores[here],
             function[here],
             n,
@@ -210,7 +207,7 @@ def best_trees(
     def work(block: tuple[int, int]) -> None:
         n = int(lengths[block[0] : block[1]].max())
         if constraints.projective:
-            run, sizes = projective_best.best_tree, (6 * n * n + 2 * (n + 1), 3 * n * n + 6 * (n + 1))
+            run, sizes = projective.best_tree, (6 * n * n + 2 * (n + 1), 3 * n * n + 6 * (n + 1))
         else:
             m = 2 * n + 1
             run, sizes = spanning.best_tree, (m * m, 2 * m * m + 8 * m)

@@ -40,7 +40,7 @@ def best_tree(scores, lengths, edges, words, begin, end, single, costs, nodes, h
 
     costs (float64 [>= (2 n + 1)^2]): Scratch.
     nodes (int32 [>= 2 (2 n + 1)^2 + 8 (2 n + 1)]): Scratch.
-    The others are as for `kernels_projective_best.best_tree`.
+    The others are as for `kernels_projective.best_tree`.
     """
     for s in range(begin, end):
         n = lengths[s]

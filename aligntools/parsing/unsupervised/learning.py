@@ -9,13 +9,20 @@ import numpy as np
 from aligntools.formats.models.modelfile import hold, write_model
 from aligntools.ground import em
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.features.vocabularies import vocabulary
+from aligntools.parsing.features.space import vocabulary
 from aligntools.parsing.learning.checkpoints import KIND, Checkpoint, damaged, fingerprint
 from aligntools.parsing.settings import InducedParserSettings
 from aligntools.parsing.text import NoSentences as NoSentences
 from aligntools.parsing.text import chosen
-from aligntools.parsing.unsupervised.model import MOST_TAGS, ValenceModel, punctuation
-from aligntools.parsing.unsupervised.valence import Valence, ValenceCounts, expected_counts, harmonic
+from aligntools.parsing.unsupervised.valence import (
+    MOST_TAGS,
+    Valence,
+    ValenceCounts,
+    ValenceModel,
+    expected_counts,
+    harmonic,
+    punctuation,
+)
 
 
 def learn(

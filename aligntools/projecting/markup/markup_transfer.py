@@ -15,11 +15,11 @@ from aligntools.formats.text.text_settings import Tokenizing
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.run import Run
-from aligntools.projecting.markup.features import SparseLinks
-from aligntools.projecting.markup.settings import MarkupSettings as MarkupSettings
+from aligntools.projecting.markup.placement import SparseLinks
 from aligntools.projecting.markup.transfer import CHARACTERS, Prepared, prepare, transferred
 from aligntools.projecting.markup.transfer import LEAST as LEAST
 from aligntools.projecting.markup.transfer import MarkedText as MarkedText
+from aligntools.projecting.markup.transfer import MarkupSettings as MarkupSettings
 from aligntools.projecting.markup.transfer import PlacedTag as PlacedTag
 from aligntools.projecting.markup.words import Finder, Known, WordFinder
 from aligntools.words.tokenizers import tokenizers

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +14,41 @@ import numpy.typing as npt
 from aligntools.formats.markup.segments import Mark, Segment, decoded, parse_segment, render
 from aligntools.formats.models.modelfile import hold, read_model
 from aligntools.formats.text.text_settings import Reading
-from aligntools.projecting.markup.features import SIZE, Evidence, Floats, MarkupSide, SparseLinks
-from aligntools.projecting.markup.placement import BY_EDGE, BY_POSITION, Placed, Placement
-from aligntools.projecting.markup.settings import MarkupSettings
+from aligntools.ground.declarations import Settings, documented, option
+from aligntools.projecting.markup.placement import (
+    BY_EDGE,
+    BY_POSITION,
+    SIZE,
+    Evidence,
+    Floats,
+    MarkupSide,
+    Placed,
+    Placement,
+    SparseLinks,
+)
 from aligntools.projecting.markup.words import RawSentence, WordFinder, between_pieces, missing_placeholders
+
+Markup: TypeAlias = Literal["xml", "usfm"]
+Splits: TypeAlias = Literal["once", "repeat"]
+
+
+@documented
+@dataclass(frozen=True)
+class MarkupSettings(Settings):
+    """How tags are placed."""
+
+    markup: Markup = option(
+        "xml",
+        "Which tags segments have: those of XML and HTML, or USFM's markers (\\nd ...\\nd*, \\p, \\v 3, notes).",
+        group="Tags",
+    )
+    split_spans: Splits = option(
+        "once",
+        "If the words in a tag are not adjacent in the translation: once puts the tag around all of them, repeat around"
+        " each part. A link (<a>) and a tag with an id stand once always.",
+        group="Tags",
+    )
+
 
 #: What the file of weights is, and where it is.
 KIND = "markup-spans"

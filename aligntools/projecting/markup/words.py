@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.projecting.markup.features import SparseLinks
+from aligntools.projecting.markup.placement import SparseLinks
 from aligntools.words.placeholders import same_everywhere
 from aligntools.words.raw_words import raw_words
 

@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aligntools.ground.parallel import balanced_blocks
-from aligntools.tagging.chains.kernels_chain import collect_block, forward_backward_block, forward_block
-from aligntools.tagging.chains.kernels_chain_best import k_best_block, posterior_best_block, viterbi_block
+from aligntools.tagging.chains.kernels_chain import (
+    collect_block,
+    forward_backward_block,
+    forward_block,
+    k_best_block,
+    posterior_best_block,
+    viterbi_block,
+)
 
 if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool

@@ -18,7 +18,6 @@ import math
 import numpy as np
 
 from aligntools.ground.compiler import kernel
-from aligntools.tagging.chains.kernels_chain_log import log_sentence
 
 #: Rows are padded to a multiple of this many float64.
 LANES = 8
@@ -413,3 +412,234 @@ def collect_block(w0, w1, ptr, occurrences, low, gamma, base_token, counts):
             into, row = counts[w, lo : lo + size], gamma[token - base_token]
             for s in range(size):
                 into[s] += row[s]
+
+
+@kernel(fast=False, inline=True)
+def log_or_zero(p):
+    """Natural logarithm; -inf of zero."""
+    return math.log(p) if p > 0.0 else -np.inf
+
+
+@kernel(fast=False, inline=True)
+def log_sum(values, n):
+    """``log sum exp`` of the first n values."""
+    peak = -np.inf
+    for s in range(n):
+        peak = max(peak, values[s])
+    if peak == -np.inf:
+        return peak
+    total = 0.0
+    for s in range(n):
+        total += math.exp(values[s] - peak)
+    return peak + math.log(total)
+
+
+@kernel(fast=False, inline=True)
+def log_sentence(tokens, t0, n, low, high, start, transitions, stop, emissions, squared, gamma, g0, transition_counts):
+    """Posteriors and expected transitions of one sentence, parameters as in `forward_backward_block`.
+
+    Returns the natural logarithm of the sentence's probability; -inf, and posteriors of zero, where it has no path.
+    """
+    ranged = len(low) > 0
+    k = len(start)
+    factor = 2.0 if squared else 1.0
+    alpha, beta = np.full((n, k), -np.inf), np.full((n, k), -np.inf)
+    terms = np.empty(k)
+    lows, highs = np.zeros(n, np.int64), np.full(n, k)
+    if ranged:
+        for t in range(n):
+            lows[t], highs[t] = low[t0 + t], high[t0 + t]
+    for t in range(n):
+        for s in range(lows[t], highs[t]):
+            if t == 0:
+                reached = log_or_zero(start[s])
+            else:
+                size = highs[t - 1] - lows[t - 1]
+                for r in range(size):
+                    before = lows[t - 1] + r
+                    terms[r] = alpha[t - 1, before] + log_or_zero(transitions[before, s])
+                reached = log_sum(terms, size)
+            alpha[t, s] = reached + factor * log_or_zero(emissions[tokens[t0 + t], s])
+    size = highs[n - 1] - lows[n - 1]
+    for r in range(size):
+        s = lows[n - 1] + r
+        beta[n - 1, s] = log_or_zero(stop[s])
+        terms[r] = alpha[n - 1, s] + beta[n - 1, s]
+    loglik = log_sum(terms, size)
+    for t in range(n):
+        for s in range(gamma.shape[1]):
+            gamma[g0 + t, s] = 0.0
+    if loglik == -np.inf:
+        return loglik
+    for t in range(n - 2, -1, -1):
+        size = highs[t + 1] - lows[t + 1]
+        for s in range(lows[t], highs[t]):
+            for r in range(size):
+                after = lows[t + 1] + r
+                e = factor * log_or_zero(emissions[tokens[t0 + t + 1], after])
+                terms[r] = log_or_zero(transitions[s, after]) + e + beta[t + 1, after]
+                share = math.exp(alpha[t, s] + terms[r] - loglik)
+                if share > 0.0:
+                    transition_counts[s, after] += share / transitions[s, after]
+            beta[t, s] = log_sum(terms, size)
+    for t in range(n):
+        for s in range(lows[t], highs[t]):
+            gamma[g0 + t, s - lows[t]] = math.exp(alpha[t, s] + beta[t, s] - loglik)
+    return loglik
+
+
+@kernel(fast=False, inline=True)
+def allowed(token, low, high, k):
+    """First state and number of states that a token may be in."""
+    if len(low) > 0:
+        return low[token], high[token] - low[token]
+    return 0, k
+
+
+@kernel(fast=False)
+def viterbi_block(
+    k0, k1, tokens, offsets, low, high, log_start, log_transitions, log_stop, log_emissions, states, scores
+):
+    """Best state sequences of sentences ``k0 .. k1 - 1``.
+
+    tokens, offsets, low, high: As `aligntools.tagging.kernels_chain.forward_backward_block` takes them.
+    log_start, log_stop (float64 [K]); log_transitions (float64 [K, K]); log_emissions (float64 [rows, K]): Natural
+        logarithms, -inf for zero.
+    states (int32 [tokens], output): The lowest allowed states where a sentence has no path.
+    scores (float64 [sentences], output): ``log P(x, z)`` of the best path; -inf where there is none, 0 for a sentence
+        of no words.
+    """
+    k = len(log_start)
+    longest = 0
+    for sentence in range(k0, k1):
+        longest = max(longest, offsets[sentence + 1] - offsets[sentence])
+    back = np.zeros((longest, k), np.int32)
+    best, reached, origin = np.zeros(k), np.zeros(k), np.zeros(k, np.int64)
+    for sentence in range(k0, k1):
+        t0 = offsets[sentence]
+        n = offsets[sentence + 1] - t0
+        if n == 0:
+            scores[sentence] = 0.0
+            continue
+        lo, size = allowed(t0, low, high, k)
+        emission = log_emissions[tokens[t0], lo : lo + size]
+        for s in range(size):
+            best[s] = log_start[lo + s] + emission[s]
+        for t in range(1, n):
+            lo_before, size_before = lo, size
+            lo, size = allowed(t0 + t, low, high, k)
+            for s in range(size):
+                reached[s] = -np.inf
+                origin[s] = 0
+            for r in range(size_before):
+                step = log_transitions[lo_before + r, lo : lo + size]
+                value = best[r]
+                for s in range(size):
+                    candidate = value + step[s]
+                    better = candidate > reached[s]
+                    reached[s] = candidate if better else reached[s]
+                    origin[s] = r if better else origin[s]
+            emission = log_emissions[tokens[t0 + t], lo : lo + size]
+            for s in range(size):
+                best[s] = reached[s] + emission[s]
+                back[t, s] = origin[s]
+        top, at = -np.inf, 0
+        for s in range(size):
+            if best[s] + log_stop[lo + s] > top:
+                top, at = best[s] + log_stop[lo + s], s
+        scores[sentence] = top
+        for t in range(n - 1, -1, -1):
+            lo, size = allowed(t0 + t, low, high, k)
+            states[t0 + t] = lo + at
+            at = back[t, at] if t > 0 else 0
+
+
+@kernel(fast=False, inline=True)
+def insert(values, origins, n, value, origin):
+    """Put a value into a descending list of at most n; it stands behind its equals. Tell whether there was room."""
+    if not value > values[n - 1]:
+        return False
+    at = n - 1
+    while at > 0 and value > values[at - 1]:
+        values[at], origins[at] = values[at - 1], origins[at - 1]
+        at -= 1
+    values[at], origins[at] = value, origin
+    return True
+
+
+@kernel(fast=False)
+def k_best_block(
+    k0, k1, n_best, tokens, offsets, low, high, log_start, log_transitions, log_stop, log_emissions, states, scores
+):
+    """The ``n_best`` best distinct state sequences of sentences ``k0 .. k1 - 1``, best first.
+
+    Parameters as in `viterbi_block`, except
+
+    states : int32 [n_best, tokens], output
+        -1 where a sentence has fewer paths.
+    scores : float64 [sentences, n_best], output
+        -inf where a sentence has fewer paths; a sentence of no words has one, of logarithm 0.
+    """
+    k = len(log_start)
+    longest = 0
+    for sentence in range(k0, k1):
+        longest = max(longest, offsets[sentence + 1] - offsets[sentence])
+    back = np.zeros((longest, k, n_best), np.int32)
+    best, reached = np.zeros((k, n_best)), np.zeros((k, n_best))
+    last = np.zeros(n_best, np.int32)
+    for sentence in range(k0, k1):
+        t0 = offsets[sentence]
+        n = offsets[sentence + 1] - t0
+        scores[sentence, :] = -np.inf
+        if n == 0:
+            scores[sentence, 0] = 0.0
+            continue
+        lo, size = allowed(t0, low, high, k)
+        best[:, :] = -np.inf
+        for s in range(size):
+            best[s, 0] = log_start[lo + s] + log_emissions[tokens[t0], lo + s]
+        for t in range(1, n):
+            lo_before, size_before = lo, size
+            lo, size = allowed(t0 + t, low, high, k)
+            for s in range(size):
+                values, origins = reached[s], back[t, s]
+                values[:] = -np.inf
+                for r in range(size_before):
+                    step = log_transitions[lo_before + r, lo + s]
+                    rank = 0
+                    while rank < n_best and insert(values, origins, n_best, best[r, rank] + step, r * n_best + rank):
+                        rank += 1
+                emission = log_emissions[tokens[t0 + t], lo + s]
+                for rank in range(n_best):
+                    values[rank] += emission
+            for s in range(size):
+                for rank in range(n_best):
+                    best[s, rank] = reached[s, rank]
+        final = scores[sentence]
+        for s in range(size):
+            rank = 0
+            while rank < n_best and insert(final, last, n_best, best[s, rank] + log_stop[lo + s], s * n_best + rank):
+                rank += 1
+        for which in range(n_best):
+            found = final[which] > -np.inf
+            at = last[which]
+            for t in range(n - 1, -1, -1):
+                lo, size = allowed(t0 + t, low, high, k)
+                s, rank = at // n_best, at % n_best
+                states[which, t0 + t] = lo + s if found else -1
+                at = back[t, s, rank] if t > 0 and found else 0
+
+
+@kernel(fast=False)
+def posterior_best_block(r0, r1, base_token, low, gamma, states):
+    """Most probable state of each of rows ``r0 .. r1 - 1`` of a chunk's posteriors; ties go to the lowest.
+
+    base_token (int): Token of row 0.
+    low (int32 [tokens] or empty), gamma (float64 [chunk's tokens, W]), states (int32 [tokens], output).
+    """
+    for r in range(r0, r1):
+        top, at = -1.0, 0
+        for s in range(gamma.shape[1]):
+            if gamma[r, s] > top:
+                top, at = gamma[r, s], s
+        states[base_token + r] = at + (low[base_token + r] if len(low) > 0 else 0)

@@ -16,7 +16,7 @@ import numpy as np
 from aligntools.formats.annotation.tag_sets import likely, read_dictionary, sets_of
 from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.formats.inputs.annotation import PathLike, encoded
-from aligntools.formats.text.memory_text import name_of
+from aligntools.formats.text.bitext import name_of
 from aligntools.ground.errors import DataError
 from aligntools.tagging.decoding import TagCandidates
 from aligntools.tagging.forms.unknown import UnknownWords
@@ -25,7 +25,7 @@ from aligntools.tagging.supervised.corpus import TaggedCorpus
 
 if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
-    from aligntools.tagging.forms.wordclasses import FormClasses
+    from aligntools.tagging.forms.unknown import FormClasses
     from aligntools.tagging.settings import TaggerSettings
     from aligntools.tagging.supervised.substates import Substates
 

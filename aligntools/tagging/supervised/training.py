@@ -10,8 +10,7 @@ from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.decoding import CandidateChain, TagCandidates
-from aligntools.tagging.forms.unknown import UnknownWords
-from aligntools.tagging.forms.wordclasses import FormClasses
+from aligntools.tagging.forms.unknown import FormClasses, UnknownWords
 from aligntools.tagging.settings import TaggerSettings
 from aligntools.tagging.supervised import substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus

@@ -12,14 +12,12 @@ from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.alignment import train_aligner
 from aligntools.aligning.alignments import Alignments
 from aligntools.aligning.settings import AlignerSettings, PriorWeights
-from aligntools.formats.inputs.sentences import words_of
-from aligntools.formats.inputs.texts import Sentence
+from aligntools.formats.inputs.sentences import Sentence, words_of
 from aligntools.formats.links.findings import DIFFERENCES, SPANS, Finding, of_fields
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.run import Run
-from aligntools.tools.checks.segments import Span
-from aligntools.tools.checks.settings import CheckSettings
+from aligntools.tools.checks.segments import CheckSettings, Span
 from aligntools.tools.filters import qualities
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from aligntools.formats.links.findings import as_text
 from aligntools.formats.opening.files import writing
 from aligntools.ground.errors import UsageProblem
 from aligntools.tools.checks.check import Checked, Checker, PairCheck
-from aligntools.tools.checks.settings import CheckSettings
+from aligntools.tools.checks.segments import CheckSettings
 from aligntools.tools.text_work import OpenedText, TextWork
 from aligntools.words.vocabulary import split_words
 

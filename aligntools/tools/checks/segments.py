@@ -1,7 +1,11 @@
 """Spans of a sentence that stand out: maximal scoring subsequences (Ruzzo and Tompa 1999)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
+
+from aligntools.ground.declarations import Settings, documented, option
+from aligntools.ground.ranges import amounts
 
 
 class Span(NamedTuple):
@@ -40,3 +44,16 @@ def maximal_spans(scores: Sequence[float], least: float = 0.0) -> list[Span]:
             del found[at:]
         found.append((start, k + 1, left, right))
     return [Span(s, e, right - left) for s, e, left, right in found if right - left >= least]
+
+
+@documented
+@dataclass(frozen=True)
+class CheckSettings(Settings):
+    """When a sentence pair is flagged.
+
+    The default of ``flag_above`` was chosen on en-de and en-cs text, so that 5 % of its pairs are flagged.
+    """
+
+    flag_above: float = option(
+        8.0, "Flag pairs whose score is above this.", allowed=amounts(), group="Limits", metavar="X"
+    )

@@ -5,6 +5,8 @@ lie within longer pairs, times ``log2(1 + words)`` (C-value: Frantzi, Ananiadou 
 with the best of its translations; others are its variants.
 """
 
+import itertools
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,13 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.formats.links.pharaoh import Links
-from aligntools.formats.text.corpus import Bitext, in_lower_case
-from aligntools.tools.terms import counts as counting
-from aligntools.tools.terms import nests as nesting
-from aligntools.tools.terms.occurrences import ANYWHERE, WITHIN, PhrasePairs, phrase_pairs
-from aligntools.tools.terms.patterns import TagPattern
-from aligntools.tools.terms.settings import TermSettings
-from aligntools.tools.terms.stop_words import best_shares, kind_of, stop_words
+from aligntools.formats.text.corpus import Bitext, Side, in_lower_case
+from aligntools.tools.terms import occurrences as counting
+from aligntools.tools.terms.occurrences import ANYWHERE, NOWHERE, WITHIN, PhrasePairs, mixed, phrase_pairs
+from aligntools.tools.terms.settings import TagPattern, TermSettings
 
 #: Of occurrences of a source term that a variant has at least.
 _VARIANT = 0.05
@@ -155,9 +154,9 @@ def _scored(text: Bitext, every: PhrasePairs, longest: int) -> _Scored:
         totals.append(counting.occurrences(side, distinct, longest)[which])
     places = max(len(text.source.tokens), len(text.target.tokens))
     ratio = counting.log_likelihood(counts, totals[0], totals[1], places)
-    alone = np.maximum(nesting.alone(text.source, text.target, pairs, counts, longest), 0) / counts
+    free = np.maximum(alone(text.source, text.target, pairs, counts, longest), 0) / counts
     length = (pairs.source_length + pairs.target_length) / 2
-    return _Scored(pairs, first, counts, totals[0], totals[1], ratio * alone * np.log2(1 + length))
+    return _Scored(pairs, first, counts, totals[0], totals[1], ratio * free * np.log2(1 + length))
 
 
 def _best(scored: _Scored, settings: TermSettings) -> np.ndarray:
@@ -205,3 +204,114 @@ def _variants(
         others.sort(key=lambda k: (-int(scored.counts[k]), int(scored.pairs.target[k])))
         found.append(tuple((_shown(cased, every, scored, k)[1], int(scored.counts[k])) for k in others))
     return found
+
+
+_BLOCK = 1 << 16
+
+
+def _stretches(side: Side, begin: np.ndarray, lengths: np.ndarray, longest: int) -> np.ndarray:
+    """Return the codes of what stands within stretches: by where it begins and its length; 0 is past the end."""
+    places = begin[:, None] + np.arange(longest)
+    tokens = side.tokens[np.minimum(places, len(side.tokens) - 1)]
+    found = np.zeros((longest, longest, len(begin)), np.uint64)
+    for first in range(longest):
+        flat = tokens[:, first:]
+        code = np.zeros(len(begin), np.uint64)
+        for length in range(1, longest - first + 1):
+            code = mixed(code, flat[:, length - 1])
+            found[first, length - 1] = np.where(first + length <= lengths, code, 0)
+    return found
+
+
+def alone(source: Side, target: Side, pairs: PhrasePairs, counts: np.ndarray, longest: int) -> np.ndarray:
+    """Return how often each pair comes by itself: less the mean count of the longer pairs that it stands within.
+
+    pairs: One occurrence of each pair, ordered by `code`.
+    counts [pairs].
+    longest: Words of a side, at most.
+    Returns float64 [pairs].
+    """
+    code = pairs.code
+    sums, within = np.zeros(len(code)), np.zeros(len(code))
+    outer = np.flatnonzero((pairs.source_length > 1) | (pairs.target_length > 1))
+    for begin in range(0, len(outer), _BLOCK):
+        some = outer[begin : begin + _BLOCK]
+        own = code[some]
+        left = _stretches(source, pairs.source[some], pairs.source_length[some], longest)
+        right = _stretches(target, pairs.target[some], pairs.target_length[some], longest)
+        left, right = left.reshape(-1, len(some)), right.reshape(-1, len(some))
+        for one in left[left.any(1)]:
+            for other in right[right.any(1)]:
+                here = np.flatnonzero((one > 0) & (other > 0))
+                inner = mixed(one[here], other[here])
+                places = np.minimum(np.searchsorted(code, inner), len(code) - 1)
+                met = (code[places] == inner) & (inner != own[here])
+                sums += np.bincount(places[met], counts[some[here[met]]], len(code))
+                within += np.bincount(places[met], minlength=len(code))
+    return counts - sums / np.maximum(within, 1)
+
+
+#: A text is cut into so many parts, or fewer of at least so many words; into some in any case.
+_PARTS, _PART_WORDS, _FEWEST_PARTS = 200, 2000, 8
+#: Words below this share of the text, or with fewer occurrences, are no stop words.
+_RARE, _FEW = 2e-4, 8
+#: The usual frequency, unevenness, share of the best partner, and letters; what each weighs; and how much is needed.
+_FREQUENT, _UNEVEN, _BEST, _LETTERS = 5e-4, 0.6, 0.5, 4
+_WEIGHTS = 1.0, 1.5, 3.0, 0.4
+_NEEDED = 1.0
+_LEAST_UNEVEN = 0.15
+
+
+def kind_of(word: str) -> int:
+    """Return where a word may stand in a term by its characters: without letters within, without digits too nowhere."""
+    kinds = {unicodedata.category(c)[0] for c in word}
+    return ANYWHERE if "L" in kinds else WITHIN if "N" in kinds else NOWHERE
+
+
+def unevenness(tokens: np.ndarray, words: int) -> np.ndarray:
+    """Return how unevenly each word comes in the parts of a text, beyond chance [shape=(words,)].
+
+    It is the coefficient of variation of its count in parts of equal length, without what a Poisson variable has.
+    """
+    parts = int(np.clip(len(tokens) // _PART_WORDS, _FEWEST_PARTS, _PARTS))
+    edges = np.linspace(0, len(tokens), parts + 1).astype(np.int64)
+    squares = np.zeros(words)
+    for begin, end in itertools.pairwise(edges.tolist()):
+        squares += np.bincount(tokens[begin:end], minlength=words).astype(np.float64) ** 2
+    mean = np.bincount(tokens, minlength=words) / parts
+    excess = squares / parts - mean**2 - mean
+    return np.sqrt(np.maximum(excess, 0)) / np.maximum(mean, 1e-12)
+
+
+def stop_words(words: Sequence[str], tokens: np.ndarray, best: np.ndarray) -> np.ndarray:
+    """Return which words are stop words [shape=(words,), dtype=bool].
+
+    tokens [words of the text].
+    best [words]: Which share of a word's occurrences is linked to the partner that it has most often.
+    """
+    counts = np.bincount(tokens, minlength=len(words))
+    share = counts / max(len(tokens), 1)
+    frequent = (share >= _RARE) & (counts >= _FEW)
+    uneven = np.maximum(unevenness(tokens, len(words)), _LEAST_UNEVEN)
+    lengths = np.array([len(word) for word in words])
+    parts = (
+        np.log(np.maximum(share, 1e-12) / _FREQUENT),
+        -np.log(uneven / _UNEVEN),
+        _BEST - best,
+        _LETTERS - lengths,
+    )
+    score = np.sum([weight * part for weight, part in zip(_WEIGHTS, parts, strict=True)], axis=0)
+    return np.asarray(frequent & (score > _NEEDED))
+
+
+def best_shares(words: int, own: np.ndarray, other: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return which share of a word's occurrences is linked to its most frequent partner [shape=(words,)].
+
+    own, other [links]: The words of each link.
+    counts [words]: Occurrences of each word.
+    """
+    pairs, times = np.unique(own.astype(np.int64) << 32 | other.astype(np.int64), return_counts=True)
+    best = np.zeros(words)
+    np.maximum.at(best, pairs >> 32, times)
+    shares: np.ndarray = np.minimum(best / np.maximum(counts, 1), 1.0)
+    return shares

@@ -1,10 +1,76 @@
 """What can be chosen about term pairs."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from aligntools.ground.declarations import Settings, documented, option
+from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, counts
+
+_TOKEN = re.compile(r"\s+|([()|*+?.])|([^\s()|*+?.]+)")
+#: Characters that stand for tags; those below them stand for tags that no pattern names.
+_FIRST, _OTHER = 0xE000, "\ud7ff"
+
+
+class TagPattern:
+    """A pattern.
+
+    Raises UsageProblem when it is none.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text, self._characters = text, dict[str, str]()
+        parts = []
+        for found in _TOKEN.finditer(text):
+            sign, tag = found.groups()
+            if tag:
+                parts.append(f"(?:{self._characters.setdefault(tag, chr(_FIRST + len(self._characters)))})")
+            elif sign:
+                parts.append("(?:" if sign == "(" else sign)
+        try:
+            self._compiled = re.compile("".join(parts), re.S)
+        except (re.error, OverflowError, RecursionError) as error:
+            problem = str(error).partition(" at position")[0]
+            raise UsageProblem(
+                f"`patterns`: '{text}' is no pattern of tags such as '(ADJ|NOUN)* NOUN' ({problem})"
+            ) from None
+        if not self._characters and "." not in text:
+            raise UsageProblem("`patterns` names no tag; give a pattern such as '(ADJ|NOUN)* NOUN'")
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """The tags that it names."""
+        return frozenset(self._characters)
+
+    def matches(self, tags: list[str]) -> bool:
+        """Return whether a sequence of tags matches, all of it."""
+        return self._compiled.fullmatch("".join(self._characters.get(tag, _OTHER) for tag in tags)) is not None
+
+    def stretches(self, tags: list[str], longest: int) -> np.ndarray:
+        """Return where stretches of words match.
+
+        tags: Of the words of a text, joined; a stretch over the end of a sentence is looked at like others.
+        Returns bool [longest, words]: whether the stretch matches that begins with a word and has one more words than
+        the row's number.
+        """
+        names = list(dict.fromkeys(tags))
+        numbers = {name: number for number, name in enumerate(names)}
+        ids = np.fromiter((numbers[tag] for tag in tags), np.int64, len(tags))
+        found = np.zeros((longest, len(tags)), bool)
+        codes = ids
+        for length in range(1, min(longest, len(tags)) + 1):
+            count = len(tags) - length + 1
+            if length > 1:  # numbered anew for each length, so that codes stay small
+                codes = codes[:count] * len(names) + ids[length - 1 :]
+            _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
+            good = np.array([self.matches(tags[at : at + length]) for at in first.tolist()], bool)
+            codes = codes.reshape(-1)
+            found[length - 1, :count] = good[codes]
+        return found
+
 
 #: How a list of terms is written; ``auto`` goes by the file's name.
 TermFormat: TypeAlias = Literal["auto", "tsv", "csv", "tbx"]
@@ -48,8 +114,6 @@ class TermSettings(Settings):
     def rules(self) -> None:
         """Refuse a pattern that is none."""
         if self.patterns is not None:
-            from aligntools.tools.terms.patterns import TagPattern
-
             TagPattern(self.patterns)
 
 

@@ -18,10 +18,10 @@ from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.formats.translation.grammar import GrammarRules, TextFilter, concatenate, unwritable
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.store import sorting
-from aligntools.store.disk_arrays import ArrayStore
+from aligntools.store.sorting import ArrayStore
 from aligntools.translating.grammar import features, kernels_extraction, kernels_grammar
 from aligntools.translating.grammar.features import LexicalTable, word_table
-from aligntools.translating.grammar.kernels_records import AlignedText, PhraseTables, RuleRecords
+from aligntools.translating.grammar.kernels_extraction import AlignedText, PhraseTables, RuleRecords
 from aligntools.translating.settings import ExtractionSettings
 from aligntools.words.vocabulary import AnyVocabulary, Vocabulary
 

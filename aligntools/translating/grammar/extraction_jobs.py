@@ -17,10 +17,9 @@ from aligntools.formats.translation.grammar_text import format_text
 from aligntools.ground import memory
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.store import sorting
-from aligntools.store.block_maps import BlockMap
-from aligntools.store.disk_arrays import ArrayStore
-from aligntools.store.objects import Kept, read_object, write_object
-from aligntools.store.stores import Store
+from aligntools.store.job_engines import BlockMap
+from aligntools.store.sorting import ArrayStore
+from aligntools.store.stores import Kept, Store, read_object, write_object
 from aligntools.translating.grammar.extraction import Extraction, target_totals
 from aligntools.translating.grammar.features import word_table
 from aligntools.words.vocabulary import Vocabulary

@@ -2,7 +2,7 @@
 
 Jobs number the words of a part each by themselves; the leading process gives the words of the text their numbers, part
 after part, which are those that one process would give. Then jobs sort the n-grams of the parts, and others merge what
-all parts have of some last words. The table is the one that `ngram_counts.count` makes.
+all parts have of some last words. The table is the one that `kneser_ney.count` makes.
 """
 
 import functools
@@ -20,10 +20,10 @@ from aligntools.ground import memory
 from aligntools.ground.engines import Engine, Serial
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import Pool
-from aligntools.store.disk_arrays import ArrayStore
+from aligntools.store.sorting import ArrayStore
 from aligntools.store.stores import Store
-from aligntools.translating.lm import ngram_counts
-from aligntools.translating.lm.ngram_counts import CONTROL, NgramCounts, Sorter
+from aligntools.translating.lm import kneser_ney
+from aligntools.translating.lm.kneser_ney import CONTROL, NgramCounts, Sorter
 from aligntools.translating.settings import TABLES
 from aligntools.words.vocabulary import CompiledLexicon
 from aligntools.words.white_space import WhiteSpace
@@ -79,7 +79,7 @@ class PartedCounts:
             row += len(piece)
             own.remove(name)
             store.relieve()
-        vocabulary = ngram_counts.vocabulary_of(self.lexicon)
+        vocabulary = kneser_ney.vocabulary_of(self.lexicon)
         return NgramCounts(order, vocabulary, table, self.sentences, self.words, self.blank)
 
 
@@ -100,7 +100,7 @@ def sources_in_parts(sources: Sequence[LineSource], workers: int) -> list[LineSo
 def read_part(task: CountingTask, job: tuple[int, LineSource], pool: Pool) -> None:
     """Write the sentences of a part, with numbers of its own for words, and these words.
 
-    Raises DataError as `ngram_counts.count`.
+    Raises DataError as `kneser_ney.count`.
     """
     number, source = job
     try:
@@ -126,7 +126,7 @@ def _read_part(task: CountingTask, number: int, source: LineSource) -> None:
         blocks += 1
         held.clear()
 
-    for tokens, offsets in ngram_counts.numbered(source, lexicon, task.lowercase, task.skip_symbols, _READ, white):
+    for tokens, offsets in kneser_ney.numbered(source, lexicon, task.lowercase, task.skip_symbols, _READ, white):
         lengths = np.diff(offsets)
         full = int(np.count_nonzero(lengths))
         sentences, words, blank = sentences + full, words + len(tokens), blank + len(lengths) - full
@@ -225,13 +225,13 @@ def count_in_parts(
     lowercase: bool = False,
     skip_symbols: bool = False,
 ) -> PartedCounts:
-    """Count the n-grams of texts as `ngram_counts.count` does, by an engine's jobs.
+    """Count the n-grams of texts as `kneser_ney.count` does, by an engine's jobs.
 
     texts: Those that are compressed, or not plain text, are jobs of their own; those that are no files at all are read
         in this process.
     store: An empty folder that all workers see.
-    lowercase, skip_symbols: As for `ngram_counts.count`.
-    Raises DataError as `ngram_counts.count`.
+    lowercase, skip_symbols: As for `kneser_ney.count`.
+    Raises DataError as `kneser_ney.count`.
     """
     task, texts = CountingTask(store, order, lowercase, skip_symbols), list(texts)
 
@@ -246,10 +246,10 @@ def count_in_parts(
     run("reading", read, [job for job, read_by_any in zip(jobs, anywhere, strict=True) if read_by_any])
     found = [store.about(f"words.{number}") for number, _ in jobs]
     sentences, words, blank = (sum(one[key] for one in found) for key in ("sentences", "words", "blank"))
-    ngram_counts.check_words(texts, words)
+    kneser_ney.check_words(texts, words)
     _tell_white(jobs, found)
     lexicon, totals = _number_words(task, len(jobs))
-    totals[ngram_counts.CONTROL.index(b"</s>") + 1] = sentences  # each end is the last word of an n-gram
+    totals[kneser_ney.CONTROL.index(b"</s>") + 1] = sentences  # each end is the last word of an n-gram
     cuts = _cut(totals, engine.workers)
     blocks = [(number, block) for number, one in enumerate(found) for block in range(one["blocks"])]
     run("n-grams", functools.partial(sort_block, task, cuts), blocks)

@@ -11,12 +11,13 @@ from aligntools.formats.inputs.sentences import Lines
 from aligntools.formats.translation.grammar import GrammarRules
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
-from aligntools.store.block_maps import BlockMap
+from aligntools.store.job_engines import BlockMap
 from aligntools.translating.decoding.decoder import System
 from aligntools.translating.decoding.system_tables import feature_names
 from aligntools.translating.lattices import arc_names
 from aligntools.translating.lm.language_model import NgramModel
 from aligntools.translating.settings import DecoderSettings, ImputationSettings, TuningSettings
+from aligntools.translating.translation_weights import default_weights, in_order
 from aligntools.translating.tuning.round_trips import RoundTrips, round_trips
 from aligntools.translating.tuning.tuning import (
     Round,
@@ -28,7 +29,6 @@ from aligntools.translating.tuning.tuning import (
     tune,
 )
 from aligntools.translating.tuning.tuning_sets import SystemInWorkers, impute_lattices, impute_text, tuning_set
-from aligntools.translating.tuning.weights import default_weights, in_order
 
 #: Where the state of a run is kept in the folder for checkpoints.
 STATE = "tuning.state"

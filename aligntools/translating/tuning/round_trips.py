@@ -21,7 +21,7 @@ from aligntools.formats.translation.grammar import GrammarRules, pick
 from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import derivations
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores
-from aligntools.translating.tuning.imputation import normalized
+from aligntools.translating.tuning.imputed_lattices import normalized
 from aligntools.words.vocabulary import Vocabulary
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)

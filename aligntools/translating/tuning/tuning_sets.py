@@ -11,15 +11,14 @@ from aligntools.formats.inputs.sentences import Lines
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import Pool, balanced_blocks
-from aligntools.store.block_maps import BlockMap
-from aligntools.store.objects import Kept
+from aligntools.store.job_engines import BlockMap
+from aligntools.store.stores import Kept
 from aligntools.translating.decoding.decoder import EncodedText, System
 from aligntools.translating.forest import derivations
 from aligntools.translating.forest.candidates import CandidateLists
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, join
 from aligntools.translating.lattices import LatticeLines, lattice_lines
-from aligntools.translating.tuning.imputation import Imputed, impute
-from aligntools.translating.tuning.imputed_lattices import SentenceTooLongError, automata
+from aligntools.translating.tuning.imputed_lattices import Imputed, SentenceTooLongError, automata, impute
 from aligntools.translating.tuning.linear_bleu import References
 from aligntools.translating.tuning.reachable import Reachable
 from aligntools.translating.tuning.tuning import TuningSet
@@ -132,7 +131,7 @@ def impute_text(
 
     system: The reverse system.
     text: Target sentences.
-    how, k, gamma, seed, equal: See `imputation.impute`.
+    how, k, gamma, seed, equal: See `imputed_lattices.impute`.
     workers: What decodes, with the same system.
     Returns imputed: Of which sentence each is, and with what probability.
     """

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aligntools.aligning.contrastive import evidence, evidence_tasks, features
+from aligntools.aligning.contrastive import evidence, features, tasks
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.weights import Weights, load_weights, scale, shipped
@@ -108,7 +108,7 @@ def test_evidence_is_a_value_that_a_link_adds_by_itself():
 
 
 def test_what_a_file_counts_for():
-    shares = [evidence_tasks.share(p) for p in (0.5, 0.8, 0.9, 0.95, 0.99, 1.0)]
+    shares = [tasks.share(p) for p in (0.5, 0.8, 0.9, 0.95, 0.99, 1.0)]
     assert shares == sorted(shares)
     assert shares[1] == 0
     assert shares[-1] == 1
