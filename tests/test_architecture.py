@@ -577,7 +577,7 @@ AT_WHITE_SPACE = {
         formats/text/exchange formats/text/units""",
     "numbers and links, as bytes": """aligning/parts/plans translating/grammars
         cli/standins/force_align formats/links/given_links
-        formats/links/giza.py formats/links/giza_files formats/links/goldlinks formats/models/word_vectors
+        formats/links/giza.py formats/links/goldlinks formats/models/word_vectors
         formats/text/giza_trainings formats/translation/grammar_text""",
     "what a file begins with": "projecting/markup/markup_transfer models constituents/parsers",
     "as the program does in whose place it stands": """adapters/eflomal/priors adapters/eflomal/text adapters/simalign
