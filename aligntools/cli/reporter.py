@@ -264,6 +264,7 @@ class OnStandardError(logging.Handler):
         self._said.add(once)
         self._said.discard(None)
         kind = "warning: " if record.levelno >= logging.WARNING else self._note
+        kind = "error: " if record.levelno >= logging.ERROR else kind
         sys.stderr.write(kind + one_line(on_command_line(record.getMessage())) + "\n")
 
 

@@ -38,6 +38,8 @@ Documents: TypeAlias = tuple[SentenceDocument, SentenceDocument]
 _NO_XML, _REPLACED = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"), "\ufffd"
 #: Documents whose anchors are believed less than this look like no translation, if both have as many sentences.
 _DOUBTFUL, _ENOUGH = 0.1, 20
+#: Documents of so many sentences that are the same text; a document of _ENOUGH so many times as long as the other.
+_SAME, _LONGER = 3, 10
 #: Documents of so many words that share more of them seem to be of one language. (Halves of a German or English text
 #: share 0.77 to 0.85; Text+Berg's German and French, which have the same names, 0.33.)
 _MANY, _SHARED = 200, 0.7
@@ -248,10 +250,20 @@ def _aligned(
 
 def _doubt(texts: "Sequence[Text]", belief: float) -> str:
     """Return why two documents do not look like a translation; nothing if they do."""
-    if min(map(len, texts)) < _ENOUGH:
-        return ""
-    if texts[0].lines == texts[1].lines:
+    from aligntools.sentences.text import usual_sizes
+
+    sizes, no = [len(text) for text in texts], "do not look like translations of each other"
+    if not all(sizes):
+        return "have no sentence in one of them, so that there are no pairs"
+    if texts[0].lines == texts[1].lines and sizes[0] >= _SAME:
         return "are the same text"
+    lengths = [float(usual_sizes(text.sizes).sum()) for text in texts]
+    if max(sizes) >= _ENOUGH and max(lengths) > _LONGER * min(lengths):
+        return f"{no}: one is {max(lengths) / max(1.0, min(lengths)):.0f} times as long as the other"
+    if max(sizes) >= _ENOUGH and max(sizes) > _LONGER * min(sizes):
+        return f"{no}: one has {max(sizes)} sentences, the other {min(sizes)}"
+    if min(sizes) < _ENOUGH:
+        return ""
     shares = []
     for own, other in zip(texts, reversed(texts), strict=True):
         there = set(other.words)
@@ -262,7 +274,7 @@ def _doubt(texts: "Sequence[Text]", belief: float) -> str:
         shares.append(sum(count for count, both in counts if both) / total if total >= _MANY else 0.0)
     if min(shares) > _SHARED:
         return f"seem to be of one language: {100 * min(shares):.0f} % of the words are in both"
-    return "do not look like translations of each other" if belief < _DOUBTFUL else ""
+    return no if belief < _DOUBTFUL else ""
 
 
 #: How pairs are written: with ' ||| ' between, with tabs and a score, or as a translation memory.

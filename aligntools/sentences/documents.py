@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from aligntools.formats.annotation.as_plain_text import refuse_file
+from aligntools.formats.annotation.raw_text import decoded_lines
 from aligntools.formats.markup import documents as markup
 from aligntools.formats.markup.docx import Docx
 from aligntools.formats.markup.segments import BrokenSegment, one_spaced
@@ -130,10 +131,10 @@ def _lines(document: str | Path | Iterable[str], name: str) -> Iterator[str]:
     if isinstance(document, str | os.PathLike):
         if files.is_regular(document):
             refuse_file(str(document))
-        yield from files.text_lines(document)
+        yield from decoded_lines(document, files.lines(document))
         return
-    for line in TextLines(document, name):
-        yield line.decode("utf-8", "surrogateescape").removesuffix("\n")
+    for line in decoded_lines(name, TextLines(document, name)):
+        yield line.removesuffix("\n")
 
 
 def _read_lines(
@@ -166,7 +167,7 @@ def _read_lines(
     end()
 
 
-def _read_usfm(read: _Reading, path: object, cut: Callable[[str], list[str]]) -> None:
+def _read_usfm(read: _Reading, path: str | Path | Iterable[str], cut: Callable[[str], list[str]]) -> None:
     """Read USFM: verses, and headings; chapters and verses are marks, paragraphs between verses borders."""
     chapter, text, fresh = "", list[str](), False
 
@@ -174,7 +175,7 @@ def _read_usfm(read: _Reading, path: object, cut: Callable[[str], list[str]]) ->
         read.add(cut(one_spaced(" ".join(text))))
         text.clear()
 
-    for number, line in enumerate(files.text_lines(path), 1):
+    for number, line in enumerate(_lines(path, ""), 1):
         line = line.strip(_SPACES)
         if _ABOUT.match(line):
             continue

@@ -19,7 +19,7 @@ from aligntools.sentences import vectors
 from aligntools.sentences.band import Band
 from aligntools.sentences.kernels_groups import GroupEvidence, GroupWeights
 from aligntools.sentences.lexicon import Direction, GroupLexicon
-from aligntools.sentences.text import Text
+from aligntools.sentences.text import Text, usual_sizes
 from aligntools.words.tokenizers import languages_of
 
 
@@ -117,7 +117,7 @@ class Model:
             norms = [vectors.group_norms(own, count) for own, count in zip(self.sides.vectors, most, strict=True)]
             usual = [vectors.group_means(own, count) for own, count in zip(self.sides.usual, most, strict=True)]
             worth = [0.5 * _sums(own, count) for own, count in zip(self.sides.worth, most, strict=True)]
-        ratio = max(1.0, self.target.sizes.sum()) / max(1.0, self.source.sizes.sum())
+        ratio = max(1.0, usual_sizes(self.target.sizes).sum()) / max(1.0, usual_sizes(self.source.sizes).sum())
         sizes = [_sums(text.sizes, count) + 1.0 for text, count in zip((self.source, self.target), most, strict=True)]
         return GroupEvidence(
             band.begin,

@@ -14,6 +14,8 @@ from aligntools.formats.text.corpus import Side
 LETTERS = 5
 #: Words of a sentence that are looked at, the first ones: its length counts whole.
 MOST_WORDS = 1000
+#: A sentence is enormous that has more characters, and is so many times as long as half of the others.
+ENORMOUS = (100.0, 20.0)
 _WORD = re.compile(r"\d+|[^\W\d_]+|[^\w\s]")
 _SPACES = re.compile(r"\s+")
 
@@ -53,6 +55,11 @@ class Text:
         """Each word's share of the text [words]."""
         shares: np.ndarray = self.counts / max(1, int(self.counts.sum()))
         return shares
+
+
+def usual_sizes(sizes: np.ndarray) -> np.ndarray:
+    """Return lengths without those of enormous sentences, which do not tell how long the others' translations are."""
+    return sizes[sizes <= max(ENORMOUS[0], ENORMOUS[1] * float(np.median(sizes)))] if len(sizes) else sizes
 
 
 def words_of(line: str) -> list[str]:

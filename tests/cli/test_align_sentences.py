@@ -8,8 +8,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import aligntools as at
+from aligntools.formats.links.ladder import format_ladder
 from tests import docx_files
 from tests.cli.running import fails, run
 from tests.places import REALDATA, ROOT
@@ -119,6 +122,31 @@ def test_every_sentence_of_small_documents_is_somewhere(tmp_path, source, target
         assert [pair[side] for pair in both] + (tmp_path / rest).read_text().split() == text.split()
 
 
+@given(
+    *(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=8), max_size=30),) * 2,
+    st.sampled_from([{}, {"group_size": 1}, {"min_score": 0.9}, {"moved": False}, {"anchors": "x"}]),
+)
+def test_every_line_with_text_is_in_one_line_of_the_ladder(source, target, options):
+    if "anchors" in options:
+        source, target = (
+            [*(line for line in side if line.strip(" \t\r") != "x"), "x", "y"] for side in (source, target)
+        )
+    found = at.align_sentences(source, target, encoder=False, threads=1, **options)
+    rows = [line.split(":")[:2] for line in format_ladder(found.of_lines, "vecalign").splitlines()]
+    for side, lines in enumerate((source, target)):
+        there = [k for k, line in enumerate(lines) if line.strip(" \t\r") and line.strip() != options.get("anchors")]
+        assert sorted(k for row in rows for k in json.loads(row[side])) == there
+
+
+def test_an_enormous_line_leaves_the_others_as_they_are(texts):
+    lines = [line for line in DE_LINES if line]
+    plain = at.align_sentences(lines, FR_LINES, encoder=False)
+    more = at.align_sentences(["x" * 1_000_000, *lines], FR_LINES, encoder=False)
+    assert [(g.source, g.target) for g in plain] == [
+        (tuple(k - 1 for k in g.source), g.target) for g in more if g.source != (0,)
+    ]
+
+
 def test_a_sentence_of_a_million_words_costs_what_a_long_one_does(tmp_path):
     found = at.align_sentences(["a " * 1_000_000, "b c"], ["d e"] * 500, encoder=False, threads=1)
     assert sorted(k for group in found for k in group.target) == list(range(500))
@@ -160,6 +188,20 @@ def test_a_damaged_ladder_is_one_line(tmp_path, ladder, said):
 def test_what_is_wrong_is_one_line(texts):
     (texts / "bars").write_text("a\nb ||| c\n")
     fails(run("align-sentences", "-s", "bars", "-t", "fr", QUICK, cwd=texts), "bars:2: the sentence has ' ||| ' in it")
+    (texts / "latin").write_bytes("a\nb\nc é\n".encode("latin-1"))
+    (texts / "usfm").write_bytes("\\id GEN\n\\c 1\n\\v 1 é\n".encode("latin-1"))
+    (texts / "zip").write_bytes(b"PK\x03\x04")
+    (texts / "cut.gz").write_bytes(gzip.compress(DE.encode())[:100])
+    for name, said in (
+        ("latin", "latin:3: bytes that are not UTF-8 (convert the file, for instance with iconv)"),
+        ("usfm", "usfm:3: bytes that are not UTF-8"),
+        ("zip", "zip: is no DOCX that can be read"),
+        ("cut.gz", "cut.gz: cannot be read to its end"),
+    ):
+        for sides in ((name, "fr"), ("de", name)):
+            fails(run("align-sentences", "-s", sides[0], "-t", sides[1], QUICK, cwd=texts), said)
+    with pytest.raises(at.DataError, match="source:2: bytes that are not UTF-8"):
+        at.align_sentences(["a", "b\udce9"], ["a"], encoder=False)
 
 
 @pytest.mark.slow
@@ -178,7 +220,8 @@ def test_many_documents(texts):
     done = run("align-sentences", "--documents", "list.tsv", "-o", "out/", "--links", QUICK, "--workers", 2, cwd=texts)
     assert done.returncode == 1
     assert b"list.tsv: 1 of 3 pairs of documents failed; the others are written" in done.stderr
-    assert b"none: cannot be opened" in done.stderr
+    assert b"error: none: cannot be opened" in done.stderr
+    assert b"warning" not in done.stderr
     run("align-sentences", "-s", "de", "-t", "fr", QUICK, "-o", "pairs", "--ladder", "ladder", cwd=texts)
     for name in ("de", "other"):
         assert (texts / "out" / f"{name}.txt").read_bytes() == (texts / "pairs").read_bytes()
@@ -190,11 +233,27 @@ def test_many_documents(texts):
     assert b"1 pairs of documents aligned, 1 were there" in run(*again, cwd=texts).stderr
 
 
-@pytest.mark.parametrize(("other", "said"), [("same", "are the same text"), ("half", "seem to be of one language")])
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ("same", "are the same text"),
+        ("half", "seem to be of one language"),
+        ("empty", "have no sentence in one of them"),
+        ("short", "one is "),
+        ("joined", "one has 60 sentences, the other 1"),
+    ],
+)
 def test_documents_that_are_no_translation_are_told(tmp_path, other, said):
     lines = (ROOT / "data/samples/de-en.en").read_text().splitlines()
     (tmp_path / "s").write_text("\n".join(lines[:60]) + "\n")
-    (tmp_path / "t").write_text("\n".join(lines[:60] if other == "same" else lines[60:]) + "\n")
+    others = {
+        "same": lines[:60],
+        "half": lines[60:],
+        "empty": [" "],
+        "short": lines[60:62],
+        "joined": [" ".join(lines)],
+    }
+    (tmp_path / "t").write_text("\n".join(others[other]) + "\n")
     done = run("align-sentences", "-s", "s", "-t", "t", QUICK, "-o", "pairs", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stderr.decode().count("warning: s and t ") == 1

@@ -98,3 +98,9 @@ def test_what_is_wrong(texts, args):
     assert b"Usage (either)" in done.stderr
     assert hunalign("-autodict=x", "null.dic", "de", "fr", cwd=texts).returncode in (1, 2)
     assert hunalign("null.dic", "none", "fr", cwd=texts).returncode == 1
+
+
+def test_other_encodings_are_written_as_they_were(texts):
+    (texts / "latin").write_bytes("".join(f"{line} é\n" for line in FR).encode("latin-1"))
+    done = hunalign("-text", "-onebyteencoding", "null.dic", "de", "latin", cwd=texts)
+    assert [line.split(b"\t")[1].decode("latin-1") for line in done.stdout.splitlines()] == [f"{x} é" for x in FR]

@@ -165,6 +165,15 @@ def _lines(path: str) -> list[str]:
         return list(lines)
 
 
+def _characters(line: str) -> str:
+    """Return a line that is not UTF-8 as Latin-1."""
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        return line.encode("utf-8", "surrogateescape").decode("latin-1")
+    return line
+
+
 def _aligned(
     source: str, target: str, output: str, settings: SentenceSettings, o: dict[str, Any]
 ) -> tuple[str, list[_Segment], tuple[int, int]]:
@@ -179,7 +188,8 @@ def _aligned(
             settings = replace(settings, anchors=_PARAGRAPH)
         else:
             sides = [["" if line.strip(SPACE) == _PARAGRAPH else line for line in side] for side in lines]
-        found, sizes = align_sentences(sides[0], sides[1], settings), (len(lines[0]), len(lines[1]))
+        source_side, target_side = ([_characters(line) for line in side] for side in sides)
+        found, sizes = align_sentences(source_side, target_side, settings), (len(lines[0]), len(lines[1]))
         segments = _segments(found.of_lines, sizes)
         left = _left(segments, o)
         with files.writing(output) as out:
