@@ -111,6 +111,6 @@ def numbers(text):
 def claims(text):
     """Yield (text, sections): a text, and the sections of RESULTS.md that it says its figures are from."""
     for chapter in re.split(r"^## ", text, flags=re.MULTILINE):
-        parts = re.split(r"[Ss]ections?:? ((?:\"[^\"]+\"(?:, )?)+)", chapter)
+        parts = re.split(r"[Ss]ections?:? ((?:\"[^\"]+\"(?:,\s)?)+)", chapter)
         for said, named in zip(parts[::2], parts[1::2], strict=False):
             yield said, re.findall(r'"([^"]+)"', named)

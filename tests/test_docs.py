@@ -328,7 +328,7 @@ def test_the_reader_of_figures():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 20), ("docs/cost.md", 50)])
+@pytest.mark.parametrize(("page", "least"), [("README.md", 20), ("docs/cost.md", 50), ("docs/papers.md", 50)])
 def test_every_figure_is_in_the_results(page, least):
     measured, checked = results(), 0
     for said, sections in claims(text_of(BY_TITLE[page])):
