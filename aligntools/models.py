@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union, Unpack
 import aligntools
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import ModelError, UsageProblem
-from aligntools.viewing.models import ModelView, ModelViewing
-from aligntools.viewing.notebooks import ShownAsModel
+from aligntools.viewing.models import ModelView, ModelViewing, ShownAsModel
 
 if TYPE_CHECKING:
     from aligntools.aligning.aligner import Aligner

@@ -33,8 +33,8 @@ def run(o):
 
 def _iteration(o, tokens, offsets, n_words, states, pool):
     """Return the median seconds of an EM iteration, in the second place what it needs before the first one."""
-    from aligntools.tagging.chains.chain import ChainText, expected_counts
-    from aligntools.tagging.chains.induction import random_chain
+    from aligntools.tagging.chain import ChainText, expected_counts
+    from aligntools.tagging.induction import random_chain
 
     chain = random_chain(np.bincount(tokens, minlength=n_words) + 1.0, states, np.random.default_rng(1))
     text = ChainText(tokens, offsets, n_words)
@@ -96,8 +96,8 @@ STATES = (10, 25, 50, 100, 200)
 
 def _beside(o, tokens, offsets, n_words, pool):
     """Compare an iteration and its result with hmmlearn's, which has no stop symbol."""
-    from aligntools.tagging.chains.chain import Chain, ChainText, expected_counts
-    from aligntools.tagging.chains.induction import random_chain
+    from aligntools.tagging.chain import Chain, ChainText, expected_counts
+    from aligntools.tagging.induction import random_chain
 
     states = 50
     chain = random_chain(np.bincount(tokens, minlength=n_words) + 1.0, states, np.random.default_rng(1), stop=False)

@@ -43,8 +43,8 @@ def _text(o, name, pool):
 def _once(tokens, text, n_words, states, seed, pool):
     """Return (many-to-1, VI, mean ln P(x|x)) of EM and of MRE."""
     from aligntools.metrics.tags import TagAccuracy
-    from aligntools.tagging.chains import induction
-    from aligntools.tagging.chains.chain import ChainText, posterior_decode
+    from aligntools.tagging import induction
+    from aligntools.tagging.chain import ChainText, posterior_decode
     from aligntools.tagging.settings import InductionSettings
 
     corpus = ChainText(tokens, text.offsets, n_words)

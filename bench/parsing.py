@@ -107,7 +107,7 @@ def _peak():
 
 def _learn(text, templates, l2, iterations, pool, **space):
     """Return a parser with other templates than the package's sets."""
-    from aligntools.parsing.features.space import FeatureSpace, Vocabularies
+    from aligntools.parsing.feature_space import FeatureSpace, Vocabularies
     from aligntools.parsing.learning import training
     from aligntools.parsing.learning.treebank import usable
     from aligntools.parsing.parser import ParserModel
@@ -128,7 +128,7 @@ def _uas(parser, text, pool):
 
 
 def _l2(o, pool):
-    from aligntools.parsing.features.space import SETS
+    from aligntools.parsing.feature_space import SETS
 
     rows = []
     for l2 in L2:
@@ -141,7 +141,7 @@ def _l2(o, pool):
 
 
 def _groups(o, pool):
-    from aligntools.parsing.features.space import SETS
+    from aligntools.parsing.feature_space import SETS
 
     n, rows = min(SHARE, o.sentences), []
     for name in ("nothing", *GROUPS, "distance"):

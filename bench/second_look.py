@@ -111,7 +111,7 @@ def learn(sets):
     What Newton's method finds is made as sure as the network is, which is surer than right; of this and of what the
     first look does it is the mean.
     """
-    from aligntools.aligning.contrastive.phrases import SCALE
+    from aligntools.aligning.contrastive.search import SCALE
     from aligntools.encoding.knowledge import ODDS
 
     first = np.zeros(sets[0]["inputs"].shape[1] + 1)

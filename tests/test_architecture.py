@@ -571,7 +571,7 @@ def test_nothing_names_a_place_on_somebodys_machine():
 AT_WHITE_SPACE = {
     "messages, options, tables of our own": """aligning/contrastive aligning/contrastive/files
         serving/app tagging/taggers cli/drop_ins cli/kinds cli/options cli/precompile cli/project
-        cli/standins/eflomal.py ground metrics parsing/features tagging/forms/unknown
+        cli/standins/eflomal.py ground metrics parsing/feature_space tagging/unknown_words
         viewing words/line_scan
         formats/annotation/conll.py formats/annotation/conll_layouts formats/models/modelfile
         formats/text/exchange formats/text/units""",

@@ -21,7 +21,7 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.run import Run
 from aligntools.pipeline import Part, Tally, map_parts
-from aligntools.viewing.notebooks import ShownAsModel
+from aligntools.viewing.models import ShownAsModel
 from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from aligntools.aligning.applying.applier import Applier, decide
 from aligntools.aligning.applying.costs import link_costs
 from aligntools.aligning.applying.kernels_decoding import JOINT, MEAN
-from aligntools.aligning.contrastive import tasks, taught_text
+from aligntools.aligning.contrastive import distillation, tasks
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.learning import WeightLearning
 from aligntools.aligning.contrastive.settings import TeachingSettings
@@ -31,7 +31,7 @@ from aligntools.constituents.settings import (
     TreeLists,
 )
 from aligntools.encoding import kernels_layers
-from aligntools.encoding.layers import Layers
+from aligntools.encoding.encoder import Layers
 from aligntools.encoding.weights import Dense, EncoderWeights, Layer, Normalization, dense_of
 from aligntools.formats.annotation.brackets import parse_trees
 from aligntools.formats.inputs.sentences import Lines
@@ -50,26 +50,26 @@ from aligntools.formats.translation.plf import EPSILON, Arc, WordLattice
 from aligntools.ground.parallel import Pool
 from aligntools.links import symmetrize
 from aligntools.metrics import bleu
+from aligntools.parsing import valence
 from aligntools.parsing.learning import treebank
 from aligntools.parsing.settings import ParserSettings, TransferSettings, TreeConstraints
 from aligntools.parsing.text import TaggedText
 from aligntools.parsing.transfer import learning
 from aligntools.parsing.trees import inference
-from aligntools.parsing.unsupervised import learning as valence
-from aligntools.parsing.unsupervised.valence import expected_counts
+from aligntools.parsing.valence import expected_counts
 from aligntools.sentences.alignment import align as align_sentences
 from aligntools.sentences.model import kinds_of
 from aligntools.sentences.text import text_of
 from aligntools.sentences.vectors import Vectors, unit_from_mean
 from aligntools.store import sorting
 from aligntools.store.sorting import ArrayStore
-from aligntools.tagging.chains.chain import Chain, ChainText, posterior_decode, viterbi
-from aligntools.tagging.chains.induction import induce as induce_chain
-from aligntools.tagging.chains.induction import reconstruct as reconstruct_chain
+from aligntools.tagging.chain import Chain, ChainText, posterior_decode, viterbi
 from aligntools.tagging.induction import from_chain
-from aligntools.tagging.sequences import Sequences
+from aligntools.tagging.induction import induce as induce_chain
+from aligntools.tagging.induction import reconstruct as reconstruct_chain
 from aligntools.tagging.settings import DECODERS, InductionSettings, TaggerSettings
 from aligntools.tagging.supervised.training import train_supervised
+from aligntools.tagging.tag_sequences import Sequences
 from aligntools.translating.decoding.decoder import System
 from aligntools.translating.decoding.system_tables import build_trie, feature_names
 from aligntools.translating.grammar import extraction, kernels_grammar
@@ -152,7 +152,7 @@ def _contrastive(bitext: corpus.Bitext, settings: ResolvedSettings, members: lis
         for _ in tasks.align(finder, bitext, chosen, pool, decisions=Decisions(phrases=True)):
             pass
     short = TeachingSettings(students=(50,), lessons=10, networks=1, passes=1)
-    taught_text.learn_start([taught_text.lessons_of(bitext, model, short, pool)], short, pool)
+    distillation.learn_start([distillation.lessons_of(bitext, model, short, pool)], short, pool)
 
 
 _SOURCE = ("x y z", "y z", "u x", "z y x u")

@@ -37,8 +37,7 @@ from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.run import Run
-from aligntools.viewing.models import ModelView
-from aligntools.viewing.notebooks import ShownAsModel
+from aligntools.viewing.models import ModelView, ShownAsModel
 from aligntools.words.white_space import in_form
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from aligntools.ground.compiler import kernel
-from aligntools.parsing.features.kernels_features import GOLDEN, prepare_keys
+from aligntools.parsing.kernels_features import GOLDEN, prepare_keys
 
 
 @kernel

@@ -7,7 +7,7 @@ import numpy as np
 
 from aligntools.formats.models.modelfile import Array, checked, hold, hold_vocabulary
 from aligntools.parsing import kernels_labels as kernels
-from aligntools.parsing.features.space import EncodedSentences, compile_templates
+from aligntools.parsing.feature_space import EncodedSentences, compile_templates
 from aligntools.words.vocabulary import Vocabulary
 
 TEMPLATES = (

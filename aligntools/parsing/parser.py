@@ -12,7 +12,7 @@ from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.models.modelfile import Array, SavedModel, checked, hold_vocabulary
 from aligntools.ground.declarations import modern, range_of
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.features.space import FIRST_LAYERS, EncodedSentences, FeatureSpace, Vocabularies, layers_of
+from aligntools.parsing.feature_space import FIRST_LAYERS, EncodedSentences, FeatureSpace, Vocabularies, layers_of
 from aligntools.parsing.labels import TEMPLATES, Labeler
 from aligntools.parsing.settings import LONGEST, MAPS, LearningSettings, TransferSettings, TreeConstraints
 from aligntools.parsing.trees import inference

@@ -290,7 +290,7 @@ def induce_parser(
     [2, 3, 0, 3, 3]
     """
     from aligntools.parsing.learning.checkpoints import Checkpoint
-    from aligntools.parsing.unsupervised.learning import NoSentences, TooManyTags, train
+    from aligntools.parsing.valence import NoSentences, TooManyTags, train
 
     given = Given("induce_parser", options)
     settings = given.take(InducedParserSettings, settings)

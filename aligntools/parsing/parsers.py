@@ -32,16 +32,15 @@ from aligntools.ground.parallel import pool_of
 from aligntools.ground.run import Run
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import ParserDecisions, ParserReading, TagMap
-from aligntools.parsing.unsupervised.valence import ValenceModel
-from aligntools.viewing.models import ModelView
-from aligntools.viewing.notebooks import ShownAsModel, ShownAsTree, ShownAsTrees
+from aligntools.parsing.valence import ValenceModel
+from aligntools.viewing.models import ModelView, ShownAsModel, ShownAsTree, ShownAsTrees
 from aligntools.words.white_space import in_form
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import DecidingKeywords, ParsingKeywords
     from aligntools.ground.parallel import Pool
     from aligntools.parsing.parser import ParserModel
-    from aligntools.parsing.unsupervised.valence import ValenceModel
+    from aligntools.parsing.valence import ValenceModel
     from aligntools.viewing.models import ModelView
 
 
@@ -173,7 +172,7 @@ class Parser(Annotator, ShownAsModel):
     @classmethod
     def _of_file(cls, path: PathLike, verify: bool) -> "Parser":
         from aligntools.parsing.parser import ParserModel
-        from aligntools.parsing.unsupervised.valence import ValenceModel
+        from aligntools.parsing.valence import ValenceModel
 
         return cls((ValenceModel if model_kind(path) == ValenceModel.KIND else ParserModel).load(path, verify))
 

@@ -1,7 +1,8 @@
 """What a tagger says of sentences and of tag sequences, besides the tags that it decides on."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,17 @@ from aligntools.formats.annotation.tag_lists import format_sequences as format_s
 from aligntools.formats.inputs.annotation import Parsed, Sentence, batches, tokens_of
 from aligntools.formats.inputs.sentences import Split
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.parallel import pool_of
+from aligntools.ground.parallel import Pool, pool_of
+from aligntools.tagging.chain import Chain, ChainText, k_best, log_likelihood
+from aligntools.tagging.settings import DECODERS
+from aligntools.tagging.tagger import TaggerModel
 from aligntools.words.white_space import in_form
 
 if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
-    from aligntools.tagging.sequences import ScoredTags, Sequences
+    from aligntools.tagging.decoding import CandidateChain
     from aligntools.tagging.tagger import TaggerModel
+
 
 #: Sentences at a time.
 PART = 1000
@@ -209,8 +214,6 @@ class TagDistributions:
 
     def sequences_of(self, text: Parsed, pool: "Pool") -> "Sequences":
         """Return what is known of the tag sequences of what a reader returned."""
-        from aligntools.tagging.sequences import Sequences
-
         words, _ = in_form(text.words, self.model.normal_form)
         return Sequences(self.model, words, text.offsets, pool)
 
@@ -230,3 +233,183 @@ class TagDistributions:
         own = range(int(found.cells[t]), int(found.cells[t + 1]))
         ranked = sorted(own, key=lambda c: -found.values[c])
         return {self.model.tags[found.ids[c]]: float(found.values[c]) for c in ranked}
+
+
+#: Where tags have substates: how many times as many sequences are looked at, of each model, as are asked for.
+MORE = 4
+#: Tags of sequences that are held at a time, about.
+HELD = 1 << 22
+
+
+@dataclass(frozen=True)
+class ScoredTags:
+    """A sequence of tags of a sentence.
+
+    tags: Indexes of the tagger's ``tags``.
+    log_probability: ``log p(x, z)``, natural logarithm.
+    """
+
+    tags: tuple[int, ...]
+    log_probability: float
+
+
+class Sequences:
+    """A part of a text under a tagger.
+
+    words (sequence of bytes [tokens]), offsets (int64 [sentences + 1]).
+    unknown: Tokens that training did not see. Their words have no probability: it is left out, or is 0 in a model of
+        relative frequencies.
+    Raises UsageProblem when the model has no probabilities of words: an older version made it.
+    """
+
+    def __init__(self, model: TaggerModel, words: Sequence[bytes], offsets: np.ndarray, pool: Pool) -> None:
+        if model.factors is None:
+            raise UsageProblem("the tagger does not know how probable words are: an older version made it; train again")
+        self.model, self.pool = model, pool
+        self.words, self.offsets = words, np.ascontiguousarray(offsets, np.int64)
+        tokens, self.texts = model.emissions(words)
+        self.tokens, self._n_rows = tokens, len(self.texts[0][1])
+        self.unknown = int((~model.knows(words)).sum())
+
+    def _chains(self) -> list[Chain]:
+        return [Chain(c.start, c.transitions, c.stop, emissions) for c, emissions in self.texts]
+
+    def log_probabilities(self) -> np.ndarray:
+        """Return ``log p(x)`` of the sentences, float64 [sentences]: the forward algorithm; 0 for no words."""
+        text = ChainText(self.tokens, self.offsets, self._n_rows)
+        return _mixed([log_likelihood(chain, text, self.pool) for chain in self._chains()])
+
+    def joint(self, sentences: np.ndarray, tags: np.ndarray) -> np.ndarray:
+        """Return ``log p(x, z)`` of sequences of tags: the forward algorithm over their substates.
+
+        sentences (int64 [sequences]): Which sentence each is of.
+        tags (int32 [tokens of these sentences]).
+        Returns float64 [sequences].
+        """
+        lengths = np.diff(self.offsets)[sentences]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        at = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.offsets[sentences], lengths)
+        found = []
+        for chain, (own, _) in zip(self._chains(), self.texts, strict=True):
+            first = self.model.first_states(own)
+            text = ChainText(self.tokens[at], offsets, self._n_rows, first[tags], first[tags + 1])
+            found.append(log_likelihood(chain, text, self.pool))
+        return _mixed(found)
+
+    def best(self, n: int) -> list[list[ScoredTags]]:
+        """Return the ``n`` most probable sequences of tags of each sentence, best first.
+
+        Exact where each tag is one state, in one model (k-best Viterbi). Otherwise the best of those that are found:
+        the models' best sequences of states (`MORE` times as many, those of the coarse model among them) and what the
+        decoders choose. Their probabilities are exact in both cases. A sentence that no sequence explains has none.
+        """
+        return [own for a, b in self._runs(MORE * n) for own in self._best(a, b, n)]
+
+    def _best(self, k0: int, k1: int, n: int) -> "list[list[ScoredTags]]":
+        """Return the best sequences of some sentences."""
+        t0, t1 = int(self.offsets[k0]), int(self.offsets[k1])
+        words, offsets = self.words[t0:t1], self.offsets[k0 : k1 + 1] - t0
+        text, places = ChainText(self.tokens[t0:t1], offsets, self._n_rows), list(pairwise(offsets.tolist()))
+        plain = len(self.texts) == 1 and self.model.plain
+        chains = list(zip(self._chains(), (c for c, _ in self.texts), strict=True))
+        if not plain and self.model.coarse is not None:
+            own, emissions = self._coarse
+            chains.append((Chain(own.start, own.transitions, own.stop, emissions), own))
+        found: list[dict[tuple[int, ...], None]] = [{} for _ in places]
+        for chain, own in chains:
+            states, scores = k_best(chain, text, n if plain else MORE * n, self.pool)
+            tags = self.model.tags_of_states(own)[np.maximum(states, 0)]
+            for k, (a, b) in enumerate(places):
+                rows = tags[np.isfinite(scores[k]), a:b].tolist() if a < b else []
+                found[k] |= dict.fromkeys(map(tuple, rows))
+        if not plain:
+            for decoder in DECODERS:
+                tags, _ = self.model.tag(words, offsets, self.pool, decoder, remember=False)
+                for k, (a, b) in enumerate(places):
+                    found[k] |= {tuple(tags[a:b].tolist()): None} if a < b else {}
+        lists = self._scored([list(own) for own in found], k0)
+        for own_list in lists:
+            own_list.sort(key=lambda one: -one.log_probability)  # equals stay in order
+        return [[one for one in own_list if one.log_probability > -np.inf][:n] for own_list in lists]
+
+    def samples(self, n: int, seed: int, first: int = 0) -> list[list[ScoredTags]]:
+        """Draw ``n`` sequences of tags of each sentence from ``p(z|x)``: forward sums, then backward sampling.
+
+        What is drawn depends on the seed and on the sentence's number. A sentence that no sequence explains has none.
+
+        first: Number of the first sentence.
+        """
+        text = ChainText(self.tokens, self.offsets, self._n_rows)
+        chains = self._chains()
+        logs = np.stack([log_likelihood(chain, text, self.pool) for chain in chains])
+        names = [self.model.tags_of_states(own) for own, _ in self.texts]
+
+        def drawn(k: int) -> list[tuple[int, ...]]:
+            a, b = int(self.offsets[k]), int(self.offsets[k + 1])
+            if a == b or not np.isfinite(logs[:, k]).any():
+                return []
+            random = np.random.default_rng([seed, first + k])
+            weights = np.exp(logs[:, k] - logs[:, k].max())
+            chosen = random.choice(len(chains), n, p=weights / weights.sum())
+            tags = np.empty((n, b - a), np.int64)
+            for m in np.unique(chosen).tolist():
+                own = np.flatnonzero(chosen == m)
+                tags[own] = names[m][_sampled(chains[m], self.tokens[a:b], len(own), random)]
+            return [tuple(row) for row in tags.tolist()]
+
+        return [own for a, b in self._runs(n) for own in self._scored([drawn(k) for k in range(a, b)], a)]
+
+    @cached_property
+    def _coarse(self) -> "tuple[CandidateChain, np.ndarray]":
+        """The coarse model's chain and emissions."""
+        coarse = self.model.coarse
+        assert coarse is not None
+        return self.model.emissions(self.words, [coarse])[1][0]
+
+    def _runs(self, n: int) -> Iterator[tuple[int, int]]:
+        """Yield where runs of sentences begin and end, so that ``n`` sequences of each are not too much at a time."""
+        begin = 0
+        while begin < len(self.offsets) - 1:
+            limit = self.offsets[begin] + HELD // n
+            end = max(begin + 1, int(np.searchsorted(self.offsets, limit, side="right")) - 1)
+            yield begin, end
+            begin = end
+
+    def _scored(
+        self,
+        lists: list[list[tuple[int, ...]]],
+        first: int,
+    ) -> "list[list[ScoredTags]]":
+        """Return lists of sequences with their probabilities; ``first`` is the sentence of the first list."""
+        which = first + np.repeat(np.arange(len(lists)), [len(own) for own in lists])
+        flat = [one for own in lists for one in own]
+        tags = np.array([tag for one in flat for tag in one], np.int32)
+        scores = iter(self.joint(which, tags).tolist() if len(flat) else [])
+        return [[ScoredTags(one, next(scores)) for one in own] for own in lists]
+
+
+def _mixed(logs: list[np.ndarray]) -> np.ndarray:
+    """Return the logarithm of the mean of probabilities, given as logarithms."""
+    stacked = np.stack(logs)
+    top = stacked.max(0)
+    held = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        found: np.ndarray = held + np.log(np.exp(stacked - held).mean(0))
+        return found
+
+
+def _sampled(chain: Chain, tokens: np.ndarray, n: int, random: np.random.Generator) -> np.ndarray:
+    """Draw sequences of states of a sentence: int64 [n, tokens]."""
+    size = len(tokens)
+    alpha = np.empty((size, chain.n_states))
+    for t, row in enumerate(tokens):
+        alpha[t] = (chain.start if t == 0 else alpha[t - 1] @ chain.transitions) * chain.emissions[row]
+        alpha[t] /= alpha[t].sum()
+    states = np.empty((n, size), np.int64)
+    onward = np.broadcast_to(chain.stop, (n, chain.n_states))  # of the state to each sequence's next
+    for t in range(size - 1, -1, -1):
+        sums = np.cumsum(alpha[t] * onward, axis=1)
+        drawn = random.random(n) * sums[:, -1]
+        states[:, t] = np.minimum((sums <= drawn[:, None]).sum(1), (sums < sums[:, -1:]).sum(1))
+        onward = chain.transitions[:, states[:, t]].T
+    return states

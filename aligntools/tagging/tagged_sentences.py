@@ -18,7 +18,7 @@ from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.tagging.settings import TagWriting
 from aligntools.tagging.state_splits import JOIN, Splitter
-from aligntools.viewing.notebooks import ShownAsTags, ShownWithTags
+from aligntools.viewing.models import ShownAsTags, ShownWithTags
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import TagWritingKeywords

@@ -16,9 +16,9 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.decoding import CandidateChain, TagCandidates, tag_posteriors
 from aligntools.tagging.decoding import decode as decoded
-from aligntools.tagging.forms.unknown import RELATIONS, FormClasses, UnknownWords, text_of
 from aligntools.tagging.settings import DECODERS
 from aligntools.tagging.state_splits import Splitter
+from aligntools.tagging.unknown_words import RELATIONS, FormClasses, UnknownWords, text_of
 from aligntools.words.white_space import NormalForm, form_of
 
 #: A word's tags with less than this share of the probability of its likeliest tag are not candidates.

@@ -33,8 +33,7 @@ from aligntools.tagging.supervised.partial import Dictionary, observe_text, type
 from aligntools.tagging.tag_sequences import TagDistributions
 from aligntools.tagging.tagged_sentences import TaggedSentence, TaggedSentences
 from aligntools.tagging.tagger import TaggerMember, TaggerModel
-from aligntools.viewing.models import ModelView, WordList
-from aligntools.viewing.notebooks import ShownAsModel
+from aligntools.viewing.models import ModelView, ShownAsModel, WordList
 from aligntools.words.white_space import in_form
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from aligntools.ground.run import Run
 from aligntools.store.job_engines import mapping
 from aligntools.translating.lattices import LatticeLines, as_lattices, joined_lattices
 from aligntools.translating.settings import TABLES, ExtractionSettings, GrammarFilter
-from aligntools.viewing.notebooks import ShownAsModel
+from aligntools.viewing.models import ShownAsModel
 
 if TYPE_CHECKING:
     from aligntools.formats.links.pharaoh import Links

@@ -19,7 +19,7 @@ from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.run import Run
 from aligntools.store.job_engines import opened, temporary_folder
 from aligntools.translating.settings import TABLES, LanguageModelSettings
-from aligntools.viewing.notebooks import ShownAsModel
+from aligntools.viewing.models import ShownAsModel
 
 if TYPE_CHECKING:
     from aligntools.formats.text.numbered_text import LineSource
@@ -399,7 +399,7 @@ def _counted_in_parts(
     """Count the n-grams of texts by jobs."""
     from aligntools.formats.opening.files import is_regular
     from aligntools.store.stores import Store
-    from aligntools.translating.lm.counting_parts import A_JOB, count_in_parts
+    from aligntools.translating.lm.kneser_ney import A_JOB, count_in_parts
     from aligntools.words.white_space import named_as
 
     def is_file(source: "LineSource") -> bool:

@@ -13,7 +13,7 @@ from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import check_version, in_words, is_number, read_described
 from aligntools.formats.text.bitext import name_of
 from aligntools.ground.errors import DataError
-from aligntools.viewing.notebooks import ShownAsWeights
+from aligntools.viewing.models import ShownAsWeights
 
 if TYPE_CHECKING:
     from aligntools.formats.translation.grammar import GrammarRules

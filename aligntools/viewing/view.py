@@ -33,7 +33,7 @@ from aligntools.metrics.settings import GoldReading
 from aligntools.viewing.alignments import AlignmentsView
 from aligntools.viewing.annotation import view_constituents, view_derivations, view_training, view_trees
 from aligntools.viewing.base import View as View
-from aligntools.viewing.notebooks import Shown
+from aligntools.viewing.models import Shown
 from aligntools.viewing.pictures import ShownSystem
 from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary, split_words
 from aligntools.words.white_space import WhiteSpace, split_as

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.formats.links.pharaoh import Links
-from aligntools.tools.checks.judgements import BLANK, MOST, Lengths, judge, judge_alone
+from aligntools.tools.checks.judgements import BLANK, MOST, Lengths, different_numbers, judge, judge_alone, repetitions
 from aligntools.tools.checks.null_rates import OMITTED, RATE_OF_CLASS, USUAL, log_odds, unlinked, usual_rates
 from aligntools.tools.checks.segments import maximal_spans
-from aligntools.tools.checks.surface import different_numbers, repetitions
 from tests import naive_checking
 
 SCORES = st.lists(st.integers(-5, 5).map(float), max_size=9)

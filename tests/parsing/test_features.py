@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.features import space as features
-from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
+from aligntools.parsing import feature_space as features
+from aligntools.parsing.feature_space import EncodedSentences, FeatureSpace
 from tests import naive_parsing as naive
 
 LENGTHS = [4, 0, 1, 9, 6]

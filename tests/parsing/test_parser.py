@@ -6,9 +6,9 @@ import pytest
 from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
+from aligntools.parsing import feature_space as features
 from aligntools.parsing import parser as module
-from aligntools.parsing.features import space as features
-from aligntools.parsing.features.space import SETS, FeatureSpace, Vocabularies
+from aligntools.parsing.feature_space import SETS, FeatureSpace, Vocabularies
 from aligntools.parsing.labels import Labeler
 from aligntools.parsing.learning import training
 from aligntools.parsing.parser import ParserModel

@@ -11,8 +11,8 @@ from aligntools.ground.engines import Serial
 from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.processes import Processes
-from aligntools.parsing.features import space as features
-from aligntools.parsing.features.space import FeatureSpace
+from aligntools.parsing import feature_space as features
+from aligntools.parsing.feature_space import FeatureSpace
 from aligntools.parsing.learning import parts, training, treebank
 from aligntools.parsing.learning.checkpoints import Checkpoint
 from aligntools.parsing.learning.parts import InParts

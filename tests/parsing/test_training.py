@@ -8,8 +8,8 @@ import pytest
 
 from aligntools.ground import lbfgs
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.features import space as features
-from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
+from aligntools.parsing import feature_space as features
+from aligntools.parsing.feature_space import EncodedSentences, FeatureSpace
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.training import EntropyLoss, ExpectedLoss, ParserObjective, TreeLoss
 from aligntools.parsing.settings import TreeConstraints

@@ -8,7 +8,7 @@ import pytest
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.features.space import TAGS
+from aligntools.parsing.feature_space import TAGS
 from aligntools.parsing.learning import treebank
 from aligntools.parsing.learning.checkpoints import Checkpoint
 from aligntools.parsing.settings import METHODS, TRANSFERRED, ParserSettings, TransferSettings, TreeConstraints

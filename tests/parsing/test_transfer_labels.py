@@ -11,8 +11,8 @@ from aligntools.parsing.labels import Edges, Labeler, Shares
 from aligntools.parsing.learning import treebank
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import ParserSettings, TransferSettings
-from aligntools.parsing.transfer import labels, learning, projection
-from aligntools.parsing.transfer.parts import TransferPairs
+from aligntools.parsing.transfer import learning, projection
+from aligntools.parsing.transfer.learning import TransferPairs
 from tests.parsing.test_parser import TEXT, split
 from tests.parsing.test_parts import in_parts
 from tests.parsing.test_transfer import PAIRS, pairs  # noqa: F401
@@ -47,7 +47,7 @@ def test_the_target_parser_learns_the_source_parsers_labels(labeled, pairs, meth
     by_tags = [*RIGHT]
     by_tags[6] = b"nsubj"  # an object before its verb: in the source language, a subject's place
     assert labels_of(found, pairs[1])[:15] == by_tags
-    monkeypatch.setattr(labels, "TARGET", 0.0)
+    monkeypatch.setattr(learning, "TARGET", 0.0)
     found, _ = learning.train([learning.TransferSource(labeled, *pairs)], None, settings)
     assert labels_of(found, pairs[1])[:15] == RIGHT
 
@@ -70,24 +70,24 @@ def test_probable_edges():
     text = split(TEXT[:2])
     sentences = ParserModel.sentences(treebank.train(*text, ParserSettings(iterations=1))[0], *text[:3])
     expected = np.zeros(int(sentences.edges[-1]))
-    expected[1], expected[8], expected[9], expected[12 + 6] = 0.5, labels.LEAST_EDGE, labels.LEAST_EDGE / 2, 1.0
-    edges, weights = labels.probable_edges(sentences, expected)
+    expected[1], expected[8], expected[9], expected[12 + 6] = 0.5, learning.LEAST_EDGE, learning.LEAST_EDGE / 2, 1.0
+    edges, weights = learning.probable_edges(sentences, expected)
     assert edges.starts.tolist() == [0, 2, 3]
     assert list(zip(edges.heads.tolist(), edges.modifiers.tolist(), strict=True)) == [(1, 1), (0, 3), (0, 2)]
-    assert weights.tolist() == [0.5, labels.LEAST_EDGE, 1.0]
+    assert weights.tolist() == [0.5, learning.LEAST_EDGE, 1.0]
 
 
 @pytest.mark.parametrize("chunk", [7, 10_000])
 def test_shares_are_those_of_the_equation(labeled, sides, chunk, monkeypatch):
     """Each edge by itself, as docs/models/parsing.md has it."""
-    monkeypatch.setattr(labels, "CHUNK", chunk)
+    monkeypatch.setattr(learning, "CHUNK", chunk)
     aligned = sides.aligned.copy()
     aligned[[1, 5]] = -1
     aligned[3] = aligned[4]
     sides = replace(sides, aligned=aligned)
     expected = np.random.default_rng(1).random(int(sides.target.edges[-1]))
-    edges, weights = labels.probable_edges(sides.target, expected)
-    found = labels.shares_of(labeled.labeler, sides, edges, weights)
+    edges, weights = learning.probable_edges(sides.target, expected)
+    found = learning.shares_of(labeled.labeler, sides, edges, weights)
     plain, both = labeled.labeler.without_words(), 0
 
     def one(labeler, text, s, head, modifier):
@@ -101,12 +101,12 @@ def test_shares_are_those_of_the_equation(labeled, sides, chunk, monkeypatch):
         i, k = int(own[m - 1]) + 1, int(own[h - 1]) + 1 if h else 0
         wanted = one(plain, sides.target, s, h, m)
         if i and (k or not h) and i != k:
-            wanted = wanted**labels.TARGET * one(labeled.labeler, sides.source, s, k, i) ** (1 - labels.TARGET)
+            wanted = wanted**learning.TARGET * one(labeled.labeler, sides.source, s, k, i) ** (1 - learning.TARGET)
             wanted /= wanted.sum()
             both += 1
         dense = np.zeros(len(wanted))
         dense[found.labels[found.starts[e] : found.starts[e + 1]]] = found.shares[found.starts[e] : found.starts[e + 1]]
-        assert np.allclose(dense, wanted * weights[e], atol=labels.LEAST_LABEL)
+        assert np.allclose(dense, wanted * weights[e], atol=learning.LEAST_LABEL)
     assert 20 < both < len(edges)
 
 

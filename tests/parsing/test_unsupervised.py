@@ -12,11 +12,10 @@ from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground.em import normalized
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
+from aligntools.parsing import kernels_valence, valence
 from aligntools.parsing.learning.checkpoints import Checkpoint
 from aligntools.parsing.settings import InducedParserSettings, TreeConstraints
-from aligntools.parsing.unsupervised import kernels_valence, learning, valence
-from aligntools.parsing.unsupervised.learning import train
-from aligntools.parsing.unsupervised.valence import Valence, ValenceModel, best_trees, expected_counts, harmonic
+from aligntools.parsing.valence import Valence, ValenceModel, best_trees, expected_counts, harmonic, train
 from tests.naive_parsing import is_projective, is_tree
 from tests.naive_valence import enumerated, log_probability
 from tests.places import SAMPLES
@@ -118,7 +117,7 @@ def test_no_iteration_lowers_the_objective(seed, estimator, prior, n):
     if not len(tags):
         return
     how = InducedParserSettings(estimator=estimator, prior=prior or (0.1 if estimator == "vb" else 0.0), tolerance=0.0)
-    values = learning.learn(tags, offsets, n, how).values
+    values = valence.learn(tags, offsets, n, how).values
     assert all(b >= a - 1e-9 * abs(a) for a, b in pairwise(values))
     assert np.isfinite(values).all()
 
@@ -140,7 +139,7 @@ def test_threads_do_not_show():
     tags, offsets = text(1, np.random.default_rng(1).integers(0, 12, 300).tolist(), 5)
     how = InducedParserSettings(iterations=5)
     with Pool(3) as pool:
-        ours, alone = learning.learn(tags, offsets, 5, how, pool), learning.learn(tags, offsets, 5, how)
+        ours, alone = valence.learn(tags, offsets, 5, how, pool), valence.learn(tags, offsets, 5, how)
     assert ours.values == alone.values
     for a, b in zip(ours.model.rows(), alone.model.rows(), strict=True):
         assert a.tobytes() == b.tobytes()
@@ -149,25 +148,25 @@ def test_threads_do_not_show():
 def test_a_checkpoint_continues_to_the_same_model(tmp_path):
     tags, offsets = text(1, [5] * 30, 4)
     how = InducedParserSettings(iterations=12, tolerance=0.0)
-    whole = learning.learn(tags, offsets, 4, how)
+    whole = valence.learn(tags, offsets, 4, how)
 
     def stop(number, _):
         if number == 5:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        learning.learn(tags, offsets, 4, how, report=stop, checkpoint=Checkpoint(tmp_path))
+        valence.learn(tags, offsets, 4, how, report=stop, checkpoint=Checkpoint(tmp_path))
     steps = []
-    again = learning.learn(tags, offsets, 4, how, report=lambda k, _: steps.append(k), checkpoint=Checkpoint(tmp_path))
+    again = valence.learn(tags, offsets, 4, how, report=lambda k, _: steps.append(k), checkpoint=Checkpoint(tmp_path))
     assert steps[0] in (5, 6)
     assert again.values == whole.values
     assert again.model.choose.tobytes() == whole.model.choose.tobytes()
     with pytest.raises(ModelError, match="other text or options"):
-        learning.learn(tags, offsets, 4, InducedParserSettings(prior=2.0), checkpoint=Checkpoint(tmp_path))
+        valence.learn(tags, offsets, 4, InducedParserSettings(prior=2.0), checkpoint=Checkpoint(tmp_path))
     header, arrays = read_model(tmp_path / "induce.state", "parser checkpoint")
     write_model(tmp_path / "induce.state", "parser checkpoint", header, arrays | {"bare": np.zeros(3)})
     with pytest.raises(ModelError, match="damaged"):
-        learning.learn(tags, offsets, 4, how, checkpoint=Checkpoint(tmp_path))
+        valence.learn(tags, offsets, 4, how, checkpoint=Checkpoint(tmp_path))
 
 
 def test_punctuation_is_left_out_and_attached_without_crossing_edges():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
-from aligntools.tagging.chains.chain import (
+from aligntools.tagging.chain import (
     Chain,
     ChainText,
     as_distributions,

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
-from aligntools.tagging.chains.chain import ChainText, as_distributions, expected_counts, viterbi
-from aligntools.tagging.chains.induction import NOISE, induce, normalized, random_chain
+from aligntools.tagging.chain import ChainText, as_distributions, expected_counts, viterbi
+from aligntools.tagging.induction import NOISE, induce, normalized, random_chain
 from aligntools.tagging.settings import InductionSettings
 from tests import naive_chain as naive
 

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
-from aligntools.tagging.forms.unknown import FormClasses
 from aligntools.tagging.settings import TaggerSettings, TagSmoothing
 from aligntools.tagging.supervised import substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus
+from aligntools.tagging.unknown_words import FormClasses
 from tests import naive_tagging as naive
 
 EXACT = TagSmoothing(transitions=0.0, tags=0.0, substates=0.0, classes=0.0, words=0.0)

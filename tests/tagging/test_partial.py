@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
-from aligntools.tagging.chains.chain import Chain, ChainText, expected_counts
-from aligntools.tagging.forms.unknown import FormClasses
+from aligntools.tagging.chain import Chain, ChainText, expected_counts
 from aligntools.tagging.induction import train_induced
 from aligntools.tagging.settings import InductionSettings, TaggerSettings, TagSmoothing
 from aligntools.tagging.supervised import partial, substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus
 from aligntools.tagging.supervised.training import train_supervised
+from aligntools.tagging.unknown_words import FormClasses
 from tests import naive_chain, naive_tagging
 
 POOL = Pool(1)

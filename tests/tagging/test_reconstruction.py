@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
-from aligntools.tagging.chains.chain import Chain, ChainText, as_distributions, from_distributions, viterbi
-from aligntools.tagging.chains.induction import induce, random_chain, reconstruct, reconstruction
+from aligntools.tagging.chain import Chain, ChainText, as_distributions, from_distributions, viterbi
+from aligntools.tagging.induction import induce, random_chain, reconstruct, reconstruction
 from aligntools.tagging.settings import InductionSettings
 from tests import naive_chain as naive
 from tests.places import REALDATA

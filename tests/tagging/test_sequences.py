@@ -13,8 +13,8 @@ import aligntools as at
 from aligntools.formats.annotation import tag_lists
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
-from aligntools.tagging import sequences
-from aligntools.tagging.sequences import Sequences
+from aligntools.tagging import tag_sequences
+from aligntools.tagging.tag_sequences import Sequences
 from tests import naive_chain as naive
 
 TEXT = ["the_D dog_N barks_V", "the_D cat_N", "a_D dog_N sees_V the_D bark_N", "dogs_N bark_V", "he_P sees_V her_P"]
@@ -70,7 +70,7 @@ def test_the_n_best_are_the_best_and_have_their_probabilities(tagger):
 
 def test_lists_do_not_depend_on_how_many_are_held(tagger, monkeypatch):
     whole = list(tagger.n_best(SENTENCES, 3)), list(tagger.sample_tags(SENTENCES, 3))
-    monkeypatch.setattr(sequences, "HELD", 1)
+    monkeypatch.setattr(tag_sequences, "HELD", 1)
     assert (list(tagger.n_best(SENTENCES, 3)), list(tagger.sample_tags(SENTENCES, 3))) == whole
 
 

@@ -9,7 +9,7 @@ from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging import tagger as module
-from aligntools.tagging.chains.chain import Chain
+from aligntools.tagging.chain import Chain
 from aligntools.tagging.induction import from_chain
 from aligntools.tagging.settings import TaggerSettings
 from aligntools.tagging.supervised.training import train_supervised

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.tagging.forms import unknown
-from aligntools.tagging.forms.unknown import FormClasses, UnknownWords, form_features, relatives, shape
+from aligntools.tagging import unknown_words
+from aligntools.tagging.unknown_words import FormClasses, UnknownWords, form_features, relatives, shape
 
 
 def english(random, n=120):
@@ -92,12 +92,12 @@ def test_little_to_learn_from_gives_even_shares(counts):
 
 
 def test_many_states_mean_fewer_features(monkeypatch):
-    monkeypatch.setattr(unknown, "PARAMETERS", 600)
+    monkeypatch.setattr(unknown_words, "PARAMETERS", 600)
     words, tags = english(np.random.default_rng(1), 200)
     model = UnknownWords.learn(words, counts_of(tags))
     assert len(model.features) == 600 // 4 - 16
     assert model.probabilities([b"quickly"]).argmax() == 0
-    monkeypatch.setattr(unknown, "PARAMETERS", 1)
+    monkeypatch.setattr(unknown_words, "PARAMETERS", 1)
     assert len(UnknownWords.learn(words, counts_of(tags)).features) == 100
 
 

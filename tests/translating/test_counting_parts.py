@@ -15,7 +15,7 @@ from aligntools.ground.parallel import Pool
 from aligntools.ground.processes import Processes
 from aligntools.store.sorting import ArrayStore
 from aligntools.store.stores import Store
-from aligntools.translating.lm import counting_parts as parts
+from aligntools.translating.lm import kneser_ney as parts
 from aligntools.translating.lm.kneser_ney import count
 from tests.ground.dying import Dying
 from tests.places import ROOT

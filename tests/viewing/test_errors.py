@@ -1,7 +1,7 @@
 """The tables of the summary, against counts by hand."""
 
 import aligntools as at
-from aligntools.viewing.errors import tables_of
+from aligntools.viewing.alignments import tables_of
 
 SOURCE = ["das haus ist das haus", "ein haus"]
 TARGET = ["the house is the house", "a house"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.tools.checks.surface import compared
+from aligntools.tools.checks.judgements import compared
 from aligntools.words.placeholders import placeholders, visible
 
 

@@ -2,25 +2,42 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, Union, Unpack
+
+import numpy as np
 
 from aligntools.aligning.aligner import Aligner, check_lengths
 from aligntools.aligning.alignment import read_bitext
-from aligntools.aligning.contrastive.settings import GIVEN, STARTS, TeachingSettings
+from aligntools.aligning.applying.applier import Applier, decide
+from aligntools.aligning.applying.kernels_decoding import JOINT
+from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.aligning.contrastive import kernels_local_features as kl
+from aligntools.aligning.contrastive.candidate_links import CandidateLinks
+from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
+from aligntools.aligning.contrastive.learning import pick
+from aligntools.aligning.contrastive.network_learning import STEP, LessonPart, fit, part_of
+from aligntools.aligning.contrastive.settings import GIVEN, LARGEST, STARTS, TeachingSettings
+from aligntools.aligning.contrastive.weights import ContrastiveStart
+from aligntools.aligning.model import AlignmentModel
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.training.train_model import train_model
 from aligntools.formats.inputs.sentences import Sentences, text_path
+from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.bitext import name_of
+from aligntools.formats.text.corpus import Bitext, in_ids_of, with_own_words
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Given, taking
-from aligntools.ground.errors import UsageProblem
-from aligntools.ground.parallel import pool_of
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.progress import Progress, Step, Watch, reporter
-from aligntools.ground.run import Run
+from aligntools.ground.run import Report, Run
 
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.weights import ContrastiveStart
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.keywords import TeachKeywords
+
 
 #: A text to teach by: two sides, a file of both, or a `Bitext`.
 TeachingText: TypeAlias = Union["Bitext", str, os.PathLike[str], tuple[Sentences, Sentences]]
@@ -78,8 +95,6 @@ def teach(
     >>> start = at.teach([("data/samples/de-en.de", "data/samples/de-en.en")], students=[100], lessons=50, passes=2)
     >>> model = at.train_contrastive_aligner("data/samples/de-en.txt", fast=True, start=start)
     """
-    from aligntools.aligning.contrastive import taught_text
-
     given = Given("teach", options)
     settings = given.take(TeachingSettings, settings)
     reading, run = given.take(Reading, reading), given.take(Run, run)
@@ -105,19 +120,19 @@ def teach(
             def learned(figures: dict[str, Any]) -> None:
                 tell(Step("students", None, None, figures))
 
-            taught_text.check_size(bitext, settings, _first_file(text))
+            check_size(bitext, settings, _first_file(text))
             if aligner is None:
-                teacher = taught_text.teacher_of(bitext, settings, pool, lowercase, trained)
+                teacher = teacher_of(bitext, settings, pool, lowercase, trained)
             else:
                 teacher = aligner.model
-            part = taught_text.lessons_of(bitext, teacher, settings, pool, learned, n)
+            part = lessons_of(bitext, teacher, settings, pool, learned, n)
             part.about = {"name": names[n] if names is not None else _name(text, n)} | part.about
             found.append(part)
 
         def passed(figures: dict[str, Any]) -> None:
             tell(Step("network", None, None, figures))
 
-        return taught_text.learn_start(found, settings, pool, passed)
+        return learn_start(found, settings, pool, passed)
 
 
 def _read(text: TeachingText, reading: Reading) -> "Bitext":
@@ -201,3 +216,164 @@ def teach_by_files(
     students = sum(sum(text["students"].values()) for text in start.about["texts"])
     pairs = sum(text["pairs"] for text in start.about["texts"])
     watch.say(f"taught by {pairs} pairs of {count} {'text' if count == 1 else 'texts'} and {students} students")
+
+
+#: Pairs with a longer side, or with less than two words on one, are no lessons.
+LONGEST = 60
+#: Students up to this size have lessons only from their own text.
+SMALL = 300
+#: A student's stretch is so many times its size, and at most this share of the text.
+STRETCH, WIDEST = 4, 0.75
+#: A student with so many candidates has weight 1 for each; larger ones have less for each, smaller ones more.
+SHARE = 8000.0
+#: By how much a teacher's log-odds are moved towards its decision; least distance of posteriors from 0 and 1.
+DECIDED, SURE = 1.0, 1e-6
+#: Nothing is learned from teachers all of whose links have a probability below this, or above 1 less this.
+LEAST = 0.02
+#: Weight of the base model's own log-odds; that of the network's is 1.
+LEAN = 1.0
+#: Views of the teacher's words, whatever the size of its text.
+TEACHER_VIEWS = (0, 5, 4, 3)
+
+
+@dataclass(eq=False)
+class Lessons:
+    """Lessons from one text: candidates of students, with the teacher's answers.
+
+    parts: One for each student; links are the teacher's probabilities.
+    about: Of what and how; for readers.
+    """
+
+    parts: list[LessonPart] = field(default_factory=list)
+    about: dict[str, Any] = field(default_factory=dict)
+
+
+def draw(bitext: Bitext, size: int, lessons: int, rng: np.random.Generator) -> tuple[np.ndarray, int]:
+    """Draw a student's pairs, longer ones more often; return them, lessons first, and the number of lessons."""
+    lengths = np.stack([bitext.source.lengths(), bitext.target.lengths()])
+    fit = np.flatnonzero((lengths.min(0) > 1) & (lengths.max(0) <= LONGEST))
+    words = lengths.min(0).astype(np.float64)
+
+    def some(rows: np.ndarray, n: int) -> np.ndarray:
+        n = min(n, len(rows))
+        return rng.choice(rows, n, replace=False, p=words[rows] / words[rows].sum()) if n else rows[:0]
+
+    width = min(len(fit), max(int(WIDEST * len(fit)), size), max(STRETCH * size, 4 * lessons))
+    at = int(rng.integers(0, len(fit) - width + 1))
+    inside, outside = fit[at : at + width], np.concatenate([fit[:at], fit[at + width :]])
+    own = some(inside, size)
+    far = some(outside, lessons if size > SMALL else 0)
+    return np.concatenate([own[:lessons], far, own[lessons:]]), min(lessons, len(own)) + len(far)
+
+
+def answers(applier: Applier, text: Bitext, candidates: CandidateLinks, pool: Pool) -> np.ndarray:
+    """Return a teacher's probabilities of candidates, float32 [candidates]; the text is in its ids.
+
+    Posteriors do not tell what `align` decides: whether a further link of a word is made depends on where it is. So
+    their log-odds are moved by DECIDED towards the decision.
+    """
+    out = np.zeros(len(candidates.rows), np.float32)
+    lengths = text.target.lengths()
+    threshold = applier.settings.threshold(len(applier.models) + (applier.subwords is not None))
+    for p in applier.posteriors(text, pool):
+        means = np.empty(int(p.cell_offsets[-1]), np.float32)
+        kl.mean_cells(0, len(means), p.forward, p.reverse, means)
+        linked = np.zeros(len(means), bool)
+        own = lengths[p.k0 : p.k1]
+        links = Links(*decide(p, JOINT, threshold, pool)[:2])
+        k = links.sentences()
+        linked[p.cell_offsets[k] + links.pairs[:, 0] * own[k] + links.pairs[:, 1]] = True
+        a, b = candidates.starts[p.k0], candidates.starts[p.k1]
+        k = np.repeat(np.arange(p.k1 - p.k0), np.diff(candidates.starts[p.k0 : p.k1 + 1]))
+        cells = p.cell_offsets[k] + candidates.rows[a:b] * own[k] + candidates.columns[a:b]
+        means = np.clip(means[cells].astype(np.float64), SURE, 1 - SURE)
+        odds = np.log(means / (1 - means)) + np.where(linked[cells], DECIDED, -DECIDED)
+        out[a:b] = 1 / (1 + np.exp(-odds))
+    return out
+
+
+def teacher_of(
+    bitext: Bitext, settings: TeachingSettings, pool: Pool, lowercase: bool = True, report: Report | None = None
+) -> AlignmentModel:
+    """Train a teacher: a model of all of the text, of every view."""
+    own = AlignerSettings(views=TEACHER_VIEWS, seed=settings.seed).resolved(len(bitext.source.tokens))
+    return train_model(bitext, own, pool, lowercase=lowercase, report=report)
+
+
+def check_size(bitext: Bitext, settings: TeachingSettings, name: str = "<sentences>") -> None:
+    """Refuse a text that is too small for any student; ``name`` is what messages call it."""
+    if not len(bitext.source.tokens):
+        raise DataError(
+            name, max(len(bitext), 1), "up to here every line has a blank side; there is nothing to teach from"
+        )
+    if not settings.drawn(len(bitext)):
+        problem = f"{len(bitext)} pairs teach no student of {min(settings.students)}: there must be"
+        raise DataError(
+            name, len(bitext), f"{problem} {1 / LARGEST:g} times as many; give more text or smaller students"
+        )
+
+
+def lessons_of(
+    bitext: Bitext,
+    teacher: AlignmentModel,
+    settings: TeachingSettings,
+    pool: Pool,
+    report: Report | None = None,
+    number: int = 0,
+) -> Lessons:
+    """Train students of a text; return their candidates with the teacher's answers.
+
+    teacher: Of both directions.
+    report: Called after each student with a dict: student (its pairs), candidates.
+    number: Of the text: students of several texts are drawn differently with one seed.
+    Raises UsageProblem when the text is too small for any student.
+    """
+    check_size(bitext, settings)
+    drawn = settings.drawn(len(bitext))
+    applier = Applier(teacher.views, teacher.settings, teacher.sizes, CELLS, teacher.subwords)
+    found = Lessons()
+    for size, draws, views in drawn:
+        rng = np.random.default_rng([settings.seed, number, size, draws])
+        rows, n = draw(bitext, size, settings.lessons, rng)
+        text, asked = with_own_words(pick(bitext, rows)), pick(bitext, rows[:n])
+        own = AlignerSettings(views=views, seed=settings.seed).resolved(len(text.source.tokens))
+        student = train_model(text, own, pool, lowercase=teacher.lowercase)
+        candidates = CandidateFinder(student, pool).find_all(pick(text, np.arange(n)))
+        known = in_ids_of(asked, teacher.source_vocabulary, teacher.target_vocabulary, teacher.lowercase)
+        links = answers(applier, known, candidates, pool)
+        share = np.float32((SHARE / max(len(links), 1)) ** 0.5)
+        found.parts.append(part_of(candidates, links, np.full(len(links), share)))
+        if report:
+            report({"student": size, "candidates": len(candidates.rows)})
+    sizes = sorted({size for size, _, _ in drawn})
+    found.about = {"pairs": len(bitext), "students": {str(s): sum(x == s for x, _, _ in drawn) for s in sizes}}
+    return found
+
+
+def learn_start(
+    lessons: Iterable[Lessons],
+    settings: TeachingSettings,
+    pool: Pool,
+    report: Report | None = None,
+) -> ContrastiveStart:
+    """Learn the network that judges links from lessons; the start's weights rest on it and on the base model.
+
+    ``report`` is that of `network_learning.fit`.
+
+    Raises UsageProblem when teachers link nothing, or all that students ask about.
+    """
+    lessons = list(lessons)
+    parts = [part for own in lessons for part in own.parts if len(part.links)]
+    if not any(part.links.max() > LEAST for part in parts) or not any(part.links.min() < 1 - LEAST for part in parts):
+        raise UsageProblem("every training example has the same label; give more text")
+    passes = settings.enough(2 * sum(len(part.links) for part in parts) / STEP)
+    (network,) = fit([parts], settings.networks, passes, pool, settings.seed, report)
+    weights = np.zeros(kf.FEATURES)
+    weights[[kf.TREES, kf.POSTERIOR]] = 1.0, LEAN
+    about = {
+        "texts": [part.about for part in lessons],
+        "lessons": settings.lessons,
+        "passes": passes,
+        "seed": settings.seed,
+    }
+    return ContrastiveStart(network, weights, about)

@@ -1,6 +1,6 @@
 """Learning the network that judges links (`linknetwork`) by stochastic gradient descent.
 
-Its loss and gradients are by back-propagation; `taught_text` has lessons from large text.
+Its loss and gradients are by back-propagation; `distillation` has lessons from large text.
 """
 
 import threading

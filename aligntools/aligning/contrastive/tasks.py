@@ -10,17 +10,17 @@ import numpy as np
 from aligntools.aligning.applying.applier import decide
 from aligntools.aligning.applying.decisions import Decided, Decider
 from aligntools.aligning.applying.kernels_decoding import JOINT, MEAN
-from aligntools.aligning.contrastive import evidence, gold_learning, phrases, second_look
+from aligntools.aligning.contrastive import evidence, gold_learning, second_look
 from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.aligning.contrastive import search as phrases
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks, concatenate, empty
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.evidence import firm, with_readings
 from aligntools.aligning.contrastive.learning import WeightLearning, calibrate, has_changed, learn, noisy, pick
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
-from aligntools.aligning.contrastive.phrases import known, link_probabilities, with_phrases
 from aligntools.aligning.contrastive.rounds import LARGEST
-from aligntools.aligning.contrastive.search import SearchSettings, search
+from aligntools.aligning.contrastive.search import SearchSettings, known, link_probabilities, search, with_phrases
 from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, ContrastiveSettings, Method
 from aligntools.aligning.contrastive.weights import ContrastiveStart, Weights, scale, shipped
 from aligntools.aligning.evidence import LOOK, SAMPLED, About, Known, kind_of, worth

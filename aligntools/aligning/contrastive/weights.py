@@ -23,7 +23,7 @@ from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import NUMBER, check_version, in_words, is_number, read_described
 from aligntools.ground.errors import DataError, ModelError
 from aligntools.ground.ranges import shown
-from aligntools.viewing.notebooks import ShownAsModel, weight_view
+from aligntools.viewing.models import ShownAsModel, weight_view
 
 if TYPE_CHECKING:
     from aligntools.viewing.models import ModelView

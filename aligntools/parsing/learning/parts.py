@@ -16,7 +16,7 @@ import numpy as np
 
 from aligntools.ground.engines import Engine, kept
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
+from aligntools.parsing.feature_space import EncodedSentences, FeatureSpace
 from aligntools.parsing.learning import training
 from aligntools.store.stores import Store, read_object, write_object
 

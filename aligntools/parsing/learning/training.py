@@ -14,8 +14,8 @@ import numpy as np
 
 from aligntools.ground import kernels_vectors, lbfgs
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.features import kernels_features as kernels
-from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
+from aligntools.parsing import kernels_features as kernels
+from aligntools.parsing.feature_space import EncodedSentences, FeatureSpace
 from aligntools.parsing.settings import TreeConstraints
 from aligntools.parsing.trees import inference
 

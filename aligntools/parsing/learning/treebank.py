@@ -8,7 +8,7 @@ import numpy as np
 
 from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.features.space import Vocabularies, templates_of
+from aligntools.parsing.feature_space import Vocabularies, templates_of
 from aligntools.parsing.labels import Labeler
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint

@@ -1,5 +1,6 @@
 """Training parsers of target languages: by transferred distributions, or by two simpler methods."""
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,21 +11,151 @@ import numpy as np
 
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.features.space import Vocabularies, templates_of
+from aligntools.parsing import kernels_labels as kernels
+from aligntools.parsing.feature_space import TAGS, EncodedSentences, FeatureSpace, Vocabularies, templates_of
+from aligntools.parsing.labels import Edges, Labeler, Shares
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint
-from aligntools.parsing.learning.parts import InParts, KeptArray, KeptLoss
+from aligntools.parsing.learning.parts import InParts, KeptArray, KeptLoss, cuts_of, weights_of
+from aligntools.parsing.learning.training import runs_of_edges
 from aligntools.parsing.parser import ParserModel
-from aligntools.parsing.settings import TransferSettings
+from aligntools.parsing.settings import TransferSettings, TreeConstraints
 from aligntools.parsing.text import TaggedText
 from aligntools.parsing.transfer import projection
-from aligntools.parsing.transfer.labels import labeler_of
-from aligntools.parsing.transfer.parts import SupportedTrees, TransferPairs, expected_loss, expected_of
+from aligntools.store.stores import Kept, Store, read_object, write_object
+from aligntools.words.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from aligntools.parsing.features.space import EncodedSentences
+    from aligntools.parsing.feature_space import EncodedSentences
     from aligntools.parsing.labels import Labeler
     from aligntools.parsing.learning.training import ExpectedLoss
+
+
+@dataclass(frozen=True)
+class TransferPairs:
+    """Sentence pairs.
+
+    source, target: As the source parser sees them.
+    own: The target side, as the target parser sees it.
+    aligned (int32 [target words]): See `projection.one_to_one`.
+    direct: The target side, as another parser without words sees it.
+    """
+
+    source: EncodedSentences
+    target: EncodedSentences
+    own: EncodedSentences
+    aligned: np.ndarray
+    direct: EncodedSentences | None = None
+
+    def part(self, begin: int, end: int) -> "TransferPairs":
+        """Return the pairs ``begin:end``."""
+        a, b = self.target.offsets[[begin, end]] - self.target.offsets[0]
+        source, target, own = (side.part(begin, end) for side in (self.source, self.target, self.own))
+        direct = None if self.direct is None else self.direct.part(begin, end)
+        return TransferPairs(source, target, own, self.aligned[a:b], direct)
+
+
+def expected_of(
+    parser: ParserModel,
+    direct: ParserModel | None,
+    pairs: TransferPairs,
+    constraints: TreeConstraints,
+    transferred: str,
+    pool: Pool | None,
+) -> np.ndarray:
+    """Return the edge marginals that are transferred over pairs [shape=(target edges,)].
+
+    parser: Of the source language.
+    direct: A parser without words for edges that are not aligned, which sees ``pairs.direct``.
+    transferred: See `projection.transferring_scores`.
+    """
+    own = None if direct is None or pairs.direct is None else direct.scores(pairs.direct, pool, only=TAGS)
+    return projection.expected_edges(
+        parser, pairs.source, pairs.target, pairs.aligned, constraints, pool, transferred, own
+    )
+
+
+def keep_pairs(
+    place: InParts, pairs: TransferPairs, heads: np.ndarray | None = None, of: EncodedSentences | None = None
+) -> tuple[str, ...]:
+    """Write pairs to files, and trees ``of`` one of their sides; return the names."""
+    cuts = cuts_of(pairs.own.edges)
+    names = place.new_names("pairs", len(cuts))
+    side = of or pairs.source
+    words = side.offsets - side.offsets[0]
+    for name, (begin, end) in zip(names, cuts, strict=True):
+        theirs = None if heads is None else heads[words[begin] : words[end]]
+        write_object(place.store, name, (pairs.part(begin, end), theirs))
+    return names
+
+
+def _expect(parser: Kept, constraints: TreeConstraints, transferred: str, names: tuple[str, str], pool: Pool) -> None:
+    """Write the loss of a part: its edges' probabilities under what is transferred."""
+    pairs, _ = read_object(parser.store, names[0], shared=True)
+    source, direct = parser.get()
+    expected = expected_of(source, direct, pairs, constraints, transferred, pool)
+    write_object(parser.store, names[1], training.ExpectedLoss(pairs.own, expected, constraints))
+
+
+def expected_loss(
+    place: InParts, parser: ParserModel, direct: ParserModel | None, pairs: TransferPairs, settings: TransferSettings
+) -> tuple[KeptLoss, KeptArray]:
+    """Return the cross-entropy with the transferred distributions, and these.
+
+    parser, direct, pairs: See `expected_of`.
+    """
+    store = place.store
+    kept = Kept(store, *place.new_names("source-parser", 1))
+    write_object(store, kept.name, (parser, direct))
+    names = keep_pairs(place, pairs)
+    losses = place.new_names("loss", len(names))
+    expect = functools.partial(_expect, kept, settings.constraints, settings.transferred)
+    place.run("transferring", expect, list(zip(names, losses, strict=True)))
+    store.remove(kept.name, *names)
+    edges = pairs.own.edges
+    return KeptLoss(losses, edges), KeptArray(store, losses, _expected_of, (int(edges[-1]),), np.dtype(np.float64))
+
+
+def _expected_of(loss: "ExpectedLoss") -> np.ndarray:
+    return loss.expected
+
+
+def _support(
+    store: Store,
+    space: FeatureSpace,
+    weights: str,
+    reward: float,
+    constraints: TreeConstraints,
+    names: tuple[str, str],
+    pool: Pool,
+) -> None:
+    """Write the best trees of a part, by the target parser and by the alignments."""
+    pairs, theirs = read_object(store, names[0], shared=True)
+    agreement = reward * projection.agreement(theirs, pairs.source, pairs.own, pairs.aligned, pool)
+    heads = projection.supported_trees(space, weights_of(store, weights), pairs.own, agreement, constraints, pool)
+    write_object(store, names[1], heads)
+
+
+class SupportedTrees:
+    """Chooses the trees of the target side again and again, for other weights.
+
+    heads (int32 [source words]): Trees of the source side.
+    """
+
+    def __init__(self, place: InParts, pairs: TransferPairs, heads: np.ndarray, settings: TransferSettings) -> None:
+        self._place, self._settings = place, settings
+        self._names = keep_pairs(place, pairs, heads)
+
+    def chosen(self, space: FeatureSpace, weights: np.ndarray) -> np.ndarray:
+        """Return the trees' heads, int32 [target words]."""
+        s, store = self._settings, self._place.store
+        (name,), found = self._place.new_names("chooser", 1), self._place.new_names("heads", len(self._names))
+        write_object(store, name, weights)
+        support = functools.partial(_support, store, space, name, s.reward, s.constraints)
+        self._place.run("trees", support, list(zip(self._names, found, strict=True)))
+        heads = np.concatenate([read_object(store, one) for one in found])
+        store.remove(name, *found)
+        return heads
 
 
 @dataclass(frozen=True)
@@ -327,3 +458,154 @@ class _Work:
         return lambda weights: projection.supported_trees(
             self.space, weights, pairs.own, agreement, s.constraints, self.pool
         )
+
+
+#: Least probability of an edge, and of an edge with its label, to be learned from.
+LEAST_EDGE, LEAST_LABEL = 0.05, 0.01
+#: Weight of the target edge's tags against the aligned source edge, and what is added to each probability of both.
+TARGET, LEAST = 0.7, 1e-6
+#: Size of the steps of learning.
+RATE = 0.03
+#: Edges whose labels' probabilities are in memory at a time.
+CHUNK = 200_000
+
+
+def labeler_of(
+    labelers: Sequence[Labeler | None],
+    pairs: Sequence[TransferPairs],
+    evidence: Sequence[np.ndarray | KeptArray],
+    place: InParts | None,
+) -> Labeler:
+    """Return the target language's labeler: least cross-entropy with what source labelers say of likely edges.
+
+    labelers: The source languages'; the pairs of those without teach no labels.
+    pairs: Of each source language.
+    evidence (sequence of float64 [target edges], or of int32 [target words]): Probabilities of edges, or heads.
+    place: Where ``evidence`` is in files; the result is the same.
+    """
+    sides = [(by, own, given) for by, own, given in zip(labelers, pairs, evidence, strict=True) if by is not None]
+    names = Vocabulary.from_bytes(list(dict.fromkeys(x for by, _, _ in sides for x in _names(by))))
+    found = []
+    for labeler, own, given in sides:
+        if place is None:
+            edges, shares = _learned_from(labeler, own, given)
+        else:
+            edges, shares = _from_parts(place, labeler, own, given)
+        numbers = names.ids(_names(labeler)) - 1
+        found.append((edges, Shares(shares.starts, numbers[shares.labels].astype(np.int32), shares.shares)))
+    text = EncodedSentences.joined([own.own for _, own, _ in sides])
+    edges, shares = _joined(found)
+    return Labeler.fitted(text, edges, shares, names, rate=RATE)
+
+
+def _names(labeler: Labeler) -> list[bytes]:
+    """Return the labels that there are."""
+    return [*labeler.labels.encoded()][1:]
+
+
+def _joined(found: list[tuple[Edges, Shares]]) -> tuple[Edges, Shares]:
+    """Return edges and shares of consecutive texts as those of all."""
+    edges = [own for own, _ in found]
+    before = np.cumsum([0, *map(len, edges)])
+    starts = [np.zeros(1, np.int64), *(e.starts[1:] + n for e, n in zip(edges, before[:-1], strict=True))]
+    ends = [
+        np.concatenate([np.zeros(0, np.int32), *(getattr(e, end) for e in edges)]) for end in ("heads", "modifiers")
+    ]
+    return Edges(np.concatenate(starts), *ends), joined([shares for _, shares in found])
+
+
+def _learned_from(labeler: Labeler, pairs: TransferPairs, evidence: Any) -> tuple[Edges, Shares]:
+    """Return edges and the shares of their labels."""
+    if evidence.dtype.kind == "f":
+        edges, weights = probable_edges(pairs.own, evidence)
+    else:
+        edges, weights = Edges.of_trees(pairs.own.offsets, evidence), np.ones(len(evidence))
+    return edges, shares_of(labeler, pairs, edges, weights)
+
+
+def _from_parts(
+    place: InParts, labeler: Labeler, pairs: TransferPairs, evidence: KeptArray | np.ndarray
+) -> tuple[Edges, Shares]:
+    """Do what `_learned_from` does by jobs."""
+    store = place.store
+    kept = Kept(store, *place.new_names("source-labeler", 1))
+    write_object(store, kept.name, labeler)
+    heads = None if isinstance(evidence, KeptArray) else evidence
+    names = keep_pairs(place, pairs, heads, pairs.own)
+    losses = evidence.names if isinstance(evidence, KeptArray) else names
+    found = place.new_names("labels", len(names))
+    place.run("labels", functools.partial(_learn_part, kept), list(zip(names, losses, found, strict=True)))
+    parts = [read_object(store, name) for name in found]
+    store.remove(kept.name, *names, *found)
+    return _joined(parts)
+
+
+def _learn_part(labeler: Kept, names: tuple[str, str, str], _pool: Pool) -> None:
+    """Write the edges and shares of a part."""
+    pairs, heads = read_object(labeler.store, names[0], shared=True)
+    evidence = read_object(labeler.store, names[1], shared=True).expected if heads is None else heads
+    write_object(labeler.store, names[2], _learned_from(labeler.get(), pairs, evidence))
+
+
+def probable_edges(sentences: EncodedSentences, expected: np.ndarray) -> tuple[Edges, np.ndarray]:
+    """Return the edges that have a probability of `LEAST_EDGE`, and their probabilities [shape=(edges,)].
+
+    expected (float64 [edges]): Probabilities of all edges; see `inference`.
+    """
+    places = np.flatnonzero(expected >= LEAST_EDGE)
+    sentence = np.searchsorted(sentences.edges, places, side="right") - 1
+    modifiers, heads = np.divmod(places - sentences.edges[sentence], sentences.lengths[sentence] + 1)
+    starts = np.searchsorted(places, sentences.edges)
+    return Edges(starts, heads.astype(np.int32), (modifiers + 1).astype(np.int32)), expected[places]
+
+
+def shares_of(labeler: Labeler, pairs: TransferPairs, edges: Edges, weights: np.ndarray) -> Shares:
+    """Return what the source labeler says of the labels of target edges.
+
+    labeler: Of the source language.
+    edges: Of the target side.
+    weights (float64 [edges]): What each of them counts.
+    Returns what the labeler says of the target edge by tags alone; where both its ends are aligned (the root is, with
+    the root), the geometric mean of that, `TARGET` times, and of what it says of the source edge. Of that, what counts
+    less than `LEAST_LABEL` is left out.
+    """
+    parts = []
+    for begin, end in runs_of_edges(edges.starts, CHUNK):
+        a, b = edges.starts[[begin, end]]
+        own = Edges(edges.starts[begin : end + 1] - a, edges.heads[a:b], edges.modifiers[a:b])
+        parts.append(_sparse(_distributions(labeler, pairs.part(begin, end), own) * weights[a:b, None]))
+    return joined(parts)
+
+
+def _distributions(labeler: Labeler, pairs: TransferPairs, edges: Edges) -> np.ndarray:
+    """Return the probabilities of the labels of target edges, float32 [edges, labels]."""
+    sentence = np.repeat(np.arange(len(pairs.target)), np.diff(edges.starts))
+    words = (pairs.target.offsets - pairs.target.offsets[0])[sentence]
+    modifiers, heads = pairs.aligned[words + edges.modifiers - 1] + 1, edges.heads.copy()
+    inner = heads > 0
+    heads[inner] = pairs.aligned[words[inner] + heads[inner] - 1] + 1
+    both = (modifiers > 0) & ((heads > 0) | ~inner) & (heads != modifiers)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(sentence[both], minlength=len(pairs.source)))])
+    theirs = labeler.distributions(pairs.source, Edges(starts.astype(np.int64), heads[both], modifiers[both]))
+    found = labeler.without_words().distributions(pairs.target, edges)
+    means = found[both]
+    kernels.blend(theirs, TARGET, LEAST, means)
+    found[both] = means
+    return found
+
+
+def _sparse(dense: np.ndarray) -> Shares:
+    """Return the labels that count something."""
+    counts = np.count_nonzero(dense >= LEAST_LABEL, axis=1)
+    rows, labels = np.nonzero(dense >= LEAST_LABEL)
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return Shares(starts, labels.astype(np.int32), dense[rows, labels].astype(np.float32))
+
+
+def joined(parts: list[Shares]) -> Shares:
+    """Return the shares of consecutive edges as those of all."""
+    ends = np.cumsum([0, *(len(part.labels) for part in parts)])
+    starts = [np.zeros(1, np.int64), *(part.starts[1:] + end for part, end in zip(parts, ends[:-1], strict=True))]
+    labels = np.concatenate([np.zeros(0, np.int32), *(part.labels for part in parts)])
+    shares = np.concatenate([np.zeros(0, np.float32), *(part.shares for part in parts)])
+    return Shares(np.concatenate(starts), labels, shares)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.ground.parallel import Pool, balanced_blocks, over
-from aligntools.parsing.features.space import TAGS, EncodedSentences, FeatureSpace, Vocabularies
+from aligntools.parsing.feature_space import TAGS, EncodedSentences, FeatureSpace, Vocabularies
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import TreeConstraints
 from aligntools.parsing.transfer import kernels_transfer as kernels

@@ -19,15 +19,15 @@ from aligntools.formats.inputs.annotation import PathLike, encoded
 from aligntools.formats.text.bitext import name_of
 from aligntools.ground.errors import DataError
 from aligntools.tagging.decoding import TagCandidates
-from aligntools.tagging.forms.unknown import UnknownWords
 from aligntools.tagging.supervised import substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus
+from aligntools.tagging.unknown_words import UnknownWords
 
 if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
-    from aligntools.tagging.forms.unknown import FormClasses
     from aligntools.tagging.settings import TaggerSettings
     from aligntools.tagging.supervised.substates import Substates
+    from aligntools.tagging.unknown_words import FormClasses
 
 
 #: Iterations of EM with one state a tag. More raise the likelihood, and tags that projection seldom reaches take over

@@ -14,9 +14,9 @@ from aligntools.tagging.supervised.kernels_substates import collect_pairs_block,
 
 if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
-    from aligntools.tagging.forms.unknown import FormClasses
     from aligntools.tagging.settings import TaggerSettings, TagSmoothing
     from aligntools.tagging.supervised.corpus import TaggedCorpus
+    from aligntools.tagging.unknown_words import FormClasses
 
 #: States of a model at most.
 STATES = 1000

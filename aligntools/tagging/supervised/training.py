@@ -10,12 +10,12 @@ from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.decoding import CandidateChain, TagCandidates
-from aligntools.tagging.forms.unknown import FormClasses, UnknownWords
 from aligntools.tagging.settings import TaggerSettings
 from aligntools.tagging.supervised import substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus
 from aligntools.tagging.supervised.partial import Observation, complete
 from aligntools.tagging.tagger import THRESHOLD, TaggerMember, TaggerModel, emissions, rounded
+from aligntools.tagging.unknown_words import FormClasses, UnknownWords
 
 if TYPE_CHECKING:
     from aligntools.tagging.settings import TagSmoothing

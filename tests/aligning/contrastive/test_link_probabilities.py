@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive.phrases import SCALE, known, link_probabilities
+from aligntools.aligning.contrastive.search import SCALE, known, link_probabilities
 from aligntools.formats.links.pharaoh import Links
 from tests.aligning.contrastive.making import candidates_of, random_pair
 

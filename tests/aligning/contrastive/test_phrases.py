@@ -6,7 +6,7 @@ import pytest
 from aligntools.aligning.contrastive import kernels_blocks as kp
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.candidate_links import bare_candidates
-from aligntools.aligning.contrastive.phrases import BONUS, with_phrases
+from aligntools.aligning.contrastive.search import BONUS, with_phrases
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.parallel import Pool
 from tests import naive_contrastive as naive

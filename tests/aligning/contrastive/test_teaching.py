@@ -8,8 +8,8 @@ import pytest
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.alignment import read_bitext, train_aligner
 from aligntools.aligning.applying.applier import Applier
+from aligntools.aligning.contrastive import distillation
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive import taught_text
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.contrastive.network_learning import part_of
@@ -41,16 +41,16 @@ def test_a_part_of_a_text_has_its_own_words(text):
 
 def test_lessons_come_first_and_far_ones_from_outside(text):
     rng = np.random.default_rng(1)
-    rows, n = taught_text.draw(text, 60, 20, rng)
+    rows, n = distillation.draw(text, 60, 20, rng)
     assert (n, len(rows), len(set(rows.tolist()))) == (20, 60, 60)
     lengths = np.minimum(text.source.lengths(), text.target.lengths())
     assert lengths[rows].mean() > lengths.mean()
     large = replace(text)
-    teaching_small, taught_text.SMALL = taught_text.SMALL, 10
+    teaching_small, distillation.SMALL = distillation.SMALL, 10
     try:
-        rows, n = taught_text.draw(large, 60, 10, rng)
+        rows, n = distillation.draw(large, 60, 10, rng)
     finally:
-        taught_text.SMALL = teaching_small
+        distillation.SMALL = teaching_small
     assert (n, len(rows)) == (20, 70)
     own = np.concatenate([rows[:10], rows[20:]])
     assert ((rows[10:20] < own.min()) | (rows[10:20] > own.max())).mean() > 0.5
@@ -60,11 +60,11 @@ def test_answers_are_the_teachers_posteriors_moved_towards_its_decision(text, te
     part = pick(text, np.arange(12))
     with Pool(1) as pool:
         candidates = CandidateFinder(teacher, pool).find_all(part)
-        found = taught_text.answers(Applier(teacher.views, teacher.settings, teacher.sizes), part, candidates, pool)
+        found = distillation.answers(Applier(teacher.views, teacher.settings, teacher.sizes), part, candidates, pool)
         links = [own.links for own in Aligner(teacher).align_batch(part, threads=pool)]
     sentence = np.repeat(np.arange(12), np.diff(candidates.starts))
     decided = [(i, j) in links[k] for k, i, j in zip(sentence, candidates.rows, candidates.columns, strict=True)]
-    odds = np.log(found / (1 - found)) - np.where(decided, taught_text.DECIDED, -taught_text.DECIDED)
+    odds = np.log(found / (1 - found)) - np.where(decided, distillation.DECIDED, -distillation.DECIDED)
     between = (found > 0.05) & (found < 0.95)
     assert between.sum() > 5
     assert 0 < np.sum(np.array(decided)[between]) < between.sum()
@@ -77,20 +77,20 @@ def test_students_teach_what_their_teacher_knows(text, teacher):
     settings = TeachingSettings((40, 100), lessons=40, networks=2, passes=60)
     told = []
     with Pool(1) as pool, Pool(2) as two:
-        lessons = taught_text.lessons_of(text, teacher, settings, pool, told.append)
-        start = taught_text.learn_start([lessons], settings, pool, told.append)
+        lessons = distillation.lessons_of(text, teacher, settings, pool, told.append)
+        start = distillation.learn_start([lessons], settings, pool, told.append)
         few = replace(settings, passes=2)
-        again = taught_text.learn_start([taught_text.lessons_of(text, teacher, settings, two)], few, two)
-        assert taught_text.learn_start([lessons], few, pool).network.fingerprint == again.network.fingerprint
-        asked = [taught_text.draw(text, 60, 30, np.random.default_rng(seed)) for seed in (7, 8, 9)]
+        again = distillation.learn_start([distillation.lessons_of(text, teacher, settings, two)], few, two)
+        assert distillation.learn_start([lessons], few, pool).network.fingerprint == again.network.fingerprint
+        asked = [distillation.draw(text, 60, 30, np.random.default_rng(seed)) for seed in (7, 8, 9)]
         divergences = np.mean([divergence(text, teacher, start.network, *own, pool) for own in asked], 0)
     assert divergences[0] < 0.85 * divergences[1]
     assert [t["student"] for t in told[:12]] == [40] * 6 + [100] * 6
     assert [(t["network"], t["pass"]) for t in told[12:]] == [(m, k + 1) for m in (1, 2) for k in range(60)]
     assert lessons.about == {"pairs": 240, "students": {"40": 6, "100": 6}}
-    assert start.by_name == {"posterior": taught_text.LEAN, "trees": 1.0}
+    assert start.by_name == {"posterior": distillation.LEAN, "trees": 1.0}
     for part in lessons.parts:
-        assert part.shares.sum() == pytest.approx((taught_text.SHARE * len(part.links)) ** 0.5, rel=1e-4)
+        assert part.shares.sum() == pytest.approx((distillation.SHARE * len(part.links)) ** 0.5, rel=1e-4)
 
 
 def divergence(text, teacher, network, rows, n, pool):
@@ -100,7 +100,7 @@ def divergence(text, teacher, network, rows, n, pool):
         pick(part, np.arange(n))
     )
     applier = Applier(teacher.views, teacher.settings, teacher.sizes)
-    answers = np.clip(taught_text.answers(applier, pick(text, rows[:n]), candidates, pool), 1e-6, 1 - 1e-6)
+    answers = np.clip(distillation.answers(applier, pick(text, rows[:n]), candidates, pool), 1e-6, 1 - 1e-6)
     found = []
     for column in (kf.TREES, kf.POSTERIOR):
         p = np.clip(1 / (1 + np.exp(-candidates.local[:, column].astype(np.float64))), 1e-6, 1 - 1e-6)
@@ -115,7 +115,7 @@ def test_fewer_lessons_are_passed_over_more_often():
 
 def test_what_cannot_be_taught_is_refused(text, teacher, monkeypatch):
     with Pool(1) as pool, pytest.raises(DataError, match="240 pairs teach no student of 300"):
-        taught_text.lessons_of(text, teacher, TeachingSettings((300, 1000)), pool)
+        distillation.lessons_of(text, teacher, TeachingSettings((300, 1000)), pool)
     with pytest.raises(UsageProblem, match="there are no students"):
         TeachingSettings(()).checked()
     with pytest.raises(UsageProblem, match="student"):
@@ -127,7 +127,7 @@ def test_what_cannot_be_taught_is_refused(text, teacher, monkeypatch):
     with Pool(1) as pool:
         for parts in ([], [nothing], [everything]):
             with pytest.raises(UsageProblem, match="has the same label"):
-                taught_text.learn_start([taught_text.Lessons(parts)], TeachingSettings(), pool)
+                distillation.learn_start([distillation.Lessons(parts)], TeachingSettings(), pool)
 
 
 def part_with(text, teacher, links_of):

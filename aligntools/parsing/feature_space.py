@@ -16,7 +16,7 @@ import numpy as np
 
 from aligntools.formats.annotation.class_lists import SHORT, WordLookup
 from aligntools.ground.parallel import Pool, balanced_blocks, over
-from aligntools.parsing.features import kernels_features as kernels
+from aligntools.parsing import kernels_features as kernels
 from aligntools.parsing.trees.inference import BLOCKS, edge_offsets
 from aligntools.words.vocabulary import Vocabulary
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aligntools.ground.parallel import balanced_blocks
-from aligntools.tagging.chains.kernels_chain import (
+from aligntools.tagging.kernels_chain import (
     collect_block,
     forward_backward_block,
     forward_block,

@@ -1,1 +1,0 @@
-"""What edges are scored by: vocabularies, templates and hashed features."""

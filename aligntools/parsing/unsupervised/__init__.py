@@ -1,1 +1,0 @@
-"""Dependency grammar learned from tags alone."""

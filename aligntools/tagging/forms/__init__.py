@@ -1,1 +1,0 @@
-"""Tags of rare and unknown words, from their letters."""
