@@ -11,6 +11,7 @@ from aligntools.aligning.text_files import LinkWriting, PiecedText, TextFiles
 from aligntools.cli import declarations, options
 from aligntools.cli.declarations import given as given
 from aligntools.cli.option_groups import FC
+from aligntools.encoding.settings import EncoderSettings
 from aligntools.ground.progress import Watch
 
 if TYPE_CHECKING:
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 
 #: Options of the kinds of evidence that are asked.
 evidence = options.group("", *map(declarations.group, SETTINGS))
+#: The one of them that holds for a saved model, too.
+encoder = declarations.option(
+    EncoderSettings,
+    "encoder",
+    help="Where the encoder is that a model asks, or that one is trained with, if it is not the extra's; --no-encoder"
+    " leaves it out.  [default: the extra's, for a model of align --best]",
+)
 #: A text's sides, in a file each.
 sides = (
     click.option("-s", "--source", metavar="FILE", help="Source side, one sentence per line."),
@@ -190,6 +198,7 @@ def whole_text(*more: Any, without: Collection[str] = ()) -> Callable[[FC], FC]:
         options.tokenize,
         options.tokenizer,
         declarations.group(Reading, without=[*without, "case_sensitive"]),
+        encoder,
         options.max_memory(),
         options.verify,
         options.threads,
@@ -222,9 +231,10 @@ def text_work(o: Mapping[str, Any], watch: Watch) -> "TextWork":
         o["model"],
         o.get("save_model"),
         o["verify"],
+        evidence_of(o, o["model"] is not None),
     )
 
 
-def evidence_of(o: dict[str, Any], applying: bool = False) -> Asked:
+def evidence_of(o: Mapping[str, Any], applying: bool = False) -> Asked:
     """Return which evidence the options ask for."""
     return Asked.of(lambda kind: declarations.settings(kind, o), applying=applying)

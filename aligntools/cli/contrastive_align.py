@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from aligntools import AlignerSettings, ContrastiveSettings, Reading
+from aligntools import AlignerSettings, ContrastiveSettings, Decisions, Reading
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declarations, engine_options, options, training
 from aligntools.cli.reporter import reporting
@@ -104,6 +104,7 @@ _search = options.group(
         )
         for name in SEARCH
     ),
+    declarations.option(Decisions, "threshold"),
 )
 _limits = options.group(
     "Text and resources",
@@ -127,7 +128,7 @@ _limits = options.group(
     cls=options.Command,
     renamed={"--load-model": "--model"},
     basic="source target joint_file output gold evidence model weights save_model save_weights fast features"
-    " start encoder dictionary unbuffered threads seed quiet",
+    " threshold start encoder dictionary unbuffered threads seed quiet",
 )
 @aligning.text
 @_gold

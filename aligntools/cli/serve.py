@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declarations, options
 from aligntools.cli.reporter import say
 from aligntools.ground.ranges import counts
@@ -45,6 +46,7 @@ from aligntools.serving.answers import ServiceLimits
 @declarations.group(ServiceLimits)
 @options.group(
     "Resources",
+    aligning.encoder,
     options.verify,
     declarations.option(
         Run,
@@ -73,4 +75,5 @@ def command(**o: Any) -> None:
 
     limits, run = declarations.settings(ServiceLimits, o), declarations.settings(Run, o)
     told = (lambda _: None) if o["quiet"] else say
-    serve(o["models"], o["host"], o["port"], limits, run, told, o["verify"], o["allow_hosts"])
+    asked = aligning.evidence_of(o, applying=True)
+    serve(o["models"], o["host"], o["port"], limits, run, told, o["verify"], o["allow_hosts"], asked)

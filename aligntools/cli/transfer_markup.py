@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from aligntools import AlignerSettings, MarkupSettings, Reading, Tokenizing
+from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declarations, options
 from aligntools.cli.reporter import reporting
 
@@ -83,6 +84,7 @@ from aligntools.cli.reporter import reporting
         Reading, "languages", help="Source and target language of a TMX document of more than two, such as de,en."
     ),
     options.tokenizer,
+    aligning.encoder,
     options.max_memory(),
     options.verify,
     options.threads,
@@ -108,4 +110,5 @@ def command(**o: Any) -> None:
     from aligntools.projecting.markup.markup_files import transfer_markup_files
 
     with reporting(o) as watch:
-        declarations.call(transfer_markup_files, o, watch=watch)
+        evidence = aligning.evidence_of(o, o["model"] is not None)
+        declarations.call(transfer_markup_files, o, watch=watch, evidence=evidence)

@@ -18,6 +18,8 @@ from types import FrameType
 from typing import Any
 
 from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.evidence import Asked
+from aligntools.aligning.evidence_texts import check_applied
 from aligntools.ground import system
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
 from aligntools.ground.run import Run
@@ -82,11 +84,13 @@ def serve(
     say: Callable[[str], None],
     verify: bool = True,
     allow_hosts: Sequence[str] = (),
+    asked: Asked = Asked(),  # noqa: B008
 ) -> None:
     """Answer over HTTP until SIGTERM or SIGINT, by model files; requests that are worked at are answered first.
 
     Port 0 is a free one; `say` gets the address, once requests are taken. Processes read the models from a temporary
-    folder, into memory that they share. For `allow_hosts` see `AllowedHosts`.
+    folder, into memory that they share. For `allow_hosts` see `AllowedHosts`; `asked` says which sources of evidence
+    models ask.
     """
     installed()
     paths, hosts = named(models), AllowedHosts(host, allow_hosts)
@@ -94,7 +98,9 @@ def serve(
         plain = host.strip("[]")
         shown = f"[{plain}]" if ":" in plain else plain
         said = f"serving {', '.join(paths)} on http://{shown}:{listening.getsockname()[1]}/"
-        loaded = {name: Aligner.load(path, verify=verify) for name, path in paths.items()}
+        loaded = {name: Aligner.load(path, verify=verify).asking(asked) for name, path in paths.items()}
+        for name, aligner in loaded.items():
+            check_applied(asked, aligner.weights, paths[name])
         threads: Any = run.threads  # a number or None
         if run.workers is None:
             app = application(loaded, limits, threads, hosts)

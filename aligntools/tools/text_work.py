@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aligntools.aligning.aligner import Aligner
-from aligntools.aligning.alignment import read_bitext, train_aligner
+from aligntools.aligning.aligner_training import tell_unused, train_with
 from aligntools.aligning.alignments import Alignments
-from aligntools.aligning.files import loaded
+from aligntools.aligning.evidence import Asked
+from aligntools.aligning.files import loaded, read
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text_files import TextFiles, TextSides, raw_text
 from aligntools.formats.text.text_settings import Reading
@@ -47,11 +48,11 @@ class OpenedText:
         """Return a model, which is trained on the text and saved where there is none, and the text aligned by it."""
         if self.model is not None:
             return self.model, qualities(self.model, *self.inputs, reading=self.reading, run=self.run)
-        watch = self.work.watch
-        with watch.stage("reading"):
-            bitext = read_bitext(*self.inputs, reading=self.reading)
-        how: Any = {"reading": self.reading, "run": self.run, "keep_text": False, "progress": watch}
-        aligner = train_aligner(bitext, None, self.work.training, **how)
+        watch, training = self.work.watch, self.work.training
+        tell_unused(training)
+        bitext, known = read(self.inputs, self.work.evidence.chosen(training.best), self.reading, self.run, watch)
+        how: Any = {"reading": self.reading, "run": self.run, "keep_text": False, "progress": watch, "known": known}
+        aligner = train_with(bitext, training, **how)
         if self.work.save_model:
             with watch.stage("saving"):
                 aligner.save(self.work.save_model)
@@ -66,6 +67,7 @@ class TextWork:
     model: A saved model.
     save_model: Where the model is saved that is trained.
     verify: Check a saved model's checksum.
+    evidence: Which sources training asks, or the saved model.
     """
 
     text: TextFiles
@@ -76,6 +78,7 @@ class TextWork:
     model: str | None = None
     save_model: str | None = None
     verify: bool = True
+    evidence: Asked = Asked()  # noqa: RUF009
 
     def check(self) -> None:
         """Refuse a text that is not given in one of the two ways, and options of training beside a saved model."""
@@ -97,7 +100,7 @@ class TextWork:
         with pool_of(self.run.threads) as pool, ExitStack() as stack:
             model, reading = None, self.reading
             if self.model is not None:
-                model, reading = loaded(self.model, pool, self.watch, self.verify, reading)
+                model, reading = loaded(self.model, pool, self.watch, self.verify, reading, self.evidence)
             raw, tokens = raw_text(self.text, reading, model is not None if live is None else live, copies)
             for one in filter(None, (raw, tokens)):
                 stack.callback(one.close)

@@ -11,6 +11,7 @@ from aligntools.aligning.text.kernels_pairs import Pairs
 from aligntools.aligning.text.views import cut, view_text
 from aligntools.aligning.training.train_model import FEWEST, learned_priors
 from aligntools.encoding import encoder, knowledge
+from aligntools.serving import service
 from tests import naive
 from tests.cli.running import fails, run
 from tests.encoding import tiny
@@ -152,6 +153,52 @@ def test_a_model_of_a_sample_does_without_an_encoder_that_is_not_there(work, mon
     assert found.stdout == align(work, "sampled", "--no-encoder").stdout
     assert found.stderr.count(b"encoder is left out: ") == 1
     fails(run("align", "-m", work / "read.model", "-i", work / "new"), "this is another one", status=2)
+
+
+@pytest.fixture
+def missing(monkeypatch):
+    """No encoder is there."""
+
+    def nothing(folder=None, layer=None):
+        raise at.UsageProblem("no encoder is installed")
+
+    monkeypatch.setattr(knowledge, "member", nothing)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["align", "-i", "new"],
+        ["check", "-i", "new", "--in-order"],
+        ["filter", "-i", "new", "--all"],
+        ["terms", "-i", "new", "--min-count", "1"],
+        ["transfer-markup", "--source", "tagged", "--target", "plain"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_every_command_with_a_model_can_leave_the_encoder_out(work, command, missing):
+    """One that the encoder read whole cannot do without it otherwise; one that has none refuses to be given one."""
+    (work / "tagged").write_text("<b>tas</b> kov\n")
+    (work / "plain").write_text("KOV tas\n")
+    command = [str(work / part) if (work / part).exists() else part for part in command]
+    fails(run(*command, "-m", work / "read.model"), "no encoder is installed", status=2)
+    done = run(*command, "-m", work / "read.model", "--no-encoder")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    fails(run(*command, "-m", work / "without.model", "--encoder"), "uses no encoder", status=2)
+
+
+def test_a_service_can_leave_the_encoder_out(work, missing, monkeypatch):
+    served = []
+    monkeypatch.setattr(service, "application", lambda models, *_: served.append(models["read"]))
+    monkeypatch.setattr(service, "answer_until_told", lambda *_: None)
+    done = run("serve", "-m", work / "read.model", "--port", 0, "--no-encoder")
+    assert done.returncode == 0, done.stderr
+    assert (
+        served[0].align("tas", "tas").links
+        == at.load(work / "read.model").asking(served[0]._asked).align("tas", "tas").links
+    )
+    fails(run("serve", "-m", work / "without.model", "--port", 0, "--encoder"), "uses no encoder", status=2)
 
 
 # --adapt: training on new text, beginning with what a model has learned

@@ -56,6 +56,18 @@ def test_weights_are_applied_to_the_same_bytes_whole_or_streaming(trained, learn
     assert done.stdout.splitlines() == [b"", *expected.splitlines()[:5]]  # an answer to any line
 
 
+def test_a_threshold_moves_the_number_of_links(trained, learned):
+    """As with align --best: the usual one changes nothing, and links of a higher one are among those of a lower one."""
+    how = ("contrastive-align", "-q", "-m", trained / "model", "-w", learned / "model", *TEXT)
+    found = [
+        {(n, link) for n, line in enumerate(run(*how, *more).stdout.splitlines()) for link in line.split()}
+        for more in ((), ("--threshold", "0.4"), ("--threshold", "0.8"), ("--threshold", "0.1"))
+    ]
+    assert found[0] == found[1]
+    assert found[2] < found[1] < found[3]
+    fails(run(*how, "--threshold", "2"), "--threshold", status=2)
+
+
 @pytest.mark.slow
 def test_workers_do_not_show(trained, learned, tmp_path, monkeypatch):
     """Neither do the blocks that they get, in memory or as they come, with words that the model does not know."""

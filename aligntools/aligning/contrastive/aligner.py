@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -18,7 +18,7 @@ from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates, Con
 from aligntools.aligning.evidence import Asked, Known
 from aligntools.aligning.evidence_kinds import SETTINGS
 from aligntools.aligning.evidence_texts import Readers
-from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.formats.inputs.sentences import Sentence, Sentences
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import Reading
@@ -173,12 +173,13 @@ class ContrastiveAligner:
         target: Sentence,
         *,
         evidence: "Sequence[OneAlignment]" = (),
+        threshold: float | None = None,
         **options: "Unpack[SearchingKeywords]",
     ) -> Alignment:
-        """Align one sentence pair; ``evidence`` has other aligners' alignments of it."""
-        given = [[one] for one in evidence]
+        """Align one sentence pair; ``evidence`` has other aligners' alignments of it. See `align_batch`."""
+        given: Any = {"evidence": [[one] for one in evidence], "threshold": threshold, "unbuffered": True}
         options.setdefault("threads", 1)
-        (found,) = self.align_batch([source], [target], unbuffered=True, evidence=given, **options)
+        (found,) = self.align_batch([source], [target], **given, **options)
         return with_words(found, source, target)
 
     def align_batch(
@@ -188,12 +189,19 @@ class ContrastiveAligner:
         *,
         unbuffered: bool = False,
         evidence: Sequence[Evidence] = (),
+        threshold: float | None = None,
         **options: "Unpack[SearchingKeywords]",
     ) -> Iterator[Alignment]:
         """Align sentence pairs one after the other: one `Alignment` for each pair; see `Aligner.align_batch`.
 
         Probabilities of links are the network's, scores the base model's. ``evidence`` has the same other aligners'
         links as when the weights were learned (see `train_contrastive_aligner`), of these pairs.
+
+        Parameters
+        ----------
+        threshold : float or None
+            The posterior that a link must exceed, as for `Aligner.align_batch`; None: as many links as the weights
+            give.
 
         Yields
         ------
@@ -206,7 +214,8 @@ class ContrastiveAligner:
         UsageProblem
             When there is more or less evidence than the weights were learned with.
         """
-        for block in self.align_blocks(sources, targets, unbuffered=unbuffered, evidence=evidence, **options):
+        how: Any = {"unbuffered": unbuffered, "evidence": evidence, "threshold": threshold}
+        for block in self.align_blocks(sources, targets, **how, **options):
             yield from block
 
     def align_blocks(
@@ -217,6 +226,7 @@ class ContrastiveAligner:
         unbuffered: bool = False,
         evidence: Sequence[Evidence] = (),
         requests: "tuple[Tally, str] | None" = None,
+        threshold: float | None = None,
         **options: "Unpack[SearchingKeywords]",
     ) -> Iterator[Alignments]:
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed."""
@@ -224,6 +234,7 @@ class ContrastiveAligner:
         given = Given("align_blocks", options)
         reading, run = given.take(Reading, "reading"), given.take(Run, "run")
         given.end()
+        decisions = Decisions(threshold=threshold).checked()
         if unbuffered and run.asked:
             raise UsageProblem("unbuffered pairs are aligned in this process; leave out the workers")
         part = JOB if run.asked else PART
@@ -232,7 +243,8 @@ class ContrastiveAligner:
                 read: Any = self._readers.texts(self.aligner, sources, targets, reading, unbuffered, part, pool)
             else:
                 read = self.aligner.texts(sources, targets, reading, unbuffered, part)
-            yield from align_parts(_align_part, self, in_step(read, evidence), run, pool, requests)
+            work = partial(_align_part, decisions)
+            yield from align_parts(work, self, in_step(read, evidence), run, pool, requests)
 
 
 def load_contrastive_weights(
@@ -253,7 +265,7 @@ def load_contrastive_weights(
     return replace(found, search=search.among(candidates) if candidates else search)
 
 
-def _align_part(aligner: ContrastiveAligner, part: Part, pool: "Pool") -> Iterator[Alignments]:
+def _align_part(decisions: Decisions, aligner: ContrastiveAligner, part: Part, pool: "Pool") -> Iterator[Alignments]:
     """Yield the alignments of the runs of a part."""
     from aligntools.aligning.contrastive import tasks
     from aligntools.formats.text.corpus import Skipped
@@ -261,7 +273,7 @@ def _align_part(aligner: ContrastiveAligner, part: Part, pool: "Pool") -> Iterat
     text, evidence = text_of(part, aligner.model)
     finder = _candidate_finder(aligner.aligner, aligner.weights, pool, aligner._applier)
     skipped = text.skipped
-    for d in tasks.align(finder, text, aligner.weights, pool, evidence):
+    for d in tasks.align(finder, text, aligner.weights, pool, evidence, decisions=decisions):
         yield Alignments.of(d, skipped)
         skipped = Skipped()
 

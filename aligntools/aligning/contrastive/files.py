@@ -112,6 +112,7 @@ def contrastive_align_files(
     save_model: str | None = None,
     save_weights: str | None = None,
     fast: bool = False,
+    threshold: float | None = None,
     verify: bool = True,
     unbuffered: bool = False,
     ending: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
@@ -131,6 +132,7 @@ def contrastive_align_files(
     evidence: Other aligners' links.
     save_model, save_weights: Where the base model and the weights are saved.
     fast: Train the quickest base model.
+    threshold: The posterior that a link must exceed.
     verify: Check checksums.
     unbuffered: Write each line as soon as its pair is read.
     ending: Returns a context in which lines are answered, and that may end the reading.
@@ -187,7 +189,7 @@ def contrastive_align_files(
         sides = text.paths(reading.split) if bitext is None else (bitext,)
         watch.begin("aligning", None if bitext is None else len(bitext), "pair")
         with ending():
-            _write(aligner, sides, links, sinks, reading, run, watch, unbuffered)
+            _write(aligner, sides, links, sinks, reading, run, watch, unbuffered, threshold)
 
 
 def _write(
@@ -199,13 +201,13 @@ def _write(
     run: Run,
     watch: Watch,
     unbuffered: bool,
+    threshold: float | None,
 ) -> None:
     """Align a text, and write its links."""
     tally, answers = AlignmentTally(), Tally()
     requests = (answers, str(sides[0])) if unbuffered else None
-    for block in aligner.align_blocks(
-        *sides, unbuffered=unbuffered, evidence=links, requests=requests, reading=reading, run=run
-    ):
+    how: Any = {"unbuffered": unbuffered, "evidence": links, "requests": requests, "threshold": threshold}
+    for block in aligner.align_blocks(*sides, **how, reading=reading, run=run):
         compiled = True if tally.links >= MANY_LINKS else None
         sinks.write({"output": block.format(compiled=compiled)}, flush=unbuffered)
         tally.add(block)

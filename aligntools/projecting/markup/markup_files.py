@@ -9,6 +9,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+from aligntools.aligning.evidence import Asked
 from aligntools.aligning.files import loaded
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.formats.markup.documents import Document, read_document, read_translation
@@ -159,6 +160,7 @@ def transfer_markup_files(
     save_model: str | None = None,
     verify: bool = True,
     languages: str | None = None,
+    evidence: Asked = Asked(),  # noqa: B008
 ) -> None:
     """Carry all tags over, in order, by a saved model or by one that is trained on them, and write the translations.
 
@@ -175,6 +177,7 @@ def transfer_markup_files(
     train_source, train_target, train_input: More text to train on, in two files or one with ``' ||| '`` or a tab
         between the sides.
     save_model: Where the model is saved that is trained.
+    evidence: Which sources training asks, or the saved model.
     Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
     written, tags are not well-formed, or a target has some.
     """
@@ -204,12 +207,12 @@ def transfer_markup_files(
         else:
             pairs = _pairs(str(source), str(target), settings.markup, ends)
         if model is not None:
-            aligner, _ = loaded(model, pool, watch, verify, Reading())
+            aligner, _ = loaded(model, pool, watch, verify, Reading(), evidence)
         else:
             pairs = list(pairs)
             more = _more(train_source, train_target, train_input)
             how: dict[str, Any] = {"settings": training, "run": run, "keep_text": False, "progress": watch}
-            aligner = trained(pairs, more, tokenizing, **how)
+            aligner = trained(pairs, more, tokenizing, **how, **evidence.keywords())
             if save_model:
                 with watch.stage("saving"):
                     aligner.save(save_model)
