@@ -67,7 +67,8 @@ class EncoderSource(TextSource):
         from aligntools.aligning.contrastive.learning import pick
         from aligntools.encoding import knowledge
 
-        rows, pairs = knowledge.most_needed(written, self.pairs_of(*sizes(written))), len(written)
+        pairs = len(written)
+        rows = knowledge.most_needed(written, self.pairs_of(*sizes(written)), self.lines_of(pairs))
         text = written if len(rows) == pairs else pick(written, rows)
         found = self.member.knowledge(text, pool, tell)
         given = knowledge.spread_over(found.given, rows, pairs)
@@ -82,6 +83,10 @@ class EncoderSource(TextSource):
     def pairs_of(self, pairs: int, words: int | None = None) -> int:
         """Return how many pairs the encoder reads of a text with so many, and so many words."""
         return self.settings.pairs_of(pairs, words)
+
+    def lines_of(self, pairs: int) -> list[int]:
+        """Return the pairs that are read in any case."""
+        return self.settings.lines_of(pairs)
 
     @property
     def alone(self) -> SingleWords:

@@ -158,6 +158,10 @@ class TextSource(Source):
         """Return how many pairs are read of a text with so many, and so many words on both sides together."""
         return pairs
 
+    def lines_of(self, pairs: int) -> Sequence[int]:
+        """Return the pairs, from 0, that are read in any case of a text with so many."""
+        return ()
+
     @property
     def alone(self) -> WordSource | None:
         """What it knows of words by themselves, which is asked too where not all sentences are read."""

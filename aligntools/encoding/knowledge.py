@@ -254,12 +254,15 @@ def priors(bitext: Bitext, found: Knowledge) -> Priors:
     return Priors(names[0], names[1], counted if found.belief else Counted.none(2))
 
 
-def most_needed(bitext: Bitext, pairs: int) -> np.ndarray:
+def most_needed(bitext: Bitext, pairs: int, first: Sequence[int] = ()) -> np.ndarray:
     """Return the numbers of all pairs of a text, or of so many that are read of a larger one, int64, in order.
+
+    Those of ``first`` are among them in any case, and more than ``pairs`` if there are more of these.
 
     A quarter are evenly spread, so that the text is judged by what is usual in it. The others are those whose words are
     rarest, by the mean of `rarity`: of these the text itself says least.
     """
+    pairs = max(pairs, len(first))
     if len(bitext) <= pairs:
         return np.arange(len(bitext))
     spread = np.unique(np.linspace(0, len(bitext) - 1, (pairs + SPREAD - 1) // SPREAD).astype(np.int64))
@@ -268,8 +271,9 @@ def most_needed(bitext: Bitext, pairs: int) -> np.ndarray:
         upto = np.concatenate([[0.0], np.cumsum(rarity(side))])
         sums += upto[side.offsets[1:]] - upto[side.offsets[:-1]]
         words += side.lengths()
-    needed = sums / np.maximum(words, 1.0)
-    needed[spread] = np.inf
+    needed = np.round(sums / np.maximum(words, 1.0), 9)  # so that pairs of the same words are taken in order
+    needed[spread] = 2.0  # no pair is rarer: 1 where each word is there once
+    needed[np.asarray(first, np.int64)] = 3.0
     return np.sort(np.argsort(-needed, kind="stable")[:pairs])
 
 

@@ -7,7 +7,7 @@ from typing import Self
 
 from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import counts
+from aligntools.ground.ranges import counts, shown
 
 _log = logging.getLogger("aligntools")
 #: Words, of both sides together, of the largest text that is read whole unless something else is asked for. Of larger
@@ -16,6 +16,7 @@ WORDS = 1_500_000
 #: Words of a pair where nobody has counted them.
 WORDS_OF_A_PAIR = 40
 _GROUP = "An encoder that knows words beforehand"
+_ABOUT = "`encoder_layer`, `encoder_pairs` and `encoder_lines` are about an encoder"
 _WORDS = "Vectors of words that are known beforehand"
 
 
@@ -47,6 +48,12 @@ class EncoderSettings(Settings):
         otherwise=f"all, of a text of more than {WORDS:,} words so many pairs as have that many on average",
         group=_GROUP,
     )
+    encoder_lines: str | None = option(
+        None,
+        "Lines of a larger text that the encoder reads in any case: numbers from 1, and ranges, such as 1-500,720.",
+        group=_GROUP,
+        metavar="LINES",
+    )
 
     @property
     def asked(self) -> bool:
@@ -65,7 +72,7 @@ class EncoderSettings(Settings):
             return self
         others = self != type(self)()
         if others and not usual:
-            raise UsageProblem("`encoder_layer` and `encoder_pairs` are about an encoder; add `encoder`")
+            raise UsageProblem(f"{_ABOUT}; add `encoder`")
         return replace(self, encoder=others or (usual and installed()))
 
     @property
@@ -80,12 +87,33 @@ class EncoderSettings(Settings):
         words = WORDS_OF_A_PAIR * pairs if words is None else words
         return pairs if words <= WORDS else max(pairs * WORDS // words, 1)
 
+    def lines_of(self, pairs: int) -> list[int]:
+        """Return the numbers from 0, in order, of the pairs that are read in any case, of a text with so many."""
+        ranges = [] if self.encoder_lines is None else self._ranges()
+        if max((last for _, last in ranges), default=0) > pairs:
+            raise UsageProblem(f"`encoder_lines={self.encoder_lines}` is beyond the text, which has {pairs:,} lines")
+        return sorted({k - 1 for first, last in ranges for k in range(first, last + 1)})
+
+    def _ranges(self) -> list[tuple[int, int]]:
+        """Return the first and the last line of each range."""
+        found = []
+        for one in str(self.encoder_lines).split(","):
+            ends = one.split("-") if "-" in one else [one, one]
+            if [n for n in ends if not (n.isascii() and n.isdigit() and len(n) < 12)] or len(ends) > 2:
+                raise UsageProblem(f"`encoder_lines` are lines or ranges, such as 1-500,720; '{shown(one)}' is none")
+            if not 1 <= int(ends[0]) <= int(ends[1]):
+                raise UsageProblem(f"`encoder_lines` count from 1 and ascend; '{shown(one)}' does not")
+            found.append((int(ends[0]), int(ends[1])))
+        return found
+
     def rules(self) -> None:
-        """Refuse an empty name, and what is about an encoder where there is none."""
+        """Refuse an empty name, lines that are none, and what is about an encoder where there is none."""
         if self.folder == "":
             raise UsageProblem("`encoder`: the name is empty")
         if self.encoder is False and self != type(self)(encoder=False):
-            raise UsageProblem("`encoder_layer` and `encoder_pairs` are about an encoder, and `encoder=False` has none")
+            raise UsageProblem(f"{_ABOUT}, and `encoder=False` has none")
+        if self.encoder_lines is not None:
+            self._ranges()
 
 
 @documented

@@ -430,6 +430,7 @@ class EvidenceKeywords(TypedDict, total=False):
     encoder: str | bool | os.PathLike[str] | None
     encoder_layer: int | None
     encoder_pairs: int | None
+    encoder_lines: str | None
     word_encoder: bool
     vectors: Sequence[str] | None
     dictionary: Sequence[str]

@@ -250,6 +250,8 @@ def test_in_parts_each_part_is_asked(believed, text, tmp_path):
 
 def test_what_excludes_each_other(text, trained):
     assert fails(run("align", *text, "--encoder-pairs", "5"), "add --encoder", status=2)
+    named = run("align", *text, "--encoder", "--encoder-pairs", "5", "--encoder-lines", "9-999")
+    assert fails(named, "--encoder-lines 9-999 is beyond the text, which has ", status=2)
     assert fails(run("align", *text, "--no-encoder", "--encoder-pairs", "5"), "--no-encoder has none", status=2)
     assert fails(run("align", *text, "-m", trained / "model", "--encoder"), "--encoder is for training", status=2)
     assert fails(run("align", *text, "-m", trained / "model", "--encoder-pairs", "9"), "is for training", status=2)

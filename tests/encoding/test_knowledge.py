@@ -19,6 +19,7 @@ from aligntools.encoding.word_map import WordMap
 from aligntools.formats.links.given_links import parse_given
 from aligntools.formats.models.modelfile import read_model
 from aligntools.formats.text.bitext import TextLines, read_bitext
+from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from tests.encoding import tiny
 
@@ -113,7 +114,7 @@ def test_small_text_is_read_whole_and_of_larger_text_as_many_words(words):
         assert asked.pairs_of(n, n * each) == min(n, 70_000)
 
 
-def naive_needed(bitext, pairs):
+def naive_needed(bitext, pairs, first=()):
     """Return which pairs are read, one after the other."""
     n, sides = len(bitext), (bitext.source, bitext.target)
     spread = {int(k) for k in np.linspace(0, n - 1, math.ceil(pairs / 4))}
@@ -123,14 +124,34 @@ def naive_needed(bitext, pairs):
         found = [np.count_nonzero(side.tokens == w) ** -0.5 for side, row in zip(sides, rows, strict=True) for w in row]
         means.append(sum(found) / max(len(found), 1))
     rarest = [k for k in sorted(range(n), key=lambda k: (-round(means[k], 9), k)) if k not in spread]
-    return sorted([*spread, *rarest][:pairs])
+    return sorted(list(dict.fromkeys([*first, *sorted(spread), *rarest]))[:pairs])
 
 
-@given(st.lists(st.tuples(*[st.lists(st.integers(0, 9), max_size=5)] * 2), min_size=1, max_size=30), st.integers(1, 30))
-def test_what_is_read_of_a_large_text_is_a_quarter_evenly_and_else_the_rarest_words(lines, pairs):
-    bitext = text(*([" ".join(f"w{n}" for n in line[k]) for line in lines] for k in (0, 1)))
-    found = knowledge.most_needed(bitext, pairs)
-    assert found.tolist() == (naive_needed(bitext, pairs) if pairs < len(bitext) else list(range(len(bitext))))
+@given(
+    st.lists(st.tuples(*[st.lists(st.integers(0, 9), max_size=5)] * 2), min_size=1, max_size=30),
+    st.integers(1, 30),
+    st.sets(st.integers(0, 29), max_size=6),
+)
+def test_what_is_read_of_a_large_text_is_a_quarter_evenly_and_else_the_rarest_words(lines, pairs, named):
+    """What is named is read in any case."""
+    bitext, n = text(*([" ".join(f"w{n}" for n in line[k]) for line in lines] for k in (0, 1))), len(lines)
+    first = sorted(k for k in named if k < n)
+    found, most = knowledge.most_needed(bitext, pairs, first), max(pairs, len(first))
+    assert found.tolist() == (naive_needed(bitext, most, first) if most < n else list(range(n)))
+
+
+def test_lines_that_are_read_in_any_case():
+    settings = EncoderSettings(encoder=True, encoder_lines="3-5,1,4")
+    assert settings.lines_of(5) == [0, 2, 3, 4]
+    assert EncoderSettings(encoder=True).lines_of(5) == []
+    with pytest.raises(UsageProblem, match=r"is beyond the text, which has 4 lines"):
+        settings.lines_of(4)
+    for wrong, what in [(w, "is none") for w in ("", "1-", "-2", "1,,2", "x", "1-2-3", "1 ")] + [
+        ("0", "does not"),
+        ("5-3", "does not"),
+    ]:
+        with pytest.raises(UsageProblem, match=f"encoder_lines.*{what}"):
+            EncoderSettings(encoder=True, encoder_lines=wrong).rules()
 
 
 def test_links_of_some_pairs_are_those_of_a_text():

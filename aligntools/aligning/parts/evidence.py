@@ -58,9 +58,10 @@ class Asking:
         return ".".join([KNOWN, self.kind.name, *(f"{n:06d}" for n in numbers)])
 
     def rows(self, source: TextSource, part: int) -> np.ndarray:
-        """Return which pairs of a part are read: of the whole text so many, evenly spread."""
+        """Return which pairs of a part are read: of the whole text so many, evenly spread, and those that are named."""
         total, first = sum(self.pairs), sum(self.pairs[:part])
-        chosen = np.linspace(0, total - 1, source.pairs_of(total)).astype(np.int64)
+        spread = np.linspace(0, total - 1, source.pairs_of(total)).astype(np.int64)
+        chosen = np.union1d(spread, np.array(source.lines_of(total), np.int64))
         return chosen[(chosen >= first) & (chosen < first + self.pairs[part])] - first
 
 
