@@ -1,7 +1,7 @@
-"""Small model files of every kind, which the tests keep of each released version, and what they give.
+"""Small model files of every kind, which the tests keep of each released version, what they give, and its interface.
 
 With a release, ``python -m tests.keeping`` writes them to ``tests/data/models/VERSION``. They stay as they are: what a
-released version wrote, every later one has to read.
+released version wrote, every later one has to read, and what its users called, every later one has to take.
 """
 
 import json
@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 import aligntools as at
+from aligntools.cli.main import COMMANDS, cli
 from tests.places import ROOT, SAMPLES
 
 #: One folder for each version.
@@ -91,8 +92,24 @@ def figures(folder: Path) -> dict:
     return found
 
 
+def interface() -> dict:
+    """Return the names that users call: of commands, their options and what these choose from, and of Python."""
+    commands = {name: cli.get_command(None, name) for name in COMMANDS}
+    options = {
+        name: {
+            o: getattr(p.type, "choices", None)
+            for p in command.params
+            for o in (*p.opts, *p.secondary_opts)
+            if "-" in o
+        }
+        for name, command in commands.items()
+    }
+    return {"commands": options, "python": sorted(at.__all__)}
+
+
 if __name__ == "__main__":
     here = Path(sys.argv[1]) if sys.argv[1:] else KEPT / at.__version__
     here.mkdir(parents=True)
     make(here)
     (here / "figures.json").write_text(json.dumps(figures(here), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (here / "interface.json").write_text(json.dumps(interface(), indent=1) + "\n", encoding="utf-8")
