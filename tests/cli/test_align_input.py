@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.cli.aligning import JOINT, done, proper
-from tests.cli.running import ROOT, fails, run, through_head
+from tests.cli.running import ROOT, fails, run
 
 # Bad input: a blank line for a pair, or one line of error
 
@@ -158,12 +158,6 @@ def test_a_full_disk_behind_standard_output(trained):
     with open("/dev/full", "wb") as full:
         process = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, timeout=60, check=False)
     fails(process, "No space left on device")
-
-
-def test_a_closed_pipe_is_quiet(trained, file):
-    many = file("many", JOINT.read_bytes() * 15)
-    line, status, errors = through_head("align", "-q", "-m", trained / "model", "-i", many)
-    assert (line, status, errors) == ((trained / "align").read_bytes().splitlines(keepends=True)[0], 0, b"")
 
 
 def waiting(tmp_path, *args, interrupt=signal.SIG_DFL):

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import aligntools as at
-from aligntools.aligning import aligner
+from aligntools.aligning.contrastive import aligner
 from tests.cli.running import fails, run
 from tests.conftest import SAMPLES
 

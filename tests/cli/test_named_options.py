@@ -79,18 +79,14 @@ def wrong(text, own, commands):
     """Yield what a text calls otherwise than these commands do, or values that are another option's."""
     if "--" not in text:
         return
-    every = {}
-    for options in commands.values():
-        for name, values in options.items():
-            every.setdefault(name, set()).update(values)
     for match in NAMED.finditer(text):
         name, value = match.groups()
         if name in FOREIGN and FOREIGN[name] in text:
             continue
         if not any(name in options for options in [*own, *meant(text, match.start(), own, commands)]):
             yield name
-        elif value and value not in every.get(name, ()) and not every.get(name):
-            owners = [other for other, values in every.items() if value in values]
+        elif value and not any(options.get(name) for options in commands.values()):
+            owners = {other for options in commands.values() for other, values in options.items() if value in values}
             if f"{name}-type" in owners and f"are called {name}-type now" not in text:
                 yield match[0]
 

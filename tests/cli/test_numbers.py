@@ -1,6 +1,7 @@
 """Every option that takes a number takes those of its range alone, whatever the command."""
 
 import importlib
+import itertools
 
 import click
 import pytest
@@ -20,25 +21,21 @@ def commands():
         yield name, importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command
 
 
-def numeric():
-    return [
-        pytest.param(name, parameter, id=f"{name}{parameter.opts[-1]}")
-        for name, command in commands()
-        for parameter in command.params
-        if isinstance(parameter.type, KINDS) and not isinstance(parameter.type, kinds.Column)
-    ]
+def numeric(command):
+    """Return the options that take numbers."""
+    return [p for p in command.params if isinstance(p.type, KINDS) and not isinstance(p.type, kinds.Column)]
 
 
-@pytest.mark.parametrize(("name", "parameter"), numeric())
-def test_nonsense_is_refused_with_the_range(name, parameter, capsys):
+@pytest.mark.parametrize("name", COMMANDS)
+def test_nonsense_is_refused_with_the_range(name, capsys):
     """By the parser of the command line, before anything is read."""
-    for value in NONSENSE:
+    command = dict(commands())[name]
+    for parameter, value in itertools.product(numeric(command), NONSENSE):
         kind = parameter.type
         if isinstance(kind, kinds.Number) and value == "-1" and kind.allowed.low < 0:
             continue
-        command = dict(commands())[name]
         flag = f"--set={parameter.name}" if isinstance(parameter, kinds.Field) else parameter.opts[-1]
-        assert run(command, [f"{flag}={value}"], name) == 2, value
+        assert run(command, [f"{flag}={value}"], name) == 2, (flag, value)
         message = capsys.readouterr().err.strip().split("\n")[-1]
         assert flag.replace("--set=", "--set ") in message
         assert len(message) < 300
@@ -46,16 +43,18 @@ def test_nonsense_is_refused_with_the_range(name, parameter, capsys):
             assert str(kind.allowed) in message
 
 
-@pytest.mark.parametrize(("name", "parameter"), numeric())
-def test_the_default_and_the_bounds_are_in_the_range(name, parameter):
-    kind, context = parameter.type, click.Context(dict(commands())[name])
-    default = parameter.default if isinstance(parameter.default, (int, float, str)) else None  # else unset, or a call
-    if isinstance(kind, kinds.Number):
-        low, high = kind.allowed.low, kind.allowed.high
-        for value in (default, None if kind.allowed.above else low, None if kind.allowed.below else high):
-            assert value is None or kind.convert(str(value), parameter, context) == value
-    elif default is not None:
-        assert kind.convert(str(default), parameter, context)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_default_and_the_bounds_are_in_the_range(name):
+    command = dict(commands())[name]
+    for parameter in numeric(command):
+        kind, context = parameter.type, click.Context(command)
+        default = parameter.default if isinstance(parameter.default, (int, float, str)) else None  # or unset, or a call
+        if isinstance(kind, kinds.Number):
+            low, high = kind.allowed.low, kind.allowed.high
+            for value in (default, None if kind.allowed.above else low, None if kind.allowed.below else high):
+                assert value is None or kind.convert(str(value), parameter, context) == value, parameter.opts
+        elif default is not None:
+            assert kind.convert(str(default), parameter, context), parameter.opts
 
 
 def test_no_option_has_another_type_of_number():

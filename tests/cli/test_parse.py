@@ -5,7 +5,6 @@ import unicodedata
 
 import pytest
 
-from aligntools.tools import parse_files
 from tests import models
 from tests.cli.running import fails, run
 
@@ -94,10 +93,8 @@ def test_no_sentence_is_lost_and_what_is_odd_is_told(model):
     assert run("parse", "-q", "-m", model, "--max-length", 20, stdin=text).stderr == b""
 
 
-def test_threads_and_options(model, samples):
+def test_options(model, samples):
     text = samples / "en.conllu"
-    outputs = {run("parse", "-m", model, "--threads", n, text).stdout for n in (1, 3)}
-    assert len(outputs) == 1
     for flags in (("--no-projective",), ("--no-single-root",), ("--no-projective", "--no-single-root")):
         done = run("parse", "-m", model, *flags, text)
         assert done.returncode == 0, done.stderr
@@ -105,19 +102,6 @@ def test_threads_and_options(model, samples):
         said = done.stderr.decode()
         assert ("warning: the parser was trained on projective trees" in said) == ("--no-projective" in flags)
     assert run("parse", "-q", "-m", model, "--no-projective", text).stderr == b""
-
-
-def test_workers_that_parse_do_not_show(model, samples, tmp_path, monkeypatch):
-    """Neither in trees nor in what is told, by numbers of sentences that count on in each text."""
-    monkeypatch.setattr(parse_files, "PART", 20)
-    odd = tmp_path / "odd"
-    odd.write_bytes((samples / "en.tagged").read_bytes() + b"a_NEW b_OLD\n" + b"dog_NOUN " * 30 + b"\n")
-    given = "parse", "-m", model, "--max-length", 25, samples / "en.tagged", odd
-    found = [run(*given, *own) for own in ((), ("--workers", 2, "--tmpdir", tmp_path))]
-    assert (found[0].stdout, found[0].stderr) == (found[1].stdout, found[1].stderr)
-    assert b"NEW OLD; first in " in found[0].stderr
-    assert b"odd, sentence 41)" in found[0].stderr
-    assert b"odd, sentence 42)" in found[0].stderr
 
 
 def test_what_cannot_be_parsed(model, samples, file):

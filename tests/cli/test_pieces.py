@@ -2,13 +2,12 @@
 
 import gzip
 import importlib
-import subprocess
 import sys
 
 import pytest
 
 from tests.cli.aligning import JOINT, LENGTHS, SOURCE, TARGET, TEXT, done, proper
-from tests.cli.running import fails, program, run
+from tests.cli.running import fails, run
 from tests.places import CLIENTS
 
 LINES = JOINT.read_text(encoding="utf-8").splitlines()
@@ -76,16 +75,6 @@ def test_tsv_of_a_stream_that_is_read_once(model, words):
     single = run("align", "-q", "-m", model, "-i", "-", "--output-format", "tsv", "--unbuffered", stdin=data).stdout
     assert whole == applied == single
     assert [f"{s} ||| {t}" for s, t, _ in table(whole)] == LINES
-
-
-def test_tsv_answers_each_line_at_once(model):
-    arguments = ["align", "-q", "-m", str(model), "-i", "-", "--output-format", "tsv", "--unbuffered"]
-    with subprocess.Popen([*program(), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        for line in LINES[:3]:
-            process.stdin.write(line.encode() + b"\n")
-            process.stdin.flush()
-            assert process.stdout.readline().decode().split("\t")[:2] == line.split(" ||| ")
-        process.stdin.close()
 
 
 def test_tsv_is_compressed_by_its_name(inside, tmp_path):

@@ -149,7 +149,7 @@ def test_a_long_header_of_comments_is_one_of_conll(tmp_path):
 def test_one_program_may_feed_all_inputs_of_a_command_one_after_the_other(tmp_path, line):
     """The last one first, and whole: whoever waits takes in what comes to the others, opened yet or not."""
     kinds = [LINKS] * 2 if line.startswith("symmetrize") else [TEXT, TEXT, LINKS]
-    texts, ends = [data * 20_000 for data in kinds], [os.pipe() for _ in kinds]
+    texts, ends = [data * 9000 for data in kinds], [os.pipe() for _ in kinds]
 
     def feed():
         for (_, end), text in reversed(list(zip(ends, texts, strict=True))):

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from tests.cli.running import ROOT, run
+from tests.cli.running import ROOT
 from tests.cli.test_translate import GRAMMAR, LM
 from tests.models import model
 
@@ -139,22 +139,3 @@ def test_sigterm_ends_a_service_that_waits(models):
         live.ask(b"dogs\n")
         live.process.send_signal(signal.SIGTERM)
         assert live.end()[:2] == (b"", 143)
-
-
-def test_answers_are_those_of_a_batch(models, samples):
-    text = (samples / "en.txt").read_bytes() + b"Xyzzy-Plugh 4711 qu\xffx\n\nXyzzy-Plugh\n"
-    for name, more in (("tag", ()), ("tag", ("--decode", "viterbi")), ("translate", ())):
-        batch = run(*models[name], *more, "-q", stdin=text)
-        single = run(*models[name], *more, "-q", "--unbuffered", stdin=text)
-        assert batch.returncode == single.returncode == 0, single.stderr
-        assert batch.stdout == single.stdout
-    conll = (samples / "en.conllu").read_bytes()
-    for name in ("tag", "parse"):
-        batch, single = (run(*models[name], *more, stdin=conll).stdout for more in ((), ("--unbuffered",)))
-        assert batch == single
-
-
-def test_lists_are_no_answers(models):
-    done = run(*models["translate"], "--unbuffered", "--n-best", "2", stdin=b"das haus\n")
-    assert done.returncode == 2
-    assert b"--unbuffered answers a line with a line" in done.stderr

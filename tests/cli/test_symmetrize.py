@@ -2,7 +2,7 @@ import os
 import subprocess
 import sys
 
-from tests.cli.running import ROOT, fails, run, through_head
+from tests.cli.running import ROOT, fails, run
 
 GOLDENS = ROOT / "tests" / "data" / "symmetrize"
 FORWARD, REVERSE = GOLDENS / "forward.align", GOLDENS / "reverse.align"
@@ -85,12 +85,6 @@ def test_wrong_command_lines(command_inside):
         (("-c", "convert", "-", "--check", "-", FORWARD), "must be files where an alignment is standard input"),
     ):
         fails(command_inside("symmetrize", *arguments), message, status=2)
-
-
-def test_a_closed_pipe_is_quiet(file):
-    many = file("many", b"0-0 1-1\n" * 200_000)
-    line, _, errors = through_head("symmetrize", "-c", "convert", many)
-    assert (line, errors) == (b"0-0 1-1\n", b"")
 
 
 def test_small_and_large_inputs_are_treated_alike(file):

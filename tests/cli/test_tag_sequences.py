@@ -79,7 +79,6 @@ def test_samples_go_by_the_seed(models):
 
     found = lists(drawn(1))
     assert [number for number, _, _ in found] == [0] * 5 + [2] * 5 + [3] * 5
-    assert drawn(1, "--threads", 1) == drawn(1, "--threads", 2)
     assert drawn(1) != drawn(2)
 
 
@@ -90,21 +89,6 @@ def test_a_sentence_that_relative_frequencies_cannot_make(models, tmp_path):
     assert 3 not in {number for number, _, _ in lists(done.stdout)}
     assert b"perplexity inf" in done.stderr
     assert len(run("tag", "-q", "-m", models / "relative", stdin=TEXT).stdout.splitlines()) == 4
-
-
-@pytest.mark.slow
-def test_conll_workers_and_several_texts_give_the_same(models, samples, tmp_path):
-    made = []
-    for more in ((), ("--workers", 2)):
-        paths = [tmp_path / "scores", tmp_path / "posteriors"]
-        also = ("--scores", paths[0], "--posteriors", paths[1], "--n-best", 2)
-        texts = (samples / "en.conllu", samples / "en.txt")
-        done = run("tag", "-q", "-m", models / "plain", *also, *more, *texts)
-        assert done.returncode == 0, done.stderr
-        made.append([done.stdout, *(path.read_bytes() for path in paths)])
-    assert made[0] == made[1]
-    sentences = made[0][1].count(b"\n")
-    assert lists(made[0][0])[-1][0] == sentences - 1
 
 
 def test_surface_tokens(samples, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 
 import aligntools as at
 from aligntools.aligning import aligner
+from aligntools.aligning.contrastive import aligner as contrastive_aligner
 from aligntools.constituents.parsers import ConstituentParser
 from aligntools.formats.annotation.tagged_text import parse_text
 from aligntools.ground.parallel import Pool
@@ -104,7 +105,7 @@ def test_nor_in_lists_and_in_other_outputs(lines, name, more, tmp_path, monkeypa
     (tmp_path / "a").write_bytes(COMMANDS[name][0])
     line = (*lines[name], tmp_path / "a", tmp_path / "a", *(tmp_path / m if str(m)[:3] == "OUT" else m for m in more))
     found = []
-    for size, *own in ((100,), (2,), (3, "--workers", 1)):
+    for size, *own in ((100,), (2, "--threads", 2), (3, "--workers", 1)):
         if "--samples" in more and name == "translate":
             size = 100  # what is drawn of a translation depends on its place in its part
         for part in ("PART", "TREE_PART", "JOB"):
@@ -164,11 +165,13 @@ def test_what_is_wrong_is_said_after_what_was_right(lines, name, tmp_path, monke
     assert not (tmp_path / "out").exists()
 
 
-@every_command
-def test_a_closed_pipe_ends_quietly(lines, name, tmp_path):
-    (tmp_path / "long").write_bytes(COMMANDS[name][0] * 5000)
-    line, status, errors = through_head(*lines[name], "-q", tmp_path / "long")
-    assert (line[-1:], status, errors) == (b"\n", 0, b"")
+@pytest.mark.parametrize("name", ["trees", "translate", "align", "symmetrize"])
+def test_a_closed_pipe_ends_quietly(lines, pairs, name, tmp_path):
+    line = {"symmetrize": ("symmetrize", "-c", "convert"), "align": pairs[1]["align"]} | lines
+    text = {"symmetrize": b"0-0 1-1\n" * 40, "align": pairs[0].read_bytes()} | {k: v[0] for k, v in COMMANDS.items()}
+    (tmp_path / "long").write_bytes(text[name] * 5000)
+    first, status, errors = through_head(*line[name], "-q", *(["-i"] if name == "align" else []), tmp_path / "long")
+    assert (first[-1:], status, errors) == (b"\n", 0, b"")
 
 
 @pytest.mark.parametrize("requests", [False, True])
@@ -206,6 +209,10 @@ def test_the_first_places_and_a_few_names_are_kept():
     assert list(tally.lines()) == []
 
 
+#: Where the commands of `pairs` take their parts from.
+ALIGNERS = {"align": aligner, "contrastive": contrastive_aligner}
+
+
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory):
     """A text of both sides, with lines that get a blank answer, and what aligns it."""
@@ -218,18 +225,20 @@ def pairs(tmp_path_factory):
     }
 
 
-@pytest.mark.parametrize("name", ["align", "contrastive"])
-def test_pairs_are_answered_the_same_however_they_are_worked_on(pairs, name, monkeypatch):
+@pytest.mark.parametrize("name", ALIGNERS)
+def test_pairs_are_answered_the_same_however_they_are_worked_on(pairs, name, monkeypatch, tmp_path):
     text, lines = pairs
     whole = done(lines[name], "-i", text)
     assert whole[0].count(b"\n") == text.read_bytes().count(b"\n")
     assert done(lines[name], "-i", text, "--unbuffered") == whole
-    monkeypatch.setattr(aligner, "JOB", 2)
-    for more in (("--threads", 1), ("--workers", 1)):
+    (tmp_path / "bad").write_bytes(b"no separator\n" * 2)
+    assert run(*lines[name], "-i", tmp_path / "bad", "--unbuffered").stdout == b"\n" * 2  # an answer to any line
+    monkeypatch.setattr(ALIGNERS[name], "JOB", 2)
+    for more in (("--threads", 2), ("--workers", 1)):
         assert done(lines[name], "-i", text, *more) == whole
 
 
-@pytest.mark.parametrize("name", ["align", "contrastive"])
+@pytest.mark.parametrize("name", ALIGNERS)
 def test_a_pair_that_fails_has_a_blank_answer(pairs, name, monkeypatch):
     text, lines = pairs
     whole, left, texts = done(lines[name], "-i", text)[0].split(b"\n"), [3], aligner.text_of
@@ -240,7 +249,7 @@ def test_a_pair_that_fails_has_a_blank_answer(pairs, name, monkeypatch):
             raise MemoryError
         return texts(*args)
 
-    monkeypatch.setattr(aligner, "text_of", failing)
+    monkeypatch.setattr(ALIGNERS[name], "text_of", failing)
     out, said = done(lines[name], "-i", text, "--unbuffered")
     assert out.split(b"\n") == [*whole[:2], b"", *whole[3:]]
     assert b"blank answers for: 1 failed; first at %s:3: out of memory\n" % str(text).encode() in said
