@@ -8,6 +8,7 @@ translation at all.
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,10 @@ RARE, LEAST = 60, 4.0
 NEAR, SHORT = 10, 60
 #: The band goes from the so-manieth anchor before to the so-manieth behind, and so many sentences further.
 ANCHORS, MARGIN = 3, 8
+#: Documents of more sentences are compared by blocks first: of so many sentences at least, so many blocks at most; each
+#: with so many before and behind it; matches that support each other are so near; a chain of them has such a share of
+#: the blocks at least (0.57 in translations that were tried, 0.17 in others).
+LARGE, BLOCK, MOST_BLOCKS, BESIDE, NEAR_BLOCKS, FOUND = 300, 8, 4096, 2, 3, 0.25
 #: Nodes of a band.
 NODES = 6_000_000
 
@@ -65,12 +70,17 @@ def of_edges(low: np.ndarray, high: np.ndarray, m: int) -> Band:
 
 def lexical_anchors(source: Text, target: Text, lexicon: GroupLexicon) -> np.ndarray:
     """Return the pairs of sentences that words speak for from both sides (int64 [anchors, 2])."""
-    forward = _voted(source, target, lexicon.forward)
-    reverse = _voted(target, source, lexicon.reverse)
+    sizes = len(source), len(target)
+    where = around_blocks(source, target, lexicon) if min(sizes) > LARGE else None
+    near = where or [(np.arange(a) * b // max(1, a), np.full(a, vectors.REACH)) for a, b in (sizes, sizes[::-1])]
+    forward = _voted(source, target, lexicon.forward, *near[0])
+    reverse = _voted(target, source, lexicon.reverse, *near[1])
     return mutual(forward[0], reverse[0], forward[1] > 0, reverse[1] > 0)
 
 
-def _voted(source: Text, target: Text, direction: Direction) -> tuple[np.ndarray, np.ndarray]:
+def _voted(
+    source: Text, target: Text, direction: Direction, centre: np.ndarray, reach: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     n, m = len(source), len(target)
     tokens = target.side.tokens.astype(np.int64)
     rows = np.repeat(np.arange(m), target.side.lengths())
@@ -88,13 +98,66 @@ def _voted(source: Text, target: Text, direction: Direction) -> tuple[np.ndarray
         start,
         (keys % max(1, m)).astype(np.int32),
         RARE,
-        vectors.REACH,
+        centre,
+        reach,
         np.zeros(m),
         np.zeros(m, np.int32),
         best,
         margin,
     )
     return best, margin
+
+
+def around_blocks(source: Text, target: Text, lexicon: GroupLexicon) -> list[tuple[np.ndarray, np.ndarray]] | None:
+    """Return for the sentences of both sides around which one of the other, and how far, their translation is.
+
+    Blocks of sentences are compared, as documents are: by the words that the lexicon expects, weighed by how few blocks
+    have them, and with the blocks around. A block whose best has it as best, beside such a one, tells where its
+    sentences are, and those of the blocks around. None where the blocks do not look like translations of each other.
+    """
+    from scipy.sparse import csr_matrix
+
+    size = max(BLOCK, -(-max(len(source), len(target)) // MOST_BLOCKS))
+    blocks = -(-max(len(source), len(target)) // size)
+
+    def counts(text: Text) -> Any:
+        rows = np.repeat(np.arange(len(text)) * blocks // len(text), text.side.lengths())
+        found = csr_matrix((np.ones(len(rows), np.float32), (rows, text.side.tokens)), (blocks, len(text.words)))
+        found.data[:] = 1.0 + np.log(found.data)
+        return found
+
+    d = lexicon.forward
+    chances = d.ratios * target.shares[d.ids].astype(np.float32)
+    words = counts(source) @ csr_matrix((chances, d.ids, d.ptr), (len(source.words), len(target.words)))
+    others = counts(target)
+    rarity = np.log(blocks / np.maximum(1.0, np.bincount(others.indices, minlength=others.shape[1]))).astype(np.float32)
+    sides = []
+    for one in (words, others):
+        weighed = one.multiply(rarity).tocsr()
+        norms = np.sqrt(np.asarray(weighed.multiply(weighed).sum(1)).ravel())
+        sides.append(weighed.multiply(1.0 / np.maximum(norms, 1e-9)[:, None]).tocsr().astype(np.float32))
+    alike = (sides[0] @ sides[1].T).toarray()
+    summed = alike.copy()
+    for k in range(1, BESIDE + 1):
+        summed[k:, k:] += alike[:-k, :-k]
+        summed[:-k, :-k] += alike[k:, k:]
+    found = mutual(summed.argmax(1), summed.argmax(0), summed.max(1) > 0, summed.max(0) > 0)
+    found = supported(found, blocks, NEAR_BLOCKS)
+    if len(chain(found)) < FOUND * blocks:
+        return None
+    near = []
+    for own, other, (a, b) in ((0, 1, (source, target)), (1, 0, (target, source))):
+        points = found[np.argsort(found[:, own], kind="stable")]
+        rows = np.arange(len(a)) * blocks // len(a)
+        after = np.clip(np.searchsorted(points[:, own], rows), 0, len(points) - 1)
+        before = np.maximum(after - 1, 0)
+        nearest = np.where(np.abs(points[before, own] - rows) <= np.abs(points[after, own] - rows), before, after)
+        away = rows - points[nearest, own]
+        centre = (
+            np.arange(len(a)) * len(b) // len(a) + (points[nearest, other] - points[nearest, own]) * len(b) // blocks
+        )
+        near.append((centre, (np.abs(away) + 2 * BESIDE) * (len(b) // blocks + 1)))
+    return near
 
 
 def mutual(best: np.ndarray, back: np.ndarray, sure: np.ndarray, back_sure: np.ndarray) -> np.ndarray:
@@ -105,14 +168,14 @@ def mutual(best: np.ndarray, back: np.ndarray, sure: np.ndarray, back_sure: np.n
     return np.stack([rows[kept], columns[kept]], 1).astype(np.int64)
 
 
-def supported(anchors: np.ndarray, sentences: int) -> np.ndarray:
+def supported(anchors: np.ndarray, sentences: int, distance: int = NEAR) -> np.ndarray:
     """Return the anchors that have another one near, on both sides; all of them in a short document."""
     if sentences <= SHORT or not len(anchors):
         return anchors
     i, j = anchors.T
     kept = np.zeros(len(i), bool)
-    for step in range(1, min(NEAR, len(i) - 1) + 1):
-        near = (i[step:] - i[:-step] <= NEAR) & (np.abs(j[step:] - j[:-step]) <= NEAR) & (j[step:] != j[:-step])
+    for step in range(1, min(distance, len(i) - 1) + 1):
+        near = (i[step:] - i[:-step] <= distance) & (np.abs(j[step:] - j[:-step]) <= distance) & (j[step:] != j[:-step])
         kept[step:] |= near
         kept[:-step] |= near
     return anchors[kept]

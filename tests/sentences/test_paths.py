@@ -14,7 +14,7 @@ from aligntools.ground.parallel import Pool
 from aligntools.sentences import band as bands
 from aligntools.sentences import kernels_lexicon, lexicon, model
 from aligntools.sentences.alignment import align
-from aligntools.sentences.text import text_of, words_of
+from aligntools.sentences.text import Text, text_of, words_of
 
 _WORDS = st.lists(st.sampled_from(["Haus", "maison", "12", "Berg", "mont", ".", "x"]), max_size=4)
 _LINES = st.lists(_WORDS.map(" ".join), min_size=1, max_size=4)
@@ -165,6 +165,33 @@ def test_every_sentence_is_in_one_group_and_a_section_that_moved_is_found() -> N
     pairs = {(a, c) for a, b, c, d in found.groups.tolist() if (b - a, d - c) == (1, 1)}
     assert pairs == {(k, order.index(k)) for k in range(60)}
     assert {int(a) for a, *_ in found.groups[found.moved].tolist()} == set(range(10, 20))
+
+
+def test_blocks_lead_through_documents_whose_words_are_all_frequent() -> None:
+    """No word is in fewer than 60 of these lines, many lines are the same, and a section stands elsewhere."""
+    rng = np.random.default_rng(5)
+    words = [f"{chr(97 + k)}ord{chr(97 + k)}{chr(97 + k)}" for k in range(26)]
+    source = [" ".join(rng.choice(words, 3)) if rng.random() < 0.6 else "vide ." for _ in range(1200)]
+    assert min(" ".join(source).split().count(word) for word in words) > bands.RARE
+    order = [*range(300), *range(450, 800), *range(300, 450), *range(800, 1200)]
+    target = [f"{source[k]} il" for k in order]
+    texts = text_of(source), text_of(target)
+
+    def led(*texts: Text) -> list[tuple[np.ndarray, np.ndarray]] | None:
+        known = lexicon.look_alikes(*texts)
+        return bands.around_blocks(*texts, lexicon.learn(*texts, np.empty((0, 4), np.int64), np.empty(0), known))
+
+    where = led(*texts)
+    assert where is not None
+    inverse = np.argsort(order)
+    for (centre, reach), true in zip(where, (inverse, np.array(order)), strict=True):
+        assert (np.abs(centre - true) <= reach).mean() > 0.98
+        assert np.median(reach) < 60
+    assert led(texts[0], text_of([" ".join(rng.choice(words, 3)) for _ in range(1200)])) is None
+    found = align(*texts, kinds=_KINDS, pool=Pool(1))
+    both = {(a, c) for a, b, c, d in found.groups.tolist() if (b - a, d - c) == (1, 1)}
+    said = {(k, int(inverse[k])) for k in range(1200) if source[k] != "vide ."}
+    assert len(both & said) > 0.97 * len(said)
 
 
 @given(st.integers(0, 1000))
