@@ -47,7 +47,7 @@ class Answerable(Protocol):
 
     @property
     def blank(self) -> Any:
-        """What is answered in its place then."""
+        """The answer to give instead."""
 
 
 class Part(NamedTuple):
@@ -92,7 +92,7 @@ class Worked:
 
 
 class Tally:
-    """What is counted over parts: sums, the first place of each, the first few names, and blank answers."""
+    """Counts over parts: sums, the first place of each, the first few names, and blank answers."""
 
     def __init__(self) -> None:
         self.counts, self.kinds = Counter[str](), Counter[Any]()
@@ -101,7 +101,7 @@ class Tally:
         self._blank, self._first, self._why = Counter[str](), "", ""
 
     def add(self, found: Worked) -> None:
-        """Add what is counted in a part."""
+        """Add the counts of a part."""
         self.counts.update(found.counts)
         self.kinds.update(found.kinds)
         for name, place in found.places.items():

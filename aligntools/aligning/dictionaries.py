@@ -54,7 +54,7 @@ class DictionarySource(WordSource):
         parts: "Iterable[Bitext]",
         pool: "Pool",
     ) -> Said:
-        """Say the same, each file scaled by how well it agrees with the text, in the better order of sides."""
+        """Return the same, each file scaled by how well it agrees with the text, in the better order of sides."""
         from aligntools.encoding import dictionary
         from aligntools.formats.links.priors import Priors, combined
 

@@ -20,7 +20,7 @@ _SPACED = bytes.maketrans(b"\t\r", b"  ")
 
 
 class Reshaping:
-    """What stands between the alignments of words that were read and what is written, block by block.
+    """Converts alignments of words to the units that are written, block by block.
 
     raw: The text that is aligned, a second time.
     pieces: The same text in pieces, or a side of it: links become links between these.

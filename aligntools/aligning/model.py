@@ -47,7 +47,7 @@ WEIGHT = 0.35
 
 @dataclass(frozen=True, eq=False)
 class SubwordMember:
-    """What is learned of pieces.
+    """The model of pieces.
 
     model: Its words are pieces.
     """

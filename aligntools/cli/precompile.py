@@ -229,7 +229,7 @@ def _grammar(source: str, target: str, path: str) -> GrammarRules:
 
 
 def _what_large_texts_use(grammar: GrammarRules) -> None:
-    """Compile what is used where tables grow, and where what is sorted comes in several runs."""
+    """Compile the functions for tables that grow and for sorting in several runs."""
     build_trie(np.arange(3001, dtype=np.int64), np.arange(1, 3001, dtype=np.int32))
     grammar.subset(np.arange(len(grammar))[::-1]).canonical()
     keys = np.array([3, 0, 3, 0, 0, 0], np.int32)

@@ -284,6 +284,6 @@ def shown(quiet: bool = False) -> Iterator[None]:
 
 @contextmanager
 def hushed(quiet: bool) -> Iterator[None]:
-    """Hide what is logged where ``quiet``; otherwise change nothing."""
+    """Hide log messages if ``quiet``."""
     with shown(True) if quiet else nullcontext():
         yield

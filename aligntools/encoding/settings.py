@@ -45,7 +45,7 @@ class EncoderSettings(Settings):
         "Sentence pairs that the encoder reads; of a larger text as many, those of the rarest words first, and the most"
         " frequent words by themselves. Its links count as evidence of their places too.",
         allowed=counts(1),
-        otherwise=f"all, of a text of more than {WORDS:,} words so many pairs as have that many on average",
+        otherwise=f"all, of a text of more than {WORDS:,} words as many pairs as have that many on average",
         group=_GROUP,
     )
     encoder_lines: str | None = option(

@@ -108,7 +108,7 @@ def _read(path: Path) -> bytes:
 
 
 def _complain(path: Path, error: str) -> None:
-    """Say that a file is damaged, of the first one: where one is, there are often many."""
+    """Warn of the first damaged file: if there is one, there are often many."""
     if not _damaged:
         log.info(f"compiled code in {path.parent} is damaged ({error}: {path.name}); compiling it again")
     _damaged.append(path)

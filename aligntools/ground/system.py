@@ -216,7 +216,7 @@ def signals_held() -> Iterator[None]:
 
 
 def signal_waits(number: int) -> bool:
-    """Tell a signal's handler whether it has to wait, and is to return. A second one of its kind does not wait."""
+    """Return whether a signal's handler has to return and wait; a second signal of the same number does not."""
     if not _held or number in _waiting:
         return False
     _waiting.append(number)

@@ -44,7 +44,7 @@ class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
     system = "parsed"
     legend = (
         "exact: sentences with all brackets and no other; crossing: mean number of brackets that cross a gold one;"
-        " none, up to 2: sentences with so many"
+        " none, up to 2: sentences with that many"
     )
 
     not_counted: frozenset[str] = frozenset(NOT_COUNTED)

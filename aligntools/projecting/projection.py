@@ -39,7 +39,7 @@ BRACKETS = "brackets"
 @documented
 @dataclass(frozen=True)
 class ProjectionSettings(Settings):
-    """What is carried over links, and over which."""
+    """Annotation to project, and the links to use."""
 
     columns: tuple[Projected, ...] = option(
         ("upos",),

@@ -1,4 +1,4 @@
-"""What stands in CoNLL taken out as lines of text, and put in from lines or from another file."""
+"""Columns of CoNLL extracted as lines of text, and inserted from lines or from another file."""
 
 from collections.abc import Iterator, Mapping
 from itertools import chain, islice, pairwise

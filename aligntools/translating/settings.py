@@ -135,7 +135,7 @@ class DecoderSettings(Settings):
 @documented
 @dataclass(frozen=True)
 class LatticeSettings(Settings):
-    """What is translated: sentences or lattices."""
+    """The input: sentences or lattices."""
 
     input: InputKind = option(
         "text",

@@ -1,4 +1,4 @@
-"""What stands in a text for something else: placeholders of programs and formats, tags, addresses, plurals of ICU."""
+"""Placeholders of programs and formats in a text, tags, addresses, plurals of ICU."""
 
 import re
 from collections import Counter

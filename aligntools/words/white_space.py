@@ -234,7 +234,7 @@ def found_in(name: object, lines: int, characters: Iterable[str]) -> str:
 
 @contextmanager
 def explained_by(texts: Iterable[WhiteSpace]) -> Iterator[None]:
-    """Say with an error, such as a link past a sentence's end, what white space within words may be the reason."""
+    """Add to an error, such as a link past a sentence's end, that white space within words may be the reason."""
     try:
         yield
     except DataError as error:

@@ -22,7 +22,7 @@ from aligntools.links.symmetrize import symmetrize
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """What was decided on consecutive sentence pairs.
+    """Links, probabilities and scores of consecutive sentence pairs.
 
     Attributes
     ----------

@@ -73,7 +73,7 @@ LONGEST = 100
 
 @dataclass(frozen=True)
 class LearningPlan:
-    """What is learned, and from how much.
+    """Which weights are learned, from how many pairs, and how.
 
     active (bool [FEATURES]), start (float64 [FEATURES]).
     sentences: Pairs drawn at random.
@@ -379,7 +379,7 @@ def align(
     directions: bool = False,
     decisions: Decisions = Decisions(),  # noqa: B008
 ) -> Iterator[Decided]:
-    """Yield what is decided on consecutive runs of sentences.
+    """Yield the links of consecutive runs of sentences.
 
     Probabilities are those of `link_probabilities`, or the base model's where no network has a part.
 

@@ -27,7 +27,7 @@ KNOWN = "known"
 
 @dataclass(frozen=True)
 class Asking:
-    """What jobs are told.
+    """Arguments of jobs.
 
     settings: That ask for it.
     pairs: Of each part.

@@ -121,7 +121,7 @@ def sum_sampled(view_work: ViewWork, last: int, generation: int, shard: int, poo
 
 
 def gather_sampled(view_work: ViewWork, last: int, generation: int) -> None:
-    """Keep what was sampled of words, of jumps and of fertilities."""
+    """Keep the sampled counts of words, jumps and fertilities."""
     done, store = view_work.name("sampler"), view_work.store
     if store.has(done):
         return

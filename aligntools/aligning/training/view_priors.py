@@ -98,7 +98,7 @@ def found_in(wanted: np.ndarray, keys: np.ndarray, alphas: np.ndarray) -> np.nda
 
 
 def tell_foreign(pairs: int) -> None:
-    """Log that priors of so many pairs of words have none of the text."""
+    """Log how many pairs of words with priors are not in the text."""
     _log.warning(
         "none of the %d pairs of words in the priors is one of the text: other languages, exchanged sides, or another"
         " tokenization?",

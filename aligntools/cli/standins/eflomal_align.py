@@ -55,7 +55,7 @@ def parser() -> ProgramParser:
                 type=int,
                 default=0,
                 metavar="N",
-                help=f"keep so many letters of a word's {end} ({side}); 0 keeps all",
+                help=f"keep this many letters of a word's {end} ({side}); 0 keeps all",
             )
     p.add_argument("-l", "--length", type=float, default=1.0, metavar="X", help=without)
     for number, name in ((1, "ibm1"), (2, "hmm"), (3, "fert")):

@@ -221,7 +221,7 @@ class Dots:
         self.write, self.lines = write, 0
 
     def add(self, lines: int) -> None:
-        """Show that so many more lines are done."""
+        """Show that this many more lines are done."""
         before, self.lines = self.lines, self.lines + lines
         for thousand in range(before // 1000 + 1, self.lines // 1000 + 1):
             self.write("." if thousand % 50 else f". [{thousand}000]\n")

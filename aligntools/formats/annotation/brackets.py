@@ -245,7 +245,7 @@ def _check_order(tree: Tree, path: object, number: int) -> None:
 
 
 def _close(tree: Tree, own: list[str], path: object, number: int) -> None:
-    """Take what stands in the brackets of a tree, besides trees."""
+    """Read the contents of a tree's brackets other than trees."""
     if not own:
         if not tree.children and tree.label:
             raise DataError(path, number, f"'({tree.label[:40]})' has no word; a leaf is (tag word)")

@@ -37,7 +37,7 @@ UNKNOWN = b"dep"
 
 
 class Sentences(Protocol):
-    """What is asked of `conll.Conll`."""
+    """The interface of `conll.Conll`."""
 
     lines: list[bytes]
     starts: np.ndarray

@@ -57,7 +57,7 @@ PREDICTED_2009 = Layout("CoNLL-2009", 12, (0, 1, 3, 5, None, 7, 9, 11, None, Non
 
 
 def layout_of(path: object, lines: Sequence[bytes], first_line: int = 1) -> Layout:
-    """Tell the layout by a header, or by the first line that is neither blank nor a comment.
+    """Recognize the layout by a header, or by the first line that is neither blank nor a comment.
 
     Raises DataError when a header has no ID in front, no FORM, or a column twice.
     """
@@ -85,7 +85,7 @@ def plus(path: object, header: bytes, line: int) -> Layout:
 
 
 def _is_2009(fields: Sequence[bytes]) -> bool:
-    """Tell a line of CoNLL-2009: HEAD, PHEAD and FILLPRED are what they have to be."""
+    """Return whether this is a line of CoNLL-2009, by HEAD, PHEAD and FILLPRED."""
     return (
         len(fields) >= CONLL_2009.width
         and fields[0].isdigit()

@@ -190,7 +190,7 @@ def _of_trees(path: object, lines: Iterable[bytes], most: int) -> Iterator[Token
 
 
 def tell_kind(path: object, kind: str) -> None:
-    """Say that a file of text is read as what it is, where plain text may have been meant."""
+    """Note the format of a file of text that may have been meant as plain text."""
     words = ", its words those of syntax, one for each id" if kind == "conll" else ""
     shown_path = "<stdin>" if str(path) == "-" else path
     _log.info("%s: read as %s; its sentences are the lines%s", shown_path, KINDS[kind], words)

@@ -135,7 +135,7 @@ def refuse_others(path: object, block: bytes) -> None:
 def sniff(
     lines: Sequence[bytes], among: Sequence[str] = FORMATS, separator: bytes | None = None, path: object = None
 ) -> tuple[str, bytes]:
-    """Tell a text's kind by its first lines.
+    """Recognize a text's kind by its first lines.
 
     CoNLL has a line of several columns that begins with the id of a first word. Trees have words with tags in brackets
     within brackets. In tagged text every token has a separator with something on both sides. In columns each
@@ -234,7 +234,7 @@ def _are_tags(tags: Sequence[bytes]) -> bool:
 
 
 def _are_spaced_columns(sample: Sequence[bytes], lines: Sequence[bytes]) -> bool:
-    """Tell columns with spaces between them: as many on each line, tags in capitals in the second, and blank lines."""
+    """Return whether these are columns with spaces: as many on each line, tags in capitals, blank lines."""
     rows = [line.split(b" ") for line in sample]
     if len(rows) < 4 or not any(map(is_blank, lines)) or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:
         return False
@@ -344,5 +344,5 @@ def looks_like_conll(lines: Sequence[bytes]) -> bool:
 
 
 def is_comment(line: bytes) -> bool:
-    """Tell a comment from a word ``#`` where the columns have tabs between them; with spaces there are none."""
+    """Return whether a line is a comment, not a word ``#`` of columns with tabs; with spaces there are none."""
     return line.startswith(b"#") and b"\t" not in line

@@ -382,7 +382,7 @@ def _probability(path: object, number: int, field: bytes) -> float:
 
 
 def read_entries(path: str | PathLike[str], columns: int, form: str) -> Entries:
-    """Read a table of so many whole numbers and a probability a line.
+    """Read a table with this number of whole numbers and a probability on each line.
 
     columns: 2 for ``t3.final``, 4 for ``a3.final`` and ``d3.final``.
     form: What a line is, for messages.

@@ -18,7 +18,7 @@ _MARKER = re.compile(
 
 
 class _Token(NamedTuple):
-    """Text, or what stands in it: ``start``, ``end`` or ``point``."""
+    """Text, or a marker in it: ``start``, ``end`` or ``point``."""
 
     kind: str
     written: str

@@ -77,7 +77,7 @@ class Metered(io.RawIOBase):
         self._lines = self._since = self._unseen = 0  # lines ended, bytes since the last, bytes since the last look
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return True: it can be read."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:

@@ -166,7 +166,7 @@ class LiveInput(io.RawIOBase):
             _open.add(self)
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return True: it can be read."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:

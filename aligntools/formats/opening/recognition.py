@@ -116,7 +116,7 @@ class Pushed(io.RawIOBase):
         self._first, self._raw = first, raw
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return True: it can be read."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:
@@ -263,7 +263,7 @@ class Recognized(io.RawIOBase):
         return not select.select([end], [], [], 0)[0]
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return True: it can be read."""
         return True
 
     def begin_at(self, place: int) -> None:

@@ -440,7 +440,7 @@ class _Builder:
 
 @contextlib.contextmanager
 def _fitting(path: object, line: int) -> Iterator[None]:
-    """Say at which file and line memory ended."""
+    """Raise an error with the file and line where memory ended."""
     try:
         yield
     except ResourceError as error:
@@ -505,7 +505,7 @@ class TextLines(io.RawIOBase):
         return self._name
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return True: it can be read."""
         return True
 
     def _line(self, sentence: list[str] | str) -> bytes:

@@ -149,7 +149,7 @@ class MadeLines(io.RawIOBase):
         self._lines, self._rest = lines, b""
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return True: it can be read."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:

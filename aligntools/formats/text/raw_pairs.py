@@ -48,7 +48,7 @@ class Through(io.RawIOBase):
         return str(getattr(self._text, "kind", ""))
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return True: it can be read."""
         return True
 
     def close(self) -> None:
@@ -246,7 +246,7 @@ class RawPairs:
 
     @property
     def format(self) -> str | None:
-        """What stands between the sides of one file, as far as it is known; None for two files."""
+        """The separator of the sides of one file, if it is known; None for two files."""
         return self._texts[0].format if self.joint and self._texts[0] is not None else None
 
     @property

@@ -55,7 +55,7 @@ class Loading(Settings):
 @documented
 @dataclass(frozen=True)
 class PairReading(Splitting):
-    """How both sides of parallel text are told apart."""
+    """The separator of both sides of parallel text."""
 
     input_format: InputFormat = option(
         "auto",

@@ -238,7 +238,7 @@ class TextFilter:
         return np.concatenate([[0], np.maximum(self.vocabulary.ids(words), 0), [-2, -1]]).astype(np.int32)
 
     def matches(self, offsets: np.ndarray, symbols: np.ndarray) -> np.ndarray:
-        """Tell of source sides, in the text's ids, whether the text has all their pieces between nonterminals."""
+        """Return for source sides, in the text's ids, whether the text has all of their pieces between nonterminals."""
         from aligntools.formats.translation import kernels_rules
 
         usable = np.empty(len(offsets) - 1, np.uint8)
@@ -256,7 +256,7 @@ def in_rules(marked: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 def unused(offsets: np.ndarray, source: np.ndarray) -> dict[str, np.ndarray]:
-    """Tell by their source sides which rules this decoder never uses: each reason, and for each rule whether it is so.
+    """Return the reasons why this decoder never uses rules, and for each reason which rules, by their source sides.
 
     offsets, source: As in `GrammarRules`; no source side is empty.
     """

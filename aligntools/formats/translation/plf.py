@@ -174,7 +174,7 @@ Item = TypeVar("Item")
 
 
 class _Reader:
-    """Reads what stands between parentheses."""
+    """Reads the contents of parentheses."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0

@@ -117,7 +117,7 @@ class EntropyLoss:
 
 
 class Evaluated(Protocol):
-    """What is minimized: `ParserObjective`, or one whose sentences are in files (`parts.PartedObjective`).
+    """The objective: `ParserObjective`, or one whose sentences are in files (`parts.PartedObjective`).
 
     pool: For vectors as long as the weights.
     evaluations: So far.

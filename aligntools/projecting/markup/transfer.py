@@ -148,7 +148,7 @@ class Prepared:
 
     @property
     def words(self) -> tuple[list[str], list[str]]:
-        """What is aligned."""
+        """The aligned words."""
         return ([], []) if self.over_long else (self.sides[0].words, self.sides[1].words)
 
 

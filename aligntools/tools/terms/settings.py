@@ -108,7 +108,11 @@ class TermSettings(Settings):
         metavar="PATTERN",
     )
     top: int | None = option(
-        None, "Keep so many terms, those of the highest scores.", allowed=counts(1), group=_TERMS, otherwise="all"
+        None,
+        "Keep this many terms, those with the highest scores.",
+        allowed=counts(1),
+        group=_TERMS,
+        otherwise="all",
     )
 
     def rules(self) -> None:

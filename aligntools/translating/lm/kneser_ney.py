@@ -118,7 +118,7 @@ def in_steps(store: ArrayStore, function: Callable[..., Any], *arguments: Any) -
 
 @dataclass(eq=False)
 class NgramCounts:
-    """What was counted.
+    """Counts of n-grams.
 
     vocabulary: Word ids as in `language_model.NgramModel`.
     table (uint32 [n-grams, order + 2]): In suffix order: words from the last to the first, how often, and an unused
@@ -405,7 +405,7 @@ class CountingTask:
 
 @dataclass(frozen=True)
 class PartedCounts:
-    """What was counted, its table in files.
+    """Counts of n-grams, with the table in files.
 
     lexicon: With the numbers of the text's words.
     sentences, words, blank: As `NgramCounts` has them.
