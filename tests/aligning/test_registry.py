@@ -130,10 +130,15 @@ def trained(bitext, settings, threads=1, **how):
         return train_model(bitext, settings, pool, **how)
 
 
+#: What training of `trained_once` reported, by its settings.
+STEPS = {}
+
+
 @functools.cache
 def trained_once(settings):
     """Return a model of the sample; not to be changed."""
-    return trained(read_bitext(str(SAMPLES / "de-en.de"), str(SAMPLES / "de-en.en")), settings)
+    bitext = read_bitext(str(SAMPLES / "de-en.de"), str(SAMPLES / "de-en.en"))
+    return trained(bitext, settings, report=STEPS.setdefault(settings, []).append)
 
 
 def posteriors(model, bitext, threads=1, **how):
@@ -153,9 +158,9 @@ def test_declarations_name_what_there_is(settings):
     assert kind.reconstructs is None or kind.reconstructs in registry.reconstructed()
 
 
-def test_steps_are_as_many_as_were_foreseen(settings, sample_bitext):
-    steps = []
-    trained(sample_bitext, settings, report=steps.append)
+def test_steps_are_as_many_as_were_foreseen(settings):
+    trained_once(settings)
+    steps = STEPS[settings]
     assert len(steps) == count_steps(settings, None, False)
     kinds = [kind.name for kind in registry.kind_of(settings.model_type).chain()]
     assert {step["stage"] for step in steps} <= {"table", "sampler", *kinds}

@@ -82,11 +82,10 @@ def test_progress_is_reported():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not TREEBANKS.is_dir(), reason="the treebanks are not here")
-@pytest.mark.parametrize(("column", "least"), [("upos", 94.5), ("xpos", 94.0)])
-def test_latent_annotations_are_worth_two_points_on_web_text(column, least):
+def test_latent_annotations_are_worth_two_points_on_web_text():
     from aligntools.formats.annotation.tagged_text import read_tags
 
-    text, new = (read_tags(str(TREEBANKS / "ud" / f"en_ewt-{part}.conllu.gz"), column) for part in ("train", "dev"))
+    text, new = (read_tags(str(TREEBANKS / "ud" / f"en_ewt-{part}.conllu.gz"), "upos") for part in ("train", "dev"))
     reached = []
     with Pool(2) as pool:
         for latent in (1, 8):
@@ -94,5 +93,5 @@ def test_latent_annotations_are_worth_two_points_on_web_text(column, least):
             tags, _ = tagger.tag(new.words, new.offsets, pool)
             right = [tagger.tags[k].encode() == gold for k, gold in zip(tags, new.tags, strict=True)]
             reached.append(100 * np.mean(right))
-    assert reached[1] >= least
+    assert reached[1] >= 94.5
     assert reached[1] - reached[0] >= 2
