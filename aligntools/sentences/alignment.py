@@ -72,7 +72,7 @@ def align(
     kinds: See `model.kinds_of`.
     encoded: Vectors of both sides.
     known: Pairs of words that are known beforehand.
-    places (int64 [places, 2]): Nodes that the path goes through.
+    places (int64 [places, 2]): Sentences that are pairs, and in no group with others by their costs.
     moved: Look for sections that stand elsewhere.
     """
     n, m = len(source), len(target)

@@ -6,7 +6,7 @@ them. So the length of the chain tells how far its evidence is believed, and whe
 translation at all.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import Any
 
@@ -181,16 +181,17 @@ def supported(anchors: np.ndarray, sentences: int, distance: int = NEAR) -> np.n
     return anchors[kept]
 
 
-def chain(anchors: np.ndarray) -> np.ndarray:
+def chain(anchors: np.ndarray, ties: bool = False) -> np.ndarray:
     """Return the longest chain of anchors, each of which lies behind the one before on both sides.
 
     anchors (int64 [anchors, 2]): By source sentence, no sentence twice.
+    ties: Sentences may come twice, and be in the chain twice.
     """
     ends: list[int] = []  # the smallest target sentence that a chain of each length ends with
     last: list[int] = []
     before = np.full(len(anchors), -1, np.int64)
     for n, j in enumerate(anchors[:, 1].tolist()):
-        k = bisect_left(ends, j)
+        k = (bisect_right if ties else bisect_left)(ends, j)
         before[n] = last[k - 1] if k else -1
         ends[k : k + 1] = [j]
         last[k : k + 1] = [n]
@@ -227,19 +228,20 @@ def around(found: np.ndarray, n: int, m: int, nodes: int = NODES) -> Band:
 
 
 def forced(band: Band, places: np.ndarray, m: int) -> Band:
-    """Return a band all of whose paths go through some nodes.
+    """Return a band all of whose paths pair some sentences, given that these are in no group with others.
 
-    places (int64 [places, 2]): Nodes, each behind the one before on both sides.
+    places (int64 [places, 2]): Source and target sentences, each behind the one before on both sides.
     """
     n = len(band.begin) - 1
     low, high = np.zeros(n + 1, np.int64), np.full(n + 1, m, np.int64)
     for i, j in places.tolist():
-        low[i:] = j
+        low[i + 1 :] = j + 1
     for i, j in places[::-1].tolist():
         high[: i + 1] = j
     begin = np.clip(band.begin, low, high)
     end = np.clip(band.end - 1, low, high) + 1
-    begin[0], end[n] = 0, m + 1
+    i, j = places.T
+    begin[[0, *(i + 1)]], end[[*i, n]] = [0, *(j + 1)], [*(j + 1), m + 1]
     at = np.zeros(n + 2, np.int64)
     np.cumsum(end - begin, out=at[1:])
     return Band(begin, end, at)

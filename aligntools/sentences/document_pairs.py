@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack
 from xml.sax.saxutils import escape
 
+import numpy as np
+
 from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.links.dictionary import read_dictionary
 from aligntools.formats.links.ladder import LadderFormat, SentenceGroup, format_ladder
@@ -23,7 +25,7 @@ from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.ranges import shown
 from aligntools.ground.run import Run
 from aligntools.pipeline import Part, Sinks, Tally, map_parts
-from aligntools.sentences.documents import SentenceDocument, common_places, read_document
+from aligntools.sentences.documents import SentenceDocument, common_places, read_document, with_places
 from aligntools.sentences.model import SentenceSettings
 from aligntools.words.tokenizers import languages_of
 
@@ -202,7 +204,9 @@ def _aligned(
 
     source, target = documents
     places = common_places(source, target, settings.anchors)
-    texts = [text_of(one.lines, one.costs) for one in documents]
+    rows = np.empty((0, 2), np.int64) if places is None else places
+    read = [with_places(one, rows[:, side].tolist()) for side, one in enumerate(documents)]
+    texts = [text_of(lines, costs) for lines, _, costs in read]
     size = settings.group_size
     known = [
         of_dictionary(texts[0], texts[1], ((one.source, one.target) for one in read_dictionary(str(path))))
@@ -227,35 +231,38 @@ def _aligned(
             texts[1],
             kinds=kinds_of(size, size, size + 2),
             encoded=encoded,
-            places=places,
+            places=None if places is None else rows + np.arange(len(rows))[:, None],
             known=known,
             moved=settings.moved,
             pool=pool,
             report=report,
         )
     groups, moved = list[SentenceGroup](), list[bool]()
+    numbers = [own.tolist() for _, own, _ in read]
     for (a, b, c, d), chance, elsewhere in zip(found.groups.tolist(), found.chances.tolist(), found.moved, strict=True):
-        both = tuple(range(a, b)), tuple(range(c, d))
+        both = tuple(numbers[0][a:b]), tuple(numbers[1][c:d])
+        if both == ((-1,), (-1,)):  # a place
+            continue
         if all(both) and chance < settings.min_score:
             groups += [SentenceGroup(both[0], (), 1 - chance), SentenceGroup((), both[1], 1 - chance)]
             moved += [False, False]
         else:
             groups.append(SentenceGroup(*both, min(1.0, chance)))
             moved.append(bool(elsewhere))
-    doubt = _doubt(texts, found.belief)
+    doubt = _doubt(documents, texts, found.belief)
     if doubt:
         _log.warning("%s and %s %s", source.name, target.name, doubt)
     return SentenceAlignment(source, target, groups, moved, found.belief)
 
 
-def _doubt(texts: "Sequence[Text]", belief: float) -> str:
+def _doubt(documents: Documents, texts: "Sequence[Text]", belief: float) -> str:
     """Return why two documents do not look like a translation; nothing if they do."""
     from aligntools.sentences.text import usual_sizes
 
-    sizes, no = [len(text) for text in texts], "do not look like translations of each other"
+    sizes, no = [len(one.lines) for one in documents], "do not look like translations of each other"
     if not all(sizes):
         return "have no sentence in one of them, so that there are no pairs"
-    if texts[0].lines == texts[1].lines and sizes[0] >= _SAME:
+    if documents[0].lines == documents[1].lines and sizes[0] >= _SAME:
         return "are the same text"
     lengths = [float(usual_sizes(text.sizes).sum()) for text in texts]
     if max(sizes) >= _ENOUGH and max(lengths) > _LONGER * min(lengths):

@@ -1,8 +1,9 @@
 """Documents: their sentences, with borders of paragraphs and marks of the same places in both."""
 
+import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -22,9 +23,11 @@ from aligntools.formats.text.bitext import TextLines, name_of
 from aligntools.ground.errors import DataError
 from aligntools.words.vocabulary import split_words
 
-#: What it costs to have the sentences around a blank line in one group (natural logarithm).
-BORDER = 3.0
+_log = logging.getLogger("aligntools")
+#: What it costs to have the sentences around a blank line, or a place that is the same, in one group (logarithms).
+BORDER, NEVER = 3.0, 1000.0
 _SPACES = " \t\r"
+_COLUMN = re.compile(r"[1-9]")
 _PAGE = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S)
 _USFM = re.compile(rb"\s*\\id\s")
 #: USFM's markers whose lines are about the file, not text; those that are no verse's, of chapters and headings.
@@ -91,7 +94,8 @@ def read_document(
     """Read a document from a file, or from the lines of one.
 
     Files of HTML and DOCX have a paragraph in each block, those of USFM verses, which are marks too.
-    mark: A line that is this alone is no sentence; it is at the same place of both documents.
+    mark: A line that is this alone is no sentence; it is at the same place of both documents. A number is that of the
+        column that has an id: lines are ids and sentences with tabs between.
     split: Cuts paragraphs into sentences. Lines without a blank line between are one paragraph where a text has blank
         lines; in others each line is one.
     Raises DataError when a file cannot be read, or holds no text.
@@ -99,7 +103,9 @@ def read_document(
     read = _Reading()
     cut = split or (lambda text: [text])
     kind = _kind(document)
-    if kind == "plain":
+    if kind == "plain" and column_of(mark):
+        _read_columns(read, _lines(document, name, table=True), name_of(document, name), column_of(mark), split)
+    elif kind == "plain":
         _read_lines(read, _lines(document, name), mark, split)
     elif kind == "usfm":
         _read_usfm(read, document, cut)
@@ -127,9 +133,9 @@ def _kind(document: object) -> str:
     return "usfm" if _USFM.match(first.removeprefix(b"\xef\xbb\xbf")) else "plain"
 
 
-def _lines(document: str | Path | Iterable[str], name: str) -> Iterator[str]:
+def _lines(document: str | Path | Iterable[str], name: str, table: bool = False) -> Iterator[str]:
     if isinstance(document, str | os.PathLike):
-        if files.is_regular(document):
+        if files.is_regular(document) and not table:
             refuse_file(str(document))
         yield from decoded_lines(document, files.lines(document))
         return
@@ -165,6 +171,31 @@ def _read_lines(
         else:
             read.add([line], number)
     end()
+
+
+def column_of(mark: str | None) -> int:
+    """Return the number of the column with ids that is asked for; 0 where none is."""
+    return int(mark) if mark is not None and _COLUMN.fullmatch(mark) else 0
+
+
+def _read_columns(
+    read: _Reading, lines: Iterator[str], name: str, column: int, split: Callable[[str], list[str]] | None
+) -> None:
+    """Read lines of an id and a sentence, or a paragraph that is split: where ids begin, they are marks."""
+    before = None
+    for number, line in enumerate(lines):
+        fields = line.removesuffix("\r").split("\t")
+        if not line.strip(_SPACES):
+            read.border()
+            continue
+        if len(fields) != 2 or column > 2:
+            problem = f"{len(fields)} columns; `anchors={column}` reads an id and a sentence with a tab between"
+            raise DataError(name, number + 1, problem)
+        own = fields.pop(column - 1).strip(_SPACES)
+        if own and own != before:
+            read.mark(own)
+        before = own
+        read.add(split(one_spaced(fields[0])) if split else fields, None if split else number)
 
 
 def _read_usfm(read: _Reading, path: str | Path | Iterable[str], cut: Callable[[str], list[str]]) -> None:
@@ -209,18 +240,32 @@ def _read_usfm(read: _Reading, path: str | Path | Iterable[str], cut: Callable[[
 def common_places(source: SentenceDocument, target: SentenceDocument, mark: str | None) -> np.ndarray | None:
     """Return where what both documents mark is (int64 [places, 2]), each place once; nothing where there is none.
 
-    mark: Marks that count by their number, of which both documents need as many; others are known by their names.
+    mark: Marks that count by their number, of which both documents need as many; others are known by their names. Of
+        those that are in another order as many count as can.
     Raises DataError when one of them has more than the other.
     """
-    if mark is not None and len(source.marks) != len(target.marks):
+    if mark is not None and not column_of(mark) and len(source.marks) != len(target.marks):
         first, second = (f"{len(one.marks)} lines '{mark}'" for one in (source, target))
         problem = f"{first}, but {target.name} has {second}; both need the same marks"
         raise DataError(source.name, None, problem)
-    there = dict(reversed(target.marks))
-    found, last = set[tuple[int, int]](), 0
-    for name, place in source.marks:
-        other = there.get(name, -1)
-        if other >= last:
-            found.add((place, other))
-            last = other
-    return np.array(sorted(found), np.int64).reshape(-1, 2) if found or mark is not None else None
+    from aligntools.sentences.band import chain
+
+    there, own = dict(reversed(target.marks)), dict(reversed(source.marks))
+    found = {(place, there[name]) for name, place in own.items() if name in there}
+    if not found and column_of(mark):
+        _log.warning("%s and %s have no id in common", source.name, target.name)
+    if not found and (mark is None or column_of(mark)):
+        return None
+    return chain(np.array(sorted(found), np.int64).reshape(-1, 2), ties=True)
+
+
+def with_places(document: SentenceDocument, places: Sequence[int]) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return a document's sentences with an empty one at each place, which groups can hardly have with others.
+
+    Returns lines, numbers (int64 [lines]): Which sentence each is; -1 at places. costs (float64 [lines + 1]).
+    """
+    numbers = np.insert(np.arange(len(document.lines)), places, -1)
+    costs = np.append(document.costs[numbers], 0.0)
+    at = np.flatnonzero(numbers < 0)
+    costs[at] = costs[at + 1] = NEVER
+    return [document.lines[k] if k >= 0 else "" for k in numbers.tolist()], numbers, costs

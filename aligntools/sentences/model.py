@@ -275,9 +275,10 @@ class SentenceSettings(Settings):
     anchors: str | None = option(
         None,
         "Lines that are this alone, such as <p> or .EOA, are no sentences; they stand at the same places of both"
-        " documents.",
+        " documents. A number is the column of ids in lines 'id TAB sentence': where both have an id, places are the"
+        " same.",
         group=_READING,
-        metavar="TEXT",
+        metavar="TEXT|COLUMN",
     )
 
     split_sentences: str | None = option(

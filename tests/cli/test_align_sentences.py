@@ -111,6 +111,46 @@ def test_marks_hold_the_path(texts):
         at.align_sentences(source, ["x"], encoder=False, anchors="<p>")
 
 
+@given(st.lists(st.sampled_from(["<p>", "a b", "c", "d e"]), max_size=12), st.data())
+def test_no_group_has_sentences_of_both_sides_of_a_mark(source, data):
+    sizes = data.draw(st.lists(st.integers(0, 3), min_size=source.count("<p>") + 1, max_size=source.count("<p>") + 1))
+    target = [line for k, size in enumerate(sizes) for line in ["<p>"] * (k > 0) + ["c e"] * size]
+    found = at.align_sentences(source, target, encoder=False, threads=1, anchors="<p>")
+    parts = [[sum(line == "<p>" for line in side[:k]) for k in range(len(side))] for side in (source, target)]
+    for source_lines, target_lines, _ in found.of_lines:
+        assert len({parts[0][k] for k in source_lines} | {parts[1][k] for k in target_lines}) == 1
+    for k, side in enumerate((source, target)):
+        own = [n for group in found.of_lines for n in group[k]]
+        assert own == [n for n, line in enumerate(side) if line != "<p>"]
+
+
+def test_ids_in_a_column_hold_the_path(tmp_path):
+    """Verses of several sentences, one that is missing, one that stands elsewhere, one without an id."""
+    (tmp_path / "s").write_text("v1\ta b\nv1\tc d\n\nv2\te f\nv3\tg h\nv4\ti\n\tj\nv9\tk\n")
+    (tmp_path / "t").write_text("v9\tz\nv1\tx\nv3\ty y y y y y y y\nv4\tw\n")
+    base = ("align-sentences", "-s", "s", "-t", "t", QUICK, "-q", "--ladder", "ladder", "-o", "pairs", "--anchors")
+    run(*base, 1, cwd=tmp_path)
+    rungs = (line.split(":")[:2] for line in (tmp_path / "ladder").read_text().splitlines())
+    groups = [tuple(map(json.loads, rung)) for rung in rungs]
+    assert sorted(k for one, _ in groups for k in one) == [0, 1, 3, 4, 5, 6, 7]
+    verses = {0: 1, 1: 1, 3: 2, 4: 3, 5: 4, 6: 4, 7: 4}, {0: 0, 1: 1, 2: 3, 3: 4}
+    for one, other in groups:
+        if one and other:
+            assert {verses[0][k] for k in one if k != 3} <= {verses[1][k] for k in other}  # v2 is in one alone
+    assert "v1" not in (tmp_path / "pairs").read_text()
+    for name in "st":
+        rows = (line.split("\t") for line in (tmp_path / name).read_text().splitlines())
+        (tmp_path / f"{name}2").write_text("".join("\t".join(reversed(row)) + "\n" for row in rows))
+    again = tuple({"s": "s2", "t": "t2"}.get(one, one) for one in base)
+    kept = (tmp_path / "ladder").read_bytes()
+    run(*again, 2, cwd=tmp_path)
+    assert (tmp_path / "ladder").read_bytes() == kept
+    fails(run(*again, 3, cwd=tmp_path), "s2:1: 2 columns; --anchors 3 reads an id and a sentence with a tab between")
+    (tmp_path / "t").write_text("a\tz\n")
+    done = run("align-sentences", "-s", "s", "-t", "t", QUICK, "--anchors", 1, cwd=tmp_path)
+    assert b"warning: s and t have no id in common" in done.stderr
+
+
 @pytest.mark.parametrize(("source", "target"), [("", ""), ("", "a\n"), ("a\n", ""), ("\n\n", "b\n"), ("a\n", "a\n")])
 def test_every_sentence_of_small_documents_is_somewhere(tmp_path, source, target):
     (tmp_path / "s").write_text(source)

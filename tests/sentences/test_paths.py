@@ -105,9 +105,10 @@ def test_the_best_path_and_chances_are_those_of_enumeration(source: list[str], t
 @given(_LINES, _LINES, st.data())
 def test_forced_paths_go_through_their_places(source: list[str], target: list[str], data: st.DataObject) -> None:
     n, m = len(source), len(target)
-    i, j = data.draw(st.integers(0, n)), data.draw(st.integers(0, m))
+    i, j = data.draw(st.integers(0, n - 1)), data.draw(st.integers(0, m - 1))
     band = bands.forced(bands.around(np.empty((0, 2), np.int64), n, m), np.array([(i, j)]), m)
-    assert (band.begin[i], band.end[i]) == (j, j + 1) or i in (0, n)
+    assert (band.end[i], band.begin[i + 1]) == (j + 1, j + 1)
+    assert (band.begin[0], band.end[n]) == (0, m + 1)
 
 
 def test_expected_links_are_posteriors_of_ibm_1() -> None:
