@@ -58,6 +58,17 @@ def _of_alignments(given: dict[str, Any], number: int | None, title: str | None)
     return view(text, *systems, names=[s.label for s in systems], title=title or "Alignments", **how), number
 
 
+def _of_sentences(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
+    """Return the view of two documents in groups of sentences."""
+    from aligntools.viewing.sentences import view_sentences
+
+    if given["files"]:
+        raise UsageProblem(f"'{given['files'][0]}': --ladder is looked at with -s and -t alone")
+    if not (given["source"] and given["target"]):
+        raise UsageProblem("give both documents with --ladder, -s and -t")
+    return view_sentences(given["source"], given["target"], given["ladder"], title), number
+
+
 def _of_model(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
     """Return the view of a model."""
     from aligntools.models import view_model
@@ -99,15 +110,24 @@ class Kind(NamedTuple):
     arguments: It is looked at where one of these is given; the kinds are asked in their order.
     view_of: Reads it.
     missing: The message about a number that is too large.
+    shared: Options of another kind's group that it takes, too.
     """
 
     group: str
     arguments: tuple[str, ...]
     view_of: Callable[[dict[str, Any], int | None, str | None], "tuple[View, int | None]"]
     missing: str
+    shared: tuple[str, ...] = ()
 
 
 KINDS = {
+    "sentences": Kind(
+        "Sentences of two documents",
+        ("ladder",),
+        _of_sentences,
+        "there is no group {0}; there are {1}",
+        ("source", "target"),
+    ),
     "alignments": Kind(
         "Alignments",
         ("alignments", "source", "target", "joint"),
@@ -124,7 +144,8 @@ KINDS = {
 @click.command(
     "view",
     cls=options.Command,
-    basic="output svg number source target joint alignments gold tags column derivations reference model log quiet",
+    basic="output svg number source target joint alignments gold ladder tags column derivations reference model log"
+    " quiet",
 )
 @click.argument("files", metavar="[FILE]...", nargs=-1)
 @options.group(
@@ -189,6 +210,14 @@ KINDS = {
     *(declarations.option(GoldReading, name) for name in ("index_base", "gold_base", "first_sentence")),
 )
 @options.group(
+    "Sentences of two documents",
+    click.option(
+        "--ladder",
+        metavar="FILE",
+        help="Groups of the lines of -s and -t, as align-sentences --ladder writes them, or in its other forms.",
+    ),
+)
+@options.group(
     "Trees and tags",
     click.option("--tags", is_flag=True, help="Show the tags of the files, not trees: as eval-tags reads them."),
     click.option(
@@ -239,6 +268,9 @@ def command(
     With -s, -t (or -i) and -a: sentence pairs with their links, of one system or several, beside gold links if there
     are any. The page is one file that needs no network. Links can be corrected in it and saved as gold links.
 
+    With -s, -t and --ladder: two documents side by side, in groups of sentences, doubtful ones first. Groups can be
+    corrected in the page, and saved as a ladder.
+
     With one or two files in CoNLL-X or CoNLL-U, or of trees in brackets: trees, and with gold trees (the second file)
     what is wrong in them.
     With tagged text, or --tags: tags, a table of which are taken for which, and the sentences with wrong ones.
@@ -280,8 +312,8 @@ def _kind(given: dict[str, Any]) -> str:
         if any(given[argument] for argument in kind.arguments):
             return name
     raise UsageProblem(
-        "give what to look at: text and alignments (-s, -t, -a), files with trees, derivations, a model (-m) or logs of"
-        " training (--log); see --help"
+        "give what to look at: text and alignments (-s, -t, -a), documents and a ladder (-s, -t, --ladder), files with"
+        " trees, derivations, a model (-m) or logs of training (--log); see --help"
     )
 
 
@@ -290,7 +322,7 @@ def _check_options(ctx: click.Context, name: str) -> None:
     others = {kind.group for kind in KINDS.values()} - {KINDS[name].group}
     for parameter in ctx.command.params:
         given = ctx.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
-        if given and getattr(parameter, "group", None) in others:
+        if given and getattr(parameter, "group", None) in others and parameter.name not in KINDS[name].shared:
             raise UsageProblem(f"{parameter.opts[0]} does not go with {name}")
 
 
