@@ -124,7 +124,7 @@ def moses(place):
 
     text = "-s", source, "-t", target
     ours("align", "-q", *text, "--moses-dir", "ours", "-o", "joint", "--forward-output", "f", "--reverse-output", "r",
-         "--symmetrize", "grow-diag-final-and", "--flavor", "symal")  # fmt: skip
+         "--symmetrize", "grow-diag-final-and", "--set", "flavor=symal")  # fmt: skip
     for name, operation, links in (("en-de", "convert", "f"), ("de-en", "invert", "r")):
         (folder / f"giza.{name}").mkdir()
         ours("symmetrize", "-c", operation, links, "--to", "giza", "--check", source, target, "-o",

@@ -144,7 +144,7 @@ def whole(o, text):
 
 
 def _sized(o):
-    return ["--part-size", o.part_size] if o.part_size else []
+    return [f"--set=part_size={o.part_size}"] if o.part_size else []
 
 
 def _cells(row, pairs):
@@ -203,7 +203,7 @@ def workers(o, kept):
     runs += [(n, ["--threads", n, "--workers", n]) for n in map(int, o.workers.split(","))]
     bodies = set()
     for name, flags in runs:
-        flags = [*flags, "--part-size", size, "--tmpdir", o.work]
+        flags = [*flags, f"--set=part_size={size}", "--tmpdir", o.work]
         key = f"workers {joint.name} {' '.join(map(str, flags))}"
         row = kept.of(key, lambda f=flags: align_digest(o, joint, f))
         first = first or row["seconds"]
@@ -266,7 +266,7 @@ def parts(o, kept):
         text = texts.text(o.data, name, o.work)
         cells = [kept.of(f"parts {name} memory", lambda t=text: align(o, t.joint, t, []))]
         for n in CUTS:
-            flags = ["--part-size", -(-text.n_pairs // n), "--tmpdir", o.work]
+            flags = [f"--set=part_size={-(-text.n_pairs // n)}", "--tmpdir", o.work]
             cells.append(kept.of(f"parts {name} {n}", lambda t=text, f=flags: align(o, t.joint, t, f)))
         rows.append([name, f"{text.n_pairs:,}", *(f"{cell['aer']:.2f}" for cell in cells)])
     means = [sum(float(row[k]) for row in rows) / len(rows) for k in range(2, 3 + len(CUTS))]

@@ -52,7 +52,7 @@ class _Case:
 
     def __init__(self, o, joint):
         self._o, self._joint = o, joint
-        self._flags = ["--part-size", max(1, -(-o.fault_pairs // o.fault_parts)), "--threads", "2"]
+        self._flags = [f"--set=part_size={max(1, -(-o.fault_pairs // o.fault_parts))}", "--threads", "2"]
         with tempfile.TemporaryDirectory(dir=o.work) as folder:
             done = watched(self.command(Path(folder), "--workers", 2))
             self.seconds, self.good = done.seconds, digest(Path(folder) / "out")

@@ -51,7 +51,7 @@ def measure(joint: Path, pairs: int, work: Path, part_size: int) -> Costs:
     """Align a text on one thread and read its log."""
     with tempfile.TemporaryDirectory(dir=work) as folder:
         log = Path(folder) / "log"
-        flags = ("--threads", 1, "--part-size", part_size, "--tmpdir", folder, "--log-json", log)
+        flags = ("--threads", 1, f"--set=part_size={part_size}", "--tmpdir", folder, "--log-json", log)
         measuring.run(measuring.aligntools("align", "-q", "-i", joint, "-o", Path(folder) / "out", *flags))
         rows = [json.loads(line) for line in log.read_text().splitlines()]
     seconds: dict[str, float] = defaultdict(float)

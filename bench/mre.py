@@ -10,13 +10,13 @@ from bench.quality import HEURISTIC, Figures, evaluate
 
 #: Starts, with the flags of ``align`` that make them.
 STARTS = {
-    "ibm2": ("--model", "ibm2", "--estimator", "em", "--no-agreement"),
-    "ibm2 table": ("--model", "ibm2", "--estimator", "em", "--no-agreement", "--positions", "table"),
-    "hmm": ("--model", "hmm", "--views", "0", "--estimator", "em", "--no-agreement"),
-    "hmm agreement": ("--model", "hmm", "--views", "0"),
+    "ibm2": ("--model", "ibm2", "--estimator", "em", "--set", "agreement=false"),
+    "ibm2 table": ("--model", "ibm2", "--estimator", "em", "--set", "agreement=false", "--set", "positions=table"),
+    "hmm": ("--model", "hmm", "--set", "views=0", "--estimator", "em", "--set", "agreement=false"),
+    "hmm agreement": ("--model", "hmm", "--set", "views=0"),
 }
 #: What is made of each: the start itself; its words smoothed as reconstruction smooths them; reconstruction.
-STEPS = {"EM": None, "smoothed": ("--mre-iterations", "0"), "MRE": ()}
+STEPS = {"EM": None, "smoothed": ("--set", "mre_iterations=0"), "MRE": ()}
 DEFAULT = "align's default"
 #: Ways to see both directions.
 WAYS = ("forward", "reverse", HEURISTIC, "joint")

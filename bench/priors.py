@@ -320,7 +320,7 @@ def _body(o, rows, parts):
             f"A large text in {PARTS} parts. The gold sentences are aligned together with one part, and the mean AER"
             f" over {len(range(0, PARTS, EVERY))} of the parts is given; what these get comes from other parts, without"
             " the gold sentences. Texts of over two million words have one view of the words, their parts all four"
-            " (`--views`), so a part may do better than the whole.",
+            " (`views`), so a part may do better than the whole.",
             report.table(["way", *names], cut),
         ]
     return body

@@ -63,7 +63,7 @@ def run(o):
         f" compiled code; warm: median of {o.runs} runs with what the first one left there.",
         report.table(["command", "cold", "warm", "compiling"], rows),
         f"A model file of a gigabyte, in the page cache, is read in {verified:.2f} s, and in {unverified:.2f} s with"
-        f" `--no-verify`: its checksum costs {verified - unverified:.2f} s (medians of {o.runs}).",
+        f" `--set verify=false`: its checksum costs {verified - unverified:.2f} s (medians of {o.runs}).",
         report.circumstances(o.threads),
     ]
     return "\n\n".join(body)

@@ -215,7 +215,7 @@ def test_messages_name_fields_as_python_and_the_command_line_have_them():
         'symmetrize="joint" and agreement=False exclude part_size=3; see `pip x`, model and Aligner.save()'
     )
     assert said(error) == (
-        "--symmetrize joint and --no-agreement exclude --part-size 3; see `pip x`, -m and"
+        "--symmetrize joint and --set agreement=false exclude --set part_size=3; see `pip x`, -m and"
         " `aligntools align --save-model`"
     )
     assert as_flag("max_length") == "--max-length"

@@ -214,7 +214,7 @@ def test_old_spellings_are_listed_and_work():
     for commands, old, new in rows:
         for name in re.findall(r"`([a-z-]+)`", commands):
             now, before = options_of(name)
-            for spelling in re.findall(r"`(--?[a-z-]+)", old):
+            for spelling in re.findall(r"`(--?[a-z_0-9-]+)", old):
                 listed.setdefault(name, set()).add(spelling)
                 assert spelling in before | now, f"{name} does not take {spelling}"
             assert set(re.findall(r"`(--?[a-z-]+)", new)) <= now, f"{name}: {new}"

@@ -20,24 +20,24 @@ align -m a.atm -i S/de-en.txt --link-probabilities --scores a.s --unbuffered > a
 align -i S/de-en.txt --fast --symmetrize grow-diag-final-and --decode posterior --save-model fast.atm > fast
 align -i S/de-en.txt --fast --decode viterbi --symmetrize union > viterbi
 align -i S/de-en.txt --model-type ibm1 --estimator em --save-model one.atm --ttable one.tt > one
-align -i S/de-en.txt --model-type ibm2 --no-agreement --save-model two.atm > two
-align -i S/de-en.txt --model-type ibm2 --positions table --no-agreement --estimator em --save-model table.atm > table
-align -i S/de-en.txt --model-type ibm2 --decode viterbi --symmetrize union --views 0 > two.v
+align -i S/de-en.txt --model-type ibm2 --set agreement=false --save-model two.atm > two
+align -i S/de-en.txt --model-type ibm2 --set positions=table --set agreement=false --estimator em --save-model t.atm > t
+align -i S/de-en.txt --model-type ibm2 --decode viterbi --symmetrize union --set views=0 > two.v
 align -i S/de-en.txt --model-type ibm3 --set pegging=true > three
-align -i S/de-en.txt --model-type ibm4 --word-classes 5 --no-agreement --decode viterbi --symmetrize union > four
-align -m table.atm -i S/de-en.txt > table.2
-align -i S/de-en.txt --model-type hmm --direction forward --views 0 --set look_alike=false --scores hmm.s > hmm
-align -i S/de-en.txt --model-type hmm --estimator em --no-agreement --decode viterbi --symmetrize grow-diag > hmm.v
+align -i S/de-en.txt --model-type ibm4 --set word_classes=5 --set agreement=false --decode viterbi --symmetrize union >4
+align -m t.atm -i S/de-en.txt > table.2
+align -i S/de-en.txt --model-type hmm --direction forward --set views=0 --set look_alike=false --scores hmm.s > hmm
+align -i S/de-en.txt --model-type hmm --estimator em --set agreement=false --decode viterbi --symmetrize grow-diag > v
 align -i S/de-en.txt --direction reverse --set sweeps=4 > reverse
-align -i S/de-en.txt --model-type hmm-classes --word-classes 3 --views 0 --decode viterbi --symmetrize union > hmm.c
-align -i S/de-en.txt --fast --scores e.s --score-form eflomal > costs
+align -i S/de-en.txt --model-type hmm-classes --set word_classes=3 --set views=0 --decode viterbi --symmetrize union > c
+align -i S/de-en.txt --fast --scores e.s --set score_form=eflomal > costs
 align -s S/fr-en.fr -t S/fr-en.en --init-model a.atm > going-on
 align -s S/fr-en.fr -t S/fr-en.en --init-model one.atm > going-on.1
 train-hmm -s S/de-en.de -t S/de-en.en -o links.hmm
-train-hmm -s S/de-en.de -t S/de-en.en -o mre.hmm --estimator mre --mre-iterations 2
-mre-align -i S/de-en.txt --mre-iterations 2 --save-model mre.atm --forward-output mre.f > mre
-mre-align -i S/de-en.txt --model-type ibm2 --positions table --set mre_positions=true --mre-iterations 2 > mre.2
-mre-align -i S/de-en.txt --model-type ibm2 --estimator em --set mre_null=true --mre-iterations 2 > mre.3
+train-hmm -s S/de-en.de -t S/de-en.en -o mre.hmm --estimator mre --set mre_iterations=2
+mre-align -i S/de-en.txt --set mre_iterations=2 --save-model mre.atm --forward-output mre.f > mre
+mre-align -i S/de-en.txt --model-type ibm2 --set positions=table --set mre_positions=true --set mre_iterations=2 > mre.2
+mre-align -i S/de-en.txt --model-type ibm2 --estimator em --set mre_null=true --set mre_iterations=2 > mre.3
 contrastive-align -i S/de-en.txt --save-model c.atm --save-weights c.json > c
 contrastive-align -m c.atm -w c.json -i S/de-en.txt --set beam=4 > c.2
 align --best -i S/de-en.txt --save-model best.atm > best
@@ -60,7 +60,7 @@ align-sentences -s S/few.de -t S/few.en -o sentences --ladder ladder
 align-sentences -s S/few.de -t S/few.en --no-encoder --group-size 2 > sentences.2
 eval-sentences ladder ladder ladder --paired > ladders
 symmetrize -c grow-diag-final-and a.f a.r --check S/de-en.de S/de-en.en > s
-symmetrize -c grow-diag --flavor symal a.f a.r > s.2
+symmetrize -c grow-diag --set flavor=symal a.f a.r > s.2
 symmetrize -c fmeasure a.f a.r > s.3
 eval-aer --head S/de-en.wa a a.f --paired > aer
 terms -i S/de-en.txt -a a -o terms

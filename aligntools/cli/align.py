@@ -42,13 +42,13 @@ _adapt = options.group(
 )
 _classes = options.group(
     "Classes of words",
-    click.option(
+    options.option(
         "--source-classes",
         metavar="FILE",
         help="Classes of the source words for IBM 4 and hmm-classes, as mkcls and train-classes write them: word TAB"
         " class.  [default: learned from the text]",
     ),
-    click.option("--target-classes", metavar="FILE", help="The same of the target words."),
+    options.option("--target-classes", metavar="FILE", help="The same of the target words."),
     excludes=("model", "init_model"),
 )
 _parts = options.group(

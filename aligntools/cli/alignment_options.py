@@ -8,15 +8,18 @@ import click
 from aligntools import AlignerSettings, Decisions, Reading, Run, Tokenizing
 from aligntools.aligning.evidence_kinds import SETTINGS, Asked
 from aligntools.aligning.text_files import LinkWriting, PiecedText, TextFiles
-from aligntools.cli import declarations, options
+from aligntools.cli import declarations, kinds, options
 from aligntools.cli.declarations import given as given
 from aligntools.cli.option_groups import FC
 from aligntools.encoding.settings import EncoderSettings
+from aligntools.ground.errors import UsageProblem
 from aligntools.ground.progress import Watch
 
 if TYPE_CHECKING:
     from aligntools.tools.text_work import TextWork
 
+#: How text in pieces is named.
+_PIECES = "--pieces SOURCE --pieces TARGET"
 #: Options of the kinds of evidence that are asked.
 evidence = options.group("", *map(declarations.group, SETTINGS))
 #: The one of them that holds for a saved model, too.
@@ -119,7 +122,7 @@ outputs = options.group(
     options.option(
         "--moses-dir",
         metavar="DIR",
-        excludes=("unbuffered", "to_words", "joint_pieces", "source_pieces", "target_pieces"),
+        excludes=("unbuffered", "to_words", "joint_pieces"),
         help="Also write what Moses' train-model.perl --first-step 4 starts from: the links as"
         " aligned.grow-diag-final-and (or .METHOD, with --symmetrize), lex.f2e and lex.e2f.",
     ),
@@ -147,7 +150,7 @@ shapes = options.group(
         "--word-pairs",
         metavar="FILE",
         type=options.WRITTEN,
-        excludes=("joint_pieces", "source_pieces", "target_pieces"),
+        excludes=("joint_pieces",),
         help="Also write each link's words and posterior as 'source TAB target TAB p', and a blank line after"
         " each sentence pair.",
     ),
@@ -155,13 +158,16 @@ shapes = options.group(
         "--pieces",
         "joint_pieces",
         metavar="FILE",
-        excludes=("source_pieces", "target_pieces"),
-        help="The same text cut into pieces, both sides in one file: write links between these.",
+        multiple=True,
+        help="The same text cut into pieces: write links between these. Both sides in one file, or, given twice, the"
+        " source side and the target side.",
     ),
-    click.option("--source-pieces", metavar="FILE", help="The source side in pieces."),
-    click.option("--target-pieces", metavar="FILE", help="The target side in pieces."),
+    *(
+        click.option(f"--{side}-pieces", metavar="FILE", cls=kinds.Former, of="joint_pieces", now=_PIECES)
+        for side in ("source", "target")
+    ),
     declarations.option(PiecedText, "to_words"),
-    options.group("", options.scheme, needs=("joint_pieces|source_pieces|target_pieces|to_words",)),
+    options.group("", options.scheme, needs=("joint_pieces|to_words",)),
 )
 #: Which text is read, and how the work is done.
 limits = options.group(
@@ -214,8 +220,14 @@ def check_text(o: Mapping[str, Any]) -> None:
 
 def text_files(o: Mapping[str, Any]) -> TextFiles:
     """Return the files of the text that the options name."""
+    together, alone = o.get("joint_pieces", ()), {side: o.get(f"{side}_pieces") for side in ("source", "target")}
+    if len(together) > 2 or (together and any(alone.values())):
+        raise UsageProblem("`joint_pieces` is one file with both sides, or two: the source side, then the target side")
+    if len(together) == 2:
+        alone, together = dict(zip(alone, together, strict=True)), ()
+    cut = {"joint_pieces": together[0] if together else None} | {f"{side}_pieces": f for side, f in alone.items()}
     pieces, tokenizing = declarations.settings(PiecedText, o), declarations.settings(Tokenizing, o)
-    return declarations.call(TextFiles, o, pieces=pieces, tokenizing=tokenizing)
+    return declarations.call(TextFiles, o, pieces=pieces, tokenizing=tokenizing, **cut)
 
 
 def text_work(o: Mapping[str, Any], watch: Watch) -> "TextWork":

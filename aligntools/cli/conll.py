@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         show_default=True,
         help="Write or put in a value for each syntactic word, or for each token of the surface (one for a range 1-2).",
     ),
-    click.option(
+    options.option(
         "--space",
         default="\N{NO-BREAK SPACE}",
         metavar="TEXT",
@@ -105,7 +105,7 @@ def command(
     from aligntools.tools.conll_columns import put_in, take_out
 
     if not space or space.split(" ") != [space] or set(space) & set("\t\r\n"):
-        raise UsageProblem("--space is written for a space within a word; it cannot be empty or contain a space")
+        raise UsageProblem("--set space is written for a space within a word; it cannot be empty or contain a space")
     if any(path == "-" for _, path in put):
         raise UsageProblem("--put reads files; give CONLL on standard input instead")
     columns = dict(put)

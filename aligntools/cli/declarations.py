@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from aligntools.cli import kinds, option_groups
-from aligntools.cli.flags import EXPERT, flag, on_command_line
+from aligntools.cli.flags import flag, on_command_line
 from aligntools.cli.option_groups import FC
 from aligntools.ground.declarations import Declared, Settings, declared
 
@@ -46,8 +46,6 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Call
         about |= {"nargs": 2} if one.option.metavar == "FILE FILE" else {}
         about |= {"multiple": True} if one.several and one.option.metavar == "FILE" else {}
         about.setdefault("show_default", about["default"] not in (None, ()))
-    if name in EXPERT:
-        about = {"hidden": True, "cls": kinds.Field} | about
     ruled = {"needs": one.option.needs, "excludes": one.option.excludes, "when": one.option.when}
     return option_groups.option(long, *flags, name, **ruled | about)
 

@@ -9,6 +9,11 @@ from aligntools.ground.errors import AligntoolsError, named
 FLAGS = {
     "joint_file": "-i",
     "joint_pieces": "--pieces",
+    "source_pieces": "--pieces",
+    "target_pieces": "--pieces",
+    "train_source": "-s",
+    "train_target": "-t",
+    "train_input": "-i",
     "source": "-s",
     "target": "-t",
     "model": "-m",
@@ -23,20 +28,24 @@ EXPERT = frozenset(
     name
     for names in (
         # align, mre-align
-        "alpha encoder_layer ibm1_iterations look_alike mre_null mre_position_smoothing mre_positions mre_smoothing",
-        "null_smoothing p_null pegging prior_fertility prior_jumps sweeps tension view_agreement",
+        "agreement alpha encoder_layer encoder_lines encoder_pairs flavor ibm1_iterations look_alike mre_iterations mre_null",
+        "mre_position_smoothing mre_positions mre_smoothing null_smoothing p_null part_size pegging positions",
+        "prior_fertility prior_jumps scheme score_form source_classes subwords sweeps target_classes tension tokenizer",
+        "view_agreement views word_classes",
         # contrastive-align, teach
-        "beam candidates constraint density evidence_share folds learning_beam lessons networks noise",
-        "optimizer pull rate",
+        "beam candidates constraint density evidence_share folds forward_table learning_beam lessons networks noise",
+        "optimizer pull rate reverse_table source_vcb target_vcb",
         # taggers, parsers, grammars
-        "bits crossing decay direct_share emission_prior entropy epochs horizontal merge min_aligned min_length",
-        "preterminals relative_frequencies reward roots smoothing stop terminals tolerance transferred",
+        "bits crossing decay direct_model direct_share emission_prior entropy epochs horizontal merge min_aligned",
+        "min_length preterminals relative_frequencies reward roots smoothing stop terminals tolerance transferred",
         "transition_prior vertical width",
         # translation
-        "arc_scores bigrams choose lattice_order lattice_prune max_symbols min_hole nonterminals oracle patience",
-        "quench reach reverse_gamma step temperature",
+        "arc_scores arc_weights bigrams choose lattice_order lattice_prune max_symbols min_hole nonterminals oracle",
+        "patience quench reach reverse_gamma source_weights step temperature",
         # scores
-        "all_sure first_sentence ignore_forms ignore_possible smooth smooth_value subtypes",
+        "all_sure first_sentence hyp_column hyp_format ignore_forms ignore_possible smooth smooth_value subtypes",
+        # of all commands that load models, pages, columns of CoNLL
+        "verify title space",
     )
     for name in names.split(" ")
 )
@@ -89,7 +98,7 @@ def flag(name: str) -> str:
 
 
 def as_flag(name: str, value: str | None = None) -> str:
-    """Return a field with its value as the command line has it: ``--symmetrize joint``, ``--no-agreement``.
+    """Return a field with its value as the command line has it: ``--symmetrize joint``, ``--no-labels``.
 
     Of a function, whose name ends in parentheses, it is the command that does the same.
     """

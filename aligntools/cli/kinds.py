@@ -81,6 +81,18 @@ class Field(click.Option):
         return f"'--set {self.name}'"
 
 
+class Former(click.Option):
+    """An option that became part of another one; what that one needs and excludes holds for it, too.
+
+    of: The other one's name.
+    now: How it is written today.
+    """
+
+    def __init__(self, *args: Any, of: str, now: str, **more: Any) -> None:
+        super().__init__(*args, hidden=True, **more)
+        self.of, self.now = of, now
+
+
 class Word(click.types.StringParamType):
     """A str that is not empty: the value of a variable that is not set would be taken for an option not given."""
 

@@ -21,10 +21,9 @@ _reconstruction = options.group(
         excludes=("model",),
         type=click.Choice(["paper"]),
         help="paper: as Cheng, Liu & Xu (2017) have it, unless other options say otherwise: --model-type ibm2"
-        " --positions table --set tension=0 --estimator em --no-agreement --mre-iterations 50 --set mre_positions=true"
-        " --set mre_null=true --set mre_smoothing=0 --set mre_position_smoothing=0. With --model-type hmm,"
-        " jumps take the"
-        " place of the table. The defaults differ in each of these.",
+        " --set positions=table --set tension=0 --estimator em --set agreement=false --set mre_iterations=50"
+        " --set mre_positions=true --set mre_null=true --set mre_smoothing=0 --set mre_position_smoothing=0."
+        " With --model-type hmm, jumps take the place of the table. The defaults differ in each of these.",
     ),
     declarations.option(
         AlignerSettings,
@@ -43,14 +42,14 @@ _reconstruction = options.group(
     cls=options.Command,
     renamed={"--load-model": "--model"},
     types=registry.names,
-    basic="source target joint_file output model save_model init_model preset model_type mre_iterations"
+    basic="source target joint_file output model save_model init_model preset model_type"
     " threshold symmetrize forward_output reverse_output scores max_memory threads seed quiet",
 )
 @aligning.text
 @aligning.models
 @_reconstruction
 @aligning.deciding(
-    "  [default: joint; grow-diag-final-and for an IBM 2 trained with --no-agreement, and for --preset paper]"
+    "  [default: joint; grow-diag-final-and for an IBM 2 trained with --set agreement=false, and for --preset paper]"
 )
 @aligning.outputs
 @declarations.group(AlignerSettings, "positions", excludes=("model",))

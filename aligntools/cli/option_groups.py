@@ -5,6 +5,8 @@ from typing import Any, TypeVar
 
 import click
 
+from aligntools.cli import kinds
+from aligntools.cli.flags import EXPERT
 from aligntools.ground.declarations import Option
 
 #: What decorators of click take and return.
@@ -14,7 +16,10 @@ FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
 def option(
     *flags: str, needs: tuple[str, ...] = (), excludes: tuple[str, ...] = (), when: str = "", **about: Any
 ) -> Callable[[FC], FC]:
-    """Return click's option with what it needs and excludes; see `declaring.Option`."""
+    """Return click's option with what it needs and excludes; see `declarations.Option`. Of fields `--set` gives it."""
+    plain = max(flags, key=len).partition("/")[0].lstrip("-").replace("-", "_")
+    if next((flag for flag in flags if flag[0] != "-"), plain) in EXPERT:
+        about = {"hidden": True, "cls": kinds.Field} | about
 
     def decorate(function: FC) -> FC:
         found: Any = click.option(*flags, **about)(function)

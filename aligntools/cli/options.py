@@ -134,6 +134,8 @@ class Command(click.Command):
 
         def given(name: str) -> bool:
             said = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+            if any(given(str(one.name)) for one in self.params if isinstance(one, kinds.Former) and one.of == name):
+                return True
             return said and ctx.params[name] not in (None, ()) and (ctx.params[name] is not False or name in switches)
 
         switches = {parameter.name for parameter in self.params if parameter.secondary_opts}
@@ -145,7 +147,9 @@ class Command(click.Command):
     def _modern(self, args: Iterable[str]) -> list[str]:
         """Return the arguments with what was renamed as it is called now, and fields as the options that take them."""
         args, out = list(args), list[str]()
-        expert = {spelling: p.name for p in self._expert() for spelling in (*p.opts, *p.secondary_opts)}
+        expert = {name: f"{p.name}={'true' if p.is_flag else '...'}" for p in self._expert() for name in p.opts}
+        expert |= {name: f"{p.name}=false" for p in self._expert() for name in p.secondary_opts}
+        former = {name: p.now for p in self.params if isinstance(p, kinds.Former) for name in p.opts}
         while args:
             argument = args.pop(0)
             if argument == "--":
@@ -158,8 +162,10 @@ class Command(click.Command):
             if name == "--set" and self._expert():
                 out += self._assigned(value if sign else args.pop(0) if args else "")
                 continue
+            if name in former:
+                sys.stderr.write(f"note: {name} is {former[name]} now\n")
             if name in expert:
-                sys.stderr.write(f"note: {name} is --set {expert[name]}=... now\n")
+                sys.stderr.write(f"note: {name} is --set {expert[name]} now\n")
             if name in ("-m", "--model") and (value or (not sign and args and args[0])) in self.types():
                 kind = value or args.pop(0)
                 if os.path.exists(kind):
@@ -171,7 +177,7 @@ class Command(click.Command):
             if name in self.renamed and argument.startswith("-"):
                 now = self.renamed[name]
                 sys.stderr.write(f"note: {name} is called {now} now\n")
-                argument = now + sign + value
+                argument = now + (sign if now.startswith("--") else "") + value
                 if value and not sign:
                     out.append(now)
                     argument = value
@@ -323,17 +329,17 @@ def seed(function: FC) -> FC:
     )(function)
 
 
-#: ``--verify/--no-verify``, passed as ``verify`` (bool), of commands that load models.
+#: ``--set verify=false``, passed as ``verify`` (bool), of commands that load models.
 verify = declarations.option(Loading, "verify")
 #: ``--input-format FORMAT`` of parallel text, passed as ``input_format``.
 input_format = declarations.option(Reading, "input_format")
 #: ``--languages SRC,TGT`` of TMX and the like, passed as ``languages`` (str or None).
 languages = declarations.option(Reading, "languages")
-#: ``--scheme SCHEME`` of text in pieces, passed as ``scheme`` (str).
+#: ``--set scheme=SCHEME`` of text in pieces, passed as ``scheme`` (str).
 scheme = declarations.option(PieceReading, "scheme")
 #: ``--tokenize SRC-TGT`` of raw text, passed as ``tokenize`` (str or None).
 tokenize = declarations.option(Tokenizing, "tokenize")
-#: ``--tokenizer NAME`` of raw text, passed as ``tokenizer`` (str or None).
+#: ``--set tokenizer=NAME`` of raw text, passed as ``tokenizer`` (str or None).
 tokenizer = declarations.option(Tokenizing, "tokenizer")
 #: ``--split HOW`` of text in words, passed as ``split`` (str).
 split = declarations.option(Reading, "split")

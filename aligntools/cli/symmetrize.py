@@ -48,6 +48,7 @@ def _texts(name: str, about: str) -> Callable[[FC], FC]:
 @click.command(
     "symmetrize",
     cls=options.Command,
+    renamed={"--input_1": "-i", "--input_2": "-j"},
     once=False,
     help=_HELP,
     basic="name check output in_place format to index_base to_words to_pieces words quiet",
@@ -83,8 +84,8 @@ def _texts(name: str, about: str) -> Callable[[FC], FC]:
 )
 @options.group(
     "Input and output",
-    click.option("-i", "--input_1", "first", metavar="A", help="The first file, as with atools."),
-    click.option("-j", "--input_2", "second", metavar="B", help="The second file."),
+    click.option("-i", "first", metavar="A", help="The first file, as with atools."),
+    click.option("-j", "second", metavar="B", help="The second file."),
     *(declarations.option(CombiningSettings, name) for name in ("format", "index_base", "to", "order")),
 )
 @declarations.group(CombiningSettings, "flavor")

@@ -13,6 +13,7 @@ from aligntools.cli.reporter import reporting
 @click.command(
     "transfer-markup",
     cls=options.Command,
+    renamed={"--train-source": "-s", "--train-target": "-t", "--train-input": "--input"},
     basic="source target segments output model train report markup fast save_model tokenize max_memory threads quiet",
 )
 @options.group(
@@ -53,20 +54,24 @@ from aligntools.cli.reporter import reporting
     "Training",
     options.option(
         "-s",
-        "--train-source",
+        "train_source",
         metavar="FILE",
         needs=("train_target",),
         help="More text to train on: source side.",
     ),
     options.option(
         "-t",
-        "--train-target",
+        "train_target",
         metavar="FILE",
         needs=("train_source",),
         help="More text to train on: target side.",
     ),
     click.option(
-        "-i", "--train-input", metavar="FILE", help="More text in one file, ' ||| ' or a tab between the sides."
+        "-i",
+        "--input",
+        "train_input",
+        metavar="FILE",
+        help="More text in one file, ' ||| ' or a tab between the sides.",
     ),
     declarations.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
     click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the model that was trained."),

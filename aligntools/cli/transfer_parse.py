@@ -66,7 +66,7 @@ from aligntools.ground.errors import UsageProblem
 @options.group(
     "Method",
     declarations.group(TransferSettings, "method", "transferred"),
-    click.option(
+    options.option(
         "--direct-model",
         metavar="FILE",
         help="A parser that learned without words (train-parser --features delexicalized), for edges that are"

@@ -160,7 +160,7 @@ KINDS = {
         metavar="N",
         help="Show the N-th sentence alone, counted from 1. --svg shows the first by default, or the worst tree.",
     ),
-    click.option("--title", metavar="TEXT", help="Title of the page."),
+    options.option("--title", metavar="TEXT", help="Title of the page."),
 )
 @options.group(
     "Alignments",
@@ -292,7 +292,7 @@ def command(
     if output and svg:
         raise UsageProblem("-o writes a page and --svg a picture; give one of them")
     if title and not output:
-        raise UsageProblem("--title is for a page; give -o as well")
+        raise UsageProblem("--set title is for a page; give -o as well")
     with reporter.shown(quiet):
         shown, number = KINDS[kind].view_of(given, number, title)
     if number and number > len(shown):

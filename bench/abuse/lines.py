@@ -3,7 +3,7 @@
 import os
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aligntools.cli import standins
@@ -47,6 +47,8 @@ class Word:
         The output has as many lines as the input, where both are marked.
     stream : str
         ``stdin`` or ``stdout`` for a file that is no argument.
+    field : str
+        What ``--set`` has before the file: ``direct_model=``.
     """
 
     role: str
@@ -54,6 +56,7 @@ class Word:
     kind: str = ""
     lines: bool = False
     stream: str = ""
+    field: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ class Line:
             if word.stream:
                 continue
             if word.role == "input":
-                found.append((replaced or {}).get(number) or str(place / word.text))
+                found.append(word.field + ((replaced or {}).get(number) or str(place / word.text)))
             else:
                 found.append(word.text)
         return [*found, *_threads(self.command)]
@@ -137,6 +140,9 @@ def _threads(command):
 
 
 def _word(text, stream=""):
+    field, sign, file = text.partition("=<")
+    if sign and field.isidentifier():
+        return replace(_word("<" + file, stream), field=field + "=")
     if text[:1] not in "<>" or len(text) < 2:
         return Word("", text)
     role = "input" if text[0] == "<" else "output"

@@ -172,7 +172,7 @@ def test_models_are_kept_with_their_classes_and_go_on_with_new_text(tmp_path):
 
 
 def test_the_command_line_has_it(tmp_path):
-    given = "align", "-q", "-i", SAMPLES / "de-en.txt", "--views", "0", "--word-classes"
+    given = "align", "-q", "-i", SAMPLES / "de-en.txt", "--set", "views=0", "--set"
     done = run(*given, "3", "--model-type", "hmm-classes", "--save-model", tmp_path / "m", "-o", tmp_path / "a")
     assert done.returncode == 0, done.stderr
     assert run("align", "-q", "-m", tmp_path / "m", "-i", SAMPLES / "de-en.txt").stdout == (tmp_path / "a").read_bytes()
@@ -186,4 +186,4 @@ def test_the_command_line_has_it(tmp_path):
     assert best.count(b"\n") == paths.count(b"\n") == 240
     assert best != paths
     told = run("align", *given[2:], "3", "--model-type", "hmm", "-o", tmp_path / "b")
-    assert b"--word-classes changes nothing: classes of words are for IBM 4 and hmm-classes" in told.stderr
+    assert b"--set word_classes changes nothing: classes of words are for IBM 4 and hmm-classes" in told.stderr

@@ -94,7 +94,7 @@ def work(tmp_path_factory):
         patch.setattr(knowledge, "DOUBTED", -2.0)
         patch.setattr(knowledge, "BELIEVED", -1.0)
         tiny.installed(folder, patch)
-        for name, more in (("sampled", ["--encoder-pairs", 5]), ("read", []), ("without", ["--no-encoder"])):
+        for name, more in (("sampled", ["--set", "encoder_pairs=5"]), ("read", []), ("without", ["--no-encoder"])):
             asked = [] if "--no-encoder" in more else ["--encoder"]
             done = run(
                 "align", "-q", "--best", *asked, *more, "-i", folder / "text", "--save-model", folder / f"{name}.model",

@@ -130,14 +130,16 @@ def test_parts_of_a_text_count_together():
 
 
 def test_models_are_kept_with_it_and_align_new_text(tmp_path):
-    given = "align", "-q", "-i", TEXT, "--views", "0", "--model-type"
-    for model, classes in (("hmm", ()), ("hmm-classes", ("--word-classes", "4"))):
+    given = "align", "-q", "-i", TEXT, "--set", "views=0", "--model-type"
+    for model, classes in (("hmm", ()), ("hmm-classes", ("--set", "word_classes=4"))):
         own = *given, model, *classes, "--set", "null_smoothing=2"
         assert run(*own, "--save-model", tmp_path / model, "-o", tmp_path / "a").returncode == 0
         assert run(*given[:4], "-m", tmp_path / model, "-o", tmp_path / "b").returncode == 0
         assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
         assert (
-            run(*given, model, "--word-classes", "4", "--set", "null_smoothing=1e9", "-o", tmp_path / "c").returncode
+            run(
+                *given, model, "--set", "word_classes=4", "--set", "null_smoothing=1e9", "-o", tmp_path / "c"
+            ).returncode
             == 0
         )
         assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()

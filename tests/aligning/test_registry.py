@@ -67,7 +67,7 @@ def test_a_new_model_is_a_choice_of_the_command_line(tmp_path):
     assert run("align", "-q", "-m", tmp_path / "m", "-i", TEXT, "-o", tmp_path / "b").returncode == 0
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert (tmp_path / "a").read_bytes().count(b"\n") == 240
-    parts = ("--tmpdir", tmp_path, "--part-size", 240, "--views", 0, "-o", tmp_path / "c")
+    parts = ("--tmpdir", tmp_path, "--set", "part_size=240", "--set", "views=0", "-o", tmp_path / "c")
     assert run("align", *given, *parts).returncode == 0
     assert (tmp_path / "c").read_bytes() == (tmp_path / "a").read_bytes()
     told = run("align", "-v", *given[1:], "-o", tmp_path / "d", "--set", "sweeps=4").stderr.decode()

@@ -6,6 +6,7 @@ import random
 import click
 import pytest
 
+from aligntools.cli import kinds
 from aligntools.cli.main import COMMANDS
 from aligntools.cli.standins import PROGRAMS
 from bench.abuse import damages, driving, inputs, lines, verdicts
@@ -25,10 +26,11 @@ def test_the_lines_have_every_command_and_every_file():
     assert {line.command for line in found} == set(COMMANDS) - {"warmup", "drop-ins", "serve"} | set(PROGRAMS)
     missing = []
     for name in COMMANDS.keys() - {"serve"}:
-        own = {word.text for line in found if line.command == name for word in line.words}
+        own = {t for line in found if line.command == name for word in line.words for t in (word.text, word.field)}
         for parameter in importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command.params:
-            named = isinstance(parameter, click.Option) and parameter.metavar in FILES
-            if named and not own & set(parameter.opts) and not ELSEWHERE & set(parameter.opts):
+            option = isinstance(parameter, click.Option) and not isinstance(parameter, kinds.Former)
+            named = option and parameter.metavar in FILES
+            if named and not own & {*parameter.opts, f"{parameter.name}="} and not ELSEWHERE & set(parameter.opts):
                 missing.append(f"{name} {parameter.opts[-1]}")
     assert missing == []
 

@@ -69,12 +69,12 @@ def test_the_table(trained):
 def test_a_table_of_words_that_are_cut_is_refused(inside, tmp_path):
     """A model of words' beginnings has no table of words to write."""
     process = inside(*TEXT, "--fast", "--ttable", tmp_path / "table", "-o", tmp_path / "out")
-    fails(process, "--ttable writes whole words", "--views 0", status=2)
+    fails(process, "--ttable writes whole words", "--set views=0", status=2)
     done(inside(*TEXT, "--fast", "-o", tmp_path / "out", "--save-model", tmp_path / "model"))
     process = inside(*TEXT, "-m", tmp_path / "model", "--ttable", tmp_path / "table", "-o", tmp_path / "out")
     fails(process, "--ttable writes whole words", status=2)
     assert {p.name for p in tmp_path.iterdir()} == {"out", "model"}
-    done(inside(*TEXT, "--fast", "--views", "0", "--ttable", tmp_path / "table", "-o", tmp_path / "out"))
+    done(inside(*TEXT, "--fast", "--set", "views=0", "--ttable", tmp_path / "table", "-o", tmp_path / "out"))
     assert b"Gemeinderat".lower() in (tmp_path / "table").read_bytes()
 
 
@@ -123,7 +123,7 @@ def test_other_models_are_applied_as_they_were_trained(inside, tmp_path, kind):
     options = {
         "hmm": ("--fast",),
         "ibm2": ("--model-type", "ibm2", "--direction", "reverse"),
-        "apart": ("--no-agreement", "--set", "sweeps=4", "--case-sensitive"),
+        "apart": ("--set", "agreement=false", "--set", "sweeps=4", "--case-sensitive"),
     }[kind]
     model = tmp_path / "model"
     how = () if "--direction" in options else ("--symmetrize", "grow-diag")

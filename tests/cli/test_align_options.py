@@ -20,10 +20,10 @@ from tests.cli.running import ROOT, fails, run
 @pytest.mark.parametrize("estimator", ["vb", "em"])
 def test_every_model_and_estimator(inside, tmp_path, model, estimator):
     out, scores, table = tmp_path / "out", tmp_path / "scores", tmp_path / "table"
-    for agreement in ("--agreement", "--no-agreement"):
+    for agreement in ("--set=agreement=true", "--set=agreement=false"):
         for look_alike in ("look_alike=true", "look_alike=false"):
             done(inside(*TEXT, "--model-type", model, "--estimator", estimator, agreement, "--set", look_alike, "-o",
-                out, "-q", "--scores", scores, "--ttable", table, "--set", "sweeps=3", "--views", "0"))  # fmt: skip
+                out, "-q", "--scores", scores, "--ttable", table, "--set", "sweeps=3", "--set", "views=0"))  # fmt: skip
             assert sum(map(len, proper(out.read_bytes()))) > 900
             assert np.isfinite(np.loadtxt(scores)).all()
             sums = defaultdict(float)
@@ -55,9 +55,9 @@ def test_one_direction(inside, tmp_path, direction, decode):
 def test_every_symmetrization(trained, inside, tmp_path, decode, flavor):
     names = "out", "forward", "reverse"
     for method in ("union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"):
-        done(inside("-m", trained / "model", *TEXT, "--symmetrize", method, "--flavor", flavor, "--decode", decode,
-            "-q", "-o", tmp_path / "out", "--forward-output", tmp_path / "forward", "--reverse-output",
-            tmp_path / "reverse"))  # fmt: skip
+        done(inside("-m", trained / "model", *TEXT, "--symmetrize", method, f"--set=flavor={flavor}",
+            "--decode", decode, "-q", "-o", tmp_path / "out", "--forward-output", tmp_path / "forward",
+            "--reverse-output", tmp_path / "reverse"))  # fmt: skip
         out, forward, reverse = (proper((tmp_path / n).read_bytes()) for n in names)
         assert out == [naive.symmetrize(f, r, method, flavor) for f, r in zip(forward, reverse, strict=True)]
 
@@ -90,11 +90,11 @@ def test_views_seeds_and_speed(inside, tmp_path):
         proper((tmp_path / "out").read_bytes())
         return (tmp_path / "out").read_bytes()
 
-    one = align("--views", "4", "--set", "sweeps=5")
-    assert one == align("--views", "4", "--set", "sweeps=5", "--seed", "1")
-    assert one != align("--views", "4", "--set", "sweeps=5", "--seed", "2")
-    assert one != align("--views", "0,4", "--set", "sweeps=5")
-    assert align("--fast") == align("--model-type", "hmm", "--views", "5")
+    one = align("--set", "views=4", "--set", "sweeps=5")
+    assert one == align("--set", "views=4", "--set", "sweeps=5", "--seed", "1")
+    assert one != align("--set", "views=4", "--set", "sweeps=5", "--seed", "2")
+    assert one != align("--set", "views=0,4", "--set", "sweeps=5")
+    assert align("--fast") == align("--model-type", "hmm", "--set", "views=5")
     assert align("--fast", "--case-sensitive") != align("--fast")
     align("--model-type", "ibm2", *("--set", "tension=6", "--set", "p_null=0.2", "--set", "alpha=0.01", "--set",
         "ibm1_iterations=1"), "--iterations", "1")  # fmt: skip
@@ -102,24 +102,43 @@ def test_views_seeds_and_speed(inside, tmp_path):
 
 def test_subwords(inside, trained, tmp_path):
     log = ("--log-json", tmp_path / "log")
-    links = {n: links_of(inside, "--subwords", n) for n in (0, 50, 3000)}
+    links = {n: links_of(inside, f"--set=subwords={n}") for n in (0, 50, 3000)}
     assert len(set(links.values())) == 3
     assert links[3000] == (trained / "align").read_bytes()
-    assert links[0] == links_of(inside, "--views", "0,5,4,3")
-    done(inside(*TEXT, "--fast", "--subwords", "100", "-v", *log, "--save-model", tmp_path / "m", "-o", tmp_path / "o"))
+    assert links[0] == links_of(inside, "--set", "views=0,5,4,3")
+    done(
+        inside(
+            *TEXT, "--fast", "--set", "subwords=100", "-v", *log, "--save-model", tmp_path / "m", "-o", tmp_path / "o"
+        )
+    )
     views = [json.loads(line).get("view") for line in (tmp_path / "log").read_text().splitlines()]
     assert views.count(5) == views.count("subwords") == 9
     assert done(inside("-q", "-m", tmp_path / "m", *TEXT)).stdout == (tmp_path / "o").read_bytes()
     done(inside("-q", "--init-model", tmp_path / "m", *TEXT, "-o", tmp_path / "again"))
     assert (tmp_path / "again").read_bytes().count(b"\n") == len(LENGTHS)
-    for wrong in (("--model-type", "ibm1"), ("--no-agreement",), ("--tmpdir", tmp_path)):
-        fails(inside(*TEXT, "--subwords", "9", *wrong), "subwords", status=2)
+    for wrong in (
+        ("--model-type", "ibm1"),
+        (
+            "--set",
+            "agreement=false",
+        ),
+        ("--tmpdir", tmp_path),
+    ):
+        fails(inside(*TEXT, "--set", "subwords=9", *wrong), "subwords", status=2)
 
 
 def test_views_agree_unless_told_otherwise(inside, trained, tmp_path):
     agreeing, alone = (links_of(inside, "--set", f"view_agreement={how}") for how in ("true", "false"))
     assert agreeing == (trained / "align").read_bytes() != alone
-    for wrong in (("--views", "5"), ("--fast",), ("--no-agreement",), ("--model-type", "ibm2")):
+    for wrong in (
+        ("--set", "views=5"),
+        ("--fast",),
+        (
+            "--set",
+            "agreement=false",
+        ),
+        ("--model-type", "ibm2"),
+    ):
         fails(inside(*TEXT, "--set", "view_agreement=true", *wrong), "views agree in the HMM", status=2)
     fails(
         inside(*TEXT, "--set", "view_agreement=true", "--tmpdir", tmp_path),
@@ -162,7 +181,7 @@ def test_extreme_settings_have_no_nan(inside, file, tmp_path, model):
         ("--set", "tension=-3"),
         ("--set", "tension=500"),
     ):
-        done(inside("-i", few, "-q", "-o", tmp_path / "out", "--views", "0", "--model-type", model, "--scores",
+        done(inside("-i", few, "-q", "-o", tmp_path / "out", "--set", "views=0", "--model-type", model, "--scores",
             tmp_path / "s", "--set", "sweeps=3", *options))  # fmt: skip
         proper((tmp_path / "out").read_bytes(), LENGTHS[:60])
         assert np.isfinite(np.loadtxt(tmp_path / "s")).all(), options
@@ -195,9 +214,9 @@ def test_wrong_command_lines(trained, inside, tmp_path):
         ((*TEXT, "-i", JOINT), "as -s and -t"),
         ((*TEXT, "--direction", "forward", "--reverse-output", tmp_path / "r"), "leave out --direction forward"),
         ((*TEXT, "--decode", "viterbi"), "--decode chooses links of single directions"),
-        ((*TEXT, "--views", "3,3"), "--views"),
-        ((*TEXT, "--views", "-1"), "--views"),
-        ((*TEXT, "--views", "a"), "--views"),
+        ((*TEXT, "--set", "views=3,3"), "--set views"),
+        ((*TEXT, "--set", "views=-1"), "--set views"),
+        ((*TEXT, "--set", "views=a"), "--set views"),
         ((*TEXT, "--max-memory", "lots"), "is not a size"),
         ((*TEXT, "--threshold", "1.5"), "--threshold"),
         ((*TEXT, "--threshold", "0.9", "--symmetrize", "intersect"), "--threshold changes nothing with --symm"),
@@ -207,7 +226,7 @@ def test_wrong_command_lines(trained, inside, tmp_path):
         ),
         ((*TEXT, "--threshold", "0.9", "--direction", "forward"), "changes nothing with the forward direction alone"),
         ((*TEXT, "--symmetrize", "union", "--direction", "forward"), "--symmetrize union combines two directions"),
-        ((*TEXT, "--flavor", "symal"), "--flavor symal changes nothing with --symmetrize joint"),
+        ((*TEXT, "--set", "flavor=symal"), "--set flavor=symal changes nothing with --symmetrize joint"),
         ((*TEXT, "-m", model, "--decode", "viterbi"), "--decode chooses links of single directions"),
         ((*TEXT, "--tmpdir", tmp_path, "--threshold", "0.9", "--symmetrize", "grow"), "--threshold changes nothing"),
         ((*TEXT, "--set", "alpha=0"), "alpha"),
@@ -240,8 +259,8 @@ def test_viterbi_of_independent_words_is_the_best_link_of_each(inside, model):
 
 
 def test_p_null_reaches_the_sampler(inside, tmp_path):
-    few = links_of(inside, "--set", "p_null=0.5", "--views", "0", "--set", "sweeps=6")
-    many = links_of(inside, "--set", "p_null=0.01", "--views", "0", "--set", "sweeps=6")
+    few = links_of(inside, "--set", "p_null=0.5", "--set", "views=0", "--set", "sweeps=6")
+    many = links_of(inside, "--set", "p_null=0.01", "--set", "views=0", "--set", "sweeps=6")
     assert few.count(b"-") < many.count(b"-")
     from aligntools.aligning.settings import AlignerSettings
 
@@ -250,7 +269,7 @@ def test_p_null_reaches_the_sampler(inside, tmp_path):
 
 def test_a_model_of_one_direction_does_not_write_the_other(inside, tmp_path):
     model = tmp_path / "model"
-    options = ("--model-type", "hmm", "--direction", "forward", "--views", "0")
+    options = ("--model-type", "hmm", "--direction", "forward", "--set", "views=0")
     trained = links_of(inside, *options, "--save-model", model, "--scores", tmp_path / "scores")
     assert links_of(inside, "-m", model) == trained == links_of(inside, "-m", model, "--forward-output", tmp_path / "f")
     assert (tmp_path / "f").read_bytes() == trained
@@ -281,7 +300,7 @@ def test_links_of_a_large_text_are_written_while_it_is_trained_on(inside, tmp_pa
     found = {}
     for files in (plain, large):
         options = [x for name, path in files.items() for x in (f"--{name}", path)]
-        done(inside(*TEXT, "--views", "5", "-q", "--link-probabilities", *options))
+        done(inside(*TEXT, "--set", "views=5", "-q", "--link-probabilities", *options))
         found[files["output"]] = proper(re.sub(rb":[0-9.]+", b"", files["output"].read_bytes()))
         monkeypatch.setattr(sampling, "MEDIUM", 100)
         monkeypatch.setattr(outputs, "MANY_LINKS", 0)  # written by compiled code
@@ -358,7 +377,7 @@ def test_words_of_links_are_written_as_text(trained, inside, tmp_path):
 
 def test_words_of_links_in_other_ways_of_working(inside, tmp_path):
     """Of a text that is trained on, whole and in parts: as many lines as links, as many blank ones as pairs."""
-    for options in (("--fast",), ("--tmpdir", tmp_path, "--model-type", "hmm", "--views", "5")):
+    for options in (("--fast",), ("--tmpdir", tmp_path, "--model-type", "hmm", "--set", "views=5")):
         out = done(inside("-q", "-i", JOINT, *options, "--word-pairs", tmp_path / "pairs")).stdout
         lines = (tmp_path / "pairs").read_text(encoding="utf-8").splitlines()
         assert lines.count("") == out.count(b"\n")
@@ -368,15 +387,15 @@ def test_words_of_links_in_other_ways_of_working(inside, tmp_path):
 def test_ibm4_takes_pegs_and_classes(inside, tmp_path):
     """Both change links; other models say that they are not theirs; and text in parts is refused by name."""
     links = []
-    for options in ((), ("--word-classes", "2"), ("--set", "pegging=true")):
+    for options in ((), ("--set", "word_classes=2"), ("--set", "pegging=true")):
         done(inside(*TEXT, "-q", "--model-type", "ibm4", *options, "-o", tmp_path / "links"))
         links.append((tmp_path / "links").read_bytes())
     assert len(set(links)) == 3
     told = inside(
-        *TEXT, "--model-type", "hmm", "--set", "pegging=true", "--word-classes", "5", "-o", tmp_path / "links"
+        *TEXT, "--model-type", "hmm", "--set", "pegging=true", "--set", "word_classes=5", "-o", tmp_path / "links"
     )
     assert b"--set pegging changes nothing: it is of IBM 3 and IBM 4" in told.stderr
-    assert b"--word-classes changes nothing: classes of words are for IBM 4 and hmm-classes" in told.stderr
+    assert b"--set word_classes changes nothing: classes of words are for IBM 4 and hmm-classes" in told.stderr
     fails(
         inside(*TEXT, "--model-type", "ibm4", "--workers", "2"),
         "in parts hmm and fertility are trained, not ibm4",

@@ -30,11 +30,11 @@ def align(*args, **more):
 
 @pytest.fixture(scope="module")
 def expected():
-    return align(*TEXT, *QUICK, "--part-size", 100).stdout
+    return align(*TEXT, *QUICK, "--set", "part_size=100").stdout
 
 
 def test_a_line_for_each_pair_and_nothing_left(tmp_path, expected):
-    done = align(*TEXT, *QUICK, "--part-size", 100, "--tmpdir", tmp_path, "-o", tmp_path / "out")
+    done = align(*TEXT, *QUICK, "--set", "part_size=100", "--tmpdir", tmp_path, "-o", tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == expected
     assert os.listdir(tmp_path) == ["out"]
     assert b"240 pairs" in done.stderr
@@ -42,19 +42,19 @@ def test_a_line_for_each_pair_and_nothing_left(tmp_path, expected):
 
 
 def test_one_part_gives_what_memory_gives():
-    assert align(*TEXT, *QUICK, "--part-size", 1000).stdout == align(*TEXT, *QUICK).stdout
+    assert align(*TEXT, *QUICK, "--set", "part_size=1000").stdout == align(*TEXT, *QUICK).stdout
 
 
 @pytest.mark.slow
 def test_workers_give_the_same(expected):
-    assert align(*TEXT, *QUICK, "--part-size", 100, "--workers", 2).stdout == expected
+    assert align(*TEXT, *QUICK, "--set", "part_size=100", "--workers", 2).stdout == expected
 
 
 def test_what_is_written_beside_the_links(tmp_path):
     files = {name: tmp_path / name for name in ("forward", "reverse", "scores", "log", "model")}
     own = ("--forward-output", files["forward"], "--reverse-output", files["reverse"], "--scores", files["scores"],
            "--log-json", files["log"], "--link-probabilities", "--save-model", files["model"])  # fmt: skip
-    done = align(*TEXT, *QUICK, "--part-size", 100, *own)
+    done = align(*TEXT, *QUICK, "--set", "part_size=100", *own)
     assert all(files[name].read_bytes().count(b"\n") == 240 for name in ("forward", "reverse", "scores"))
     assert re.match(rb"\d+-\d+:0\.\d+", done.stdout)
     assert b'"iteration"' in files["log"].read_bytes()
@@ -83,8 +83,8 @@ def test_pipes_pieces_and_tables_beside_links(expected):
         a + b" ||| " + b + b"\n"
         for a, b in zip(SOURCE.read_bytes().splitlines(), TARGET.read_bytes().splitlines(), strict=True)
     )
-    assert align("-i", "-", *QUICK, "--part-size", 100, stdin=joint).stdout == expected
-    table = align(*TEXT, *QUICK, "--part-size", 100, "--output-format", "tsv").stdout
+    assert align("-i", "-", *QUICK, "--set", "part_size=100", stdin=joint).stdout == expected
+    table = align(*TEXT, *QUICK, "--set", "part_size=100", "--output-format", "tsv").stdout
     assert [line.split(b"\t")[2] for line in table.splitlines()] == expected.splitlines()
 
 
@@ -113,9 +113,9 @@ def test_files_by_a_star_stay_files(files):
     (("-i", "*.none",), b"*.none: matches no file"),
     (("-i", "*.*",), b"give one star"),
     (("-s", "*.de", "-t", "a.en"), b"both sides as patterns"),
-    (("-i", "a.txt", "-o", "out/*.align", "--part-size", 9), b"--output has a star, and the text has none"),
+    (("-i", "a.txt", "-o", "out/*.align", "--set", "part_size=9"), b"--output has a star, and the text has none"),
     (("-i", "*.txt", "-o", "*.txt"), b"is the file that is read"),
-    (("-i", "a.txt", "--part-size", 9, "-m", "model"), b"-m is about a text in memory"),
+    (("-i", "a.txt", "--set", "part_size=9", "-m", "model"), b"-m is about a text in memory"),
     (("-i", "a.txt", "--workers", 2, "--checkpoint", "x", "-m", "model"), b"--checkpoint works a text in parts"),
     (("-i", "a.txt", "--workers", 2, "--model-type", "ibm1"), b"not ibm1"),
     (("-i", "a.txt", "--workers", 2, "--priors", "p", "--set", "prior_jumps=1"),
@@ -140,7 +140,7 @@ def test_a_side_without_counterpart_is_named(files):
 def test_unequal_counts_name_file_and_line(files):
     (files / "c.en").write_bytes(b"a house\n" * 131)
     for more in ((), ("--workers", 2)):
-        done = run("align", "-s", "*.de", "-t", "*.en", "--part-size", 50, *more, cwd=files)
+        done = run("align", "-s", "*.de", "-t", "*.en", "--set", "part_size=50", *more, cwd=files)
         assert done.returncode == 1
         assert b"c.en:131: this line has no counterpart" in done.stderr
 
@@ -148,7 +148,7 @@ def test_unequal_counts_name_file_and_line(files):
 def test_a_checkpoint_is_of_one_task(tmp_path, expected):
     keep = tmp_path / "keep"
     common = (*TEXT, *QUICK, "--checkpoint", keep, "-q")
-    assert align(*common, "--part-size", 100).stdout == expected
+    assert align(*common, "--set", "part_size=100").stdout == expected
     assert os.listdir(keep) == []  # nothing is left of what ended well
     from aligntools.store.stores import Store, held
 
@@ -172,11 +172,11 @@ def test_a_checkpoint_goes_on(tmp_path, expected, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(passes, "gather_expected", full)
-    done = run("align", *TEXT, *QUICK, "--part-size", 100, "--checkpoint", keep)
+    done = run("align", *TEXT, *QUICK, "--set", "part_size=100", "--checkpoint", keep)
     assert done.returncode == 1
     assert len(os.listdir(keep)) > 5
     monkeypatch.setattr(passes, "gather_expected", real)
-    assert align(*TEXT, *QUICK, "--part-size", 100, "--checkpoint", keep).stdout == expected
+    assert align(*TEXT, *QUICK, "--set", "part_size=100", "--checkpoint", keep).stdout == expected
 
 
 def test_a_checkpoint_goes_on_with_other_memory(tmp_path, monkeypatch):
@@ -207,7 +207,7 @@ def test_a_checkpoint_goes_on_with_other_memory(tmp_path, monkeypatch):
 
 
 def test_the_plan_says_what_it_takes_and_does_nothing(tmp_path):
-    done = align(*TEXT, *QUICK, "--part-size", 100, "--plan", "--workers", 4, "-o", tmp_path / "out")
+    done = align(*TEXT, *QUICK, "--set", "part_size=100", "--plan", "--workers", 4, "-o", tmp_path / "out")
     lines = done.stderr.decode().splitlines()
     assert [line.split(":")[0] for line in lines] == ["text", "parts", "memory", "disk", "traffic", "time"]
     assert "about 240 pairs" in lines[0]
@@ -260,8 +260,8 @@ def test_parts_are_as_large_as_memory_lets_them_be(tmp_path, expected, plan):
 @pytest.mark.parametrize(
     ("more", "megabytes", "helps"),
     [
-        (["--part-size", 100_000], 400, ["--part-size", r"\d+"]),
-        (["--workers", 3, "--part-size", 20_000], 1000, ["--workers", r"\d+"]),
+        (["--set=part_size=100000"], 400, [r"--set part_size=\d+"]),
+        (["--workers", 3, "--set=part_size=20000"], 1000, ["--workers", r"\d+"]),
         (["--workers", 1], 600, ["no --workers"]),
         ([], 290, None),
     ],
@@ -289,7 +289,7 @@ def test_a_cluster_gives_the_same(tmp_path, expected):
         file = tmp_path / "scheduler.json"
         file.write_text(json.dumps(cluster.scheduler.identity()))
         for where in (("--cluster", cluster.scheduler_address), ("--cluster", file)):
-            assert align(*TEXT, *QUICK, "--part-size", 100, *where, "--tmpdir", tmp_path).stdout == expected
+            assert align(*TEXT, *QUICK, "--set", "part_size=100", *where, "--tmpdir", tmp_path).stdout == expected
         assert os.listdir(tmp_path) == ["scheduler.json"]
 
 
@@ -316,7 +316,7 @@ def test_memory_keeps_its_bound_and_does_not_grow(tmp_path):
             "subprocess.run(sys.argv[1:], check=True)\n"
             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10)\n"
         )
-        command = [*program(), "align", "-q", "-i", tmp_path / "text", *QUICK, "--part-size", "12500", "-o",
+        command = [*program(), "align", "-q", "-i", tmp_path / "text", *QUICK, "--set", "part_size=12500", "-o",
                    tmp_path / "out", "--max-memory", f"{bound}M", "--tmpdir", tmp_path]  # fmt: skip
         done = subprocess.run([sys.executable, "-c", script, *map(str, command)], capture_output=True, cwd=ROOT)
         assert done.returncode == 0, done.stderr
@@ -330,9 +330,9 @@ def test_memory_keeps_its_bound_and_does_not_grow(tmp_path):
 def test_killed_processes_lose_nothing(tmp_path):
     """Killed in one stage after the other, a checkpoint ends in the bytes of the unbroken run."""
     keep, out = tmp_path / "keep", tmp_path / "out"
-    command = [*program(), "align", "-q", *map(str, TEXT), *QUICK, "--part-size", "20", "--checkpoint", str(keep),
+    command = [*program(), "align", "-q", *map(str, TEXT), *QUICK, "--set", "part_size=20", "--checkpoint", str(keep),
                "-o", str(out)]  # fmt: skip
-    plain = run("align", "-q", *TEXT, *QUICK, "--part-size", 20).stdout
+    plain = run("align", "-q", *TEXT, *QUICK, "--set", "part_size=20").stdout
     stages = ("text.00000.000005", "v0.ids.000003", "v0.found.000006", "v0.counted.000001.000004", "links.000002")
     killed = 0
     for name in stages:
@@ -352,7 +352,7 @@ def test_a_checkpoint_that_was_half_removed_is_begun_anew(tmp_path, expected, mo
     """Ended while it emptied the folder, at any file."""
     from aligntools.store.stores import Store
 
-    command = (*TEXT, *QUICK, "--part-size", 100, "--checkpoint", tmp_path / "keep", "-q")
+    command = (*TEXT, *QUICK, "--set", "part_size=100", "--checkpoint", tmp_path / "keep", "-q")
     for kept in (1, 5, 9):
 
         def clear(self, kept=kept):
@@ -372,7 +372,7 @@ def test_a_checkpoint_that_was_half_removed_is_begun_anew(tmp_path, expected, mo
 def test_a_checkpoint_stays_until_the_output_is_in_its_place(tmp_path, expected):
     """Where the output cannot take its name, nothing of the work is lost."""
     (tmp_path / "folder").mkdir()
-    common = (*TEXT, *QUICK, "--part-size", 100, "--checkpoint", tmp_path / "keep", "-o", tmp_path / "out")
+    common = (*TEXT, *QUICK, "--set", "part_size=100", "--checkpoint", tmp_path / "keep", "-o", tmp_path / "out")
     from aligntools.store import atomic_write
 
     real = atomic_write._appear

@@ -50,7 +50,7 @@ def test_weights(inside, tmp_path):
     done(inside(*FAST, "--save-priors", tmp_path / "priors", "-o", tmp_path / "plain"))
     both = ("--priors", tmp_path / "priors") * 2
     weights = ("--prior-lexical {}", "--set prior_fertility={}", "--set prior_jumps={}")
-    small = (*TEXT, "-q", "--views", "0", "--set", "sweeps=3")
+    small = (*TEXT, "-q", "--set", "views=0", "--set", "sweeps=3")
     done(inside(*small, *both, *" ".join(weights).replace("{}", "0.5").split(), "-o", tmp_path / "two"))
     done(inside(*small, *both[:2], *" ".join(weights).replace("{}", "1").split(), "-o", tmp_path / "one"))
     done(inside(*small, *both[:2], *" ".join(weights).replace("{}", "0").split(), "-o", tmp_path / "none"))
@@ -87,7 +87,7 @@ def test_priors_of_null_alone_are_used_without_a_warning(inside, tmp_path):
     """They make a frequent word unlinked; only where the text has none of their words nothing comes of them."""
     (tmp_path / "null").write_text("LEX\t<NULL>\tthe\t1000000\n")
     (tmp_path / "unknown").write_text("LEX\t<NULL>\tqqq\t1000000\n")
-    small = (*TEXT, "--views", "0", "--set", "sweeps=3")
+    small = (*TEXT, "--set", "views=0", "--set", "sweeps=3")
     plain = done(inside(*small))
     given = (*small, "--prior-lexical", "1", "--priors")
     null, unknown = (done(inside(*given, tmp_path / name)) for name in ("null", "unknown"))
@@ -120,7 +120,7 @@ def test_priors_of_text_in_parts_are_those_of_text_in_memory(tmp_path):
 
 
 def test_what_priors_cannot_give_to_text_in_parts(tmp_path, inside):
-    parts = *FAST, "--part-size", "100"
+    parts = *FAST, "--set", "part_size=100"
     (tmp_path / "null").write_text("LEX\t<NULL>\tthe\t3\n")
     fails(inside(*parts, "--priors", tmp_path / "null"), "links to <NULL>, which are for text in memory", status=2)
     fails(inside(*parts, "--priors", SAMPLE, "--set", "prior_fertility=1"), "about a text in memory", status=2)

@@ -25,7 +25,7 @@ def models(tmp_path_factory):
         (("conll", CONLL, "--column", "xpos"), "--column changes nothing with --to words"),
         (("conll", CONLL, "--to", "column", "--separator", "/"), "--separator changes nothing with --to column"),
         (("conll", CONLL, "--to", "text", "--tokens", "surface"), "--tokens changes nothing with --to text"),
-        (("conll", CONLL, "--to", "raw", "--space", "+"), "--space changes nothing with --to raw"),
+        (("conll", CONLL, "--to", "raw", "--set", "space=+"), "--set space changes nothing with --to raw"),
         (("eval-uas", CONLL, CONLL, "--column", "xpos"), "it goes with --punct ud or --by tag"),
         (("eval-aer", "--set", "first_sentence=1", GOLD, "links"), "is Pharaoh text"),
         (("view", "-i", BITEXT, "-a", GOLD, "--gold-base", 1), "--gold-base goes with --gold"),
@@ -39,7 +39,7 @@ def models(tmp_path_factory):
         (("tag", "-m", "tagger", WORDS, "--to", "conll", "--separator", "/"), "--separator changes nothing with --to"),
         (("translate", "--no-lm", "--grammar", GOLD, "--seed", 2, WORDS), "--seed goes with --samples"),
         (("eval-bleu", "--bootstrap", 0, "--seed", 2, WORDS, WORDS), "--seed is for --bootstrap and --paired"),
-        (("view", "-i", BITEXT, "-a", GOLD, "--title", "x"), "--title is for a page"),
+        (("view", "-i", BITEXT, "-a", GOLD, "--set", "title=x"), "--set title is for a page"),
         (
             ("train-parser", "--treebank", CONLL, "--no-projective", "--set", "crossing=skip", "-o", "x"),
             "--set crossing changes nothing with --no-projective",
@@ -80,9 +80,9 @@ def test_what_goes_by_options_is_refused(models, line, said):
             "--set prior_jumps changes nothing: --priors have no HMMF or HMMR",
         ),
         (
-            ("mre-align", "--mre-iterations", 1, "-i", BITEXT),
+            ("mre-align", "--set", "mre_iterations=1", "-i", BITEXT),
             ("--set", "mre_position_smoothing=3"),
-            "--positions table",
+            "--set positions=table",
         ),
     ],
 )

@@ -36,7 +36,7 @@ def rich(tmp_path):
 GOLDENS = {
     (): "À le prix de 25\u00a0000 , non .\n\nFin\n",
     ("--tokens", "surface"): "Au prix de 25\u00a0000 , non .\n\nFin\n",
-    ("--space", "_"): "À le prix de 25_000 , non .\n\nFin\n",
+    ("--set", "space=_"): "À le prix de 25_000 , non .\n\nFin\n",
     ("--to", "tagged"): (
         "À_ADP le_DET prix_NOUN de_ADP 25\u00a0000_NUM ,_PUNCT non_INTJ ._PUNCT\n\nFin_NOUN\n"
     ),
@@ -73,7 +73,7 @@ def test_columns_go_in_from_lines_and_from_another_file(rich, tmp_path):
 
 def test_surface_tokens_go_in_at_ranges(rich, tmp_path):
     (tmp_path / "forms").write_text("AU prix de 26~000 , non .\n\nFin\n")
-    done = run("conll", rich, "--put", "form", tmp_path / "forms", "--tokens", "surface", "--space", "~")
+    done = run("conll", rich, "--put", "form", tmp_path / "forms", "--tokens", "surface", "--set", "space=~")
     assert done.stdout == RICH.replace(b"1-2\tAu", b"1-2\tAU").replace(b"\t25 000\t25", b"\t26 000\t25")
 
 

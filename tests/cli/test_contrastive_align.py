@@ -160,9 +160,9 @@ def tables(tmp_path_factory):
 
 
 def of_tables(tables, kind=""):
-    names = ["--forward-table", tables / f"forward{kind}", "--reverse-table", tables / f"reverse{kind}"]
+    names = ["--set", f"forward_table={tables}/forward{kind}", "--set", f"reverse_table={tables}/reverse{kind}"]
     if kind:
-        names += ["--source-vcb", tables / "s.vcb", "--target-vcb", tables / "t.vcb"]
+        names += [f"--set=source_vcb={tables}/s.vcb", f"--set=target_vcb={tables}/t.vcb"]
     return ["contrastive-align", "-q", *names, "-s", tables / "de", "-t", tables / "en", "--sentences", "20"]
 
 
@@ -204,14 +204,14 @@ def test_case_is_ignored_in_tables_and_text_alike(tables, tmp_path):
 
 def test_tables_that_do_not_fit(tables, tmp_path):
     command = of_tables(tables)
-    command[5] = tables / "forward"  # twice the same direction
+    command[5] = f"reverse_table={tables}/forward"  # twice the same direction
     assert fails(run(*command), f"{tables}/forward: the two tables have ", "pairs of words in common")
     (tmp_path / "bad").write_text("a b c d\n")
-    command[5] = tmp_path / "bad"
+    command[5] = f"reverse_table={tmp_path}/bad"
     assert fails(run(*command), f"{tmp_path}/bad:1: 'a b c d' is not two words")
-    done = run("contrastive-align", "--forward-table", tables / "forward", *TEXT)
+    done = run("contrastive-align", f"--set=forward_table={tables}/forward", *TEXT)
     assert done.returncode == 2
-    assert b"--reverse-table" in done.stderr
+    assert b"--set reverse_table" in done.stderr
 
 
 def outcome(trained, weights, *options):

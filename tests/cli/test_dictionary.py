@@ -115,12 +115,12 @@ def test_parts_and_workers_read_it_too(text, entries, tmp_path):
     rows = [f"{s.split()[0]} {s.split()[1]}\t{t.split()[2]}\n" for s, t in zip(source, target, strict=True) if s]
     with gzip.open(entries[1], "at") as file:
         file.writelines(rows)
-    how = "align", *text, "--views", "0", "--part-size", "9"
+    how = "align", *text, "--set", "views=0", "--set", "part_size=9"
     found = [run(*how, *entries, *more) for more in ((), ("--workers", "2"), ("--threads", "1"))]
     assert found[0].stdout == found[1].stdout == found[2].stdout
     assert right(found[0], text) > right(run(*how), text)
     assert b"of 48 entries 48 met the text (12 of several words" in found[0].stderr
-    run(*how[:-2], "--subwords", "0", *entries, "--save-model", tmp_path / "whole")
+    run(*how[:-2], "--set", "subwords=0", *entries, "--save-model", tmp_path / "whole")
     run(*how, *entries, "--save-model", tmp_path / "parts")
     whole, parts = (at.load(tmp_path / name).model.evidence["dictionary"] for name in ("whole", "parts"))
     tried = [one.pop("files")[0] for one in (whole, parts)]  # by the first part
@@ -136,6 +136,6 @@ def test_a_model_is_trained_on_with_it(text, entries, tmp_path):
 
 def test_pieces_know_of_it(text, entries, tmp_path):
     for name, more in (("with", entries), ("without", ())):
-        run("align", *text, *more, "--views", "0", "--subwords", "50", "--save-model", tmp_path / name)
+        run("align", *text, *more, "--set", "views=0", "--set", "subwords=50", "--save-model", tmp_path / name)
     one, other = (at.load(tmp_path / name).model.subwords.model.counts[0].sum() for name in ("with", "without"))
     assert one > other + 1

@@ -46,7 +46,7 @@ def test_one_file_may_be_both_sides(tmp_path):
 
 
 def test_scores_of_align_are_the_same(links, tmp_path):
-    args = ["-q", "-i", JOINT, "-o", tmp_path / "x", "--scores", tmp_path / "scores", "--score-form", "eflomal"]
+    args = ["-q", "-i", JOINT, "-o", tmp_path / "x", "--scores", tmp_path / "scores", "--set", "score_form=eflomal"]
     assert run("align", *args).returncode == 0
     columns = zip(*(line.split("\t") for line in (tmp_path / "scores").read_text().splitlines()), strict=True)
     for name, column in zip("FR", columns, strict=True):
@@ -112,7 +112,7 @@ def test_priors_of_the_sample_change_a_small_text(links, tmp_path):
     costs = [sum(map(float, (tmp_path / name).read_text().split())) for name in ("F1", "F2")]
     assert costs[1] < costs[0]
     args = ["-q", *text, "-o", tmp_path / "x", "--priors", links / "p", "--scores", tmp_path / "S"]
-    assert run("align", *args, "--score-form", "eflomal").returncode == 0
+    assert run("align", *args, "--set", "score_form=eflomal").returncode == 0
     assert sum(float(line.split("\t")[0]) for line in (tmp_path / "S").read_text().splitlines()) < costs[0]
 
 

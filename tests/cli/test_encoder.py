@@ -164,7 +164,7 @@ def test_words_reach_the_encoder_as_they_are_written(own, text, monkeypatch):
 
 
 def test_as_many_pairs_as_are_asked_for(own, text):
-    done = run("align", *text, "--encoder", "--encoder-pairs", "5")
+    done = run("align", *text, "--encoder", "--set", "encoder_pairs=5")
     assert b" of 5 pairs" in done.stderr
 
 
@@ -187,7 +187,7 @@ def test_an_installed_one_takes_part_unasked(own, text, command, monkeypatch, tm
     assert b"encoder multilingual-e5-small" in unasked.stderr
     assert unasked.stdout == asked.stdout
     assert (tmp_path / "unasked").read_bytes() == (tmp_path / "asked").read_bytes()
-    assert b" of 5 pairs" in run(*command, *text, "--encoder-pairs", "5").stderr
+    assert b" of 5 pairs" in run(*command, *text, "--set", "encoder_pairs=5").stderr
     monkeypatch.setattr(settings, "installed", lambda: False)
     without = run(*command, *text, "--save-model", tmp_path / "without")
     assert b"encoder" not in without.stderr
@@ -227,9 +227,9 @@ def test_one_of_another_version_is_told_of_and_left_out(text, unasked_encoder, m
 
 def test_in_parts_each_part_is_asked(believed, text, tmp_path):
     """The same for any number of threads and after a crash; the encoder is believed as for the whole text."""
-    whole = run("align", "--encoder", *text, "--views", "0", "--subwords", "0")
+    whole = run("align", "--encoder", *text, "--set", "views=0", "--set", "subwords=0")
     said = next(line for line in whole.stderr.splitlines() if line.startswith(b"encoder"))
-    more = "--encoder", "--views", "0", "--part-size", "17", "--save-model", tmp_path / "model"
+    more = "--encoder", "--set", "views=0", "--set", "part_size=17", "--save-model", tmp_path / "model"
     found = [run("align", *text, *more, "--threads", n) for n in ("1", "2")]
     assert found[0].returncode == 0, found[0].stderr
     assert found[0].stdout == found[1].stdout
@@ -237,11 +237,11 @@ def test_in_parts_each_part_is_asked(believed, text, tmp_path):
     kept = at.Aligner.load(tmp_path / "model").model.evidence["encoder"]
     assert said.split(b": ")[1].split(b",")[0] in found[0].stderr  # as many links of as many pairs
     assert (kept["pairs"], kept["checksum"], kept["belief"]) == (60, believed.about["checksum"], 1.0)
-    without = run("align", *text, "--views", "0", "--part-size", "17", "--save-model", tmp_path / "without")
+    without = run("align", *text, "--set", "views=0", "--set", "part_size=17", "--save-model", tmp_path / "without")
     assert at.Aligner.load(tmp_path / "without").model.evidence == {}
     assert (tmp_path / "without").read_bytes() != (tmp_path / "model").read_bytes()
     assert b"encoder" not in without.stderr
-    few = run("align", *text, "--encoder", "--encoder-pairs", "7", "--part-size", "17", "--views", "0")
+    few = run("align", *text, "--encoder", "--set", "encoder_pairs=7", "--set", "part_size=17", "--set", "views=0")
     assert b" of 7 pairs" in few.stderr
     paths = [str(path) for path in text[1::2]]
     blocks = at.align_in_parts(*paths, part_size=17, views=(0,), encoder=True)
@@ -249,12 +249,12 @@ def test_in_parts_each_part_is_asked(believed, text, tmp_path):
 
 
 def test_what_excludes_each_other(text, trained):
-    assert fails(run("align", *text, "--encoder-pairs", "5"), "add --encoder", status=2)
-    named = run("align", *text, "--encoder", "--encoder-pairs", "5", "--encoder-lines", "9-999")
-    assert fails(named, "--encoder-lines 9-999 is beyond the text, which has ", status=2)
-    assert fails(run("align", *text, "--no-encoder", "--encoder-pairs", "5"), "--no-encoder has none", status=2)
+    assert fails(run("align", *text, "--set", "encoder_pairs=5"), "add --encoder", status=2)
+    named = run("align", *text, "--encoder", "--set", "encoder_pairs=5", "--set", "encoder_lines=9-999")
+    assert fails(named, "--set encoder_lines=9-999 is beyond the text, which has ", status=2)
+    assert fails(run("align", *text, "--no-encoder", "--set", "encoder_pairs=5"), "--no-encoder has none", status=2)
     assert fails(run("align", *text, "-m", trained / "model", "--encoder"), "--encoder is for training", status=2)
-    assert fails(run("align", *text, "-m", trained / "model", "--encoder-pairs", "9"), "is for training", status=2)
+    assert fails(run("align", *text, "-m", trained / "model", "--set", "encoder_pairs=9"), "is for training", status=2)
     given = "contrastive-align", *text, "-m", trained / "model", "--encoder"
     assert fails(run(*given, "--features", "paper"), "leave out --encoder", status=2)
 
@@ -284,7 +284,7 @@ def test_words_are_known_beforehand(tmp_path):
 @brought
 def test_workers_ask_it_too(tmp_path):
     """The same lines as without workers, nearer to the gold links than without the encoder."""
-    text = "-i", SAMPLES / "de-en.txt", "--part-size", "100", "--views", "5"
+    text = "-i", SAMPLES / "de-en.txt", "--set", "part_size=100", "--set", "views=5"
     found = [run("align", *text, *more) for more in (("--encoder",), ("--encoder", "--workers", "2"), ())]
     assert found[1].returncode == 0, found[1].stderr
     assert found[0].stdout == found[1].stdout

@@ -57,7 +57,7 @@ def test_a_layer_that_is_not_there(folder, text):  # noqa: F811
 
 @pytest.mark.slow
 def test_parts_and_workers_read_a_folder(folder, text):  # noqa: F811
-    how = *text, "--encoder", folder, "--set", "encoder_layer=2", "--views", "0", "--part-size", "17"
+    how = *text, "--encoder", folder, "--set", "encoder_layer=2", "--set", "views=0", "--set", "part_size=17"
     one, two = run("align", *how), run("align", *how, "--workers", "2")
     assert one.returncode == 0, one.stderr
     assert one.stdout == two.stdout

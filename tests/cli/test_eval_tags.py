@@ -78,7 +78,7 @@ def test_the_same_in_every_format(file):
     assert one["accuracy"] == 1
     found = results(run("eval-tags", "--head", TAGGED, CONLL, *QUICK))[0]
     assert (found["accuracy"], found["words"]) == (1, 321)
-    found = results(run("eval-tags", "--head", TAGGED, CONLL, "--hyp-column", "xpos", "-q", *QUICK))[0]
+    found = results(run("eval-tags", "--head", TAGGED, CONLL, "--set", "hyp_column=xpos", "-q", *QUICK))[0]
     assert found["accuracy"] is None
     assert found["many_to_one"] > 0.9
     lines = TAGGED.read_text().splitlines()
@@ -87,7 +87,7 @@ def test_the_same_in_every_format(file):
     done = run("eval-tags", TAGGED, slashes, columns, *QUICK)
     assert [result["accuracy"] for result in results(done)] == [1, 1]
     assert json.loads(done.stdout)["settings"]["hyp"] == "tagged,columns:2"
-    done = run("eval-tags", CONLL, CONLL, "--column", "5", "--hyp-column", "xpos", *QUICK)
+    done = run("eval-tags", CONLL, CONLL, "--column", "5", "--set", "hyp_column=xpos", *QUICK)
     assert results(done)[0]["accuracy"] == 1
     assert json.loads(done.stdout)["settings"]["gold"] == "conll:5"
 
@@ -156,9 +156,9 @@ def test_what_a_file_is_can_be_said(file):
     columns = file("columns", "a\tN\tX\nb\tV\tY\n")
     tagged = file("tagged", "a_X b_Y\n")
     for flags, accuracy in ((["--column", "3"], 1), ([], None)):
-        done = run("eval-tags", columns, tagged, "--format", "columns", "--hyp-format", "tagged", *flags, *QUICK)
+        done = run("eval-tags", columns, tagged, "--format", "columns", "--set", "hyp_format=tagged", *flags, *QUICK)
         assert results(done)[0]["accuracy"] == accuracy
-    done = run("eval-tags", tagged, columns, "--hyp-format", "columns", "--hyp-column", "3", *QUICK)
+    done = run("eval-tags", tagged, columns, "--set", "hyp_format=columns", "--set", "hyp_column=3", *QUICK)
     assert results(done)[0]["accuracy"] == 1
 
 

@@ -30,7 +30,7 @@ def test_a_line_for_each_unit(tmp_path):
         n for n, line in enumerate(links.splitlines()) if not line
     ]
     assert done(run("align", "-q", *how, "-", stdin=MANUAL.read_bytes())).stdout == links
-    parts = done(run("align", "-q", "--fast", "-i", MANUAL, "--languages", "de,en", "--part-size", "20")).stdout
+    parts = done(run("align", "-q", "--fast", "-i", MANUAL, "--languages", "de,en", "--set", "part_size=20")).stdout
     assert len(parts.splitlines()) == UNITS
 
 

@@ -1,4 +1,4 @@
-"""Classes of words from files: align --source-classes and --target-classes, and GIZA++'s ``.vcb.classes``."""
+"""Classes of words from files: align --set source_classes=FILE, target_classes, and GIZA++'s ``.vcb.classes``."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from tests.cli.aligning import SAMPLES, done
 from tests.cli.running import fails, run
 
 PAIRS = 60
-IBM4 = ("--model-type", "ibm4", "--word-classes", 6, "--iterations", 2)
+IBM4 = ("--model-type", "ibm4", "--set", "word_classes=6", "--iterations", 2)
 
 
 @pytest.fixture(scope="module")
@@ -41,38 +41,38 @@ def test_given_classes_are_those_that_are_gone_by(text):
     words = at.read_classes(text / "giza" / "source.vcb.classes")
     (text / "one").write_text("".join(f"x{word.decode()}\tx\n" for word in words.words))
     (text / "names").write_text("".join(f"{word.decode()}\t{k % 90}\n" for k, word in enumerate(words.words)))
-    other = run("align", "-q", *sides, *IBM4, "--source-classes", text / "names").stdout
+    other = run("align", "-q", *sides, *IBM4, f"--set=source_classes={text / 'names'}").stdout
     assert other != (text / "links").read_bytes()
-    how = ("--model-type", "hmm-classes", "--views", 0, "--word-classes", 5)
-    found = [run("align", "-q", *sides, *how, *more) for more in ((), ("--source-classes", text / "names"))]
+    how = ("--model-type", "hmm-classes", "--set", "views=0", "--set", "word_classes=5")
+    found = [run("align", "-q", *sides, *how, *more) for more in ((), (f"--set=source_classes={text / 'names'}",))]
     assert found[0].stdout != found[1].stdout
     assert found[1].stdout.count(b"\n") == PAIRS
-    told = run("align", *sides, *how, "--source-classes", text / "one").stderr.decode()
-    assert "none of the words of --source-classes is one of the text" in told
+    told = run("align", *sides, *how, f"--set=source_classes={text / 'one'}").stderr.decode()
+    assert "none of the words of --set source_classes is one of the text" in told
 
 
 def test_classes_of_a_saved_model(text, tmp_path):
     sides = ("-s", text / "de", "-t", text / "en")
     files = ("--save-model", tmp_path / "model", "-o", tmp_path / "links")
-    how = ("--model-type", "hmm-classes", "--views", 0, *given(text))
+    how = ("--model-type", "hmm-classes", "--set", "views=0", *given(text))
     done(run("align", "-q", *sides, *how, *files))
     assert run("align", "-q", *sides, "-m", tmp_path / "model").stdout == (tmp_path / "links").read_bytes()
 
 
 def test_where_classes_are_of_no_use_they_are_refused(text):
     sides = ("-s", text / "de", "-t", text / "en")
-    own = ("--target-classes", text / "giza" / "target.vcb.classes")
+    own = (f"--set=target_classes={text / 'giza' / 'target.vcb.classes'}",)
     for options, message in (
-        ((), "--target-classes is for IBM 4 and hmm-classes; use --model-type ibm4"),
-        (("--model-type", "hmm-classes"), "--target-classes has classes of whole words; use --views 0"),
-        (("--workers", 1, "--model-type", "hmm"), "--workers works a text in parts, and --target-classes is about"),
+        ((), "--set target_classes is for IBM 4 and hmm-classes; use --model-type ibm4"),
+        (("--model-type", "hmm-classes"), "--set target_classes has classes of whole words; use --set views=0"),
+        (("--workers", 1, "--model-type", "hmm"), "--workers works a text in parts, and --set target_classes is about"),
     ):
         fails(run("align", *sides, *own, *options), message, status=2)
     (text / "many").write_text("".join(f"w{k}\tc{k}\n" for k in range(501)))
-    message = "--source-classes has 501 classes; at most 500 are taken"
-    fails(run("align", *sides, *IBM4, "--source-classes", text / "many"), message, status=2)
+    message = "--set source_classes has 501 classes; at most 500 are taken"
+    fails(run("align", *sides, *IBM4, f"--set=source_classes={text / 'many'}"), message, status=2)
     (text / "bad").write_text("der\t1\ndie\n")
-    fails(run("align", *sides, *IBM4, "--source-classes", text / "bad"), "bad:2: has 1 fields between tabs")
+    fails(run("align", *sides, *IBM4, f"--set=source_classes={text / 'bad'}"), "bad:2: has 1 fields between tabs")
 
 
 def test_gizas_programs_take_classes_and_p0(text, tmp_path):

@@ -19,7 +19,7 @@ def text(tmp_path_factory):
         lines = (SAMPLES / f"de-en.{name}").read_text().lower().splitlines()[:PAIRS]
         (folder / name).write_text("".join(line + "\n" for line in lines))
     files = ("--forward-output", folder / "f", "--reverse-output", folder / "r", "--ttable", folder / "tt")
-    how = ("--model-type", "ibm4", "--word-classes", 6, "--iterations", 2, "--giza-dir", folder / "giza", *files)
+    how = ("--model-type", "ibm4", "--set", "word_classes=6", "--iterations", 2, "--giza-dir", folder / "giza", *files)
     done(run("align", "-q", "-s", folder / "de", "-t", folder / "en", *how, "-o", folder / "links"))
     done(run("de", "en", cwd=folder, script="plain2snt"))
     return folder
@@ -85,20 +85,20 @@ def test_tables_are_those_of_the_model(text):
 def test_what_has_no_such_files_is_refused(text):
     given = ("align", "-s", text / "de", "-t", text / "en", "--giza-dir", text / "new")
     for options, message in (
-        ((), "--giza-dir writes whole words, and the model's first view cuts them; use --views 0"),
+        ((), "--giza-dir writes whole words, and the model's first view cuts them; use --set views=0"),
         (("--decode", "posterior"), "--giza-dir has one link for each word; leave out --decode posterior"),
         (("--workers", 1), "--workers works a text in parts, and --giza-dir is about a text in memory"),
     ):
-        fails(run(*given, "--views", "5" if not options else "0", *options), message, status=2)
+        fails(run(*given, f"--set=views={0 if options else 5}", *options), message, status=2)
     done(run("align", "-q", "--fast", *given[1:5], "--save-model", text / "model", "-o", text / "x"))
     message = "--giza-dir and -m exclude each other"
     fails(run(*given, "-m", text / "model"), message, status=2)
     (text / "file").write_text("")
-    fails(run(*given[:-1], text / "file" / "new", "--views", 0), "cannot be made: Not a directory")
+    fails(run(*given[:-1], text / "file" / "new", "--set", "views=0"), "cannot be made: Not a directory")
 
 
 def test_one_direction_has_its_files_alone(text, tmp_path):
-    how = ("--model-type", "hmm", "--direction", "reverse", "--views", 0, "--giza-dir", tmp_path)
+    how = ("--model-type", "hmm", "--direction", "reverse", "--set", "views=0", "--giza-dir", tmp_path)
     done(run("align", "-q", "-s", text / "de", "-t", text / "en", *how, "-o", tmp_path / "links"))
     names = {"reverse.t3.final", "reverse.a3.final", "reverse.d3.final", "reverse.A3.final"}
     assert {p.name for p in tmp_path.glob("*.final")} == names

@@ -26,7 +26,7 @@ def text(tmp_path_factory):
         (folder / name).write_text("".join(line + "\n" for line in lines))
     for model in ("ibm4", "ibm3"):
         files = ("--giza-dir", folder / model, "--save-model", folder / f"{model}.atm", *outputs(folder, model))
-        how = ("--model-type", model, "--iterations", 2, *(("--word-classes", 6) if model == "ibm4" else ()))
+        how = ("--model-type", model, "--iterations", 2, *(("--set", "word_classes=6") if model == "ibm4" else ()))
         done(run("align", "-q", "-s", folder / "de", "-t", folder / "en", *how, *files))
     return folder
 

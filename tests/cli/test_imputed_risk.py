@@ -128,7 +128,7 @@ def test_supervised(learn, supervised, options):
     "options",
     [
         ("--n-sources", 2),
-        ("--n-sources", 2, "--source-weights", "equal", "--method", "mert", "--restarts", 1),
+        ("--n-sources", 2, "--set", "source_weights=equal", "--method", "mert", "--restarts", 1),
         ("--method", "mira", "--n-sources", 2),
         ("--impute", "rules", "--method", "perceptron"),
         ("--method", "likelihood", "--forest", "--set", "oracle=true"),
@@ -282,7 +282,7 @@ def test_every_option_of_online_learning_has_an_effect(learn, plain, systems, im
 @pytest.mark.parametrize(
     ("option", "base"),
     [
-        (("--source-weights", "equal"), ("--n-sources", 3)),
+        (("--set", "source_weights=equal"), ("--n-sources", 3)),
         (("--n-sources", 3), ()), (("--impute", "samples"), ("--n-sources", 3)), (("--impute", "rules"), ()),
         (("--impute", "lattice"), FLAT),
         (("--set", "lattice_order=5"), ("--forest", "--impute", "lattice", "--set", "reverse_gamma=0.1")),
@@ -390,7 +390,7 @@ def test_bad_input_is_one_line(learn, supervised, reverse, systems, file):
         (("--supervised", "x", "--reference", "y", "--gamma", 2, "--set", "quench=1"), "is below"),
         (("--supervised", "x", "--reference", "y", "--forest", "--method", "mert"), "risk or likelihood"),
         (("--supervised", "x", "--reference", "y", "--method", "mira", "--loss", "linear"), "corpus or sentence"),
-        (("--monolingual", "x", "--samples", 2, "--source-weights", "equal", "--no-reverse-lm"), "--impute kbest"),
+        (("--monolingual", "x", "--samples", 2, "--set", "source_weights=equal", "--no-reverse-lm"), "--impute kbest"),
         (("--supervised", "x", "--reference", "y", "--forest", "--loss", "sentence"), "needs n-best lists"),
         (("--supervised", "x", "--reference", "y", "--checkpoint", "no/such"), "is not a directory"),
     ],

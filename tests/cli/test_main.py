@@ -339,7 +339,7 @@ def test_what_the_library_logs_is_a_line_on_standard_error():
     [
         ("aligntools eval-a", "plain,eval-aer"),
         ("aligntools align --symm", "plain,--symmetrize"),
-        ("aligntools align --flavor ", "plain,atools\nplain,symal"),
+        ("aligntools align --decode ", "plain,best\nplain,posterior\nplain,viterbi"),
         ("aligntools align -m mod", "file,mod"),
         ("aligntools eval-aer gold", "file,gold"),
         ("aligntools train-parser --checkpoint x", "dir,x"),

@@ -18,11 +18,11 @@ def mre(command_inside):
     "options",
     [
         (),
-        ("--estimator", "em", "--no-agreement", "--set", "mre_positions=true", "--set", "mre_null=true"),
+        ("--estimator", "em", "--set", "agreement=false", "--set", "mre_positions=true", "--set", "mre_null=true"),
         ("--model-type", "ibm2"),
-        ("--model-type", "ibm2", "--positions", "table", "--set", "mre_positions=true"),
-        ("--direction", "reverse", "--views", "0"),
-        ("--views", "0,4", "--symmetrize", "grow-diag-final-and"),
+        ("--model-type", "ibm2", "--set", "positions=table", "--set", "mre_positions=true"),
+        ("--direction", "reverse", "--set", "views=0"),
+        ("--set", "views=0,4", "--symmetrize", "grow-diag-final-and"),
     ],
     ids=" ".join,
 )
@@ -48,13 +48,15 @@ def test_align_applies_what_was_trained(mre, inside, command_inside, tmp_path, o
 def test_the_number_of_threads_does_not_show(mre, tmp_path):
     for threads in (1, 3):
         files = "-o", tmp_path / f"a{threads}", "--save-model", tmp_path / f"m{threads}"
-        done(mre(*TEXT, "-q", "--threads", threads, "--mre-iterations", 3, *files))
+        done(mre(*TEXT, "-q", "--threads", threads, "--set", "mre_iterations=3", *files))
     for name in "am":
         assert (tmp_path / f"{name}1").read_bytes() == (tmp_path / f"{name}3").read_bytes()
 
 
 def test_what_is_said_of_each_iteration(mre, tmp_path):
-    process = done(mre(*TEXT, "-v", "-o", tmp_path / "out", "--log-json", tmp_path / "log", "--mre-iterations", "4"))
+    process = done(
+        mre(*TEXT, "-v", "-o", tmp_path / "out", "--log-json", tmp_path / "log", "--set", "mre_iterations=4")
+    )
     rows = [r for r in map(json.loads, (tmp_path / "log").read_text().splitlines()) if r["stage"] == "mre"]
     assert [r["iteration"] for r in rows] == list(range(5))
     for before, after in itertools.pairwise(rows):
@@ -62,13 +64,13 @@ def test_what_is_said_of_each_iteration(mre, tmp_path):
     for r in rows:
         text = "mre iteration {}: ln P(x|x) {:.1f} forward, {:.1f} reverse".format(r["iteration"], *r["reconstruction"])
         assert text in process.stderr.decode()
-    assert mre(*TEXT, "-q", "-o", tmp_path / "out", "--mre-iterations", "1").stderr == b""
+    assert mre(*TEXT, "-q", "-o", tmp_path / "out", "--set", "mre_iterations=1").stderr == b""
 
 
 def test_starting_from_a_model(trained, mre, inside, tmp_path):
     """A model of any kind may be the start; none of EM's iterations are done again."""
     done(inside(*TEXT, "--model-type", "ibm1", "-q", "-o", tmp_path / "x", "--save-model", tmp_path / "ibm1"))
-    for model, options in ((trained / "model", ()), (tmp_path / "ibm1", ("--positions", "table"))):
+    for model, options in ((trained / "model", ()), (tmp_path / "ibm1", ("--set", "positions=table"))):
         log = "--log-json", tmp_path / "log"
         done(mre(*TEXT, "--init-model", model, *options, *log, "-o", tmp_path / "o", "--save-model", tmp_path / "m"))
         stages = {json.loads(line)["stage"] for line in (tmp_path / "log").read_text().splitlines()}
@@ -94,8 +96,8 @@ def test_pairs_that_cannot_be_aligned_get_blank_lines(mre, file, tmp_path):
     ("options", "way"),
     [
         (("--model-type", "ibm2"), "joint"),
-        (("--model-type", "ibm2", "--estimator", "em", "--no-agreement"), "grow-diag-final-and"),
-        (("--estimator", "em", "--no-agreement"), "joint"),
+        (("--model-type", "ibm2", "--estimator", "em", "--set", "agreement=false"), "grow-diag-final-and"),
+        (("--estimator", "em", "--set", "agreement=false"), "joint"),
         (("--preset", "paper"), "grow-diag-final-and"),
         (("--preset", "paper", "--model-type", "hmm"), "grow-diag-final-and"),
     ],
@@ -103,7 +105,7 @@ def test_pairs_that_cannot_be_aligned_get_blank_lines(mre, file, tmp_path):
 )
 def test_how_directions_are_combined_depends_on_the_training(mre, inside, tmp_path, options, way):
     """As the help says: what measured better."""
-    steps, model = ("-q", "--mre-iterations", 1), tmp_path / "model"
+    steps, model = ("-q", "--set", "mre_iterations=1"), tmp_path / "model"
     done(mre(*TEXT, *steps, *options, "--save-model", model, "-o", tmp_path / "links"))
     found = {}
     for name in ("grow-diag-final-and", "joint"):
@@ -116,11 +118,13 @@ def test_how_directions_are_combined_depends_on_the_training(mre, inside, tmp_pa
     assert (tmp_path / "aligned.grow-diag-final-and").read_bytes() == found[way]
 
 
-@pytest.mark.parametrize(("start", "way"), [("--agreement", "joint"), ("--no-agreement", "grow-diag-final-and")])
+@pytest.mark.parametrize(
+    ("start", "way"), [("--set=agreement=true", "joint"), ("--set=agreement=false", "grow-diag-final-and")]
+)
 def test_after_a_model_it_depends_on_that_ones_training(mre, inside, tmp_path, start, way):
     model = tmp_path / "model"
     done(inside(*TEXT, "-q", "--model-type", "ibm2", start, "--save-model", model, "-o", tmp_path / "links"))
-    further = ("--init-model", model, *TEXT, "-q", "--mre-iterations", 1)
+    further = ("--init-model", model, *TEXT, "-q", "--set", "mre_iterations=1")
     found = {name: done(mre(*further, "--symmetrize", name)).stdout for name in ("grow-diag-final-and", "joint")}
     assert len(set(found.values())) == 2
     assert done(mre(*further)).stdout == found[way]
@@ -131,7 +135,8 @@ def test_after_a_model_it_depends_on_that_ones_training(mre, inside, tmp_path, s
 PAPER = (
     "--estimator",
     "em",
-    "--no-agreement",
+    "--set",
+    "agreement=false",
     "--set",
     "mre_positions=true",
     "--set",
@@ -139,17 +144,17 @@ PAPER = (
     "--set",
     "mre_smoothing=0",
 )
-TABLE = ("--positions", "table", "--set", "tension=0", "--set", "mre_position_smoothing=0")
+TABLE = ("--set", "positions=table", "--set", "tension=0", "--set", "mre_position_smoothing=0")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("preset", "spelled"),
     [
-        (("--mre-iterations", 3), ("--model-type", "ibm2", *PAPER, *TABLE, "--mre-iterations", 3)),
-        (("--model-type", "hmm"), ("--model-type", "hmm", *PAPER, "--mre-iterations", 50)),
-        (("--set", "mre_smoothing=2", "--positions", "diagonal", "--mre-iterations", 3, "--set", "mre_null=false"),
-         ("--model-type", "ibm2", *PAPER, "--set", "tension=0", "--set", "mre_smoothing=2", "--mre-iterations", 3,
+        (("--set", "mre_iterations=3"), ("--model-type", "ibm2", *PAPER, *TABLE, "--set", "mre_iterations=3")),
+        (("--model-type", "hmm"), ("--model-type", "hmm", *PAPER, "--set", "mre_iterations=50")),
+        (("--set=mre_smoothing=2", "--set=positions=diagonal", "--set=mre_iterations=3", "--set=mre_null=false"),
+         ("--model-type", "ibm2", *PAPER, "--set", "tension=0", "--set", "mre_smoothing=2", "--set", "mre_iterations=3",
           "--set", "mre_null=false")),
     ],
     ids=["ibm2", "hmm", "overruled"],
@@ -166,8 +171,17 @@ def test_the_paper_is_what_its_help_says(mre, tmp_path, preset, spelled):
 
 
 def test_the_paper_after_a_model_says_how_it_is_reconstructed(trained, mre, tmp_path):
-    steps = ("--mre-iterations", 2, "--set", "mre_positions=true", "--set", "mre_null=true", "--set", "mre_smoothing=0")
-    for name, options in (("a", ("--preset", "paper", "--mre-iterations", 2)), ("b", steps)):
+    steps = (
+        "--set",
+        "mre_iterations=2",
+        "--set",
+        "mre_positions=true",
+        "--set",
+        "mre_null=true",
+        "--set",
+        "mre_smoothing=0",
+    )
+    for name, options in (("a", ("--preset", "paper", "--set", "mre_iterations=2")), ("b", steps)):
         init = ("--init-model", trained / "model", "--save-model", tmp_path / name)
         done(mre(*TEXT, *init, *options, "-q", "-o", tmp_path / "links"))
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -178,11 +192,11 @@ def test_wrong_command_lines(mre, tmp_path):
         ((), "as -s and -t"),
         ((*TEXT, "--model", "fertility"), "--model-type"),
         ((*TEXT, "--model-type", "fertility"), "--model-type"),
-        ((*TEXT, "--positions", "table"), "--model-type ibm2"),
+        ((*TEXT, "--set", "positions=table"), "--model-type ibm2"),
         ((*TEXT, "--set", "mre_smoothing=-1"), "--set mre_smoothing"),
         ((*TEXT, "--preset", "papers"), "--preset"),
         ((*TEXT, "--decode", "viterbi"), "--symmetrize joint writes none"),
-        ((*TEXT, "--preset", "paper", "--model-type", "hmm", "--positions", "table"), "--model-type ibm2"),
+        ((*TEXT, "--preset", "paper", "--model-type", "hmm", "--set", "positions=table"), "--model-type ibm2"),
     ):
         fails(mre(*args, "-o", tmp_path / "out"), fragment, status=2)
     assert not list(tmp_path.iterdir())

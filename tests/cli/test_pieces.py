@@ -11,7 +11,7 @@ from tests.cli.running import fails, run
 from tests.places import CLIENTS
 
 LINES = JOINT.read_text(encoding="utf-8").splitlines()
-FAST = ("--fast", "--views", "0", "--model-type", "ibm1", "-q")
+FAST = ("--fast", "--set", "views=0", "--model-type", "ibm1", "-q")
 
 
 def bpe(text):
@@ -123,7 +123,7 @@ def test_tsv_keeps_lines_that_are_no_pair(tmp_path, inside):
 @pytest.mark.parametrize("kind", ["bpe", "spm"])
 def test_words_are_aligned_and_pieces_linked(inside, pieces, words, kind):
     one = done(inside(*FAST, "-i", JOINT, "--pieces", pieces / f"{kind}.joint")).stdout
-    sides = ("--source-pieces", pieces / f"{kind}.de", "--target-pieces", pieces / f"{kind}.en")
+    sides = ("--pieces", pieces / f"{kind}.de", "--pieces", pieces / f"{kind}.en")
     two = done(inside(*FAST, *TEXT, *sides)).stdout
     assert one == two
     lengths = [tuple(len(side.split()) for side in line.split(" ||| ")) for line in
@@ -133,7 +133,7 @@ def test_words_are_aligned_and_pieces_linked(inside, pieces, words, kind):
     back = done(run("symmetrize", "-q", "-c", "convert", "-", "--to-words", *texts, stdin=one)).stdout
     assert back.decode() == words
     there = run("symmetrize", "-q", "-c", "convert", "-", "--to-pieces", *texts, stdin=back).stdout
-    known = ("--words", SOURCE, TARGET, "--scheme", {"bpe": "bpe", "spm": "sentencepiece"}[kind])
+    known = ("--words", SOURCE, TARGET, "--set", "scheme=" + {"bpe": "bpe", "spm": "sentencepiece"}[kind])
     assert there == one == run("symmetrize", "-c", "convert", "-", "--to-pieces", *texts, *known, stdin=back).stdout
 
 
@@ -156,8 +156,8 @@ def test_text_in_pieces_gets_links_between_words(inside, pieces):
 def test_a_service_on_pieces_needs_the_scheme(model, pieces):
     arguments = ("align", "-m", model, "-i", "-", "--to-words", "--unbuffered")
     data = (pieces / "bpe.joint").read_bytes()
-    assert fails(run(*arguments, stdin=data), "say --scheme", status=2)
-    assert done(run(*arguments, "--scheme", "bpe", stdin=data)).stdout.count(b"\n") == len(LINES)
+    assert fails(run(*arguments, stdin=data), "say --set scheme", status=2)
+    assert done(run(*arguments, "--set", "scheme=bpe", stdin=data)).stdout.count(b"\n") == len(LINES)
 
 
 def test_pairs_of_other_words_are_blank_and_counted(inside, pieces, words, tmp_path):
@@ -272,7 +272,7 @@ def test_a_service_tokenizes(model, raw):
 def test_raw_text_gets_links_between_pieces(inside, raw, file):
     cut = file("cut", spm("\n".join(line.replace("\t", " ") for line in raw.read_text(encoding="utf-8").split("\n"))
                           ).replace("\n\n", "\n").encode())  # fmt: skip
-    found = done(inside(*FAST, "-i", raw, "--tokenize", "de-en", "--pieces", cut, "--scheme", "sentencepiece"))
+    found = done(inside(*FAST, "-i", raw, "--tokenize", "de-en", "--pieces", cut, "--set", "scheme=sentencepiece"))
     assert found.stdout.count(b"\n") == len(RAW) + 2
 
 
@@ -298,16 +298,16 @@ def test_icu_finds_the_words(inside, raw, monkeypatch):
     lengths = [tuple(len(side.replace("\t", " ").split(" ")) for side in line.split(" ||| ")) for line in
                raw.read_text(encoding="utf-8").splitlines()]  # fmt: skip
     assert sum(map(len, proper(found.stdout, lengths))) > 1000
-    assert done(inside(*FAST, "-i", raw, "--tokenize", "de-en", "--tokenizer", "icu")).stdout == found.stdout
+    assert done(inside(*FAST, "-i", raw, "--tokenize", "de-en", "--set", "tokenizer=icu")).stdout == found.stdout
 
 
 def test_icu_is_named_where_it_is_not_there(inside, monkeypatch):
     monkeypatch.setitem(sys.modules, "icu4py", None)
     monkeypatch.setitem(sys.modules, "icu4py.breakers", None)
     assert fails(inside("-i", JOINT, "--tokenize", "icu"), "pip install 'aligntools[icu]'", status=2)
-    assert fails(inside("-i", JOINT, "--tokenizer", "icu"), "--tokenizer goes with --tokenize", status=2)
-    wrong = inside("-i", JOINT, "--tokenize", "icu", "--tokenizer", "moses")
-    assert fails(wrong, "--tokenizer moses does not go with it", status=2)
+    assert fails(inside("-i", JOINT, "--set", "tokenizer=icu"), "--set tokenizer goes with --tokenize", status=2)
+    wrong = inside("-i", JOINT, "--tokenize", "icu", "--set", "tokenizer=moses")
+    assert fails(wrong, "--set tokenizer=moses does not go with it", status=2)
 
 
 def test_raw_text_is_filtered(raw, model):

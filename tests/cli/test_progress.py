@@ -93,7 +93,7 @@ def test_links_that_come_in_any_portions_are_the_steps_that_were_said(last_pass,
     if last_pass:
         monkeypatch.setattr(after_training, "MEDIUM", 100)
     monkeypatch.setattr(reporter, "EVERY", 0.0)
-    how = ["--views", "0", "--subwords", "0"] if last_pass else ["--fast"]
+    how = ["--set", "views=0", "--set", "subwords=0"] if last_pass else ["--fast"]
     args = ["align", *how, "-i", str(SAMPLES / "de-en.txt"), "-o", str(tmp_path / "out")]
     assert not main.run(main.cli, args, "aligntools")
     steps = [line.split(": step ")[1].split(";")[0] for line in capfd.readouterr().err.splitlines() if ": step" in line]

@@ -57,7 +57,9 @@ def _sides(texts, end=""):
     return "-s", texts / f"s{end}", "-t", texts / f"t{end}"
 
 
-@pytest.mark.parametrize("more", [(), ("--part-size", "2"), pytest.param(("--workers", "1"), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "more", [(), ("--set", "part_size=2"), pytest.param(("--workers", "1"), marks=pytest.mark.slow)]
+)
 def test_align(texts, more):
     expected = _run("align", "-q", "--fast", *_sides(texts, ".plain"), *more).stdout
     assert _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts), *more).stdout == expected
@@ -86,7 +88,7 @@ def test_a_saved_model(texts):
     assert "".join(f"{a}\n" for a in aligner.align_batch(*sides, split="unicode")) == again
 
 
-@pytest.mark.parametrize("more", [(), ("--part-size", "2", "--workers", "1")])
+@pytest.mark.parametrize("more", [(), ("--set", "part_size=2", "--workers", "1")])
 def test_a_saved_model_knows_how_its_text_was_split(texts, more):
     model = texts / "model"
     _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts), *more, "--save-model", model, "-o", texts / "l")

@@ -17,9 +17,9 @@ def test_default_is_grow_diag_final_and_as_atools_does_it(tmp_path):
 
 
 def test_symal_writes_in_its_own_order():
-    done = run("symmetrize", "-c", "grow-diag", "--flavor", "symal", "-i", FORWARD, "-j", REVERSE)
+    done = run("symmetrize", "-c", "grow-diag", "--set", "flavor=symal", "-i", FORWARD, "-j", REVERSE)
     assert done.stdout == (GOLDENS / "symal.grow-diag.align").read_bytes()
-    done = run("symmetrize", "-c", "union", "--flavor", "symal", FORWARD, REVERSE)
+    done = run("symmetrize", "-c", "union", "--set", "flavor=symal", FORWARD, REVERSE)
     assert done.stdout == (GOLDENS / "union.align").read_bytes()
 
 
@@ -50,7 +50,7 @@ def test_order_and_quiet(file, command_inside):
     links = file("a", b"0-1 1-0 2-0\n")
     assert command_inside("symmetrize", "-c", "convert", links, "--order", "target").stdout == b"1-0 2-0 0-1\n"
     assert command_inside("symmetrize", "-c", "convert", links).stdout == b"0-1 1-0 2-0\n"
-    done = command_inside("symmetrize", "-c", "union", FORWARD, REVERSE, "--order", "source", "--flavor", "symal")
+    done = command_inside("symmetrize", "-c", "union", FORWARD, REVERSE, "--order", "source", "--set", "flavor=symal")
     assert done.stdout == (GOLDENS / "union.align").read_bytes()
 
 

@@ -117,7 +117,7 @@ def test_any_raw_text_comes_back(model, text):
 def test_raw_text_by_icu(model):
     pytest.importorskip("icu4py")
     text = b"A bus-stop. A dog\n\nbarks.\n"
-    done = run("tag", "-m", model, "--tokenize", "--tokenizer", "icu", "--sentences", "lines", stdin=text)
+    done = run("tag", "-m", model, "--tokenize", "--set", "tokenizer=icu", "--sentences", "lines", stdin=text)
     assert run("conll", stdin=done.stdout).stdout == b"A bus - stop . A dog\n\nbarks .\n"
     assert run("conll", "--to", "raw", stdin=done.stdout).stdout == text
 

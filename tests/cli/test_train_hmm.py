@@ -35,27 +35,37 @@ def test_em_prints_an_objective_that_rises_and_a_perplexity_that_falls(samples, 
 
 def test_reconstruction_goes_on_from_em_and_rises(samples, folder):
     common = ("--text", samples / "en.txt", "--states", 4, "--iterations", 8, "--estimator", "mre")
-    done = run("train-hmm", *common, "--mre-iterations", 6, "-o", folder / "mre", "--log-json", folder / "log")
+    done = run("train-hmm", *common, "--set", "mre_iterations=6", "-o", folder / "mre", "--log-json", folder / "log")
     assert done.returncode == 0, done.stderr
     steps = [json.loads(line) for line in (folder / "log").read_text().splitlines()]
     climbed = [step["objective"] for step in steps if step["stage"] == "mre"]
     assert len(climbed) == 7
     assert climbed == sorted(climbed)
     assert climbed[-1] > climbed[0]
-    none = run("train-hmm", *common, "--mre-iterations", 0, "-q", "-o", folder / "none")
+    none = run("train-hmm", *common, "--set", "mre_iterations=0", "-q", "-o", folder / "none")
     assert (none.returncode, none.stderr) == (0, b"")
     words = run("tag", "-m", folder / "none", samples / "en.txt").stdout
     assert words != run("tag", "-m", folder / "mre", samples / "en.txt").stdout
 
 
 def test_the_paper_is_what_its_help_says(samples, folder):
-    common = ("--text", samples / "en.txt", "--states", 4, "--iterations", 15, "--mre-iterations", 2, "-q")
+    common = ("--text", samples / "en.txt", "--states", 4, "--iterations", 15, "--set", "mre_iterations=2", "-q")
     spelled = ("--estimator", "mre", "--set", "tolerance=0", "--set", "stop=false")
     for name, options in (("a", ("--preset", "paper")), ("b", spelled)):
         done = run("train-hmm", *common, *options, "-o", folder / f"paper.{name}")
         assert done.returncode == 0, done.stderr
     assert (folder / "paper.a").read_bytes() == (folder / "paper.b").read_bytes()
-    text = ("-s", samples / "de-en.de", "-t", samples / "de-en.en", "-q", "--preset", "paper", "--mre-iterations", 2)
+    text = (
+        "-s",
+        samples / "de-en.de",
+        "-t",
+        samples / "de-en.en",
+        "-q",
+        "--preset",
+        "paper",
+        "--set",
+        "mre_iterations=2",
+    )
     assert run("train-hmm", *text, "-o", folder / "paper.c").returncode == 0
     assert run("mre-align", *text, "--model-type", "hmm", "--save-model", folder / "paper.d").returncode == 0
     assert (folder / "paper.c").read_bytes() == (folder / "paper.d").read_bytes()
@@ -70,7 +80,7 @@ def test_variational_bayes_and_restarts(samples, folder):
 
 @pytest.mark.parametrize("kind", ["--text", "--tagged"])
 def test_the_same_bytes_for_any_number_of_threads(samples, folder, kind):
-    options = {"--text": ("--states", 5, "--iterations", 6, "--estimator", "mre", "--mre-iterations", 3),
+    options = {"--text": ("--states", 5, "--iterations", 6, "--estimator", "mre", "--set", "mre_iterations=3"),
                "--tagged": ("--latent", 2, "--members", 2, "--iterations", 3)}[kind]  # fmt: skip
     written = []
     for threads in (1, 2, 4):
@@ -106,10 +116,10 @@ def test_an_alignment_hmm_is_for_align(samples, folder):
 
 def test_reconstruction_of_alignments(samples, folder):
     text = ("-s", samples / "de-en.de", "-t", samples / "de-en.en")
-    done = run("train-hmm", "-q", *text, "--estimator", "mre", "--mre-iterations", 2, "-o", folder / "de-en.mre")
+    done = run("train-hmm", "-q", *text, "--estimator", "mre", "--set", "mre_iterations=2", "-o", folder / "de-en.mre")
     assert done.returncode == 0, done.stderr
     applied = run("align", "-q", "-m", folder / "de-en.mre", *text).stdout
-    assert applied == run("mre-align", "-q", *text, "--mre-iterations", 2).stdout
+    assert applied == run("mre-align", "-q", *text, "--set", "mre_iterations=2").stdout
 
 
 def test_a_tagger_is_not_for_align(samples, folder):
@@ -142,8 +152,8 @@ def test_each_option_shows(samples, folder):
     for change in (
         ("--states", 4), ("--iterations", 5), ("--seed", 2), ("--estimator", "vb"), ("--set", "transition_prior=2"),
         ("--set", "emission_prior=0.5"), ("--set", "stop=false",), ("--restarts", 4), ("--estimator", "mre",
-        "--mre-iterations", 2),
-        ("--estimator", "mre", "--mre-iterations", 3), ("--format", "tagged", "--separator", "e"),
+        "--set", "mre_iterations=2"),
+        ("--estimator", "mre", "--set", "mre_iterations=3"), ("--format", "tagged", "--separator", "e"),
     ):  # fmt: skip
         if change[0] == "--format":  # words are cut at another separator
             (folder / "e").write_text("doge1 runse2\ncate1 sleepse2\n")

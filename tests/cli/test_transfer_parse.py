@@ -156,16 +156,16 @@ def test_a_direct_model(transfer, folder, tmp_path, samples):
     assert run(*bank).returncode == 0
     for flags in ((), ("--method", "projected", "--rounds", 0)):
         models = set()
-        for more in ((), ("--direct-model", direct)):
+        for more in ((), (f"--set=direct_model={direct}",)):
             done = transfer("-q", "--iterations", 3, *flags, *more)
             assert (done.returncode, done.stderr) == (0, b"")
             models.add((tmp_path / "de.parser").read_bytes())
         assert len(models) == 2
     alone = ("transfer-parse", "--method", "direct", "--source-model", folder / "en.parser", "-o", tmp_path / "m")
-    fails(run(*alone, "--direct-model", direct), "--direct-model does not go with --method direct", status=2)
+    fails(run(*alone, f"--set=direct_model={direct}"), "--set direct_model does not go with --method direct", status=2)
     assert run(*bank, "--map", "upos").returncode == 0
     fails(
-        transfer("--direct-model", direct),
+        transfer(f"--set=direct_model={direct}"),
         "learned from different tags (column upos, map none; column upos, map",
         status=2,
     )

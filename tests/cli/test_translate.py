@@ -265,12 +265,15 @@ def test_arcs_have_features_and_weights(lattices, tmp_path):
     rows = [line.split(" ||| ") for line in done.stdout.decode().splitlines()]
     assert {"lattice-1=-0.916291", "lattice-1=-0.510826"} == {row[2].split()[-1] for row in rows}
     assert json.loads((tmp_path / "h").read_text().splitlines()[0])["features"][-1] == "lattice-1"
-    sure = lattices(LATTICE, "--arc-weight", 50)
+    sure = lattices(LATTICE, "--set", "arc_weights=50")
     assert sure.stdout.decode() == "den house\n"
     two = LATTICE.replace(",1)", ",0.1,1)")
-    assert lattices(two, "--set", "arc_scores=2", "--arc-weight", 50, "--arc-weight", 0).stdout == sure.stdout
+    assert (
+        lattices(two, "--set", "arc_scores=2", "--set", "arc_weights=50", "--set", "arc_weights=0").stdout
+        == sure.stdout
+    )
     fails(lattices(two), "x.plf:1: ", "has 2 scores, not 1", "--set arc_scores")
-    fails(lattices(LATTICE, "--arc-weight", 1, "--arc-weight", 2), "2 weights for 1 scores", status=2)
+    fails(lattices(LATTICE, "--set", "arc_weights=1", "--set", "arc_weights=2"), "2 weights for 1 scores", status=2)
 
 
 def test_weights_of_arcs_may_stand_in_the_weights_file(folder, command_inside, tmp_path):
@@ -293,7 +296,7 @@ def test_confusion_networks(lattices):
 def test_what_lattices_do_not_have(lattices, translate, tmp_path):
     fails(lattices(LATTICE, "--derivations", tmp_path / "d"), "--derivations is for sentences", status=2)
     fails(lattices(LATTICE, "--unbuffered"), "--unbuffered is for sentences", status=2)
-    fails(translate("--arc-weight", 1), "--arc-weight is for lattices", status=2)
+    fails(translate("--set", "arc_weights=1"), "--set arc_weights is for lattices", status=2)
     fails(lattices("das haus\n"), "x.plf:1: ", "where '(' was expected", "a line of PLF is")
 
 

@@ -31,7 +31,7 @@ def test_a_page_of_several_systems(few, text):
     sides = zip(*((few / side).read_text().splitlines() for side in ("de", "en")), strict=True)
     (few / "both").write_text("".join(f"{s} ||| {t}\n" for s, t in sides))
     for more in (["-a", "a", "a"], ["-a", "a", "-a", "other=a"]):
-        done = run("view", *text, *more, "--title", "Two & more", "-o", "page.html", cwd=few)
+        done = run("view", *text, *more, "--set", "title=Two & more", "-o", "page.html", cwd=few)
         assert done.returncode == 0, done.stderr
         assert "<title>Two &amp; more</title>" in (few / "page.html").read_text()
 

@@ -109,7 +109,7 @@ def test_vectors_of_other_words_are_warned_of(text, vectors, file):
 
 @pytest.mark.slow
 def test_parts_and_workers_read_them_too(text, vectors):
-    how = "align", *text, "--views", "0", "--part-size", "9"
+    how = "align", *text, "--set", "views=0", "--set", "part_size=9"
     found = [run(*how, *vectors, *more) for more in ((), ("--workers", "2"), ("--threads", "1"))]
     assert found[0].stdout == found[1].stdout == found[2].stdout
     assert right(found[0], text) > right(run(*how), text)

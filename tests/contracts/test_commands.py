@@ -15,9 +15,9 @@ ROWS = [[*WORDS[k : k + 3], "x"] if k % 4 else [] for k in range(len(WORDS))]
 GOLD = [[f"{word}_T{len(word) % 3}" for word in row] for row in ROWS]
 
 STEPS = """
-align -s s -t t --views 0 -o plain --save-model model --ttable ttable --save-priors priors --word-pairs pairs
+align -s s -t t --set views=0 -o plain --save-model model --ttable ttable --save-priors priors --word-pairs pairs
 align -s s -t t -m model --link-probabilities -o links
-align -s s -t t --views 0 --model-type ibm4 --iterations 1 --giza-dir giza -o ibm4
+align -s s -t t --set views=0 --model-type ibm4 --iterations 1 --giza-dir giza -o ibm4
 align -s s -t t -m model -o again
 align -s s -t t -m giza -o by-giza
 align -s s -t t --priors priors -o with-priors
@@ -51,8 +51,8 @@ translate --grammar grammar.bin --lm lm.bin s -o translated
 view --derivations derivations -o page.html
 train-classes s -o classes --number 3
 train-classes s --number 3 --save-paths paths --save-counts counts
-align -s s -t t --views 0 --model-type hmm-classes --source-classes classes --target-classes classes -o class-links
-align -s s -t t --views 0 --model-type hmm-classes --source-classes counts --target-classes counts -o class-links
+align -s s -t t --set views=0 --model-type hmm-classes --set source_classes=classes --set target_classes=classes -o kl
+align -s s -t t --set views=0 --model-type hmm-classes --set source_classes=counts --set target_classes=counts -o kl
 train-tagger --tagged gold --latent 1 -o tagger
 train-tagger --text s --states 3 --iterations 2 -o induced --save-classes tagger-classes
 train-tagger --tagged gold --latent 1 --classes paths -o with-classes

@@ -84,10 +84,10 @@ UNIT = '<trans-unit id="%d"><source>%s</source><target>the train</target></trans
 ROWS = """
 align -i <joint --model-type ibm1 -o =out
 align -i <joint --fast -o =out
-align -i <joint --model-type ibm4 --views 0 --iterations 1 -o =out
+align -i <joint --model-type ibm4 --set views=0 --iterations 1 -o =out
 align -i <joint -m MODEL --max-memory 800M -o =out
 contrastive-align -i <joint -m MODEL --sentences 2 --passes 1 -o =out
-mre-align -i <joint --views 0 --mre-iterations 1 -o =out
+mre-align -i <joint --set views=0 --set mre_iterations=1 -o =out
 check -i <joint -m MODEL -o out
 filter -i <joint -m MODEL -o out
 terms -i <joint -m MODEL --min-count 1 -o out

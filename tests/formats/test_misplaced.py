@@ -86,7 +86,7 @@ def test_links_of_conll_are_word_numbers(tmp_path, samples):
     conll = tmp_path / "en.conllu"
     assert run("conll", samples / "en.conllu", "-o", tmp_path / "en.txt").returncode == 0
     conll.write_bytes((samples / "en.conllu").read_bytes())
-    options = ("align", "--fast", "--views", 0)
+    options = ("align", "--fast", "--set", "views=0")
     want = run(*options, "-q", "-s", tmp_path / "en.txt", "-t", tmp_path / "en.txt")
     found = run(*options, "-s", conll, "-t", conll)
     assert (found.returncode, found.stdout) == (0, want.stdout)

@@ -48,7 +48,7 @@ def test_lexical_tables_are_written(tmp_path):
     for side in "st":
         (tmp_path / side).write_text("".join(f"{w} {side}\n" for w in _WORDS * 3), newline="")
     sides = "-s", tmp_path / "s", "-t", tmp_path / "t"
-    done = run("align", "--fast", *sides, "--views", 0, "--ttable", tmp_path / "p", "-o", tmp_path / "a")
+    done = run("align", "--fast", *sides, "--set", "views=0", "--ttable", tmp_path / "p", "-o", tmp_path / "a")
     assert done.returncode == 0, done.stderr
     assert b"left out: a word holds a carriage return, vertical tab or form feed" in done.stderr
     table = read_ttable(str(tmp_path / "p"))

@@ -323,8 +323,8 @@ def test_what_is_no_xliff_is_refused(model, tmp_path, text, message):
 def test_what_it_learns_from_may_come_in_one_file_or_in_two(samples, tmp_path):
     files = "--source", samples / "tagged.de", "--target", samples / "tagged.en"
     for name, more in (
-        ("one", ["--train-input", samples / "de-en.txt"]),
-        ("two", ["--train-source", samples / "de-en.de", "--train-target", samples / "de-en.en"]),
+        ("one", ["-i", samples / "de-en.txt"]),
+        ("two", ["-s", samples / "de-en.de", "-t", samples / "de-en.en"]),
     ):
         found = run("-q", "--train", "--fast", "--tokenize", "icu", *more, *files, "-o", tmp_path / name)
         assert found.exit_code == 0, found.output

@@ -124,7 +124,7 @@ def test_charts_are_pictures(fertility):
 
 def test_the_command(tmp_path):
     model = KEPT / "align.fertility"
-    done = run("view", "--model", model, "--words", "3", "--best", "1", "--no-verify")
+    done = run("view", "--model", model, "--words", "3", "--best", "1", "--set", "verify=false")
     assert b"The 3 most frequent of" in done.stdout
     assert run("view", "-m", model, "--number", "2", "--svg", tmp_path / "f.svg").returncode == 0
     assert "Fertilities" in (tmp_path / "f.svg").read_text()

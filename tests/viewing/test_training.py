@@ -132,7 +132,7 @@ def test_a_training_that_still_runs_has_a_log(tmp_path):
 
 
 def test_the_page(browser, log):
-    browser.open(page_of(log.parent, "--log", log, "--title", "A & B"))
+    browser.open(page_of(log.parent, "--log", log, "--set", "title=A & B"))
     with shot(browser, "training"):
         assert browser.texts("figcaption") == ["Log-likelihood", "Time by stage", "Peak memory"]
     line = "return getComputedStyle(document.querySelector('.plot .line0')).stroke"
