@@ -89,7 +89,7 @@ class Former(click.Option):
     """
 
     def __init__(self, *args: Any, of: str, now: str, **more: Any) -> None:
-        super().__init__(*args, hidden=True, **more)
+        super().__init__(*args, **{**more, "hidden": True})
         self.of, self.now = of, now
 
 
