@@ -172,12 +172,12 @@ def test_models_are_kept_with_their_classes_and_go_on_with_new_text(tmp_path):
 
 
 def test_the_command_line_has_it(tmp_path):
-    given = "align", "-q", "-i", SAMPLES / "de-en.txt", "--set", "views=0", "--set"
-    done = run(*given, "word_classes=3", "--model-type", "hmm-classes", "--save-model", tmp_path / "m", "-o", tmp_path / "a")
+    given = "align", "-q", "-i", SAMPLES / "de-en.txt", "--set", "views=0", "--set", "word_classes=3"
+    done = run(*given, "--model-type", "hmm-classes", "--save-model", tmp_path / "m", "-o", tmp_path / "a")
     assert done.returncode == 0, done.stderr
     assert run("align", "-q", "-m", tmp_path / "m", "-i", SAMPLES / "de-en.txt").stdout == (tmp_path / "a").read_bytes()
     assert b"classes of words with jumps of their own" in run("view", "-m", tmp_path / "m").stdout
-    paths = run(*given, "word_classes=3", "--model-type", "hmm-classes", "--decode", "viterbi", "--symmetrize", "union").stdout
+    paths = run(*given, "--model-type", "hmm-classes", "--decode", "viterbi", "--symmetrize", "union").stdout
     assert (
         paths
         == run("align", "-q", "-m", tmp_path / "m", *given[2:4], "--decode", "viterbi", "--symmetrize", "union").stdout
@@ -185,5 +185,5 @@ def test_the_command_line_has_it(tmp_path):
     best = run("align", "-q", "-m", tmp_path / "m", *given[2:4], "--symmetrize", "union").stdout
     assert best.count(b"\n") == paths.count(b"\n") == 240
     assert best != paths
-    told = run("align", *given[2:], "word_classes=3", "--model-type", "hmm", "-o", tmp_path / "b")
+    told = run("align", *given[2:], "--model-type", "hmm", "-o", tmp_path / "b")
     assert b"--set word_classes changes nothing: classes of words are for IBM 4 and hmm-classes" in told.stderr
