@@ -72,7 +72,7 @@ class DictionarySource(WordSource):
                 }
             )
             if found.doubt:
-                _log.warning("%s is not believed: %s", name, found.doubt)
+                _log.warning("%s is not used: %s", name, found.doubt)
             elif found.exchanged:
                 _log.warning("%s has its sides exchanged, and is read so", name)
         met = dictionary.met(dictionary.merged(believed), source, target)
@@ -108,7 +108,7 @@ class DictionaryKind(AskedKind[DictionarySettings]):
         words = ", ".join(f"{n} of {of}" for n, of in zip(about["with_entries"], about["words"], strict=True))
         files = [
             f"{one['name']}{', sides exchanged' if one['exchanged'] else ''}: agreement {one['agreement']:.2f},"
-            f" believed to {100 * one['belief']:.0f} %"
+            f" weight {100 * one['belief']:.0f} %"
             for one in about["files"]
         ]
         return (

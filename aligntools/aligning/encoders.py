@@ -178,7 +178,7 @@ class EncoderKind(AskedKind[EncoderSettings]):
         line = f"encoder {about['name']} ({about['checksum'][:12]})"
         line += (
             f": {about['links']} links of {about['pairs']} pairs{more},"
-            f" agreement {about['agreement']:.2f}, believed to {100 * about['belief']:.0f} %"
+            f" agreement {about['agreement']:.2f}, weight {100 * about['belief']:.0f} %"
         )
         return f"{line}; words by themselves: {found(about['alone'])}" if "alone" in about else line
 

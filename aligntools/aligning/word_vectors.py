@@ -104,7 +104,7 @@ def found(about: About) -> str:
     missing = ", ".join(f"{a} of {b}" for a, b in zip(about["missing"], about["words"], strict=True))
     return (
         f"{about['entries']} pairs of words, {missing} words without a vector,"
-        f" agreement {about['agreement']:.2f}, believed to {100 * about['belief']:.0f} %"
+        f" agreement {about['agreement']:.2f}, weight {100 * about['belief']:.0f} %"
     )
 
 

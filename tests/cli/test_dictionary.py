@@ -50,7 +50,7 @@ def test_words_are_known_beforehand(text, entries, command, tmp_path):
     done, plain = run(*command, *text, *entries), run(*command, *text)
     assert right(done, text) > 0.9 > right(plain, text) + 0.2
     assert (
-        b"dictionary own.tsv.gz: agreement 1.00, believed to 100 %; of 36 entries 36 met the text"
+        b"dictionary own.tsv.gz: agreement 1.00, weight 100 %; of 36 entries 36 met the text"
         b" (0 of several words that stand together), of 36 of 36, 36 of 36 words" in done.stderr
     )
     assert b"dictionary" not in plain.stderr
@@ -90,8 +90,8 @@ def test_a_wrong_dictionary_changes_nothing(text, file, turn):
     """Other words, words of one side alone, words that are not in the text."""
     rows = ["\t".join(turn(name, name[::-1])) for name in NAMES]
     done = run("align", *text, "--dictionary", file("wrong.tsv", "\n".join(rows).encode()))
-    assert b"believed to 0 %" in done.stderr
-    assert b"warning: wrong.tsv is not believed: " in done.stderr
+    assert b"weight 0 %" in done.stderr
+    assert b"warning: wrong.tsv is not used: " in done.stderr
     assert done.stdout == run("align", *text).stdout
 
 
@@ -101,12 +101,12 @@ def test_words_that_stand_together(text, file, entries):
     both = file("more.tsv", "\n".join(rows).encode()), "--dictionary", entries[1]
     done = run("align", *text, "--dictionary", *both)
     assert b"(12 of several words that stand together)" in done.stderr
-    assert b"more.tsv: agreement 0.92, believed to 100 %" in done.stderr
+    assert b"more.tsv: agreement 0.92, weight 100 %" in done.stderr
     mixed = [
         f"{s.split()[0]} {s.split()[1]}\t{t.split()[2]}" for s, t in zip(source, target[1:], strict=False) if s and t
     ]
     done = run("align", *text, "--dictionary", file("mixed.tsv", "\n".join(mixed).encode()))
-    assert b"mixed.tsv is not believed" in done.stderr
+    assert b"mixed.tsv is not used" in done.stderr
 
 
 @pytest.mark.slow

@@ -41,7 +41,7 @@ def test_the_same_lines_for_any_number_of_threads(own, text, command, tmp_path):
         done = run(*command, *text, "--threads", threads, "--save-model", tmp_path / "model")
         assert done.returncode == 0, done.stderr
         assert b"encoder multilingual-e5-small" in done.stderr
-        assert done.stderr.count(b"believed to") == 1
+        assert done.stderr.count(b"weight ") == 1
         found.append((done.stdout, (tmp_path / "model").read_bytes()))
     assert found[0] == found[1]
     assert found[0][0].count(b"\n") == 60
@@ -89,7 +89,7 @@ def test_places_are_weighed_over_a_model_that_is_there(believed, text, tmp_path,
     asked = run(*given, "--encoder", "--save-weights", tmp_path / "v")
     assert asked.returncode == 0, asked.stderr
     assert asked.stdout == expected.stdout
-    assert asked.stderr.count(b"believed to 100 %") == 1
+    assert asked.stderr.count(b"weight 100 %") == 1
     assert (tmp_path / "v").read_bytes() == (tmp_path / "w").read_bytes()
     before = run(*given)
     assert b"encoder" not in before.stderr

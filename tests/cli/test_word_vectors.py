@@ -67,7 +67,7 @@ def test_words_are_known_beforehand(text, vectors, command, tmp_path):
     assert right(done, text) > max(right(plain, text) + 0.1, 0.9)
     assert b"vectors of source.vec.gz target.vec: " in done.stderr
     assert b", 1 of 37, 1 of 37 words without a vector, agreement " in done.stderr
-    assert b"believed to 100 %" in done.stderr
+    assert b"weight 100 %" in done.stderr
     assert b"vectors" not in plain.stderr
     again = run(*command, *text, *vectors, "--threads", "1", "--save-model", tmp_path / "again")
     assert again.stdout == done.stdout
@@ -94,7 +94,7 @@ def test_in_python(text, vectors):
 def test_vectors_of_different_spaces_change_nothing(text, vectors, file):
     other = file("other.vec", lines_of([name[::-1] for name in NAMES], lambda v: v[::-1]))
     done = run("align", *text, *vectors[:2], other)
-    assert b"believed to 0 %" in done.stderr
+    assert b"weight 0 %" in done.stderr
     assert done.stdout == run("align", *text).stdout
 
 
@@ -126,7 +126,7 @@ def test_with_an_encoder_of_words_beside_them(text, vectors, monkeypatch):
     assert b"encoder of words USE multilingual 3" in alone.stderr
     assert right(alone, text) > 0.9
     both = run("align", *text, "--word-encoder", *vectors)
-    assert both.stderr.count(b"believed to 100 %") == 2
+    assert both.stderr.count(b"weight 100 %") == 2
 
 
 def test_what_cannot_be_used_is_one_line(text, vectors, file, monkeypatch):
