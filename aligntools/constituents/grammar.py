@@ -142,7 +142,8 @@ class ConstituentGrammar:
             ranked = np.lexsort((-sums, place.ravel()))
             most.append(ranked[np.append(True, np.diff(place.ravel()[ranked]) != 0)] if len(ranked) else ranked)
             back = np.argsort(order)
-            rules += [found[:, back].astype(np.int32), np.bincount(place.ravel(), sums, len(found))]
+            summed = np.bincount(place.ravel(), sums, len(found)).astype(np.float64)  # integers where empty
+            rules += [found[:, back].astype(np.int32), summed]
         roots = np.bincount(of_states, self.roots, len(names))
         ones = np.ones(len(names), np.int32)
         binary, binary_weights, unary, unary_weights = rules

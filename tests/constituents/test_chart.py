@@ -98,7 +98,7 @@ def test_max_rule_is_the_best_product_of_posteriors(seed, n):
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(2, 3))
 def test_max_rule_multiplies_the_posteriors_of_members(seed, n, members):
     rng = np.random.default_rng(seed)
-    first = random_grammar(rng, 2)
+    first = random_grammar(rng, 2, 0.2)  # with more rules naive enumeration takes seconds
     every = [first, *(other_member(rng, first) for _ in range(members - 1))]
     values, words = [], []
     for grammar in every:
@@ -112,6 +112,13 @@ def test_max_rule_multiplies_the_posteriors_of_members(seed, n, members):
     product = {tree: math.prod(own[tree] for own in values) for tree in values[0]}
     best, top = by_rules(every, words)
     assert product[read_off(best, first, top, 0, n, False)] == pytest.approx(max(product.values()))
+
+
+def test_a_grammar_without_rules_of_one_kind_has_weights_of_the_usual_type():
+    """Or kernels were compiled once more for it."""
+    grammar = next(g for k in range(99) if not len((g := random_grammar(np.random.default_rng(k))).unary))
+    coarse = without_substates(grammar, np.ones(grammar.n_states))
+    assert {coarse.binary_weights.dtype, coarse.unary_weights.dtype} == {np.dtype(np.float64)}
 
 
 @settings(max_examples=8)
