@@ -252,8 +252,9 @@ def common_places(source: SentenceDocument, target: SentenceDocument, mark: str 
 
     there, own = dict(reversed(target.marks)), dict(reversed(source.marks))
     found = {(place, there[name]) for name, place in own.items() if name in there}
-    if not found and column_of(mark):
-        _log.warning("%s and %s have no id in common", source.name, target.name)
+    if not found and mark is not None:
+        what = "id in common" if column_of(mark) else f"line '{mark}'"
+        _log.warning("%s and %s have no %s", source.name, target.name, what)
     if not found and (mark is None or column_of(mark)):
         return None
     return chain(np.array(sorted(found), np.int64).reshape(-1, 2), ties=True)

@@ -92,6 +92,8 @@ def test_options_of_groups(texts):
     assert all("," not in line for line in one.splitlines())
     assert run(*base, QUICK, "--min-score", 1, cwd=texts).stdout.decode().count("[]") == 31
     assert (texts / "pairs").read_bytes() == b""
+    unmarked = run("align-sentences", "-s", "de", "-t", "fr", QUICK, "--anchors", "<p>", "-o", "pairs", cwd=texts)
+    assert b"warning: de and fr have no line '<p>'" in unmarked.stderr
     marked = run(*base, QUICK, "--anchors", "Emil 1904 .", cwd=texts)  # of one document alone
     fails(marked, "de: 1 lines 'Emil 1904 .', but fr has 0 lines")
     fails(run(*base, "--encoder", "nowhere", cwd=texts), "nowhere")
