@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.cli.aligning import JOINT, done, proper
-from tests.cli.running import ROOT, fails, run
+from tests.cli.running import ROOT, fails, program, run
 
 # Bad input: a blank line for a pair, or one line of error
 
@@ -162,19 +162,7 @@ def test_a_full_disk_behind_standard_output(trained):
 
 def waiting(tmp_path, *args, interrupt=signal.SIG_DFL):
     """Start a run that has opened its outputs and waits for its text."""
-    command = [
-        sys.executable,
-        "-m",
-        "aligntools",
-        "align",
-        "-i",
-        "-",
-        "-o",
-        tmp_path / "out",
-        "--scores",
-        tmp_path / "scores",
-        *args,
-    ]
+    command = [*program(), "align", "-i", "-", "-o", tmp_path / "out", "--scores", tmp_path / "scores", *args]
     process = subprocess.Popen(
         list(map(str, command)),
         stdin=subprocess.PIPE,

@@ -72,8 +72,8 @@ def test_scores_lists_and_posteriors(models, tmp_path, name):
 
 
 def test_samples_go_by_the_seed(models):
-    def drawn(seed, *more):
-        done = run("tag", "-q", "-m", models / "two", "--samples", 5, "--seed", seed, *more, stdin=TEXT)
+    def drawn(seed):
+        done = run("tag", "-q", "-m", models / "two", "--samples", 5, "--seed", seed, stdin=TEXT)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -80,4 +80,3 @@ def test_wrong_files_and_options(trained, tmp_path):
     given = ("contrastive-align", "-q", "-m", trained / "model", *TEXT)
     assert fails(run(*given, "--start", tmp_path / "bad"), "is damaged")
     assert fails(run("align", "-m", tmp_path / "start", *TEXT), "is for --start of `aligntools contrastive-align`")
-    assert not (tmp_path / "s").exists()

@@ -49,8 +49,11 @@ def test_members_parse_together(model, samples, tmp_path):
     assert f"symbols, {states} substates" in done.stderr.decode()
     text = tmp_path / "text"
     text.write_text("and uncle dinner that ! daughter washes\n" + (samples / "en.txt").read_text())
-    parsed = [run("parse", "-q", "-m", m, text, "--threads", n) for m in (tmp_path / "m", model) for n in (1, 2)]
-    assert parsed[0].stdout == parsed[1].stdout != parsed[2].stdout == parsed[3].stdout
+    parsed = [
+        run("parse", "-q", "-m", m, text, "--threads", n)
+        for m, n in ((tmp_path / "m", 1), (tmp_path / "m", 2), (model, 1))
+    ]
+    assert parsed[0].stdout == parsed[1].stdout != parsed[2].stdout
     derived = [run("parse", "-q", "-m", m, text, "--decode", "viterbi") for m in (tmp_path / "m", model)]
     assert derived[0].stdout == derived[1].stdout
     page = run("view", "-m", tmp_path / "m").stdout.decode()
@@ -108,14 +111,10 @@ def test_there_is_a_tree_for_each_line_of_plain_text(model, tmp_path):
         done.stderr.decode()
     )
     assert str(found[0]) == "( (S (NP (DT The) (NN dog)) (VP (VBZ sleeps)) (. .)))"
-    live = run("parse", "-q", "-m", model, "--unbuffered", stdin=text.encode())
-    assert live.stdout == done.stdout
-    shared = run("parse", "-q", "-m", model, tmp_path / "text", "--format", "text", "--workers", "1")
-    assert shared.stdout == done.stdout
 
 
 def test_tags_of_the_text_are_kept(model, samples):
-    done = run("parse", "-m", model, samples / "en.conllu", "--threads", "1")
+    done = run("parse", "-m", model, samples / "en.conllu")
     assert done.returncode == 0, done.stderr
     rows = [row.split("\t") for row in (samples / "en.conllu").read_text().splitlines()]
     assert [tag for tree in trees(done.stdout) for tag in tree.tags()] == [r[4] for r in rows if r[0].isdigit()]
@@ -279,15 +278,6 @@ def test_each_option_of_training_changes_the_grammar(model, samples, tmp_path):
         assert run("train-grammar", *one, "--latent", "1", "--iterations", "4", *how).returncode == 0
         found.add((tmp_path / "m").read_bytes())
     assert len(found) == 7
-
-
-def test_what_is_wrong_is_said_in_a_line(samples, tmp_path):
-    assert not (tmp_path / "out").exists()
-    parser = tmp_path / "parser"
-    assert (
-        run("train-parser", "-q", "--treebank", samples / "en.conllu", "--iterations", "1", "-o", parser).returncode
-        == 0
-    )
 
 
 def test_a_damaged_model_is_refused(model, tmp_path):

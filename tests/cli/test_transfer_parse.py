@@ -11,16 +11,7 @@ from tests.cli.running import fails, run
 from tests.models import model
 
 #: German words with their tags, in the order of the sample's sentences: enough for a tagger by look-up.
-COMMON = {
-    "der": "DET",
-    "die": "DET",
-    "das": "DET",
-    "ein": "DET",
-    "eine": "DET",
-    ".": "PUNCT",
-    ",": "PUNCT",
-    "ich": "PRON",
-}
+COMMON = dict.fromkeys(("der", "die", "das", "ein", "eine"), "DET") | {".": "PUNCT", ",": "PUNCT", "ich": "PRON"}
 ROWS = 60
 
 
@@ -51,16 +42,8 @@ def transfer(folder, tmp_path):
     def command(*flags, **files):
         use = {"source": folder / "en", "target": folder / "de", "alignments": folder / "links"} | files
         args = [x for name, path in use.items() if path is not None for x in (f"--{name}", path)]
-        args += [
-            "--source-model",
-            folder / "en.parser",
-            "-o",
-            tmp_path / "de.parser",
-            "--iterations",
-            10,
-            "--set",
-            "min_aligned=0.5",
-        ]
+        args += ["--source-model", folder / "en.parser", "-o", tmp_path / "de.parser", "--iterations", 10]
+        args += ["--set", "min_aligned=0.5"]
         return run("transfer-parse", *args, *flags)
 
     return command

@@ -31,7 +31,7 @@ def lists(output, scores):
 
 @pytest.mark.parametrize("name", ["one", "two"])
 def test_the_best_trees(models, name):
-    done = run("parse", "-m", models / name, "--n-best", 5, "--threads", 1, stdin=TEXT)
+    done = run("parse", "-m", models / name, "--n-best", 5, stdin=TEXT)
     assert done.returncode == 0, done.stderr
     found = lists(done.stdout, True)
     plain = run("parse", "-q", "-m", models / name, stdin=TEXT).stdout.decode().splitlines()
@@ -58,15 +58,14 @@ def test_a_sentence_without_trees_has_its_flat_one(models):
 
 @pytest.mark.parametrize("name", ["one", "two"])
 def test_samples_go_by_the_seed(models, name):
-    def drawn(seed, *more):
-        done = run("parse", "-q", "-m", models / name, "--samples", 6, "--seed", seed, *more, stdin=TEXT)
+    def drawn(seed):
+        done = run("parse", "-q", "-m", models / name, "--samples", 6, "--seed", seed, stdin=TEXT)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     found = lists(drawn(1), False)
     assert [number for number, *_ in found] == [0] * 6 + [1] + [2] * 6 + [3] * 6
     assert all(-math.inf < p <= 1e-6 for _, _, p in found)
-    assert drawn(1, "--threads", 1) == drawn(1, "--threads", 2)
     assert drawn(1) != drawn(2)
 
 

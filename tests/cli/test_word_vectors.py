@@ -10,9 +10,9 @@ import pytest
 import aligntools as at
 from aligntools.encoding import word_encoder
 from tests.cli.running import fails, run
+from tests.cli.test_dictionary import NAMES, right
 
 brought = pytest.mark.skipif(importlib.util.find_spec(word_encoder.MODULE) is None, reason="USE is not installed")
-NAMES = [f"{a}{b}" for a in ("ba", "ce", "di", "fo", "gu", "ha") for b in ("lm", "nt", "rs", "st", "xk", "zz")]
 
 
 def direction(word, width=30):
@@ -50,14 +50,6 @@ def vectors(file):
     more = [f"of{n}" for n in range(50)]
     source = file("source.vec.gz", gzip.compress(b"%d 30\n" % (len(NAMES) + 50) + lines_of(NAMES + more)))
     return "--vectors", source, file("target.vec", lines_of([name[::-1] for name in NAMES] + more))
-
-
-def right(done, text):
-    """The share of links that are right, of those that are and those that should be."""
-    assert done.returncode == 0, done.stderr
-    wanted = (text[1].parent / "gold").read_text().splitlines()
-    pairs = [(set(a.split()), set(b.split())) for a, b in zip(done.stdout.decode().splitlines(), wanted, strict=True)]
-    return sum(2 * len(a & b) for a, b in pairs) / sum(len(a) + len(b) for a, b in pairs)
 
 
 @pytest.mark.parametrize("command", [("align",), ("align", "--best"), ("contrastive-align",)])
