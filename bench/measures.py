@@ -234,6 +234,7 @@ MEASURES = (
     _m("second_look", "A second look at places",
        "AER by both looks at places, languages held out; the weights that ship", "data", "the first look",
        sets=(str, GOLD_SETS), sizes=(str, "pairs of training text, with commas"),
+       unread=(bool, "base models that learned without the encoder"),
        out=(Path, "learn the weights of all languages, put them here, and stop")),
     _once("projection", "Tags carried over from English"),
     _m("parsing", "Parsing", "parsers from treebanks: features, learning, inference, memory", "treebanks",

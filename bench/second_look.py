@@ -2,7 +2,8 @@
 
 A base model is trained of each gold set alone, and of the set before training text, of which the encoder reads some
 pairs and all gold pairs. AER of gold pairs is by odds above 0, with as many links as the first look has, by weights
-that other languages' gold links taught. With --out weights of all languages are written.
+that other languages' gold links taught. With --unread the base models have learned without the encoder. With --out
+weights of all languages are written.
 """
 
 import json
@@ -33,17 +34,18 @@ def run(o):
         maps = Maps(o, pool)
         for name in names:
             for size in sizes if (o.data / language(name) / "train.en.gz").exists() else (0,):
-                path = o.work / f"second-look.{name}.{size}.{here}.npz"
+                path = o.work / f"second-look.{name}.{size}.{here}{'.unread' * o.unread}.npz"
                 if not path.exists():
                     measuring.note(f"{name}, {size} pairs of text")
-                    np.savez(path, **_cells(maps, name, size))
+                    np.savez(path, **_cells(maps, name, size, o.unread))
                 found[name, size] = dict(np.load(path))
     if o.out:
-        o.out.write_text(json.dumps(learn([*found.values()]).tolist()))
+        o.out.write_text(json.dumps(learn([*found.values()], o.unread).tolist()))
         raise SystemExit(0)
     rows = []
     for (name, size), cells in found.items():
-        weights = learn([own for (other, _), own in found.items() if language(other) != language(name)])
+        others = [own for (other, _), own in found.items() if language(other) != language(name)]
+        weights = learn(others, o.unread)
         rows.append([name, size, *_compared(cells, weights)])
     table = [[name, f"{size:,}", f"{one:.2f}", f"{two:.2f}", f"{two / one:.3f}"] for name, size, one, two in rows]
     share = statistics.fmean(two / one for *_, one, two in rows)
@@ -52,11 +54,12 @@ def run(o):
         "AER in percent of gold pairs, by the first look at places and by the second, with as many links; weights of"
         " the second are learned from the gold links of other languages, as is the map of states. The network is the"
         " one that ships. *Text*: pairs beside the gold pairs."
+        + (" The base models have learned without the encoder." if o.unread else "")
     )
     return f"{about}\n\n{report.table(['gold set', 'text', 'first', 'second', 'share'], table)}"
 
 
-def _cells(maps, name, size):
+def _cells(maps, name, size, unread):
     """Return the inputs of candidates of a gold set, which are sure and possible links, and the first look's odds."""
     from dataclasses import replace
 
@@ -90,7 +93,7 @@ def _cells(maps, name, size):
         {"encoder": Said(about, knowledge.priors(read, said))}, Asked({"encoder": EncoderSettings(encoder=True)}), text
     )
     how = {"reading": Reading(), "run": Run(threads=maps.pool)}
-    model = train_with(text, AlignerSettings(best=True), known=known, **how)
+    model = train_with(text, AlignerSettings(best=True), known=None if unread else known, **how)
     finder = CandidateFinder(model.model, maps.pool, model.weights.network)
     given = said.given[: len(own)]
     believed = replace(given, strengths=given.strengths * said.belief)
@@ -105,14 +108,14 @@ def _cells(maps, name, size):
     return {"inputs": seen, "first": odds, "wanted": len(gold.sure.pairs), **marks}
 
 
-def learn(sets):
+def learn(sets, unread=False):
     """Return the weights of the second look, the last of which is added to all, float64.
 
     What Newton's method finds is made as sure as the network is, which is surer than right; of this and of what the
-    first look does it is the mean.
+    first look does it is the mean. Where base models are ``unread`` a quarter of it is added to three of LOOK.
     """
     from aligntools.aligning.contrastive.search import SCALE
-    from aligntools.encoding.knowledge import ODDS
+    from aligntools.encoding.knowledge import LOOK, ODDS
 
     first = np.zeros(sets[0]["inputs"].shape[1] + 1)
     first[0], first[2 : 2 + len(ODDS)] = 1.0, ODDS
@@ -133,7 +136,8 @@ def learn(sets):
         if np.abs(step).max() < 1e-6:
             break
     own = weights[:-1] / deviation
-    return (first + np.append(own, weights[-1] - own @ mean) / SCALE) / 2
+    found = np.append(own, weights[-1] - own @ mean) / SCALE
+    return (3 * LOOK + found) / 4 if unread else (first + found) / 2
 
 
 def _compared(cells, weights):

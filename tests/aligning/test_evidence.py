@@ -12,6 +12,8 @@ import pytest
 
 import aligntools as at
 from aligntools.aligning import evidence
+from aligntools.aligning.contrastive import second_look
+from aligntools.aligning.encoders import EncoderKind
 from aligntools.aligning.evidence_kinds import SETTINGS
 from aligntools.aligning.model import AlignmentModel
 from aligntools.encoding import dictionary, knowledge, lexicon, word_encoder
@@ -279,6 +281,15 @@ def test_places_are_weighed_over_a_model_of_text_in_parts(text, sources, tmp_pat
     known, unknown = (lines(one.align_batch(*text)) for one in (found, without))
     assert len(known) == 40
     assert known != unknown
+
+
+@pytest.mark.parametrize("read", [True, False])
+def test_a_second_look_knows_whether_the_base_model_read(text, sources, monkeypatch, tmp_path, read):
+    """Where the header of a base model, or of its file, does not name the encoder, other weights are taken."""
+    monkeypatch.setattr(EncoderKind, "look", lambda _, about, read: [1.0 + read] + [0.0] * len(second_look.INPUTS))
+    at.train_aligner(*text, fast=True, encoder=read).save(tmp_path / "m")
+    found = at.train_contrastive_aligner(*text, aligner=at.Aligner.load(tmp_path / "m"), encoder=True)
+    assert found.weights.knowers["encoder"]["look"][0] == 1.0 + read
 
 
 def test_pairs_that_are_not_read_have_the_links_that_they_have_without(text, sources, monkeypatch):

@@ -536,7 +536,7 @@ def with_second_looks(weights: Weights, known: Known, finder: CandidateFinder) -
     """
     model, text = finder.model, known.text
     for name, about in weights.knowers.items():
-        look = kind_of(name).look(about)
+        look = kind_of(name).look(about, name in model.evidence)
         places = known.places.get(name)
         if look is None or places is None or text is None or not phrases.known(weights.values):
             continue

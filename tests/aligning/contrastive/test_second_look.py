@@ -75,11 +75,12 @@ def test_candidates_have_the_second_odds_in_place_of_the_first(seed):
     assert (evidence.with_readings(unlike, tables, first, [None, look]).local[:, -2:] == plain).all()
 
 
-def test_an_encoder_that_is_not_believed_looks_once():
+@pytest.mark.parametrize(("read", "own"), [(True, knowledge.LOOK), (False, knowledge.LOOK_UNREAD)])
+def test_an_encoder_that_is_not_believed_looks_once(read, own):
     """Its second odds are then the first ones, and between half and whole belief they go from these to its own."""
-    assert knowledge.look(0.5).tolist() == [1.0] + [0.0] * len(second_look.INPUTS)
-    assert knowledge.look(1.0).tolist() == knowledge.LOOK.tolist()
-    assert knowledge.look(0.75) == pytest.approx((knowledge.look(0.5) + knowledge.LOOK) / 2)
+    assert knowledge.look(0.5, read).tolist() == [1.0] + [0.0] * len(second_look.INPUTS)
+    assert knowledge.look(1.0, read).tolist() == own.tolist()
+    assert knowledge.look(0.75, read) == pytest.approx((knowledge.look(0.5, read) + own) / 2)
 
 
 @given(st.integers(2, 400), st.floats(0, 1), st.integers(0, 99))
