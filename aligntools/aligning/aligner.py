@@ -26,6 +26,7 @@ from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
 
 if TYPE_CHECKING:
     from aligntools.aligning.applying.applier import Applier
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.weights import Weights
     from aligntools.aligning.model import AlignmentModel
     from aligntools.aligning.priors import PriorCounter
@@ -82,6 +83,18 @@ class Aligner(ShownAsModel):
 
         found = weights_of("the model", self.model.decision)
         return found.without(self._asked.left_out)
+
+    @cached_property
+    def before(self) -> "Aligner | None":
+        """What aligned text before the model was adapted, and has a part in its links; it asks what the model asks."""
+        if self.model.before is None:
+            return None
+        found = Aligner(self.model.before, None, self._asked)
+        if self.weights is None or found.weights is None:
+            return found
+        asked = {name: about["checksum"] for name, about in self.weights.knowers.items()}
+        others = [name for name, about in found.weights.knowers.items() if asked.get(name) != about["checksum"]]
+        return found._leaving_out(others)
 
     @cached_property
     def _readers(self) -> Readers:
@@ -203,7 +216,8 @@ class Aligner(ShownAsModel):
         return self.model.settings
 
     @cached_property
-    def _applier(self) -> "Applier":
+    def own_applier(self) -> "Applier":
+        """What finds posteriors by the model alone, without the one before it."""
         return self.applier()
 
     @cached_property
@@ -212,6 +226,15 @@ class Aligner(ShownAsModel):
         from aligntools.aligning.contrastive.candidates import CELLS
 
         return self.applier(CELLS)
+
+    def finder(self, pool: "Pool", cells: int | None = None) -> "CandidateFinder":
+        """Return what finds the candidates that the network judges."""
+        from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
+
+        assert self.weights is not None
+        applier = self.network_applier if cells is None else self.applier(min(cells, CELLS))
+        how = self.weights.network, self.weights.search.candidates
+        return CandidateFinder(self.model, pool, *how, applier=applier)
 
     def applier(self, max_cells: int | None = None) -> "Applier":
         """Return an applier of the model to texts, which computes at most ``cells`` link-matrix cells at a time."""
@@ -384,16 +407,21 @@ def _align_part(
 
     text, given = text_of(part, aligner.model)
     weights = aligner.weights if decisions.by_network else None
-    if weights is None:
-        applier = aligner._applier if cells is None else aligner.applier(cells)
+    if aligner.before is not None:
+        from aligntools.aligning.mixing import decided_by_both, judged_by_both
+
+        if weights is None:
+            found = decided_by_both(aligner, text, decisions, pool, directions)
+        else:
+            asked = dict(zip(weights.knowers, given, strict=True))
+            found = judged_by_both(aligner, text, asked, decisions, pool, directions)
+    elif weights is None:
+        applier = aligner.own_applier if cells is None else aligner.applier(cells)
         found = decided(applier, text, decisions, pool, directions)
     else:
         from aligntools.aligning.contrastive import tasks
-        from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
 
-        applier = aligner.network_applier if cells is None else aligner.applier(min(cells, CELLS))
-        finder = CandidateFinder(aligner.model, pool, weights.network, weights.search.candidates, applier=applier)
-        found = tasks.align(finder, text, weights, pool, given, directions, decisions)
+        found = tasks.align(aligner.finder(pool, cells), text, weights, pool, given, directions, decisions)
     skipped, tables = text.skipped, []
     for d in found:
         if counter is not None:

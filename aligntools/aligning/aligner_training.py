@@ -70,7 +70,7 @@ def train_with(
     rounds: Those of the contrastive aligner's base model; with ``best`` there are as many, and the network decides on
         links, as it does where training goes on from a model that has it decide.
     known: What is known of the text's words beforehand.
-    learned: An aligner of other text, whose counts are priors.
+    learned: An aligner of other text, whose counts are priors, and whose links are mixed with those of the new one.
     """
     from aligntools.aligning.priors import joined_with
     from aligntools.aligning.training.train_model import count_steps, train_model
@@ -91,8 +91,8 @@ def train_with(
     best = settings.decides and start is None
     settings = settings.resolved(len(bitext.source.tokens))
     network = best or (start is not None and start.decision is not None and reconstruction is None)
-    if network:
-        keep_text, links = True, None  # the network decides on links, with the whole words
+    if network or learned is not None:
+        keep_text, links = True, None  # the network, or a model before, decides on links with the whole words
     if best and counts is None and learned is None:
         from aligntools.aligning.contrastive.rounds import best_rounds
 
@@ -128,7 +128,11 @@ def train_with(
             last_pass=None if again else links,
             **({"learned": learned.model} if learned else {}),
         )
-        aligner = Aligner(replace(model, split=splitting, evidence=known.header if known else {}), known)
+        model = replace(model, split=splitting, evidence=known.header if known else {})
+        if learned is not None:
+            words = len(bitext.source.tokens) + len(bitext.target.tokens)
+            model = replace(model, before=learned.model, words=words)
+        aligner = Aligner(model, known)
         if network:
             tell(Step("deciding", total, total, {}))
             return with_network(aligner, bitext, known, reading, pool)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from aligntools.words.vocabulary import AnyVocabulary
 
 #: What headers of models and files of weights have besides.
-OF_MODELS = {"settings", "lowercase", "split", "length_ratio", "members", "subwords", "decision"}
+OF_MODELS = {"settings", "lowercase", "split", "length_ratio", "members", "subwords", "decision", "before", "words"}
 OF_WEIGHTS = {"format", "version", "features", "weights", "search", "learned", "evidence", "trees"}
 #: In what weights say of a kind: the model's own text was not all read, so that new text can do without.
 SAMPLED = "sampled"

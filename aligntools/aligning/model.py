@@ -133,6 +133,8 @@ class AlignmentModel:
     evidence: By what kinds of evidence the model learned words, and what each says of itself; see `aligning.evidence`.
     decision: Weights of features by which links are decided on, where posteriors alone do not: what
         `contrastive.weights.Weights.text` has.
+    before: The model that it was adapted from, whose links are mixed with its own; see `aligning.mixing`.
+    words: Words of its text, both sides together, where there is one before.
     """
 
     settings: ResolvedSettings
@@ -145,6 +147,13 @@ class AlignmentModel:
     split: str = SPLITS[0]
     evidence: Mapping[str, About] = field(default_factory=dict)
     decision: dict[str, Any] | None = None
+    before: "AlignmentModel | None" = None
+    words: int = 0
+
+    @property
+    def chain(self) -> "list[AlignmentModel]":
+        """The model, the one that it was adapted from, and so on."""
+        return [self, *(self.before.chain if self.before else [])]
 
     @property
     def usual_threshold(self) -> float:
@@ -158,6 +167,10 @@ class AlignmentModel:
 
     def save(self, path: str) -> None:
         """Write the model file."""
+        write_model(path, KIND, *self._parts())
+
+    def _parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return the header and the arrays of a file."""
         header: dict[str, Any] = {
             "settings": asdict(self.settings),
             "lowercase": self.lowercase,
@@ -179,7 +192,11 @@ class AlignmentModel:
         if self.subwords is not None:
             header["subwords"] = _about(self.subwords.model)
             arrays.update({f"subwords.{name}": a for name, a in _arrays_of_subwords(self.subwords).items()})
-        write_model(path, KIND, header, arrays)
+        if self.before is not None:
+            header["words"] = self.words
+            header["before"], more = self.before._parts()
+            arrays.update({f"before.{name}": a for name, a in more.items()})
+        return header, arrays
 
     @classmethod
     def load(cls, path: str, pool: Pool | None = None, verify: bool = True) -> "AlignmentModel":
@@ -189,26 +206,33 @@ class AlignmentModel:
         """
         header, arrays = read_model(path, KIND, verify)
         with fitting(path):
-            settings = _settings(header)
-            source = hold_vocabulary(arrays, "source")
-            target = hold_vocabulary(arrays, "target")
-            views = [
-                _view_model(about, _under(str(n), arrays), settings, source, target, pool)
-                for n, about in enumerate(header["members"])
-            ]
-            ratio = hold_number(header, "length_ratio", amounts())
-            subwords = (
-                _subwords(header["subwords"], _under("subwords", arrays), settings, pool)
-                if (settings.subwords)
-                else None
-            )
-            split = header.get("split", SPLITS[0])  # older files have none
-            if split not in SPLITS:
-                raise ValueError(f"no splitting '{split}'")
-            decision = dict(header["decision"]) if "decision" in header else None
-            known = {name: about for name, about in header.items() if name not in OF_MODELS and isinstance(about, dict)}
-            lowercase = bool(header["lowercase"])
-            return cls(settings, source, target, views, lowercase, ratio, subwords, split, known, decision)
+            return cls._of_parts(header, arrays, pool)
+
+    @classmethod
+    def _of_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], pool: Pool | None) -> "AlignmentModel":
+        """Make a model of a file's header and arrays; ValueError and the like where they do not fit."""
+        settings = _settings(header)
+        source = hold_vocabulary(arrays, "source")
+        target = hold_vocabulary(arrays, "target")
+        views = [
+            _view_model(about, _under(str(n), arrays), settings, source, target, pool)
+            for n, about in enumerate(header["members"])
+        ]
+        ratio = hold_number(header, "length_ratio", amounts())
+        subwords = (
+            _subwords(header["subwords"], _under("subwords", arrays), settings, pool) if (settings.subwords) else None
+        )
+        split = header.get("split", SPLITS[0])  # older files have none
+        if split not in SPLITS:
+            raise ValueError(f"no splitting '{split}'")
+        decision = dict(header["decision"]) if "decision" in header else None
+        known = {name: about for name, about in header.items() if name not in OF_MODELS and isinstance(about, dict)}
+        before, words = None, 0
+        if "before" in header:
+            before = cls._of_parts(header["before"], _under("before", arrays), pool)
+            words = int(hold_number(header, "words", amounts()))
+        lowercase = bool(header["lowercase"])
+        return cls(settings, source, target, views, lowercase, ratio, subwords, split, known, decision, before, words)
 
 
 def _under(name: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -12,6 +12,7 @@ from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declarations, engine_options, options
 from aligntools.cli.reporter import reporting
 from aligntools.cli.service_options import until_terminated
+from aligntools.ground.errors import UsageProblem
 
 _priors = options.group(
     "Priors",
@@ -37,8 +38,15 @@ _adapt = options.group(
         is_flag=True,
         needs=("model",),
         excludes=("unbuffered", "workers", "cluster", "tmpdir"),
-        help="With -m: train on this text, starting from what the model has learned. Best for a file of new text.",
+        help="With -m: train on this text, starting from what the model has learned; both decide. Best for a file of"
+        " new text.",
     ),
+)
+_saved = options.option(
+    "--save-model",
+    metavar="FILE",
+    type=options.WRITTEN,
+    help="Save the model that was trained; with --adapt, both this and the one that it was adapted from.",
 )
 _classes = options.group(
     "Classes of words",
@@ -80,7 +88,7 @@ _parts = options.group(
     " unbuffered max_memory threads seed quiet",
 )
 @aligning.text
-@aligning.models
+@aligning.model_files(_saved)
 @_adapt
 @_priors
 @aligning.decisions
@@ -111,6 +119,8 @@ def command(**o: Any) -> None:
     text, out = aligning.text_files(o), declarations.call(AlignmentSinks, o)
     text.check()
     settings, applied = declarations.settings(AlignerSettings, o), o["model"] is not None and not o["adapt"]
+    if applied and o["save_model"]:
+        raise UsageProblem("`save_model` saves a model that is trained here; add `adapt`, or leave out `model`")
     evidence = aligning.evidence_of(o, applied)
     if not applied and not o["adapt"]:
         evidence = evidence.chosen(settings.best and not o["init_model"])

@@ -56,24 +56,31 @@ save_model = options.option(
     excludes=("model",),
     help="Save the model that was trained.",
 )
+
+
+def model_files(saved: Any) -> Callable[[FC], FC]:
+    """Return the options of models on disk; ``saved`` is where one is saved."""
+    return options.group(
+        "Models",
+        click.option(
+            "-m",
+            "--model",
+            metavar="FILE",
+            help="Apply a saved model, or a folder with GIZA++'s tables; reads and writes line by line.",
+        ),
+        saved,
+        options.option(
+            "--init-model",
+            metavar="FILE",
+            excludes=("model",),
+            help="Continue training from a saved model, on this text.",
+        ),
+        options.verify,
+    )
+
+
 #: Models on disk.
-models = options.group(
-    "Models",
-    click.option(
-        "-m",
-        "--model",
-        metavar="FILE",
-        help="Apply a saved model, or a folder with GIZA++'s tables; reads and writes line by line.",
-    ),
-    save_model,
-    options.option(
-        "--init-model",
-        metavar="FILE",
-        excludes=("model",),
-        help="Continue training from a saved model, on this text.",
-    ),
-    options.verify,
-)
+models = model_files(save_model)
 
 
 def deciding(note: str = "") -> Callable[[FC], FC]:

@@ -6,11 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aligntools as at
+from aligntools.aligning import mixing
 from aligntools.aligning.applying import kernels_decoding as ke
 from aligntools.aligning.text.kernels_pairs import Pairs
 from aligntools.aligning.text.views import cut, view_text
 from aligntools.aligning.training.train_model import FEWEST, learned_priors
 from aligntools.encoding import encoder, knowledge
+from aligntools.formats.text.corpus import in_ids_of
 from aligntools.serving import service
 from tests import naive
 from tests.cli.running import fails, run
@@ -203,6 +205,9 @@ def test_a_service_can_leave_the_encoder_out(work, missing, monkeypatch):
 
 # --adapt: training on new text, beginning with what a model has learned
 
+#: The source words of a text, and of new text.
+OLD, NEW = {"kovo", "limb", "ut"}, {"kovo", "limb", "ut", "senno"}
+
 
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory):
@@ -242,11 +247,64 @@ def test_a_model_of_best_reads_what_it_adapts_to(work):
     assert b"encoder" not in align(work, "sampled", "--adapt", "--no-encoder").stderr
 
 
+@pytest.mark.parametrize("more", [[], ["--symmetrize", "grow-diag-final-and", "--decode", "viterbi"]])
+def test_an_adapted_model_is_saved_with_the_one_before_it(learned, more):
+    """It gives the same links again, line by line too, and knows the words of both texts; so does the next one."""
+    done = run(
+        "align",
+        "-q",
+        "-m",
+        learned / "model",
+        "--adapt",
+        "-i",
+        learned / "new",
+        "--save-model",
+        learned / "both",
+        *more,
+    )
+    assert done.returncode == 0, done.stderr
+    again = ["align", "-q", "-m", learned / "both", "-i", learned / "new", *more]
+    assert run(*again).stdout == done.stdout
+    assert run(*again, "--unbuffered").stdout == done.stdout
+    assert run(*again, "--workers", 1).stdout == done.stdout
+    of_old = ["align", "-q", "-i", learned / "text", *more, "-m"]
+    assert run(*of_old, learned / "both").stdout == run(*of_old, learned / "model").stdout
+    (learned / "newest").write_text("kovo senno mirr ||| zel prog tull\n")
+    last = ["align", "-q", "-i", learned / "newest", *more]
+    done = run(*last, "-m", learned / "both", "--adapt", "--save-model", learned / "three")
+    assert done.stdout == b"0-0 1-1 2-2\n"
+    assert run(*last, "-m", learned / "three").stdout == done.stdout
+    assert [len(m.views[0].words.s_words) for m in at.load(learned / "three").model.chain] == [4, 5, 4]
+
+
+def test_only_a_model_that_is_trained_is_saved(learned):
+    fails(run("align", "-m", learned / "model", "-i", learned / "new", "--save-model", "x"), "--save-model", status=2)
+
+
+@pytest.fixture(scope="module")
+def both(learned):
+    """A model that was adapted, in memory."""
+    return at.train_aligner(learned / "new", adapt=at.load(learned / "model")).model
+
+
+@given(st.integers(0, 1000))
+def test_who_knows_more_of_a_pair_decides_more(both, seed):
+    """By a slow count: the share of the model before falls with the words of a pair that it does not know."""
+    words = np.random.default_rng(seed).permutation(["kovo", "limb", "ut", "senno", "nil", "mirr"]).tolist()
+    source = [" ".join(words[:n]) for n in range(1, 7)]
+    text = in_ids_of(at.read_bitext(source, ["she"] * 6), both.source_vocabulary, both.target_vocabulary, True)
+    found = mixing.shares(both, text, mixing.text_before(text, both.before))
+    for share, line in zip(found, source, strict=True):
+        sides = [sum(word in known for word in line.split()) + 1 for known in (OLD, NEW)]
+        ratio = mixing.words_of(both.before) / both.words
+        odds = ratio**mixing.SEEN * (sides[0] / sides[1]) ** mixing.KNOWN
+        assert share == pytest.approx(odds / (1 + odds))
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
         (["--unbuffered"], "--adapt"),
-        (["--save-model", "x"], "--save-model"),
         (["--init-model", "x"], "--init-model"),
         (["--workers", "2"], "--adapt"),
         (["--model-type", "hmm"], "--model-type"),
@@ -277,7 +335,7 @@ def test_counts_go_to_the_words_that_are_the_same_after_the_shorter_cut(old, new
     texts = [at.read_bitext(*map(list, zip(*part, strict=True))) for part in (lines * 3, lines[::-1])]
     model = at.train_aligner(texts[0], views=(old,), subwords=0).model.views[0]
     words = view_text(texts[1], new).words
-    found = learned_priors([model], words, 0.5)
+    found = learned_priors([model], words)
     forward, reverse = model.word_links().pairs
     shorter = min(filter(None, (old, new)), default=0)
     expected = {}
@@ -292,6 +350,6 @@ def test_counts_go_to_the_words_that_are_the_same_after_the_shorter_cut(old, new
             for i in sides[0] if count >= FEWEST else ():
                 for j in sides[1]:
                     key = i * len(words.t_words) + j
-                    expected[key] = expected.get(key, 0.0) + 0.5 * count / max(map(len, sides))
+                    expected[key] = expected.get(key, 0.0) + count / max(map(len, sides))
     assert dict(zip(found.keys.tolist(), found.alphas.tolist(), strict=True)) == pytest.approx(expected, rel=1e-5)
     assert len(expected) >= 3

@@ -5,7 +5,7 @@ threshold depends on the more probable links of the two words: it is lower if th
 next cell, and higher if it is apart from them (`applier.joint_thresholds`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,21 +71,30 @@ _WAYS = {"joint": kd.JOINT, "mean": kd.MEAN}
 
 
 def decided(
-    applier: Applier, bitext: Bitext, settings: Decisions, pool: Pool, directions: bool = False
+    applier: Applier,
+    bitext: Bitext,
+    settings: Decisions,
+    pool: Pool,
+    directions: bool = False,
+    found: Iterable[Posteriors] | None = None,
+    paths: Iterable[Posteriors] | None = None,
 ) -> Iterator[Decided]:
     """Yield the links of consecutive runs of sentence pairs.
 
     bitext: With ids of the model's vocabularies.
     settings: If only one direction was trained, ``joint`` and ``mean`` decide by it.
     directions: Find the links of the single directions too.
+    found, paths: Posteriors and Viterbi paths of the same runs, where they are there already.
     """
-    paths = applier.posteriors(bitext, pool, viterbi=True) if settings.decode == "viterbi" else None
+    if settings.decode == "viterbi" and paths is None:
+        paths = applier.posteriors(bitext, pool, viterbi=True)
+    chosen = iter(paths) if paths is not None else None
     # where words are independent of each other, the Viterbi path is the best link of each
     chain = applier.models[0].HAS_PATHS
     members = len(applier.models) + (applier.subwords is not None)
     decider = Decider(settings, applier.directions, applier.settings.threshold(members), chain, directions)
-    for posteriors in applier.posteriors(bitext, pool):
-        yield decider.decide(posteriors, next(paths) if paths is not None else posteriors, pool)
+    for posteriors in applier.posteriors(bitext, pool) if found is None else found:
+        yield decider.decide(posteriors, next(chosen) if chosen is not None else posteriors, pool)
 
 
 class Decider:

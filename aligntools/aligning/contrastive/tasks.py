@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.aligning.applying.applier import decide
+from aligntools.aligning.applying.applier import Posteriors, decide
 from aligntools.aligning.applying.decisions import Decided, Decider
 from aligntools.aligning.applying.kernels_decoding import JOINT, MEAN
 from aligntools.aligning.contrastive import evidence, gold_learning, second_look
@@ -370,6 +370,40 @@ def first_look(candidates: CandidateLinks, weights: Weights) -> np.ndarray:
     return found / scale(weights.values, weights.active)
 
 
+class Judge:
+    """Finds the candidates of a text, with all that weights count of them.
+
+    finder, evidence: As for `align`.
+    weights: Those of the model.
+    threshold: Moves the odds that a link must have as far as it is from the usual one.
+    values, active: Of the columns of the candidates.
+    """
+
+    def __init__(
+        self,
+        finder: CandidateFinder,
+        weights: Weights,
+        evidence: Sequence[GivenLinks] = (),
+        threshold: float | None = None,
+    ) -> None:
+        self.finder, self.weights = finder, weights
+        self.believed = believed_of(weights, evidence)
+        moved = weights if threshold is None else weights.at_threshold(threshold, finder.model.usual_threshold)
+        used = np.flatnonzero(moved.values[len(names.ALL) :]).tolist()
+        kept = [*range(len(names.ALL)), *(len(names.ALL) + k for k in used)]
+        self.values, self.active = moved.values[kept], moved.active[kept]
+        self._evidence, self._tables = [evidence[k] for k in used], [moved.tables[k] for k in used]
+        self._looks = [moved.looks[k] for k in used] if known(self.values) else []
+
+    def find(self, bitext: Bitext) -> Iterator[tuple[Posteriors, CandidateLinks]]:
+        """Yield what `CandidateFinder.find` does."""
+        for posteriors, candidates in self.finder.find(bitext, self._evidence, self.believed):
+            if self._evidence:
+                first = first_look(candidates, self.weights)
+                candidates = with_readings(candidates, self._tables, first, self._looks)
+            yield posteriors, candidates
+
+
 def align(
     finder: CandidateFinder,
     bitext: Bitext,
@@ -389,29 +423,34 @@ def align(
     decisions: The threshold moves the odds that a link must have as far as it is from the usual one; whether phrases
         are linked as wholes; how single directions are decoded.
     """
-    model, trained = finder.model, DIRECTIONS[finder.model.settings.direction]
-    chain = finder.applier.models[0].HAS_PATHS
-    base = Decider(decisions, trained, model.usual_threshold, chain, directions)
+    judge = Judge(finder, weights, evidence, decisions.threshold)
+    decide_on = decider_of(finder, decisions, directions)
     viterbi = directions and decisions.decode == "viterbi"
-    believed = believed_of(weights, evidence)
-    paths = finder.applier.posteriors(bitext, pool, True, believed) if viterbi else None
-    before = weights
-    if decisions.threshold is not None:
-        weights = weights.at_threshold(decisions.threshold, model.usual_threshold)
-    used = np.flatnonzero(weights.values[len(names.ALL) :]).tolist()
-    kept = [*range(len(names.ALL)), *(len(names.ALL) + k for k in used)]
-    values, active = weights.values[kept], weights.active[kept]
-    evidence, tables = [evidence[k] for k in used], [weights.tables[k] for k in used]
-    looks = [weights.looks[k] for k in used] if known(values) else []
-    for posteriors, candidates in finder.find(bitext, evidence, believed):
-        if evidence:
-            candidates = with_readings(candidates, tables, first_look(candidates, before), looks)
-        links = search(candidates, values, active, weights.search, pool).links()
-        if decisions.phrases:
-            links = with_phrases(candidates, links, values, pool)
-        probabilities = link_probabilities(candidates, links, values) if known(values) else None
-        chosen = next(paths) if paths is not None else posteriors
-        yield base.decide(posteriors, chosen, pool, (links, probabilities))
+    paths = finder.applier.posteriors(bitext, pool, True, judge.believed) if viterbi else None
+    for posteriors, candidates in judge.find(bitext):
+        found = chosen_links(candidates, judge.values, judge.active, weights, decisions, pool)
+        yield decide_on.decide(posteriors, next(paths) if paths is not None else posteriors, pool, found)
+
+
+def decider_of(finder: CandidateFinder, decisions: Decisions, directions: bool) -> Decider:
+    """Return what finds the links of single directions of a model's text."""
+    model, chain = finder.model, finder.applier.models[0].HAS_PATHS
+    return Decider(decisions, DIRECTIONS[model.settings.direction], model.usual_threshold, chain, directions)
+
+
+def chosen_links(
+    candidates: CandidateLinks,
+    values: np.ndarray,
+    active: np.ndarray,
+    weights: Weights,
+    decisions: Decisions,
+    pool: Pool,
+) -> tuple[Links, np.ndarray | None]:
+    """Return the links that weights choose among candidates, and their probabilities where a network has a part."""
+    links = search(candidates, values, active, weights.search, pool).links()
+    if decisions.phrases:
+        links = with_phrases(candidates, links, values, pool)
+    return links, link_probabilities(candidates, links, values) if known(values) else None
 
 
 #: Pairs that files of evidence are judged on, drawn at random.

@@ -142,7 +142,7 @@ def train_model(
         if counts is not None and len(counts):
             mapped = _Mapped(counts, lowercase, given.weights)
         if learned:
-            mapped = with_learned(mapped, learned.views)
+            mapped = with_learned(mapped, [one.views for one in learned.chain])
         smoothing = POSITION_SMOOTHING if reconstruction is None else reconstruction.mre_position_smoothing
         old = start.views if start else None
         decide = last_pass if reconstruction is None else None
@@ -154,7 +154,7 @@ def train_model(
         before, words = start.subwords if start else None, given.of_pieces
         own = partial(piece_priors, words, lowercase) if words is not None and len(words.lexical) else None
         subwords = train_subwords(
-            bitext, settings, pool, cells, report, before, own, learned.subwords if learned else None
+            bitext, settings, pool, cells, report, before, own, [m.subwords for m in learned.chain] if learned else []
         )
     source, target = bitext.source_vocabulary, bitext.target_vocabulary
     assert isinstance(source, Vocabulary), "the text has words of its own"
@@ -233,7 +233,7 @@ def train_subwords(
     report: Report | None = None,
     start: SubwordMember | None = None,
     priors: PiecePriors | None = None,
-    learned: SubwordMember | None = None,
+    learned: Sequence[SubwordMember | None] = (),
 ) -> SubwordMember:
     """Learn to cut a text's words, and train a model of the pieces.
 
@@ -242,9 +242,10 @@ def train_subwords(
     report: See `stages.train`.
     start: Go on from it: cut as it cuts, and add what it learned to the priors.
     priors: Called with how both sides are cut and with the pieces of the text; returns their `ViewPriors`.
-    learned: Of other text: cut as it cuts, and take what it learned for priors.
+    learned: Of other texts: cut as the first cuts, and take what they learned for priors.
     """
-    before = start or learned
+    known = [one for one in learned if one is not None]
+    before = start or (known[0] if known else None)
     cuts = (
         [before.source, before.target]
         if before
@@ -267,8 +268,8 @@ def train_subwords(
     own = replace(settings, views=(0,), subwords=0, sweeps=max(3, settings.sweeps // 2))
     told = (lambda figures: report(figures | {"view": NAME})) if report else None
     given: ViewMapping | None = partial(priors, cuts[0], cuts[1]) if priors else None
-    if learned:
-        given = with_learned(given, [learned.model])
+    if known:
+        given = with_learned(given, [[one.model] for one in known])
     (model,) = train(pieces, own, pool, max_cells, told, [start.model] if start else None, given)
     return SubwordMember(cuts[0], cuts[1], model)
 
@@ -278,16 +279,15 @@ def _learned(side: Side, vocabulary: AnyVocabulary, merges: int) -> Subwords:
     return learn_subwords(words, np.bincount(side.tokens, minlength=len(words)).tolist(), merges)
 
 
-#: What a link that the model counted counts for, compared with one of the new text.
-SHARE = 0.1
 #: Links that the model expects less often are left out.
 FEWEST = 0.3
 
 
-def added(one: ViewPriors, other: ViewPriors) -> ViewPriors:
-    """Return the sum of two priors of a view."""
+def added(one: ViewPriors, other: ViewPriors, larger: bool = False) -> ViewPriors:
+    """Return the sum of two priors of a view; ``larger``: the larger of what both have of a pair."""
     keys, places = np.unique(np.concatenate([one.keys, other.keys]), return_inverse=True)
-    alphas = np.bincount(places, np.concatenate([one.alphas, other.alphas]), len(keys)).astype(np.float32)
+    alphas = np.zeros(len(keys), np.float32)
+    (np.maximum if larger else np.add).at(alphas, places, np.concatenate([one.alphas, other.alphas]))
     return ViewPriors(
         keys,
         alphas,
@@ -298,21 +298,27 @@ def added(one: ViewPriors, other: ViewPriors) -> ViewPriors:
     )
 
 
-def with_learned(mapped: ViewMapping | None, models: Sequence[LexicalModel]) -> ViewMapping:
-    """Return what maps priors into a view, with what models of other text learned."""
+def with_learned(mapped: ViewMapping | None, chain: Sequence[Sequence[LexicalModel]]) -> ViewMapping:
+    """Return what maps priors into a view, with what models of other text learned.
+
+    chain: A model's views, those of the one that it was adapted from, and so on. What a later one counted has what
+        those before it counted of its words.
+    """
 
     def both(words: ViewWords) -> ViewPriors:
-        own = learned_priors(models, words)
+        own = learned_priors(chain[0], words)
+        for views in chain[1:]:
+            own = added(own, learned_priors(views, words), larger=True)
         return own if mapped is None else added(mapped(words), own)
 
     return both
 
 
-def learned_priors(models: Sequence[LexicalModel], words: ViewWords, weight: float = SHARE) -> ViewPriors:
+def learned_priors(models: Sequence[LexicalModel], words: ViewWords) -> ViewPriors:
     """Map what a model of other text learned of links into a view: the mean of both directions' counts.
 
     models: The model of the view itself is taken, or else that of the longest words.
-    weight: What a link counts for. Fertilities and jumps are left out.
+    Fertilities and jumps are left out.
     """
     old = min(models, key=lambda m: (m.letters != words.letters, -(m.letters or np.inf)))
     found = old.word_links()
@@ -331,7 +337,7 @@ def learned_priors(models: Sequence[LexicalModel], words: ViewWords, weight: flo
     s = s_ids[s_starts[rows[of]] + place // wide[of]].astype(np.int64)
     t = t_ids[t_starts[columns[of]] + place % wide[of]]
     keys, places = np.unique(s * n_t + t, return_inverse=True)
-    alphas = np.bincount(places, counts[of] / np.maximum(high, wide)[of] * weight, len(keys)).astype(np.float32)
+    alphas = np.bincount(places, counts[of] / np.maximum(high, wide)[of], len(keys)).astype(np.float32)
     return ViewPriors(
         keys,
         alphas,
