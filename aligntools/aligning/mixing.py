@@ -21,6 +21,7 @@ from aligntools.words.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from aligntools.aligning.aligner import Aligner
     from aligntools.aligning.contrastive.candidate_links import CandidateLinks
+    from aligntools.aligning.contrastive.weights import Weights
     from aligntools.aligning.settings import Decisions
     from aligntools.formats.links.given_links import GivenLinks
 
@@ -152,7 +153,7 @@ def judged_by_both(
         end = begin + len(part)
         here = {name: one[begin:end] for name, one in given.items()}
         posteriors, candidates = _judged(aligner, part, here, settings.threshold, pool)
-        found = tasks.chosen_links(candidates, *_both_columns(), weights, settings, pool)
+        found = tasks.chosen_links(candidates, *_both_columns(weights), weights, settings, pool)
         finder = aligner.finder(pool)
         chosen = posteriors
         if directions and settings.decode == "viterbi":
@@ -184,7 +185,7 @@ def _judged(
     own, candidates = whole(text, runs()), concatenate(found)
     values = np.where(judge.active, judge.values, 0.0)
     odds = link_odds(candidates, values)
-    bias = np.full(len(odds), values[kf.LINKS] / scale(values, judge.active))
+    bias = candidates.local.astype(np.float64) @ values / scale(values, judge.active) - odds  # what else they count
     if aligner.before is None:
         return own, _with_odds(candidates, _keys(candidates), odds, bias)
     older = text_before(text, aligner.before.model)
@@ -198,7 +199,7 @@ def _judged(
         (1.0 - each, keys[0], odds, bias),
         (each, keys[1], others.local[:, kf.TREES], others.local[:, kf.LINKS]),
     ):
-        full = np.full(len(every), UNLIKELY), np.full(len(every), more[0] if len(more) else 0.0)
+        full = np.full(len(every), UNLIKELY), np.zeros(len(every))
         at = np.searchsorted(every, own_keys)
         full[0][at], full[1][at] = one, more
         whole_odds += part * full[0]
@@ -225,10 +226,14 @@ def _with_odds(candidates: "CandidateLinks", keys: np.ndarray, odds: np.ndarray,
     return found
 
 
-def _both_columns() -> tuple[np.ndarray, np.ndarray]:
-    """Return weights and which are active: the log-odds and the bias, as they are."""
+def _both_columns(weights: "Weights") -> tuple[np.ndarray, np.ndarray]:
+    """Return weights and which are active: the log-odds and the bias as they are, and how links go together."""
     from aligntools.aligning.contrastive import kernels_features as kf
+    from aligntools.aligning.contrastive.features import ALL
+    from aligntools.aligning.contrastive.weights import scale
 
-    values = np.zeros(kf.FEATURES)
+    shape = np.array([one.group == "non-local" for one in ALL])
+    values = np.where(shape & weights.active[: len(ALL)], weights.values[: len(ALL)], 0.0)
+    values /= scale(weights.values, weights.active)
     values[[kf.TREES, kf.LINKS]] = 1.0
-    return values, values > 0
+    return values, values != 0
