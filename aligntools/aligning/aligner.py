@@ -408,7 +408,7 @@ def _align_part(
     text, given = text_of(part, aligner.model)
     weights = aligner.weights if decisions.by_network else None
     if aligner.before is not None:
-        from aligntools.aligning.mixing import decided_by_both, judged_by_both
+        from aligntools.aligning.mixture import decided_by_both, judged_by_both
 
         if weights is None:
             found = decided_by_both(aligner, text, decisions, pool, directions)

@@ -133,7 +133,7 @@ class AlignmentModel:
     evidence: By what kinds of evidence the model learned words, and what each says of itself; see `aligning.evidence`.
     decision: Weights of features by which links are decided on, where posteriors alone do not: what
         `contrastive.weights.Weights.text` has.
-    before: The model that it was adapted from, whose links are mixed with its own; see `aligning.mixing`.
+    before: The model that it was adapted from, whose links are mixed with its own; see `aligning.mixture`.
     words: Words of its text, both sides together, where there is one before.
     """
 

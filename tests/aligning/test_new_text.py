@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aligntools as at
-from aligntools.aligning import mixing
+from aligntools.aligning import mixture
 from aligntools.aligning.applying import kernels_decoding as ke
 from aligntools.aligning.text.kernels_pairs import Pairs
 from aligntools.aligning.text.views import cut, view_text
@@ -293,11 +293,11 @@ def test_who_knows_more_of_a_pair_decides_more(both, seed):
     words = np.random.default_rng(seed).permutation(["kovo", "limb", "ut", "senno", "nil", "mirr"]).tolist()
     source = [" ".join(words[:n]) for n in range(1, 7)]
     text = in_ids_of(at.read_bitext(source, ["she"] * 6), both.source_vocabulary, both.target_vocabulary, True)
-    found = mixing.shares(both, text, mixing.text_before(text, both.before))
+    found = mixture.shares(both, text, mixture.text_before(text, both.before))
     for share, line in zip(found, source, strict=True):
         sides = [sum(word in known for word in line.split()) + 1 for known in (OLD, NEW)]
-        ratio = mixing.words_of(both.before) / both.words
-        odds = ratio**mixing.SEEN * (sides[0] / sides[1]) ** mixing.KNOWN
+        ratio = mixture.words_of(both.before) / both.words
+        odds = ratio**mixture.SEEN * (sides[0] / sides[1]) ** mixture.KNOWN
         assert share == pytest.approx(odds / (1 + odds))
 
 

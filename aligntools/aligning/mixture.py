@@ -6,7 +6,7 @@ on a sentence pair depends on the words of the pair that it knows, and on how mu
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from aligntools.aligning.aligner import Aligner
+    from aligntools.aligning.applying.applier import Applier
     from aligntools.aligning.contrastive.candidate_links import CandidateLinks
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.weights import Weights
     from aligntools.aligning.settings import Decisions
     from aligntools.formats.links.given_links import GivenLinks
@@ -33,6 +34,29 @@ LEAST = 1e-3
 UNLIKELY = -6.0
 #: Sentence pairs that are mixed at a time.
 PAIRS = 1_000
+
+
+class Adapted(Protocol):
+    """An `Aligner`, as far as it is asked here."""
+
+    @property
+    def model(self) -> AlignmentModel:
+        """The model."""
+
+    @property
+    def weights(self) -> "Weights | None":
+        """The weights by which links are decided on."""
+
+    @property
+    def before(self) -> "Adapted | None":
+        """The aligner that the model was adapted from."""
+
+    @property
+    def own_applier(self) -> "Applier":
+        """What finds posteriors by the model alone."""
+
+    def finder(self, pool: Pool) -> "CandidateFinder":
+        """Return what finds the candidates that the network judges."""
 
 
 def text_before(text: Bitext, before: AlignmentModel) -> Bitext:
@@ -115,7 +139,7 @@ def mixed(own: Posteriors, before: Posteriors, share: np.ndarray) -> Posteriors:
 
 
 def decided_by_both(
-    aligner: "Aligner", text: Bitext, settings: "Decisions", pool: Pool, directions: bool = False
+    aligner: Adapted, text: Bitext, settings: "Decisions", pool: Pool, directions: bool = False
 ) -> Iterator[Decided]:
     """Yield what `decided` does, by an aligner whose model was adapted."""
     for part in parts_of(text, PAIRS):
@@ -125,7 +149,7 @@ def decided_by_both(
         yield from decided(own, part, settings, pool, directions, [_posteriors(aligner, part, pool)], paths)
 
 
-def _posteriors(aligner: "Aligner", text: Bitext, pool: Pool) -> Posteriors:
+def _posteriors(aligner: Adapted, text: Bitext, pool: Pool) -> Posteriors:
     own = whole(text, aligner.own_applier.posteriors(text, pool))
     if aligner.before is None:
         return own
@@ -134,7 +158,7 @@ def _posteriors(aligner: "Aligner", text: Bitext, pool: Pool) -> Posteriors:
 
 
 def judged_by_both(
-    aligner: "Aligner",
+    aligner: Adapted,
     text: Bitext,
     given: "Mapping[str, GivenLinks]",
     settings: "Decisions",
@@ -163,7 +187,7 @@ def judged_by_both(
 
 
 def _judged(
-    aligner: "Aligner", text: Bitext, given: "Mapping[str, GivenLinks]", threshold: float | None, pool: Pool
+    aligner: Adapted, text: Bitext, given: "Mapping[str, GivenLinks]", threshold: float | None, pool: Pool
 ) -> "tuple[Posteriors, CandidateLinks]":
     """Return posteriors, and candidates with log-odds and a bias in two columns; see `_both_columns`."""
     from aligntools.aligning.contrastive import kernels_features as kf
