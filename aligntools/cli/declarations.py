@@ -8,9 +8,10 @@ import click
 from click.core import ParameterSource
 
 from aligntools.cli import kinds, option_groups
-from aligntools.cli.flags import flag, on_command_line
+from aligntools.cli.flags import as_flag, flag, on_command_line
 from aligntools.cli.option_groups import FC
 from aligntools.ground.declarations import Declared, Settings, declared
+from aligntools.ground.errors import UsageProblem
 
 S = TypeVar("S", bound=Settings)
 K = TypeVar("K")
@@ -46,7 +47,9 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Call
         about |= {"nargs": 2} if one.option.metavar == "FILE FILE" else {}
         about |= {"multiple": True} if one.several and one.option.metavar == "FILE" else {}
         about.setdefault("show_default", about["default"] not in (None, ()))
-    ruled = {"needs": one.option.needs, "excludes": one.option.excludes, "when": one.option.when}
+    ruled: dict[str, Any] = {}
+    if not one.option.said:  # those are about values, which `Settings.checked` looks at
+        ruled = {"needs": one.option.needs, "excludes": one.option.excludes, "when": one.option.when}
     return option_groups.option(long, *flags, name, **ruled | about)
 
 
@@ -109,6 +112,16 @@ def given() -> set[str]:
     """Return the names of the options that the command line itself gave."""
     context = click.get_current_context()
     return {n for n in context.params if context.get_parameter_source(n) is ParameterSource.COMMANDLINE}
+
+
+def refuse(names: Iterable[str], what: str, options: Mapping[str, Any] | None = None) -> None:
+    """Refuse options that the command line itself gave: they do not go with this.
+
+    options: Their values, for flags to be named as they were given: ``--no-labels``.
+    """
+    for name in sorted(given() & set(names)):
+        value = str(options[name]) if options and isinstance(options[name], bool) else None
+        raise UsageProblem(f"{as_flag(name, value)} does not go with {what}")
 
 
 def settings(kind: type[S], options: Mapping[str, Any], **instead: Any) -> S:

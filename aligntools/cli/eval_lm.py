@@ -10,7 +10,6 @@ import click
 
 from aligntools import LanguageModelSettings
 from aligntools.cli import declarations, options, reporter
-from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
     from aligntools.formats.inputs.sentences import Split
@@ -25,8 +24,9 @@ _DECIMAL = math.log(10)
 @options.group(
     "Common options",
     click.option("-m", "--model", required=True, metavar="FILE", help="Language model: ARPA, or binary from train-lm."),
-    click.option(
+    options.option(
         "--lines",
+        excludes=("words",),
         is_flag=True,
         help="Write one line for each line of text: log10 probability, words, unknown words, perplexity.",
     ),
@@ -69,9 +69,6 @@ def command(
       aligntools train-lm -q -n 3 data/samples/de-en.en -o /tmp/en.arpa
       aligntools eval-lm -m /tmp/en.arpa data/samples/fr-en.en
     """
-    if lines and words:
-        raise UsageProblem("--lines and --words exclude each other; choose one of them")
-
     from aligntools.formats.opening.files import writing
     from aligntools.ground.parallel import Pool
     from aligntools.translating.language_models import LanguageModel

@@ -14,7 +14,12 @@ FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
 
 
 def option(
-    *flags: str, needs: tuple[str, ...] = (), excludes: tuple[str, ...] = (), when: str = "", **about: Any
+    *flags: str,
+    needs: tuple[str, ...] = (),
+    excludes: tuple[str, ...] = (),
+    when: str = "",
+    said: str = "",
+    **about: Any,
 ) -> Callable[[FC], FC]:
     """Return click's option with what it needs and excludes; see `declarations.Option`. Of fields `--set` gives it."""
     plain = max(flags, key=len).partition("/")[0].lstrip("-").replace("-", "_")
@@ -23,7 +28,7 @@ def option(
 
     def decorate(function: FC) -> FC:
         found: Any = click.option(*flags, **about)(function)
-        found.__click_params__[-1].rules = [Option("", needs=needs, excludes=excludes, when=when)]
+        found.__click_params__[-1].rules = [Option("", needs=needs, excludes=excludes, when=when, said=said)]
         result: FC = found
         return result
 

@@ -7,7 +7,7 @@ import click
 
 from aligntools import GrammarDecisions, ParserDecisions, ParserReading, Run, TreeLists
 from aligntools.cli import declarations, engine_options, options, reporter, service_options
-from aligntools.cli.flags import as_flag, renamed
+from aligntools.cli.flags import renamed
 from aligntools.ground.errors import UsageProblem
 
 #: Options that only one kind of model has.
@@ -83,11 +83,8 @@ def command(**o: Any) -> None:
 
     run, quiet = declarations.settings(Run, o), o["quiet"]
     grammar = writes_trees(o["model"])
-    given = declarations.given()
-    for name in sorted(given & (_DEPENDENCIES if grammar else _CONSTITUENTS)):
-        value = str(o[name]) if isinstance(o[name], bool) else None
-        kind = "a grammar of constituents" if grammar else "a parser of dependencies"
-        raise UsageProblem(f"{as_flag(name, value)} does not go with {kind}, which {o['model']} is")
+    kind = "a grammar of constituents" if grammar else "a parser of dependencies"
+    declarations.refuse(_DEPENDENCIES if grammar else _CONSTITUENTS, f"{kind}, which {o['model']} is", o)
     if not grammar and o["format"] == "text":
         raise UsageProblem(f"`format=text`: {o['model']} parses text with tags; tag it first")
     lines = reporter.SpokenLines(not quiet)

@@ -8,7 +8,6 @@ import click
 
 from aligntools import GrammarSettings, InducedGrammarSettings, Run, TagReading
 from aligntools.cli import declarations, options, reporter, training
-from aligntools.cli.flags import as_flag
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.progress import Step
 
@@ -115,15 +114,12 @@ def _check_use(o: dict[str, Any]) -> None:
     if bool(o["treebanks"]) == (o["text"] is not None):
         raise UsageProblem("give one: --treebank for a grammar from trees, or --text for one from tags")
     use = "--treebank" if o["treebanks"] else "--text"
-    for name in sorted(declarations.given() - COMMON - USES[use]):
-        value = str(o[name]) if isinstance(o[name], bool) else None
-        raise UsageProblem(f"{as_flag(name, value)} does not go with {use}")
+    declarations.refuse(declarations.given() - COMMON - USES[use], use, o)
 
 
 def _check_estimator(settings: InducedGrammarSettings) -> None:
     """Refuse options of the other kind of induction."""
-    for name in sorted(declarations.given() & (_COUNTED if settings.networks else _NETWORKS)):
-        raise UsageProblem(f"`{name}` does not go with `estimator={settings.estimator}`")
+    declarations.refuse(_COUNTED if settings.networks else _NETWORKS, f"`estimator={settings.estimator}`")
 
 
 def _path(name: str) -> Any:

@@ -152,8 +152,7 @@ def train(o: dict[str, Any]) -> None:
     if len(uses) != 1:
         links = ", or -s and -t for alignments" if "source" in o else ""
         raise UsageProblem(f"give one text: --tagged for a tagger, --text to induce tags{links}")
-    for name in sorted(declarations.given() - USES[uses[0]] - COMMON):
-        raise UsageProblem(f"`{name}` does not go with {uses[0]}")
+    declarations.refuse(declarations.given() - USES[uses[0]] - COMMON, uses[0])
     if uses[0] == "parallel text":
         _alignments(o)
         return

@@ -9,7 +9,7 @@ import click
 
 from aligntools import InducedParserSettings, ParserReading, ParserSettings, Run
 from aligntools.cli import declarations, engine_options, options, reporter, training
-from aligntools.cli.flags import as_flag, renamed
+from aligntools.cli.flags import renamed
 from aligntools.cli.option_groups import FC
 from aligntools.ground.errors import UsageProblem
 
@@ -130,9 +130,7 @@ def _check_use(o: dict[str, Any]) -> None:
     if bool(o["treebanks"]) == (o["unsupervised"] is not None):
         raise UsageProblem("give one text: --treebank for a parser from trees, or --unsupervised for one from tags")
     use = "--treebank" if o["treebanks"] else "--unsupervised"
-    for name in sorted(declarations.given() - COMMON - USES[use]):
-        value = str(o[name]) if isinstance(o[name], bool) else None
-        raise UsageProblem(f"{as_flag(name, value)} does not go with {use}")
+    declarations.refuse(declarations.given() - COMMON - USES[use], use, o)
 
 
 def _tell(found: dict[str, Any]) -> None:

@@ -58,6 +58,8 @@ class GrammarSettings(Settings):
         1,
         "Grammars that are learned with `latent`, with `seed` and the numbers after it. In parsing the probabilities of"
         " their rules are multiplied.",
+        needs=("latent",),
+        said="`members` differ by how `latent` splits symbols; give it with it",
         allowed=counts(1, 100),
         group=_TRAINING,
     )
@@ -70,11 +72,6 @@ class GrammarSettings(Settings):
         allowed=counts(0),
         group=_TRAINING,
     )
-
-    def rules(self) -> None:
-        """Refuse several grammars that would be the same."""
-        if self.members > 1 and not self.latent:
-            raise UsageProblem("`members` differ by how `latent` splits symbols; give it with it")
 
     @property
     def siblings(self) -> int:
@@ -166,7 +163,12 @@ class InducedGrammarSettings(Settings):
         group=_GROUP,
     )
     terminals: Terminals = option(
-        "tags", "What the grammar is of. Only neural and compound PCFGs can be of words.", group=_GROUP
+        "tags",
+        "What the grammar is of. Only neural and compound PCFGs can be of words.",
+        when="words",
+        needs=("estimator=neural|estimator=compound",),
+        said="`terminals=words` needs `estimator=neural` or `estimator=compound`",
+        group=_GROUP,
     )
     preterminals: int = option(
         60, "neural, compound: hidden symbols above words or tags.", allowed=counts(1, 500), group=_GROUP
@@ -206,9 +208,7 @@ class InducedGrammarSettings(Settings):
     )
 
     def rules(self) -> None:
-        """Refuse variational Bayes without a prior, and words where only tags can be learned from."""
-        if self.terminals == "words" and not self.networks:
-            raise UsageProblem("`terminals=words` needs `estimator=neural` or `estimator=compound`")
+        """Refuse variational Bayes without a prior."""
         if self.estimator == "vb" and not self.prior:
             raise UsageProblem("`estimator=vb` needs a `prior` above 0")
 

@@ -85,6 +85,8 @@ class Option:
     excludes: What cannot be given with it: other fields, or values of them, as ``decode=posterior``.
     needs: What must be given with it; ``a|b`` is one of the two.
     when: Its value that excludes and needs, where others do not.
+    said: What is said where this does not hold, with the options' values between braces, and ``{name}`` and ``{other}``
+        for its name and what it excludes.
     choices: Returns what it can be, where that is not known when the class is made; of others their type says it.
     """
 
@@ -97,6 +99,7 @@ class Option:
     choices: Callable[[], tuple[str, ...]] | None = None
     needs: tuple[str, ...] = ()
     when: str = ""
+    said: str = ""
 
 
 def option(
@@ -111,9 +114,10 @@ def option(
     choices: Callable[[], tuple[str, ...]] | None = None,
     needs: tuple[str, ...] = (),
     when: str = "",
+    said: str = "",
 ) -> Any:
     """Return a field that is an option; see `Option`."""
-    about = Option(help, allowed, otherwise, group, metavar, excludes, choices, needs, when)
+    about = Option(help, allowed, otherwise, group, metavar, excludes, choices, needs, when, said)
     return field(default=default, metadata={_KEY: about})
 
 
@@ -132,11 +136,14 @@ def check_rules(name: str, option: Option, value: Any, known: Mapping[str, Any],
         return
     shown = f"`{name}={option.when}`" if option.when else f"`{name}`"
     for other in filter(holds, option.excludes):
-        raise UsageProblem(f"{shown} and `{other}` exclude each other; choose one of them")
+        said = option.said.format(**{**known, "name": name, "other": other})
+        raise UsageProblem(said or f"{shown} and `{other}` exclude each other; choose one of them")
     for need in option.needs:
         ways = [way for way in need.split("|") if way.partition("=")[0] in known]
         if ways and not any(map(holds, ways)):
-            raise UsageProblem(f"{shown} needs {' or '.join(f'`{way}`' for way in ways)}; add that, or leave it out")
+            said = option.said.format(**{**known, "name": name})
+            wanted = " or ".join(f"`{way}`" for way in ways)
+            raise UsageProblem(said or f"{shown} needs {wanted}; add that, or leave it out")
 
 
 @dataclass(frozen=True)

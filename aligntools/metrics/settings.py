@@ -6,7 +6,6 @@ from typing import Any, Literal, TypeAlias, get_args
 from aligntools.formats.annotation.brackets import clean
 from aligntools.formats.text.text_settings import Splitting, check_predicted, check_separator
 from aligntools.ground.declarations import Settings, documented, option
-from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import amounts, counts
 
 GoldFormat: TypeAlias = Literal["auto", "pharaoh", "naacl"]
@@ -163,7 +162,13 @@ class BracketScoring(Settings):
     )
     unlabelled: bool = option(False, "Leave labels out.", group=_COMMON)
     whole: bool = option(True, "Whether brackets around whole sentences and single words count.", group=_DECISIONS)
-    functions: bool = option(False, "Labels must agree in their functions, too (NP-SBJ).", group=_DECISIONS)
+    functions: bool = option(
+        False,
+        "Labels must agree in their functions, too (NP-SBJ).",
+        excludes=("unlabelled",),
+        said="`functions` are of labels, which `unlabelled` leaves out",
+        group=_DECISIONS,
+    )
     max_length: int | None = option(
         None,
         "Only sentences of at most N words, punctuation counted.",
@@ -178,11 +183,6 @@ class BracketScoring(Settings):
         known = {"evalb": NOT_COUNTED, "none": ()}
         return frozenset(map(clean, known.get(self.leave_out, self.leave_out.split())))
 
-    def rules(self) -> None:
-        """Refuse that labels are left out and compared."""
-        if self.unlabelled and self.functions:
-            raise UsageProblem("`functions` are of labels, which `unlabelled` leaves out")
-
 
 @documented
 @dataclass(frozen=True)
@@ -193,10 +193,11 @@ class TranslationScoring(Settings):
     lowercase: bool = option(False, "Put everything in lower case.", group=_COMMON)
     smooth: Smoothing = option("exp", "Smoothing of n-gram precisions of 0.", group=_DECISIONS)
     smooth_value: float | None = option(
-        None, "Value of floor and of add-k.", allowed=amounts(above=True), otherwise="0.1; 1", group=_DECISIONS
+        None,
+        "Value of floor and of add-k.",
+        excludes=("smooth=exp", "smooth=none"),
+        said="`smooth_value` does not go with `smooth={smooth}`",
+        allowed=amounts(above=True),
+        otherwise="0.1; 1",
+        group=_DECISIONS,
     )
-
-    def rules(self) -> None:
-        """Refuse `smooth_value` for smoothing that takes none."""
-        if self.smooth_value is not None and self.smooth in ("exp", "none"):
-            raise UsageProblem(f"`smooth_value` does not go with `smooth={self.smooth}`")

@@ -112,22 +112,24 @@ class ParserSettings(LearningSettings):
     crossing: Crossing = option(
         "lift",
         "Trees with crossing edges: leave them out, or lift the edges (Nivre & Nilsson 2005).",
+        excludes=("projective=False",),
+        said="`crossing` changes nothing with `projective=False`: edges may cross",
         group=_GIVEN,
     )
     roots: Roots = option(
-        "join", "Trees with several roots: leave them out, or put the others under the first.", group=_GIVEN
+        "join",
+        "Trees with several roots: leave them out, or put the others under the first.",
+        excludes=("single_root=False",),
+        said="`roots` changes nothing with `single_root=False`: trees may have several",
+        group=_GIVEN,
     )
     min_length: int = option(1, "Leave out shorter sentences.", allowed=counts(1), group=_GIVEN)
     max_length: int = option(200, "Leave out longer sentences.", allowed=counts(1), group=_GIVEN)
     l2: float = option(5.0, _L2.format("treebank", ""), allowed=amounts(), group=_TRAINING)
 
     def rules(self) -> None:
-        """Refuse limits that leave nothing, and what is done about trees that may be as they are."""
+        """Refuse limits that leave nothing."""
         check_lengths(self.min_length, self.max_length)
-        if not self.projective and self.crossing != ParserSettings.crossing:
-            raise UsageProblem("`crossing` changes nothing with `projective=False`: edges may cross")
-        if not self.single_root and self.roots != ParserSettings.roots:
-            raise UsageProblem("`roots` changes nothing with `single_root=False`: trees may have several")
 
 
 @documented

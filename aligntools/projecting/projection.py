@@ -59,6 +59,9 @@ class ProjectionSettings(Settings):
         "For a word with several links: best takes the most probable one (without probabilities, that of the"
         " source word with fewest links, then the one nearest to the diagonal), one-to-one takes none, and vote"
         " lets all linked words vote on labels (trees use the best).",
+        when="vote",
+        excludes=("spans=brackets",),
+        said="`links=vote` is for labels of words; with `spans=brackets` all links count",
         group="Links",
     )
 
@@ -68,11 +71,9 @@ class ProjectionSettings(Settings):
         return self.spans == BRACKETS
 
     def rules(self) -> None:
-        """Refuse to carry nothing over, and votes on trees."""
+        """Refuse to carry nothing over."""
         if not self.columns and self.spans is None:
             raise UsageProblem("there is nothing to carry over; give `columns` or `spans`")
-        if self.of_trees and self.links == "vote":
-            raise UsageProblem("`links=vote` is for labels of words; with `spans=brackets` all links count")
 
 
 _log = logging.getLogger("aligntools")

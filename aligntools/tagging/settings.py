@@ -94,6 +94,8 @@ class TaggerSettings(Settings):
         False,
         "Words may have no tag (_) or several (NOUN|VERB), one of which is right: training sums over what is not"
         " known.",
+        excludes=("tokens=surface",),
+        said="`partial` tags are those of words, not of surface tokens; leave out `tokens=surface`",
         group=_KNOWN,
     )
     min_share: float = option(**_SHARE)
@@ -103,8 +105,6 @@ class TaggerSettings(Settings):
         self.smoothing.checked()
         if self.relative_frequencies and self.latent > 1:
             raise UsageProblem("`relative_frequencies` needs one state per tag: give `latent=1`")
-        if self.partial and self.tokens == "surface":
-            raise UsageProblem("`partial` tags are those of words, not of surface tokens; leave out `tokens=surface`")
 
 
 @documented
@@ -118,7 +118,12 @@ class InductionSettings(Settings):
         100, "Largest number of iterations of EM or variational Bayes.", allowed=counts(1), group=_TRAINING
     )
     mre_iterations: int = option(
-        50, "Steps of maximum reconstruction (Cheng, Liu & Xu 2017).", allowed=counts(), group=_TRAINING
+        50,
+        "Steps of maximum reconstruction (Cheng, Liu & Xu 2017).",
+        needs=("estimator=mre",),
+        said="`mre_iterations` goes with `estimator=mre`",
+        allowed=counts(),
+        group=_TRAINING,
     )
     tolerance: float = option(
         1e-5,
@@ -153,11 +158,6 @@ class InductionSettings(Settings):
     def learner(self) -> Literal["em", "vb"]:
         """The estimator of the first part: reconstruction begins from the solution of EM."""
         return "vb" if self.estimator == "vb" else "em"
-
-    def rules(self) -> None:
-        """Refuse `mre_iterations` for other estimators."""
-        if self.estimator != "mre" and self.mre_iterations != InductionSettings.mre_iterations:
-            raise UsageProblem("`mre_iterations` goes with `estimator=mre`")
 
 
 @documented

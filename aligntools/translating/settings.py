@@ -33,6 +33,10 @@ Imputation: TypeAlias = Literal["kbest", "samples", "lattice", "rules"]
 SourceWeights: TypeAlias = Literal["posterior", "equal"]
 #: Methods that look at single candidates, or at their BLEU.
 _ON_LISTS = ("mert", "mira", "perceptron")
+_OF_LATTICES: Any = {
+    "needs": ("input=plf|input=cn",),
+    "said": "`{name}` is for lattices: `input=plf` or `input=cn`",
+}
 
 
 @documented
@@ -147,26 +151,22 @@ class LatticeSettings(Settings):
         1,
         "Scores of each arc of a lattice: probabilities, whose logarithms are features, lattice-1 and so on; -100 at"
         " least.",
+        **_OF_LATTICES,
         allowed=counts(0, 1000),
         group=_OUTPUT,
     )
     arc_weights: tuple[float, ...] | None = option(
         None,
         "Weights of these scores, one for each.",
+        **_OF_LATTICES,
         allowed=amounts(-1e6, 1e6),
         otherwise="what the translation weights have for lattice-1 and so on, or 1",
         group=_OUTPUT,
     )
 
     def rules(self) -> None:
-        """Refuse weights of arcs without scores, and options of lattices for sentences."""
-        if self.input == "text" and self.arc_scores != LatticeSettings.arc_scores:
-            raise UsageProblem("`arc_scores` is for lattices: `input=plf` or `input=cn`")
-        if self.arc_weights is None:
-            return
-        if self.input == "text":
-            raise UsageProblem("`arc_weights` is for lattices: `input=plf` or `input=cn`")
-        if len(self.arc_weights) != self.arc_scores:
+        """Refuse weights of arcs without scores."""
+        if self.arc_weights is not None and len(self.arc_weights) != self.arc_scores:
             found = f"{len(self.arc_weights)} weights for {self.arc_scores} scores of an arc"
             raise UsageProblem(f"{found} (`arc_weights`, `arc_scores`)")
 
@@ -244,13 +244,10 @@ class ImputationSettings(Settings):
     source_weights: SourceWeights = option(
         "posterior",
         "What the best sources of a sentence weigh: their probabilities, or all alike.",
+        needs=("impute=kbest",),
+        said="`source_weights={source_weights}` needs `impute=kbest`, not {impute}",
         group=_MONOLINGUAL,
     )
-
-    def rules(self) -> None:
-        """Refuse `source_weights` where the sources have weights of their own."""
-        if self.source_weights != "posterior" and self.impute != "kbest":
-            raise UsageProblem(f"`source_weights={self.source_weights}` needs `impute=kbest`, not {self.impute}")
 
     def unused(self, monolingual: bool) -> dict[str, str]:
         """Return what was chosen that changes nothing, and why; ``monolingual``: whether there is text to impute."""
@@ -272,6 +269,9 @@ class TuningSettings(Settings):
         "Expected loss; minimum error rate training (BLEU of the best candidates); conditional likelihood of the best"
         " candidate, or of the references with `forest` (equation 5 of Li et al. 2011); batch k-best MIRA (Cherry &"
         " Foster 2012); the averaged perceptron, towards the best of the list (Liang et al. 2006).",
+        when="mira",
+        excludes=("loss=linear",),
+        said="`method=mira` has the losses corpus or sentence, not `loss=linear`",
         group=_TRAINING,
     )
     loss: Loss = option(
@@ -284,6 +284,8 @@ class TuningSettings(Settings):
         False,
         "Risk over all derivations, not over n-best lists; likelihood of the references, over all their derivations,"
         " not of the nearest candidate.",
+        excludes=tuple(f"method={name}" for name in _ON_LISTS),
+        said="`forest` is for risk or likelihood, not `method={method}`",
         group=_TRAINING,
     )
     n_best: int = option(
@@ -333,6 +335,8 @@ class TuningSettings(Settings):
     oracle: bool = option(
         False,
         "With `method=likelihood` and `forest`, where the grammar derives no reference: take the nearest candidate.",
+        needs=("method=likelihood", "forest"),
+        said="`oracle` needs `method=likelihood` with `forest`",
         group=_TRAINING,
     )
     reach: Reach = option(
@@ -352,12 +356,6 @@ class TuningSettings(Settings):
         """Refuse settings that contradict each other."""
         if self.quench is not None and self.quench < self.gamma:
             raise UsageProblem(f"`quench={self.quench:g}` is below `gamma={self.gamma:g}`")
-        if self.forest and self.method in _ON_LISTS:
-            raise UsageProblem(f"`forest` is for risk or likelihood, not `method={self.method}`")
-        if self.oracle and not (self.forest and self.method == "likelihood"):
-            raise UsageProblem("`oracle` needs `method=likelihood` with `forest`")
-        if self.method == "mira" and self.loss == "linear":
-            raise UsageProblem("`method=mira` has the losses corpus or sentence, not `loss=linear`")
         if self.forest and self.method == "risk" and self.loss == "sentence":
             raise UsageProblem("`loss=sentence` needs n-best lists: leave out `forest`, or take corpus or linear")
 

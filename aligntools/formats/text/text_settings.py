@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
-from aligntools.ground.declarations import Settings, declared, documented, option
+from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 from aligntools.words.vocabulary import split_words
@@ -25,6 +25,7 @@ Scheme: TypeAlias = Literal[
 #: Words of the longer side above which a pair gets a blank line: kernels number positions in 16 bits.
 LONGEST_RANGE = counts(1, 30_000)
 _TEXT, _INPUT, _RAW = "Text and resources", "Input", "Raw text"
+_OF_RAW: Any = {"needs": ("tokenize",), "said": "`{name}` goes with `tokenize`"}
 _TOKENIZER = (
     "What finds words of raw text: the rules of Moses (needs aligntools[tokenize]) or of ICU (aligntools[icu]),"
     " which have dictionaries of Chinese, Japanese, Thai, Khmer, Lao and Burmese."
@@ -110,15 +111,11 @@ class Tokenizing(Settings):
         "Tokenize raw text of these languages, such as de-en; links stay between its own words. icu: by ICU's rules,"
         " whatever the languages.",
         metavar="SRC-TGT|icu",
+        when="icu",
+        excludes=("tokenizer=moses",),
+        said="`tokenize=icu` is by ICU's rules; `tokenizer={tokenizer}` does not go with it",
     )
-    tokenizer: Tokenizer | None = option(None, _TOKENIZER, otherwise="moses")
-
-    def rules(self) -> None:
-        """Refuse a tokenizer that would not be used."""
-        if self.tokenizer and not self.tokenize:
-            raise UsageProblem("`tokenizer` goes with `tokenize`")
-        if self.tokenize == "icu" and self.tokenizer not in (None, "icu"):
-            raise UsageProblem(f"`tokenize=icu` is by ICU's rules; `tokenizer={self.tokenizer}` does not go with it")
+    tokenizer: Tokenizer | None = option(None, _TOKENIZER, otherwise="moses", **_OF_RAW)
 
 
 @documented
@@ -132,26 +129,21 @@ class RawReading(Settings):
         " aligntools[tokenize]).",
         group=_RAW,
     )
-    tokenizer: Tokenizer | None = option(None, _TOKENIZER, otherwise="moses", group=_RAW)
+    tokenizer: Tokenizer | None = option(None, _TOKENIZER, otherwise="moses", group=_RAW, **_OF_RAW)
     language: str = option(
         "en",
         "Language of raw text, such as fr, whose rules find sentences and words.",
         group=_RAW,
         metavar="CODE",
+        **_OF_RAW,
     )
     sentences: RawSentences = option(
-        "split", "Split raw text into sentences, or take each of its lines for one.", group=_RAW
+        "split", "Split raw text into sentences, or take each of its lines for one.", group=_RAW, **_OF_RAW
     )
 
     def arguments(self) -> dict[str, Any]:
         """Return what `aligntools.formats.annotation.raw_text.stream_raw` takes."""
         return {"language": self.language, "sentences": self.sentences, "name": self.tokenizer or "moses"}
-
-    def rules(self) -> None:
-        """Refuse what changes nothing without a tokenizer."""
-        for name, one in declared(RawReading).items():
-            if not self.tokenize and getattr(self, name) != one.default:
-                raise UsageProblem(f"`{name}` goes with `tokenize`")
 
 
 @documented
