@@ -47,11 +47,11 @@ def texts(name):
 
 def strings(tree):
     """Yield the strings that may be read by a user: no docstrings, no lone names of options."""
-    described = ast.Module, ast.ClassDef, ast.FunctionDef
-    docs = {id(n.body[0].value) for n in ast.walk(tree)
+    nodes, described = list(ast.walk(tree)), (ast.Module, ast.ClassDef, ast.FunctionDef)
+    docs = {id(n.body[0].value) for n in nodes
             if isinstance(n, described) and n.body and isinstance(n.body[0], ast.Expr)}  # fmt: skip
-    passed = docs | {id(part) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for part in n.values}
-    for node in ast.walk(tree):
+    passed = docs | {id(part) for n in nodes if isinstance(n, ast.JoinedStr) for part in n.values}
+    for node in nodes:
         text = whole(node) if id(node) not in passed else None
         if text is not None and not re.fullmatch(r"--?[\w-]+(/--?[\w-]+)?", text):
             yield node.lineno, text
