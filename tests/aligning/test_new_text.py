@@ -7,12 +7,16 @@ from hypothesis import strategies as st
 
 import aligntools as at
 from aligntools.aligning import mixture
+from aligntools.aligning.applying import applier
 from aligntools.aligning.applying import kernels_decoding as ke
+from aligntools.aligning.applying.unseen_words import unseen_words
 from aligntools.aligning.text.kernels_pairs import Pairs
 from aligntools.aligning.text.views import cut, view_text
 from aligntools.aligning.training.train_model import FEWEST, learned_priors
 from aligntools.encoding import encoder, knowledge
 from aligntools.formats.text.corpus import in_ids_of
+from aligntools.formats.text.text_settings import Reading
+from aligntools.ground.parallel import Pool
 from aligntools.serving import service
 from tests import naive
 from tests.cli.running import fails, run
@@ -74,6 +78,99 @@ def test_links_count_as_if_the_model_had_seen_them(seed, shapes):
         ]
         for found, expected in zip(after, naive.believed(before, of_words, of_pieces), strict=True):
             assert found == pytest.approx(expected, rel=1e-5)
+
+
+# Words that a model has not seen
+
+
+@given(st.integers(0, 1000), st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=3))
+def test_cells_of_unseen_words_have_the_values_of_their_partners(seed, shapes):
+    rng = np.random.default_rng(seed)
+    known, default = 4, np.float32(0.01)
+    offsets = [np.cumsum([0, *(shape[side] for shape in shapes)]) for side in (0, 1)]
+    tokens = [rng.integers(0, known + 2, o[-1]).astype(np.int32) for o in offsets]  # the last two are unknown
+    values = [rng.uniform(0, 1, known + 1).astype(np.float32) for _ in range(2)]
+    cell_offsets = np.cumsum([0, *(i * j for i, j in shapes)])
+    cells = np.where(rng.random(cell_offsets[-1]) < 0.7, default, 0.5).astype(np.float32)
+    out, unseen = cells.copy(), np.ones(len(cells), bool)
+    place = tokens[0], offsets[0], tokens[1], offsets[1], cell_offsets
+    ke.unseen_cells(0, len(shapes), 0, *place, *values, default, unseen, out)
+    for k, (n_i, n_j) in enumerate(shapes):
+        for i in range(n_i):
+            for j in range(n_j):
+                s, t = (int(side[o[k] + n]) for side, o, n in zip(tokens, offsets, (i, j), strict=True))
+                at = cell_offsets[k] + i * n_j + j
+                new = s >= known, t >= known
+                value = values[0][min(s, known)] if new[1] else values[1][t] if new[0] else cells[at]
+                assert unseen[at] == any(new)
+                assert out[at] == (value if cells[at] == default else cells[at])
+
+
+@pytest.mark.parametrize("how", [{"model_type": "ibm1"}, {"model_type": "hmm"}, {}])
+def test_an_unseen_word_is_the_mean_of_the_words_seen_once(how):
+    """Word by word: its links with them, of which there are five more, as words as frequent as it have."""
+    lines = tiny.lines(30)
+    text = lines, [" ".join(word.upper() for word in line.split()) for line in lines]
+    model = at.train_aligner(*text, views=(0,), subwords=0, **how).model.views[0]
+    found, table, links = unseen_words(model), model.table, model.word_links()
+    counts = {}
+    for s in range(table.n_source):
+        for p in range(table.ptr[s], table.ptr[s + 1]):
+            counts[s, int(table.ids[p])] = (float(model.counts[0][p]) + float(model.counts[-1][p])) / 2
+    for side, values in enumerate((found.s_values, found.t_values)):
+        often = [np.zeros(len(words)) for words in (model.words.s_words, model.words.t_words)]
+        for pair, count in counts.items():
+            for k in (0, 1):
+                often[k][pair[k]] += count
+        if links is not None:
+            often = [a + b for a, b in zip(links.observed(table), links.null[::-1], strict=True)]
+        once = [{w for w, n in enumerate(o) if 0.3 < n < 1.5} for o in often]
+        own = np.zeros(len(often[side]))
+        for pair, count in counts.items():
+            own[pair[side]] += count if pair[1 - side] in once[1 - side] else 0.0
+        tier = [int(np.log2(max(n, 1.0))) for n in often[side]]
+        shares = {
+            k: sum(x for x, at in zip(own, tier, strict=True) if at == k)
+            / max(sum(n for n, at in zip(often[side], tier, strict=True) if at == k), 1e-9)
+            for k in set(tier)
+        }
+        expected = [
+            n * (x + 5 * shares[k]) / (n + 5) / max(len(once[1 - side]), 1)
+            for n, x, k in zip(often[side], own, tier, strict=True)
+        ]
+        assert values[1:-1] == pytest.approx(expected[1:], rel=1e-5)
+        assert values[-1] == pytest.approx(shares.get(0, 0.0) / max(len(once[1 - side]), 1), rel=1e-5)
+    assert found.model.s_null[:-1].tolist() == model.s_null[:-1].tolist()
+
+
+@pytest.mark.parametrize("rounds", [0, 1])
+def test_posteriors_of_an_unseen_word_are_by_these_values(rounds, monkeypatch):
+    """IBM 1's, beside two words that the model knows; a round adds a tenth of the product of both directions."""
+    monkeypatch.setattr(applier, "ROUNDS", rounds)
+    lines = tiny.lines(30)
+    text = lines, [" ".join(word.upper() for word in line.split()) for line in lines]
+    aligner = at.train_aligner(*text, views=(0,), subwords=0, model_type="ibm1")
+    model = aligner.model.views[0]
+    found, own = unseen_words(model), model.words.s_words[1:3]
+    (new,) = aligner.texts([" ".join(own)], ["7q7"], Reading(), False)
+    with Pool(1) as pool:
+        (p,) = aligner.own_applier.posteriors(new, pool)
+    lexicon = model.lexicon
+
+    def both(values):
+        """Return the posteriors of the new word as observed, and of each word as observed beside it."""
+        forward = [v * float(lexicon.s_inverse[s]) * (1 - model.p_null[0]) / 2 for s, v in enumerate(values, 1)]
+        null = float(found.model.t_null[-1] * model.p_null[0])
+        reverse = [v * float(lexicon.t_inverse[-1]) * (1 - model.p_null[1]) for v in values]
+        nulls = [float(model.s_null[s] * model.p_null[1]) for s in (1, 2)]
+        return [x / (sum(forward) + null) for x in forward], [x / (x + n) for x, n in zip(reverse, nulls, strict=True)]
+
+    values = found.s_values[1:3].tolist()
+    for _ in range(rounds):
+        values = [v + 0.1 * a * b for v, a, b in zip(found.s_values[1:3].tolist(), *both(values), strict=True)]
+    forward, reverse = both(values)
+    assert p.forward[:2].tolist() == pytest.approx(forward, rel=1e-4)
+    assert p.reverse[:2].tolist() == pytest.approx(reverse, rel=1e-4)
 
 
 # Models that --best saved

@@ -11,6 +11,7 @@ import numpy as np
 
 from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.model_text import ModelText
+from aligntools.aligning.applying.unseen_words import GAIN, ROUNDS, UnseenWords, unseen_words
 from aligntools.aligning.model import WEIGHT, PieceText, SubwordMember
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.settings import DIRECTIONS, ResolvedSettings
@@ -77,6 +78,7 @@ class Applier:
         if subwords is not None:
             own = replace(subwords.model, table=subwords.model.table.with_unknown())
             self.subwords = replace(subwords, model=own)
+        self._unseen: dict[LexicalModel, UnseenWords] = {}
         self.settings, self.sizes = settings, sizes
         self.directions = DIRECTIONS[settings.direction]
         self.max_cells = min(max_cells, CHUNK_CELLS)
@@ -93,10 +95,11 @@ class Applier:
             not show in the log-likelihoods.
         """
         models = self.models[:1] if viterbi else self.models
-        texts = [ModelText(m, bitext, self.sizes) for m in models]
-        pieces = (
-            self.subwords.text(bitext) if self.subwords is not None else None
-        )  # paths come in the same runs as posteriors
+        texts = [self.text(m, bitext) for m in models]
+        pieces = None
+        if self.subwords is not None:  # for paths, too: they come in the same runs as posteriors
+            pieces = self.subwords.text(bitext)
+            self._know_unseen(pieces.text)
         chunks, of_pieces = self._chunks(bitext, pieces)
         most = max((c.n_cells for c in chunks), default=0)
         matrices: list[LinkMatrices | None] = [None] * len(texts)
@@ -146,6 +149,20 @@ class Applier:
                 total[1],
                 logs,
             )
+
+    def text(self, model: LexicalModel, bitext: Bitext) -> ModelText:
+        """Return a text as one of the models sees it."""
+        text = ModelText(model, bitext, self.sizes)
+        self._know_unseen(text)
+        return text
+
+    def _know_unseen(self, text: ModelText) -> None:
+        """Have a text's model know what it takes unseen words for, where the text has some."""
+        if text.has_unseen:
+            known = self._unseen.get(text.model)
+            if known is None:
+                known = self._unseen[text.model] = unseen_words(text.model)
+            text.model, text.unseen = known.model, known
 
     def _chunks(self, bitext: Bitext, pieces: PieceText | None) -> tuple[list[Chunk], list[Chunk]]:
         """Cut a text; return chunks of its words' link matrices, and of its pieces'."""
@@ -199,6 +216,32 @@ class Applier:
                 pool.map(task, chunk.sentence_blocks)
         if shared:
             other[: chunk.n_cells] = cells[: chunk.n_cells]
+        if text.unseen is not None:
+            self._fill_unseen(chunk, text, text.unseen, (cells, other), pool)
+
+    def _fill_unseen(
+        self, chunk: Chunk, text: ModelText, known: UnseenWords, both: tuple[np.ndarray, np.ndarray], pool: Pool
+    ) -> None:
+        """Fill cells of words that the model has not seen, then make those likelier that are linked by their places."""
+        n, default = chunk.n_cells, np.float32(text.model.lexicon.default)
+        place = (text.source.tokens, text.source.offsets, text.target.tokens, text.target.offsets, chunk.cell_offsets)
+        directions = [d for d in (0, 1) if self.directions & (d + 1)]
+        unseen = np.zeros(n, bool)
+        for d in directions:
+
+            def task(b: tuple[int, int], out: np.ndarray = both[d]) -> None:
+                kd.unseen_cells(*b, chunk.k0, *place, known.s_values, known.t_values, default, unseen, out)
+
+            pool.map(task, chunk.sentence_blocks)
+        base = [cells[:n].copy() for cells in both]
+        for _ in range(ROUNDS if len(directions) == 2 else 0):
+            tried = base[0].copy(), base[1].copy()
+            for own, cells in zip(tried, both, strict=True):
+                own[unseen] = cells[:n][unseen]
+            text.model.posteriors(text, chunk, *tried, 3, pool, np.zeros((2, chunk.k1 - chunk.k0)))
+            likely = np.float32(GAIN) * tried[0][unseen] * tried[1][unseen]
+            for cells, first in zip(both, base, strict=True):
+                cells[:n][unseen] = first[unseen] + likely
 
     def add(
         self,

@@ -290,3 +290,27 @@ def fold_block(
                         none *= np.float32(1.0) - min(posteriors[row + y], np.float32(1.0))
                 c = cell_offsets[k - base] + i * n_j + j
                 total[c] += weight * (np.float32(1.0) - none - total[c])
+
+
+@kernel
+def unseen_cells(
+    k0, k1, base, s_tokens, s_offsets, t_tokens, t_offsets, cell_offsets, s_values, t_values, default, unseen, cells
+):
+    """Set cells of words that a model has not seen, where they hold the ``default`` of a missing pair.
+
+    s_values, t_values (float32 [n_words + 1]): The value of an unseen word of the other side beside each word; the last
+        is that of two unseen words.
+    unseen (bool [cells], output): Which cells are of such words.
+    """
+    n_s, n_t = len(s_values) - 1, len(t_values) - 1
+    for k in range(k0, k1):
+        n_j = t_offsets[k + 1] - t_offsets[k]
+        words = t_tokens[t_offsets[k] :][:n_j]
+        for p in range(s_offsets[k], s_offsets[k + 1]):
+            s = s_tokens[p]
+            at = cell_offsets[k - base] + (p - s_offsets[k]) * n_j
+            for j in range(n_j):
+                t = words[j]
+                unseen[at + j] = s >= n_s or t >= n_t
+                if unseen[at + j] and cells[at + j] == default:
+                    cells[at + j] = s_values[min(s, n_s)] if t >= n_t else t_values[t]

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from aligntools.aligning.applying.unseen_words import UnseenWords
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.text.look_alikes import look_alike_keys
 from aligntools.aligning.text.views import CutSide, cut
@@ -47,6 +48,7 @@ class ModelText:
     source, target: In the view's ids; all unknown words have the same id, the one after the known words.
     source_tokens, target_tokens (int32 [words]): The same, but each unknown word has an id of its own, its row in the
         keys.
+    unseen: What the model takes unknown words for, where the text has some and an applier has said so.
     """
 
     def __init__(self, model: LexicalModel, bitext: Bitext, sizes: tuple[int, int]) -> None:
@@ -73,6 +75,8 @@ class ModelText:
             maps,
         )
         self._new = s_new, t_new
+        self.has_unseen = bool(s_new or t_new)
+        self.unseen: UnseenWords | None = None
         s_tokens = np.minimum(self.source_tokens, len(words.s_words)) if s_new else self.source_tokens
         t_tokens = np.minimum(self.target_tokens, len(words.t_words)) if t_new else self.target_tokens
         self.source = Side(s_tokens, bitext.source.offsets)

@@ -56,8 +56,7 @@ def uses_of(model: LexicalModel) -> Uses:
 
 def _counted(table: Table, links: WordLinks) -> Uses:
     (forward, reverse), (s_words, t_words), (t_null, s_null) = links.pairs, links.words, links.null
-    s_linked, t_linked = links.linked or (table.row_sums(reverse), table.column_sums(forward))
-    s_linked, t_linked = s_linked[: len(s_words)], t_linked[: len(t_words)]
+    s_linked, t_linked = links.observed(table)
     of_texts = text_columns(s_words, s_linked + s_null), text_columns(t_words, t_linked + t_null)
     return Uses(forward, s_words, reverse, t_words, *of_texts)
 
@@ -173,7 +172,7 @@ class CandidateFinder:
         evidence: Other aligners' links of the same sentences; they are candidates too.
         believed: See `Applier.posteriors`.
         """
-        texts = [ModelText(m, bitext, self.model.sizes) for m in self.applier.models]
+        texts = [self.applier.text(m, bitext) for m in self.applier.models]
         spellings = [
             spelling(side.tokens, vocabulary)
             for side, vocabulary in (

@@ -68,6 +68,12 @@ class WordLinks(NamedTuple):
     null: tuple[np.ndarray, np.ndarray]
     linked: tuple[np.ndarray, np.ndarray] | None = None
 
+    def observed(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
+        """Return how often the words of each side are linked as observed words, float64 [n_words]."""
+        forward, reverse = self.pairs
+        linked = self.linked or (table.row_sums(reverse), table.column_sums(forward))
+        return linked[0][: len(self.words[0])], linked[1][: len(self.words[1])]
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LexicalModel(ABC):
