@@ -23,8 +23,8 @@ align -i S/de-en.txt --model-type ibm1 --estimator em --save-model one.atm --tta
 align -i S/de-en.txt --model-type ibm2 --set agreement=false --save-model two.atm > two
 align -i S/de-en.txt --model-type ibm2 --set positions=table --set agreement=false --estimator em --save-model t.atm > t
 align -i S/de-en.txt --model-type ibm2 --decode viterbi --symmetrize union --set views=0 > two.v
-align -i S/de-en.txt --model-type ibm3 --set pegging=true > three
-align -i S/de-en.txt --model-type ibm4 --set word_classes=5 --set agreement=false --decode viterbi --symmetrize union >4
+align -i S/de-en.txt --model-type ibm3 --set pegging=true --set agreement=false > three
+align -i S/de-en.txt --model-type ibm4 --set word_classes=5 --decode viterbi --symmetrize union > four
 align -m t.atm -i S/de-en.txt > table.2
 align -i S/de-en.txt --model-type hmm --direction forward --set views=0 --set look_alike=false --scores hmm.s > hmm
 align -i S/de-en.txt --model-type hmm --estimator em --set agreement=false --decode viterbi --symmetrize grow-diag > v

@@ -166,7 +166,7 @@ def test_the_paper_is_what_its_help_says(mre, tmp_path, preset, spelled):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     rows = [r for r in map(json.loads, (tmp_path / "a.log").read_text().splitlines()) if r["stage"] == "mre"]
     assert len(rows) == 1 + (50 if "hmm" in preset else 3)
-    if "mre_smoothing=2" not in preset:
+    if "--set=mre_smoothing=2" not in preset:
         assert all(r["objective"] == r["reconstruction"] for r in rows)  # no prior of anything
 
 
