@@ -85,25 +85,26 @@ def test_links_count_as_if_the_model_had_seen_them(seed, shapes):
 
 @given(st.integers(0, 1000), st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=3))
 def test_cells_of_unseen_words_have_the_values_of_their_partners(seed, shapes):
+    """Words that look like another one of the pair keep what they have of it, and are not moved."""
     rng = np.random.default_rng(seed)
     known, default = 4, np.float32(0.01)
     offsets = [np.cumsum([0, *(shape[side] for shape in shapes)]) for side in (0, 1)]
     tokens = [rng.integers(0, known + 2, o[-1]).astype(np.int32) for o in offsets]  # the last two are unknown
-    values = [rng.uniform(0, 1, known + 1).astype(np.float32) for _ in range(2)]
+    values = [rng.uniform(0, 0.4, known + 1).astype(np.float32) for _ in range(2)]
     cell_offsets = np.cumsum([0, *(i * j for i, j in shapes)])
-    cells = np.where(rng.random(cell_offsets[-1]) < 0.7, default, 0.5).astype(np.float32)
-    out, unseen = cells.copy(), np.ones(len(cells), bool)
+    cells = rng.choice([default, default, 0.2, 0.7], cell_offsets[-1]).astype(np.float32)
+    out, moved = cells.copy(), np.ones(len(cells), bool)
     place = tokens[0], offsets[0], tokens[1], offsets[1], cell_offsets
-    ke.unseen_cells(0, len(shapes), 0, *place, *values, default, unseen, out)
+    ke.unseen_cells(0, len(shapes), 0, *place, *values, default, np.float32(0.5), moved, out)
     for k, (n_i, n_j) in enumerate(shapes):
-        for i in range(n_i):
-            for j in range(n_j):
-                s, t = (int(side[o[k] + n]) for side, o, n in zip(tokens, offsets, (i, j), strict=True))
-                at = cell_offsets[k] + i * n_j + j
-                new = s >= known, t >= known
-                value = values[0][min(s, known)] if new[1] else values[1][t] if new[0] else cells[at]
-                assert unseen[at] == any(new)
-                assert out[at] == (value if cells[at] == default else cells[at])
+        at = {(i, j): cell_offsets[k] + i * n_j + j for i in range(n_i) for j in range(n_j)}
+        words = {(i, j): (int(tokens[0][offsets[0][k] + i]), int(tokens[1][offsets[1][k] + j])) for i, j in at}
+        new = {c for c, pair in words.items() if max(pair) >= known}
+        alike = {c for c in new if cells[at[c]] > 0.5}
+        for c, (s, t) in words.items():
+            value = values[0][min(s, known)] if t >= known else values[1][t]
+            assert out[at[c]] == (value if c in new and cells[at[c]] == default else cells[at[c]])
+            assert moved[at[c]] == (c in new and not any(c[0] == x or c[1] == y for x, y in alike))
 
 
 @pytest.mark.parametrize("how", [{"model_type": "ibm1"}, {"model_type": "hmm"}, {}])

@@ -11,7 +11,7 @@ import numpy as np
 
 from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.model_text import ModelText
-from aligntools.aligning.applying.unseen_words import GAIN, ROUNDS, UnseenWords, unseen_words
+from aligntools.aligning.applying.unseen_words import ALIKE, GAIN, ROUNDS, UnseenWords, unseen_words
 from aligntools.aligning.model import WEIGHT, PieceText, SubwordMember
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.settings import DIRECTIONS, ResolvedSettings
@@ -226,22 +226,22 @@ class Applier:
         n, default = chunk.n_cells, np.float32(text.model.lexicon.default)
         place = (text.source.tokens, text.source.offsets, text.target.tokens, text.target.offsets, chunk.cell_offsets)
         directions = [d for d in (0, 1) if self.directions & (d + 1)]
-        unseen = np.zeros(n, bool)
+        moved = np.zeros(n, bool)
         for d in directions:
 
             def task(b: tuple[int, int], out: np.ndarray = both[d]) -> None:
-                kd.unseen_cells(*b, chunk.k0, *place, known.s_values, known.t_values, default, unseen, out)
+                kd.unseen_cells(*b, chunk.k0, *place, known.s_values, known.t_values, default, ALIKE, moved, out)
 
             pool.map(task, chunk.sentence_blocks)
         base = [cells[:n].copy() for cells in both]
         for _ in range(ROUNDS if len(directions) == 2 else 0):
             tried = base[0].copy(), base[1].copy()
             for own, cells in zip(tried, both, strict=True):
-                own[unseen] = cells[:n][unseen]
+                own[moved] = cells[:n][moved]
             text.model.posteriors(text, chunk, *tried, 3, pool, np.zeros((2, chunk.k1 - chunk.k0)))
-            likely = np.float32(GAIN) * tried[0][unseen] * tried[1][unseen]
+            likely = np.float32(GAIN) * tried[0][moved] * tried[1][moved]
             for cells, first in zip(both, base, strict=True):
-                cells[:n][unseen] = first[unseen] + likely
+                cells[:n][moved] = first[moved] + likely
 
     def add(
         self,

@@ -294,23 +294,43 @@ def fold_block(
 
 @kernel
 def unseen_cells(
-    k0, k1, base, s_tokens, s_offsets, t_tokens, t_offsets, cell_offsets, s_values, t_values, default, unseen, cells
+    k0,
+    k1,
+    base,
+    s_tokens,
+    s_offsets,
+    t_tokens,
+    t_offsets,
+    cell_offsets,
+    s_value,
+    t_value,
+    default,
+    alike,
+    moved,
+    cells,
 ):
     """Set cells of words that a model has not seen, where they hold the ``default`` of a missing pair.
 
-    s_values, t_values (float32 [n_words + 1]): The value of an unseen word of the other side beside each word; the last
-        is that of two unseen words.
-    unseen (bool [cells], output): Which cells are of such words.
+    s_value, t_value (float32 [n_words + 1]): See `unseen_words.UnseenWords`.
+    alike: Cells of so much are of words that look alike.
+    moved (bool [cells], output): Cells of unseen words, but for words that look like another one of the pair.
     """
-    n_s, n_t = len(s_values) - 1, len(t_values) - 1
+    n_s, n_t = len(s_value) - 1, len(t_value) - 1
     for k in range(k0, k1):
-        n_j = t_offsets[k + 1] - t_offsets[k]
-        words = t_tokens[t_offsets[k] :][:n_j]
-        for p in range(s_offsets[k], s_offsets[k + 1]):
-            s = s_tokens[p]
-            at = cell_offsets[k - base] + (p - s_offsets[k]) * n_j
+        n_i, n_j = s_offsets[k + 1] - s_offsets[k], t_offsets[k + 1] - t_offsets[k]
+        begin = cell_offsets[k - base]
+        for i in range(n_i):
+            s = s_tokens[s_offsets[k] + i]
             for j in range(n_j):
-                t = words[j]
-                unseen[at + j] = s >= n_s or t >= n_t
-                if unseen[at + j] and cells[at + j] == default:
-                    cells[at + j] = s_values[min(s, n_s)] if t >= n_t else t_values[t]
+                t, at = t_tokens[t_offsets[k] + j], begin + i * n_j + j
+                moved[at] = s >= n_s or t >= n_t
+                if moved[at] and cells[at] == default:
+                    cells[at] = s_value[min(s, n_s)] if t >= n_t else t_value[t]
+        for i in range(n_i):
+            for j in range(n_j):
+                unseen = s_tokens[s_offsets[k] + i] >= n_s or t_tokens[t_offsets[k] + j] >= n_t
+                if unseen and cells[begin + i * n_j + j] >= alike:
+                    for x in range(n_i):
+                        moved[begin + x * n_j + j] = False
+                    for x in range(n_j):
+                        moved[begin + i * n_j + x] = False

@@ -17,6 +17,8 @@ PRIOR = 5.0
 ONCE = 0.3, 1.5
 #: Passes over a sentence pair in which likely links of unseen words make them likelier, and by what share.
 ROUNDS, GAIN = 5, 0.1
+#: Values from which on two words look alike: such words are left out of these passes.
+ALIKE = np.float32(0.5)
 
 
 @dataclass(frozen=True, eq=False)
