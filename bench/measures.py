@@ -217,7 +217,7 @@ MEASURES = (
        sets=(str, GOLD_SETS)),
     _m("new_text", "New text by a saved model",
        "AER of gold pairs as new text by a model of other text: -m, --adapt, and without a model", "data", "no model",
-       sets=("en-zh.gold,en-it.wiki,en-sv.gold,en-de.gold,en-es.gold,en-fr.dev", "gold sets"),
+       sets=("en-zh.gold,en-it.wiki,en-sv.gold,en-de.gold,en-es.gold,en-fr.dev,en-cs.gold,en-ja.gold", "gold sets"),
        pairs=(5_000, "pairs of other text at most")),
     _m("sentences", "Sentences of two documents",
        "strict and lax F1 of sentence groups, with the encoder and without", "data, documents",
