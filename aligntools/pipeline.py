@@ -239,6 +239,10 @@ def check_unbuffered(unbuffered: bool, run: Run) -> None:
         raise UsageProblem("`unbuffered` answers each line in this process; leave out `workers` and `cluster`")
 
 
+# Text that is answered while it is read: a line, or a sentence of CoNLL, at a time, whatever it is.
+#
+# What cannot be worked on becomes a sentence without words, with the reason; it gets a blank answer.
+
 #: Words of a sentence up to which there is an answer.
 MOST_WORDS = 30_000
 _COMMENT = re.compile(rb"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b")

@@ -22,6 +22,12 @@ from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text import kernels_look_alikes as kl
 from aligntools.aligning.text.kernels_pairs import Directed, Pairs
 
+# Compiles kernels that training needs later, in other processes meanwhile, so that a first run waits less.
+#
+# The model names them (`LexicalModel.compiled_ahead`), and `aligntools.aligning.precompile` runs in the process.
+# Kernels are called with no sentences, which compiles them and does nothing else. Other kernels are compiled when
+# they are needed. A test checks that nothing is compiled here that `align` does not call.
+
 ZERO = np.float32(0)
 I8, I16, I32, I64 = (np.zeros(1, t) for t in (np.int8, np.int16, np.int32, np.int64))
 F32, F64 = np.zeros(1, np.float32), np.zeros(1)

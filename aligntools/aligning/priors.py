@@ -117,6 +117,11 @@ class WeightedPriors:
                 _log.warning("`%s` changes nothing: `priors` have no %s", name, " or ".join(own))
 
 
+# Priors counted from links, as eflomal's ``calculate_priors`` counts them.
+#
+# Links come in two directions: *forward*, which target words chose, and *reverse*, which source words chose;
+# symmetrized links may serve as both.
+
 _KINDS = ("lexical", "source_fertilities", "target_fertilities", "forward_jumps", "reverse_jumps")
 #: Counted keys that wait to be added to the others, as a share of these, and at least.
 _WAIT, _FEW = 1.0, 1 << 20

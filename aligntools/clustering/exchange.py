@@ -248,6 +248,11 @@ def cluster(
     )
 
 
+# Classes of the words of two languages that say most of each other, too (Och 1999).
+#
+# The pairs that are counted are those of neighbouring words of both texts and those of linked words, source word
+# first. Each side's words have classes of their own. As in mkcls, all pairs are in one table.
+
 #: Tokens, where sentences begin and end, and how many words the vocabulary has, with NULL.
 TextSide = tuple[np.ndarray, np.ndarray, int]
 

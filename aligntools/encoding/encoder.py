@@ -14,6 +14,11 @@ from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import split_words
 
+# The layers of an encoder (Devlin et al. 2019), over blocks of texts.
+#
+# Products are of whole numbers, and exact: so the states of a text are the same bytes whatever the other texts, their
+# order and the number of threads.
+
 #: Rows of a block, unless one text has more.
 ROWS = 192
 

@@ -84,6 +84,16 @@ def _shares(scores: np.ndarray, axis: int) -> np.ndarray:
 #: How many words of the other side tell what is usual around a word: this share of them and at most so many; of large
 #: vocabularies fewer, so that no more pairs come of it than memory holds easily.
 SHARE, MOST, FEWEST, PAIRS = 0.2, 300, 10, 4_000_000
+# Which words of two languages are near to each other, by vectors in one space.
+#
+# Some words, called hubs, are near to all others. So a cosine counts by how far it is above what is usual around both
+# words (Lample et al. 2018, CSLS), halved here:
+#
+#     c(x, y) - (r(x) + r(y)) / 2,
+#
+# where r is the mean cosine of a word's nearest words of the other side. The cosines are never held whole: blocks of
+# words are compared with blocks of words, which do not depend on the number of threads.
+
 #: Words of a side that are compared at most, the first that have vectors: the time goes by the square of these.
 WORDS = 100_000
 #: Words that are compared with so many others at a time.

@@ -109,6 +109,11 @@ def mapping_if_asked(run: Run, pool: "Pool") -> "contextlib.AbstractContextManag
     return mapping(run, pool) if run.asked else contextlib.nullcontext()
 
 
+# A map over the blocks of a text, in order, by an engine: blocks and results pass through a folder.
+#
+# A window of blocks is written, worked on and read, then the next one: disk and memory are bounded whatever the
+# text's length, nothing is read twice, and output begins before the input ends.
+
 _Block = TypeVar("_Block")
 _Result = TypeVar("_Result")
 

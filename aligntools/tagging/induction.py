@@ -248,6 +248,18 @@ def induce(
     return em.best_start(started(number) for number in range(settings.restarts))
 
 
+# Maximum reconstruction estimation of a chain (Cheng, Liu & Xu 2017, equations 21 to 29, for tag induction).
+#
+# A chain is trained to reproduce the words that it has seen: states z are drawn given the words x, then words given
+# the states. The logarithm of the probability that this succeeds is
+#
+#     log P(x|x) = log sum_z P(z|x) P(x|z) = log sum_z P(z) P(x|z)^2 - log sum_z P(z) P(x|z),
+#
+# two runs of forward-backward, one with all emissions squared. Its derivative by a parameter p, times p, is the
+# parameter's expected count under Q (proportional to ``P(z) P(x|z)^2``), twice that where it is an emission, less its
+# expected count under the posterior ``P(z|x)``.
+
+
 def reconstruction(
     chain: "Chain", text: "ChainText", pool: "Pool"
 ) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:

@@ -414,6 +414,11 @@ def collect_block(w0, w1, ptr, occurrences, low, gamma, base_token, counts):
                 into[s] += row[s]
 
 
+# Compiled: the chain in log space, for sentences whose probabilities do not fit in scaled numbers.
+#
+# Many times slower than the scaled recursion and hardly ever needed; see `aligntools.tagging.kernels_chain`.
+
+
 @kernel(fast=False, inline=True)
 def log_or_zero(p):
     """Natural logarithm; -inf of zero."""
@@ -486,6 +491,12 @@ def log_sentence(tokens, t0, n, low, high, start, transitions, stop, emissions, 
         for s in range(lows[t], highs[t]):
             gamma[g0 + t, s - lows[t]] = math.exp(alpha[t, s] + beta[t, s] - loglik)
     return loglik
+
+
+# Compiled: the best and the k best state sequences of a chain (the max semiring of `kernels_chain`).
+#
+# Everything is in logarithms, so that no path is lost however long the sentence. Ties go to the lowest state, at the
+# last position first.
 
 
 @kernel(fast=False, inline=True)

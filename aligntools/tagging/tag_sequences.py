@@ -235,6 +235,12 @@ class TagDistributions:
         return {self.model.tags[found.ids[c]]: float(found.values[c]) for c in ranked}
 
 
+# Probabilities of sentences and of their tag sequences: sums, the best, samples.
+#
+# A tagger's model is a chain over the states of its tags: ``p(x, s) = p(s_1) p(x_1|s_1) p(s_2|s_1) ... p(end|s_n)``,
+# and ``p(x, z)`` sums over the states ``s`` of the tags ``z``. A tagger of several models is taken for their mixture
+# here, each with the same weight, since the product that decides on tags is no distribution over sentences.
+
 #: Where tags have substates: how many times as many sequences are looked at, of each model, as are asked for.
 MORE = 4
 #: Tags of sequences that are held at a time, about.

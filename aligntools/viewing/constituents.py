@@ -21,6 +21,11 @@ LEVEL, WORDS = 30.0, 40.0
 WORD_SIZE, TAG_SIZE, LABEL_SIZE = 15, 11, 12
 #: Between words; around a label; at the edges; from a label to the line that its parts hang on.
 _GAP, _PAD, _EDGE, _BAR = 14.0, 8.0, 8.0, 6.0
+# Trees of constituents as lines and labels: one above its words, its gold tree below them.
+#
+# A constituent is above all that it holds, and a line goes down to each of its parts: first to the side, then
+# straight down over the part's own words, so that no line meets a label or another line.
+
 #: Kind of a constituent: its color, the pattern of the line above it, its width, and the sign before its label.
 KINDS = {
     "plain": ("#5b6268", None, 1.3, ""),

@@ -183,6 +183,11 @@ def read_numbered_priors(path: str, bitext: "Bitext") -> "Priors":
     return priors_of(lexical, source_fertilities, target_fertilities, forward_jumps, reverse_jumps)
 
 
+# Sentences as numbers, as the ``eflomal`` program reads them: a header, a line of ids for each sentence.
+#
+# The header is ``SENTENCES WORDS``; a line is the sentence's length and its word ids, from 0. Behind the last
+# sentence, where eflomal reads no further, the words themselves may follow, one a line, below a line ``# words``.
+
 #: Longer sentences are written without words, as eflomal does, which could not read them.
 LONGEST = 0x400 - 1
 #: What stands above the words.

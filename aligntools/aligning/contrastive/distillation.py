@@ -218,6 +218,16 @@ def teach_by_files(
     watch.say(f"taught by {pairs} pairs of {count} {'text' if count == 1 else 'texts'} and {students} students")
 
 
+# Teaching the network that judges links by scale: a model of much text corrects models of little text.
+#
+# A *teacher* is a model of a large text. *Students* are models of samples of it, of several sizes. *Lessons* are
+# sentence pairs that both align: the student's candidates are the questions, the teacher's posteriors the answers. So
+# no gold links are needed, and there can be any number of lessons. The network learns how far a small model's
+# features can be trusted, whatever the language, and so helps with languages of which there is only a small text.
+#
+# Large texts are often made of several kinds of text. So a student's sample comes from one stretch of the text, and
+# half of the lessons of larger students from other places: they are of another domain than the student's text.
+
 #: Pairs with a longer side, or with less than two words on one, are no lessons.
 LONGEST = 60
 #: Students up to this size have lessons only from their own text.

@@ -259,6 +259,9 @@ def calibrate(
     return weights, active
 
 
+# Corrupted copies of sentence pairs (negative examples): noise, as section 3 of Liu & Sun (2015) has it.
+
+
 def pick(bitext: Bitext, sentences: np.ndarray) -> Bitext:
     """Return the text of some sentences (int [n]) alone, in that order; vocabularies are shared."""
     sides = {}

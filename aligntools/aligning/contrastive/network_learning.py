@@ -18,6 +18,11 @@ from aligntools.aligning.contrastive.linknetwork import LinkNetwork, turned
 from aligntools.ground.parallel import Pool, one_thread
 from aligntools.ground.run import Report
 
+# The loss of the network that judges links, and its gradient by back-propagation.
+#
+# The network is that of `kernels_linknetwork`: a single one, and without exchanging source and target. The values of
+# each layer are kept, and values are dropped at random (Srivastava et al. 2014).
+
 #: Layers after the first.
 LAYERS = 3
 _WIDE = kn.AROUND * kn.CHANNELS

@@ -147,6 +147,13 @@ def search(
 # Calibration of Modern Neural Networks*). One factor of its log-odds, *temperature scaling*, mends most of that.
 
 
+# Phrases that are linked as wholes: a decision on blocks of cells, after that on single links.
+#
+# Some gold standards, and uses such as phrase tables and term lists, link each word of an idiom or a verb group with
+# each word of its counterpart. Single links of these are not probable. A *phrase* is a block of neighbouring words of
+# either side whose links stay inside it. All of its cells become links if their log-odds, and BONUS for each, sum to
+# more than 0 over those that are not links yet.
+
 #: Factor of log-odds, the inverse of the temperature (`bench/SETTINGS.md`).
 SCALE = 0.7
 

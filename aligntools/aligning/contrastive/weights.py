@@ -251,6 +251,12 @@ def _search_settings(path: str, given: object) -> SearchSettings:
     return SearchSettings(**given)
 
 
+# Starts of the contrastive model: a network that judges links, and weights of the features, learned beforehand.
+#
+# ``languages`` comes with the program; it was learned from gold links of six languages with English, whose licences
+# allow every use, and its file names them. Other starts are in files, which `teaching` makes from large text.
+# ``paper`` has no network but the weights of the authors' program.
+
 KIND = "contrastive-start"
 _HERE = Path(__file__).parent
 #: The starts that come with the program, and the file of their network.

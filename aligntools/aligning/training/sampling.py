@@ -254,6 +254,12 @@ def sample(
             last_pass.add(matrices, chunk, found, logs, settings, pool)
 
 
+# Links of a large text, decided during training: the sampler's pass over the text has all that aligning needs.
+#
+# To apply the trained model to the text would compute the HMM's posteriors once more, and sample with the counts of
+# all of the text. The pass has the posteriors, and samples of its own, with the counts of the text so far.
+
+
 class LastPass:
     """What a training's last pass over a large text gives, so that the text need not be gone over once more.
 

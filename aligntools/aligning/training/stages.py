@@ -378,6 +378,12 @@ class Training:
         return self.last.finish(fields, self)
 
 
+# Stepwise EM for large text (after Liang & Klein 2009): each E-step goes over a part of the sentences.
+#
+# The counts of a step are scaled up to the whole text and interpolated with those of the step before. The weight of
+# the new counts is chosen for each pair of words: it grows with the occurrences of the rarer word in the step's
+# sentences. So counts of frequent words change at each step, and those of rare words stay until these occur.
+
 #: Weight of the counts before against those of a step, in occurrences of a word.
 KEPT = 1.0
 

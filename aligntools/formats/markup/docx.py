@@ -20,6 +20,11 @@ from aligntools.formats.markup.segments import SPACE, Mark, Segment, one_spaced,
 from aligntools.formats.opening.streamed_xml import XmlEvent, XmlReader
 from aligntools.ground.errors import DataError
 
+# Paragraphs of a part of a DOCX document: their text, and what stands among it.
+#
+# A segment is a paragraph's text. What most of its characters look like is its own look; runs that look otherwise are
+# marks, and so are links, fields, tracked insertions and all else that stands among the runs.
+
 #: Elements among runs that have runs in them, and what of their content is not text.
 _AROUND = frozenset(("hyperlink", "ins", "moveTo", "smartTag", "sdt", "fldSimple", "dir", "bdo", "customXml"))
 _THEIR_OWN = frozenset(("sdtPr", "sdtEndPr", "sdtContent", "smartTagPr", "customXmlPr"))

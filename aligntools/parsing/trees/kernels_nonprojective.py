@@ -265,6 +265,13 @@ def expectation(scores, direction, lengths, edges, begin, end, single, scratch, 
                     moved[a, b + 1] = d_first[m, h] * g[m, h] + first[m, h] * d_g[m, h]
 
 
+# Compiled: what `kernels_nonprojective` computes, in log space, for sentences that float64 cannot hold.
+#
+# The same elimination of one word after the other, but every stage is kept, O(n^3) memory, and what runs backwards is
+# probability: an edge of the reduced graph hands its own to the edge that was there and to the two edges of the path
+# through the eliminated word, each its share.
+
+
 @kernel(fast=False, inline=True)
 def _add(a, b):
     """Return ``ln(exp(a) + exp(b))``."""

@@ -54,6 +54,14 @@ def _weights(scores, n, weights, root):
     return shift
 
 
+# Compiled: what `kernels_projective` computes, in log space: slower by far, for sentences that float64 cannot hold.
+#
+# Inside, every item is the logarithm of its weight, and beside it the expected value of an edge function over its
+# derivations. Outside, what goes down the chart is not an adjoint but probability: an item hands its own to its
+# derivations, each the share that it has in the item's weight. So nothing can overflow, and nothing is lost that is
+# not far below 1e-16.
+
+
 @kernel(inline=True)
 def _inside(w, root, n, single, r, rt, lf, lt, ir, il, f, a):
     """Fill the chart; ``lf`` is L by row, ``lt`` and ``il`` by column; return Z."""
@@ -365,6 +373,11 @@ def expectation(scores, direction, lengths, edges, begin, end, single, chart, lo
         out = marginals[edges[s] : edges[s + 1]].reshape(n, n + 1)
         moved = slopes[edges[s] : edges[s + 1]].reshape(n, n + 1)
         _outside_moving(sq, rows, n, single, z, dz, out, moved)
+
+
+# Compiled: the best projective tree: Eisner's algorithm with maxima for the sums of `kernels_projective`.
+#
+# Spans and layouts are those of `kernels_projective`; scores are added, so nothing needs a scale.
 
 
 @kernel(fast=False, part=True)

@@ -21,6 +21,13 @@ import numpy.typing as npt
 from aligntools.formats.markup.segments import Mark
 from aligntools.formats.markup.webpages import BLOCKS
 
+# What speaks for a span of the target as the counterpart of a span of the source.
+#
+# A span has a linear score: of its first word and of what stands before it, of its last word and what stands behind,
+# summed over the words in it, and of the whole (its length, brackets that it cuts, whether it is a copy). So all
+# spans of a sentence are scored at once, as sums of vectors and of a few planes; those of a long one within windows
+# of its words.
+
 Floats = npt.NDArray[np.float64]
 Spans = Sequence[tuple[int, int]]
 

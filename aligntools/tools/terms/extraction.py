@@ -206,6 +206,8 @@ def _variants(
     return found
 
 
+# Pairs that stand within longer ones: how often they come by themselves (C-value; Frantzi, Ananiadou & Mima 2000).
+
 _BLOCK = 1 << 16
 
 
@@ -257,6 +259,12 @@ _PARTS, _PART_WORDS, _FEWEST_PARTS = 200, 2000, 8
 _RARE, _FEW = 2e-4, 8
 #: The usual frequency, unevenness, share of the best partner, and letters; what each weighs; and how much is needed.
 _FREQUENT, _UNEVEN, _BEST, _LETTERS = 5e-4, 0.6, 0.5, 4
+# Words that no term begins or ends with, learned from the text itself: frequent, evenly spread, short, diffuse.
+#
+# Function words are frequent, come evenly in all parts of a text, have many translations or none, and are short
+# (Zipf); words of a text's subject are frequent in some parts. What has no letter is never the end of a term. No list
+# of any language is used.
+
 _WEIGHTS = 1.0, 1.5, 3.0, 0.4
 _NEEDED = 1.0
 _LEAST_UNEVEN = 0.15

@@ -170,6 +170,12 @@ def _block(
 _SMALLEST, _LARGEST = 16, 27  # bits of the table's size
 
 
+# How often phrase pairs and their sides come in a text, in memory that the frequent ones alone take.
+#
+# Pairs are counted twice: first into a table of counts that unlike pairs may share, then those exactly whose shared
+# count reaches the least one.
+
+
 def frequent(parts: Callable[[], Iterator[PhrasePairs]], words: int, least: int) -> PhrasePairs:
     """Return the occurrences of pairs that come at least so often, ordered by pair, then by place.
 

@@ -10,6 +10,11 @@ from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, counts
 
+# Patterns of tags that terms have: which stretches of a tagged text match one.
+#
+# A pattern is a regular expression over tags: names of tags with spaces between them, ``( )``, ``|``, ``*``, ``+``,
+# ``?``, and ``.`` for any tag. Stretches of one length are looked at together; each sequence of tags is matched once.
+
 _TOKEN = re.compile(r"\s+|([()|*+?.])|([^\s()|*+?.]+)")
 #: Characters that stand for tags; those below them stand for tags that no pattern names.
 _FIRST, _OTHER = 0xE000, "\ud7ff"

@@ -383,6 +383,12 @@ def _finish(tables: list[np.ndarray], contexts: list[np.ndarray], store: ArraySt
 FEWEST, MOST, JOBS = 1 << 20, 1 << 25, 16
 #: Words whose n-grams one job sorts, about, and n-grams that one job merges, of all parts together, about.
 BLOCK, MERGED = 1 << 22, 1 << 22
+# Counting n-grams by jobs over parts of the text, in files that all workers see.
+#
+# Jobs number the words of a part each by themselves; the leading process gives the words of the text their numbers,
+# part after part, which are those that one process would give. Then jobs sort the n-grams of the parts, and others
+# merge what all parts have of some last words. The table is the one that `ngram_counts.count` makes.
+
 #: Bytes that a process needs for a job.
 A_JOB = memory.SPARE + memory.LEAST
 _READ = 1 << 22  # bytes of text at a time

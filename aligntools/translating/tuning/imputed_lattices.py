@@ -231,6 +231,12 @@ def _numbered(states: list[State], kept: Counts, after: dict[State, float], orde
     return Automaton(sorted(arcs), last if arcs else 0)
 
 
+# Imputing the missing source side (Li, Wang, Eisner & Khudanpur 2011, section 3.4).
+#
+# A reverse system turns a target sentence y into sources x with probabilities p(x|y): its k best with their
+# probabilities rescaled, or samples that all weigh the same. The forward system then translates each x and is tuned
+# on y (equation 8). Round trips rule by rule are in `round_trips`.
+
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
