@@ -85,7 +85,7 @@ class EncoderSource(TextSource):
         return self.settings.pairs_of(pairs, words)
 
     def lines_of(self, pairs: int) -> list[int]:
-        """Return the pairs that are read in any case."""
+        """Return the numbers of the pairs that are always read."""
         return self.settings.lines_of(pairs)
 
     @property

@@ -159,7 +159,7 @@ class TextSource(Source):
         return pairs
 
     def lines_of(self, pairs: int) -> Sequence[int]:
-        """Return the pairs, from 0, that are read in any case of a text with so many."""
+        """Return the numbers, from 0, of the pairs that are always read, of a text with ``pairs`` pairs."""
         return ()
 
     @property

@@ -88,7 +88,7 @@ class EncoderSettings(Settings):
         return pairs if words <= WORDS else max(pairs * WORDS // words, 1)
 
     def lines_of(self, pairs: int) -> list[int]:
-        """Return the numbers from 0, in order, of the pairs that are read in any case, of a text with so many."""
+        """Return the numbers, from 0 and in order, of the pairs that are always read, of ``pairs`` pairs."""
         ranges = [] if self.encoder_lines is None else self._ranges()
         if max((last for _, last in ranges), default=0) > pairs:
             raise UsageProblem(f"`encoder_lines={self.encoder_lines}` is beyond the text, which has {pairs:,} lines")

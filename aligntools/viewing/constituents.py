@@ -12,7 +12,7 @@ from aligntools.metrics.base import percent
 from aligntools.metrics.brackets import Bracketing, BracketScore
 from aligntools.viewing import drawing
 from aligntools.viewing.base import View
-from aligntools.viewing.drawing import element, text_width
+from aligntools.viewing.drawing import DARK, KINDS, element, text_width
 from aligntools.viewing.page import page
 from aligntools.viewing.terminal import counted, rendered
 
@@ -26,18 +26,9 @@ _GAP, _PAD, _EDGE, _BAR = 14.0, 8.0, 8.0, 6.0
 # A constituent is above all that it holds, and a line goes down to each of its parts: first to the side, then
 # straight down over the part's own words, so that no line meets a label or another line.
 
-#: Kind of a constituent: its color, the pattern of the line above it, its width, and the sign before its label.
-KINDS = {
-    "plain": ("#5b6268", None, 1.3, ""),
-    "right": ("#5b6268", None, 1.3, ""),
-    "label": ("#8a5a00", None, 1.8, "◇ "),
-    "wrong": ("#c2410c", "6 3", 1.8, "✗ "),
-    "missed": ("#1b5e9e", "1.5 3.5", 2.0, "○ "),
-}
-_DARK = {"plain": "#9aa3ab", "right": "#9aa3ab", "label": "#e6b450", "wrong": "#ff9466", "missed": "#79b8f3"}
 _STYLE = "".join(
     ["@media (prefers-color-scheme: dark) { .tree-words text { fill: #e6e8ea } .tree-words .tag { fill: #9aa3ab }"]
-    + [f" .node-{kind} path {{ stroke: {c} }} .node-{kind} text {{ fill: {c} }}" for kind, c in _DARK.items()]
+    + [f" .node-{kind} path {{ stroke: {c} }} .node-{kind} text {{ fill: {c} }}" for kind, c in DARK.items()]
     + [" }"]
 )
 

@@ -9,6 +9,17 @@ from aligntools.ground.errors import visible
 FONT = "system-ui, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif"
 _NARROW, _BROAD = frozenset("iljtfrI.,:;'|!()[]- "), frozenset("mwMW@%")
 
+#: Kind of an arc or a constituent: its color, the pattern of its line, its width, and the sign before its label.
+KINDS = {
+    "plain": ("#5b6268", None, 1.3, ""),
+    "right": ("#5b6268", None, 1.3, ""),
+    "label": ("#8a5a00", None, 1.8, "◇ "),
+    "wrong": ("#c2410c", "6 3", 1.8, "✗ "),
+    "missed": ("#1b5e9e", "1.5 3.5", 2.0, "○ "),
+}
+#: The same colors on a dark page.
+DARK = {"plain": "#9aa3ab", "right": "#9aa3ab", "label": "#e6b450", "wrong": "#ff9466", "missed": "#79b8f3"}
+
 
 def text_width(text: str, size: float) -> float:
     """Return about how wide text is in a sans-serif font of so many pixels; a little more rather than less."""

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from aligntools.viewing import drawing
-from aligntools.viewing.drawing import element, text_width
+from aligntools.viewing.drawing import DARK, KINDS, element, text_width
 
 
 @dataclass(frozen=True)
@@ -164,20 +164,11 @@ LEVEL, WORDS = 21.0, 40.0
 WORD_SIZE, TAG_SIZE, LABEL_SIZE = 15, 11, 11
 #: Between words; between the ends of two arcs at one word; around a label; at the edges.
 _GAP, _PORT, _PAD, _EDGE = 16.0, 7.0, 7.0, 8.0
-#: Kind of an arc: its color, the pattern of its line, its width, and the sign before its label.
-KINDS = {
-    "plain": ("#5b6268", None, 1.3, ""),
-    "right": ("#5b6268", None, 1.3, ""),
-    "label": ("#8a5a00", None, 1.8, "◇ "),
-    "wrong": ("#c2410c", "6 3", 1.8, "✗ "),
-    "missed": ("#1b5e9e", "1.5 3.5", 2.0, "○ "),
-}
-_DARK = {"plain": "#9aa3ab", "right": "#9aa3ab", "label": "#e6b450", "wrong": "#ff9466", "missed": "#79b8f3"}
 _STYLE = "".join(
     ["@media (prefers-color-scheme: dark) { .tree-words text { fill: #e6e8ea } .tree-words .tag { fill: #9aa3ab }"]
     + [
         f" .arc-{kind} path {{ stroke: {c} }} .arc-{kind} text, .arc-{kind} .tip {{ fill: {c} }}"
-        for kind, c in _DARK.items()
+        for kind, c in DARK.items()
     ]
     + [" .tree-crossing { stroke: #e6e8ea } }"]
 )

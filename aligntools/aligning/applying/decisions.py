@@ -47,7 +47,7 @@ class Decided:
 
 
 def joined(runs: Sequence[Decided]) -> Decided:
-    """Join what was decided on consecutive runs of pairs."""
+    """Join the links of consecutive runs of sentence pairs."""
     if not runs:
         none = Links(np.empty((0, 2), np.int32), np.zeros(1, np.int64))
         return Decided(none, np.empty(0, np.float32), none, none, np.empty((2, 0)), np.empty((2, 0), np.int64))

@@ -435,7 +435,7 @@ class Others:
             self.tables, self._files = tasks.judge_files(finder, texts, self.links, plan)
 
     def weights(self, weights: "Weights", share: float | None) -> "Weights":
-        """Return weights with those of the files, and of what is known of places."""
+        """Return the weights with weights for each file and each kind of evidence of places added."""
         from aligntools.aligning.contrastive.tasks import with_evidence, with_known, with_second_looks
 
         if self._files:
@@ -445,7 +445,7 @@ class Others:
         return with_second_looks(with_known(weights, self.known), self.known, self._finder)
 
     def told(self, weights: "Weights", aers: Sequence[float] = ()) -> "list[EvidenceFile]":
-        """Return what is known of the files."""
+        """Return each file's weights, and its AER where gold links are given."""
         first = len(weights.values) - len(weights.tables)
         own = weights.values[first : first + len(self._files)].tolist()
         known: list[float | None] = [*aers[: len(own)]] or [None] * len(own)

@@ -119,7 +119,7 @@ class Propagation:
         return found
 
     def loss(self, lesson: Lesson, dropped: float = 0.0, rng: np.random.Generator | None = None) -> float:
-        """Return the cross-entropy of a lesson, weighted by shares; add its gradient to what is there.
+        """Return the cross-entropy of a lesson, weighted by shares, and add its gradient to the network's.
 
         dropped: Share of the values of each layer after the first that are dropped.
         rng: Draws them; needed if some are dropped.

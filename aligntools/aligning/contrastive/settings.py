@@ -236,13 +236,13 @@ class TeachingSettings(Settings):
             raise UsageProblem("there are no students; give their sizes, for instance `students=300,1000`")
 
     def enough(self, steps: float) -> int:
-        """Return the passes over lessons of so many steps: as chosen, else about STEPS of them together."""
+        """Return the number of passes over lessons of ``steps`` steps: the setting, or enough for about STEPS steps."""
         if self.passes is not None:
             return self.passes
         return min(max(round(STEPS / max(steps, 1.0)), FEWEST_PASSES), MOST_PASSES)
 
     def drawn(self, pairs: int) -> list[tuple[int, int, tuple[int, ...] | None]]:
-        """Return the students of a text of so many pairs: (size, number, views)."""
+        """Return the students of a text of ``pairs`` sentence pairs: (size, number, views)."""
         found: list[tuple[int, int, tuple[int, ...] | None]] = []
         for size in self.students:
             if size <= LARGEST * pairs:

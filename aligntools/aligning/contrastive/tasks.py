@@ -536,7 +536,7 @@ def with_evidence(
 
 
 def with_known(weights: Weights, known: Known) -> Weights:
-    """Return weights with those of what is known of places, each reading worth what its table says."""
+    """Return the weights with the tables of each source of evidence of places added."""
     return with_knowers(weights, known.header, {name: places.table for name, places in known.places.items()})
 
 

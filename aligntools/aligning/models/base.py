@@ -211,7 +211,7 @@ class LexicalModel(ABC):
 
         A model whose declaration says that it is reconstructed from has it.
         """
-        raise NotImplementedError(f"{type(self).__name__} is not reconstructed from")
+        raise TypeError(f"{type(self).__name__} is not reconstructed from")
 
     @classmethod
     def compiled_ahead(cls) -> "Ahead | None":
@@ -367,7 +367,7 @@ class Stage:
         It writes what `maximize` takes into ``parts``, by block. Models whose views do not learn from each other have
         none.
         """
-        raise NotImplementedError(f"views of {self.of} do not learn from each other")
+        raise TypeError(f"views of {self.of} do not learn from each other")
 
     def maximize(self, counted: Any, steps: "Expectations | None" = None) -> None:
         """Estimate the parameters anew."""
