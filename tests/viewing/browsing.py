@@ -49,7 +49,11 @@ class Browser:
         return self
 
     def reload(self):
-        """Load the page again, as its reader does; what it has stored stays."""
+        """Load the page again, as its reader does; what it has stored stays.
+
+        Chromium hands what a page stores to another process: reading it first leaves it the moment that a reader does.
+        """
+        self.js("return JSON.stringify(localStorage)")
         self.driver.refresh()
 
     def js(self, script, *arguments):
