@@ -7,7 +7,7 @@ program is given it stands beside them, and so do published figures of aligners 
 
 import statistics
 import tempfile
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 from bench import code, measuring, peers, report, texts
@@ -35,7 +35,7 @@ def run(o):
     if not o.data:
         raise SystemExit("encoder needs gold links: --data DIR")
     names = o.sets.split(",") if o.sets else texts.gold_sets(o.data)
-    kept, here = measuring.Kept(o.work / "encoder.json"), code.of(_measure, _aer, gold_text)
+    kept, here = measuring.Kept(o.work / "encoder.json"), code.of(_measure, known_of, gold_text)
     with Pool(o.threads) as pool:
         maps = Maps(o, pool)
         rows = {n: kept.get(f"{n} {here}", lambda n=n: _measure(maps, n), n) for n in names}
@@ -46,36 +46,67 @@ def run(o):
     return f"{_body(rows)}\n\n{report.circumstances(o.threads)}"
 
 
+def other_text(o, name, most=None, after=0):
+    """Return pairs of the training text of a gold set's languages as they are written, after its first gold pairs.
+
+    most: So many pairs, evenly spread; None: all.
+    after: So many gold pairs stand before them.
+    """
+    import numpy as np
+
+    import aligntools as at
+
+    pair, part = name.split(".")
+    with tempfile.TemporaryDirectory(dir=o.work) as folder:
+        sides = [Path(folder) / side for side in ("source", "target")]
+        for path, language in zip(sides, ("en", pair[3:]), strict=True):
+            gold = list(islice(texts.lines(o.data, pair, part, language, lowercase=False), after))
+            train = list(texts.lines(o.data, pair, "train", language, lowercase=False))
+            chosen = np.linspace(0, len(train) - 1, min(most or len(train), len(train))).astype(int).tolist()
+            path.write_text("".join(f"{line}\n" for line in [*gold, *(train[k] for k in chosen)]), encoding="utf-8")
+        return at.read_bitext(*sides, case_sensitive=True)
+
+
+def known_of(maps, name, written, settings):
+    """Return what the encoder says of a text, by the map that the languages of a gold set had no part in."""
+    from aligntools.aligning.encoders import EncoderSource
+    from aligntools.aligning.evidence import Known, said_by
+    from aligntools.aligning.evidence_kinds import Asked
+    from aligntools.encoding import knowledge
+    from aligntools.formats.text.corpus import in_lower_case
+
+    source = EncoderSource(settings)
+    vars(source)["member"] = knowledge.Member(maps.encoder, LAYERS, maps.without(language(name)))
+    said = said_by(source, written, maps.pool, lambda _done, _of: None)
+    found = Known({"encoder": said}, Asked({"encoder": settings}), in_lower_case(written))
+    vars(found)["sources"] = {"encoder": source}
+    return found
+
+
 def _measure(maps, name):
     """Return AER of each way, the share that `contrastive-align --encoder` keeps of the error, and what was said."""
     from aligntools.aligning.aligner_training import train_with
     from aligntools.aligning.contrastive import evidence
     from aligntools.aligning.contrastive.aligner import train_contrastive_aligner
     from aligntools.aligning.contrastive.base import network_for, train_base
-    from aligntools.aligning.contrastive.evidence import Places
-    from aligntools.aligning.evidence import Asked, Known, Said
     from aligntools.aligning.settings import AlignerSettings
-    from aligntools.encoding import knowledge
     from aligntools.encoding.settings import EncoderSettings
-    from aligntools.formats.text.corpus import in_lower_case
     from aligntools.formats.text.text_settings import Reading
     from aligntools.ground.run import Run
 
     written, gold = gold_text(maps.o.data, name)
-    said = knowledge.Member(maps.encoder, LAYERS, maps.without(language(name))).knowledge(written, maps.pool)
-    text = in_lower_case(written)
-    places = Places(said.given, said.odds) if said.odds.any() else None
-    own = {"encoder": Said({}, knowledge.priors(written, said), places)}
-    known = Known(own, Asked({"encoder": EncoderSettings(encoder=True)}), text)
-    found = {"pairs": len(written), "alone": _aer(evidence.firm(said.given).links, gold), "agreement": said.agreement}
+    known = known_of(maps, name, written, EncoderSettings(encoder=True))
+    text, given = known.text, known.sources["encoder"].links(written, maps.pool)
+    found = {"pairs": len(written), "alone": aer(evidence.firm(given).links, gold)}
+    found["agreement"] = known.header["encoder"]["agreement"]
     how = {"reading": Reading(), "run": Run(threads=maps.pool)}
     network = network_for("all", None)
     for title, one in (("", None), (", encoder", known)):
         model = train_with(text, AlignerSettings(), known=one, **how)
-        found[f"align{title}"] = _aer(_links(model, text), gold)
+        found[f"align{title}"] = aer(links(model, text), gold)
         base = train_base(text, network, AlignerSettings(), known=one, **how)
         model = train_contrastive_aligner(text, aligner=base, run=how["run"], encoder=None if one else False)
-        found[f"contrastive{title}"] = _aer(_links(model, text), gold)
+        found[f"contrastive{title}"] = aer(links(model, text), gold)
     return found
 
 
@@ -92,20 +123,22 @@ def eflomal(o, text, gold):
             words = vocabulary.words()
             lines = (" ".join(words[i] for i in side.tokens[a:b].tolist()) for a, b in pairwise(side.offsets.tolist()))
             path.write_text("".join(f"{line.lower()}\n" for line in lines), encoding="utf-8")
-        found = peers.scores(PEER, o, files, lambda path, _: (_aer(read_pharaoh(str(path))[: len(gold.sure)], gold),))
-        return min(aer for _, aer in found)
+        found = peers.scores(PEER, o, files, lambda path, _: (aer(read_pharaoh(str(path))[: len(gold.sure)], gold),))
+        return min(one for _, one in found)
 
 
-def _links(model, text):
+def links(model, text):
+    """Return the links of each pair of a text by a model."""
     from aligntools.formats.links.pharaoh import concatenate
 
     return concatenate([block.table for block in model.align_blocks(text)])
 
 
-def _aer(links, gold):
-    from aligntools.metrics import aer
+def aer(found, gold):
+    """Return the AER of links in percent."""
+    from aligntools.metrics.aer import count, figures
 
-    return 100 * float(aer.figures(aer.count(links, gold).sum(0))[0])
+    return 100 * float(figures(count(found, gold).sum(0))[0])
 
 
 def _body(rows):

@@ -4,12 +4,9 @@ The model is trained on training text without the gold pairs, of which the encod
 map of states is learned from the gold links of other languages, as for `bench.encoder`.
 """
 
-import tempfile
-from pathlib import Path
-
-from bench import code, measuring, report, texts
-from bench.encoder import _aer, _links
-from bench.encoder_map import LAYERS, Maps, gold_text, language
+from bench import code, measuring, report
+from bench.encoder import aer, known_of, links, other_text
+from bench.encoder_map import Maps, gold_text
 
 #: Pairs of the other text that the encoder reads.
 SAMPLE = 1_000
@@ -31,7 +28,7 @@ def run(o):
 
     if not o.data:
         raise SystemExit("new_text needs gold links and text: --data DIR")
-    kept, here = measuring.Kept(o.work / "new_text.json"), code.of(_measure, _other, _aer, _links, gold_text)
+    kept, here = measuring.Kept(o.work / "new_text.json"), code.of(_measure, other_text, known_of, gold_text)
     with Pool(o.threads) as pool:
         maps = Maps(o, pool)
         rows = {
@@ -41,47 +38,22 @@ def run(o):
     return _body(o, rows)
 
 
-def _other(o, name, most):
-    """Return so many pairs of the training text of a gold set's languages, evenly spread, in both cases."""
-    import numpy as np
-
-    import aligntools as at
-
-    pair = name.split(".")[0]
-    sides = [list(texts.lines(o.data, pair, "train", side)) for side in ("en", pair[3:])]
-    chosen = np.linspace(0, len(sides[0]) - 1, min(most, len(sides[0]))).astype(int).tolist()
-    with tempfile.TemporaryDirectory(dir=o.work) as folder:
-        for path, side in zip(("s", "t"), sides, strict=True):
-            (Path(folder) / path).write_text("".join(f"{side[k]}\n" for k in chosen), encoding="utf-8")
-        return at.read_bitext(Path(folder) / "s", Path(folder) / "t", case_sensitive=True)
-
-
 def _measure(maps, name, pairs):
     """Return the pairs of both texts, the share of new words, and AER of each way."""
     from aligntools.aligning.aligner_training import train_with
-    from aligntools.aligning.encoders import EncoderSource
-    from aligntools.aligning.evidence import Asked, Known, said_by
     from aligntools.aligning.settings import AlignerSettings
-    from aligntools.encoding import knowledge
     from aligntools.encoding.settings import EncoderSettings
-    from aligntools.formats.text.corpus import in_ids_of, in_lower_case
+    from aligntools.formats.text.corpus import in_ids_of
     from aligntools.formats.text.text_settings import Reading
     from aligntools.ground.run import Run
 
     how = {"reading": Reading(), "run": Run(threads=maps.pool)}
 
-    def known(written, settings):
-        source = EncoderSource(settings)
-        vars(source)["member"] = knowledge.Member(maps.encoder, LAYERS, maps.without(language(name)))
-        text, said = in_lower_case(written), said_by(source, written, maps.pool, lambda _done, _of: None)
-        found = Known({"encoder": said}, Asked({"encoder": settings}), text)
-        vars(found)["sources"] = {"encoder": source}
-        return text, found
-
     measuring.note(f"the encoder reads of {name}")
-    old, of_old = known(_other(maps.o, name, pairs), EncoderSettings(encoder=True, encoder_pairs=SAMPLE))
+    of_old = known_of(maps, name, other_text(maps.o, name, pairs), EncoderSettings(encoder=True, encoder_pairs=SAMPLE))
     written, gold = gold_text(maps.o.data, name)
-    new, of_new = known(written, EncoderSettings(encoder=True))
+    of_new = known_of(maps, name, written, EncoderSettings(encoder=True))
+    old, new = of_old.text, of_new.text
     found = {"pairs": [len(new), len(old)]}
     for best, title, base_known, new_known in (
         (False, "", None, None),
@@ -101,7 +73,7 @@ def _measure(maps, name, pairs):
         }
         for way, model in ways.items():
             text = written if model is base else new  # the encoder reads words as they are written
-            found[title + way + more] = _aer(_links(model, text), gold)
+            found[title + way + more] = aer(links(model, text), gold)
     return found
 
 

@@ -109,12 +109,13 @@ def _cut(whole, begin, end, work):
     return Text(name, *files, end - begin, end - begin)
 
 
-def lines(data, pair, part, language):
-    """Yield the lines of a text, lower-cased."""
+def lines(data, pair, part, language, *, lowercase=True):
+    """Yield the lines of a text, lower-cased or as they are written."""
     path = _path(data, pair, part, language)
     with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
         for line in file:
-            yield line.decode().rstrip("\r\n").lower()
+            found = line.decode().rstrip("\r\n")
+            yield found.lower() if lowercase else found
 
 
 def _clean(a, b):
