@@ -71,7 +71,8 @@ _OF_ONE = (
     ),
     options.option(
         "--languages",
-        metavar="SRC-TGT",
+        metavar="SRC,TGT",
+        needs=("output_format=tmx",),
         help="Languages of a translation memory; those of --split-sentences unless given.",
     ),
 )
@@ -100,6 +101,7 @@ _OF_ONE = (
     options.option(
         "--ladder-format",
         type=click.Choice(["vecalign", "hunalign", "xces", "intertext"]),
+        needs=("ladder|links",),
         default="vecalign",
         show_default=True,
         help="hunalign: a rung a line, where groups begin. xces: links in XML, from 1."
@@ -156,10 +158,6 @@ def command(**o: Any) -> None:
 
     if o["source"] is None and o["documents"] is None:
         raise click.UsageError("give a document and its translation (-s, -t), or a list of such (--documents)")
-    if o["ladder"] is None and not o["links"] and o["ladder_format"] != "vecalign":
-        raise click.UsageError("--ladder-format needs --ladder or --links")
-    if o["languages"] is not None and o["output_format"] != "tmx":
-        raise click.UsageError("--languages needs --output-format tmx")
     run: Any = declarations.settings(Run, o)
     given = {"settings": declarations.settings(SentenceSettings, o), "run": run}
     with reporting(o) as reporter:

@@ -6,7 +6,6 @@ import click
 
 from aligntools import ColumnReading
 from aligntools.cli import declarations, kinds, options
-from aligntools.cli.alignment_options import given
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -25,8 +24,10 @@ if TYPE_CHECKING:
         help="Write words, word_TAG, the values of --column, each sentence's raw text, or"
         " the whole raw text as it was before it was tokenized.",
     ),
-    click.option(
+    options.option(
         "--put",
+        excludes=("to", "column"),
+        said="--put writes CoNLL; `{other}` does not go with it",
         type=(kinds.Column(), str),
         multiple=True,
         metavar="COLUMN FILE",
@@ -65,8 +66,10 @@ if TYPE_CHECKING:
         help="Separator between word and tag in word_TAG lines.  [default: _; with --put, the one of _ and /"
         " that most tokens have]",
     ),
-    click.option(
+    options.option(
         "--format",
+        needs=("put",),
+        said="--format describes the files of --put; add --put, or leave it out",
         type=click.Choice(["auto", "conll", "tagged", "values"]),
         default="auto",
         show_default=True,
@@ -109,10 +112,6 @@ def command(
     if any(path == "-" for _, path in put):
         raise UsageProblem("--put reads files; give CONLL on standard input instead")
     columns = dict(put)
-    if put and (others := sorted(given() & {"to", "column"})):
-        raise UsageProblem(f"--put writes CoNLL; --{others[0]} does not go with it")
-    if not put and "format" in given():
-        raise UsageProblem("--format describes the files of --put; add --put, or leave it out")
     if len(columns) < len(put):
         raise UsageProblem("--put names a column twice")
     reading = ColumnReading(predicted_columns).checked()

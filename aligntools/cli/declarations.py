@@ -87,7 +87,7 @@ def _metavar(one: Declared, choices: Choices) -> str | None:
 
 
 def group(
-    kind: type[Settings], *names: str, without: Iterable[str] = (), title: str = "", **rules: tuple[str, ...]
+    kind: type[Settings], *names: str, without: Iterable[str] = (), title: str = "", **rules: Any
 ) -> Callable[[FC], FC]:
     """Return one decorator for fields of settings, under their titles in the help.
 

@@ -9,7 +9,6 @@ from aligntools import DecoderSettings, ImputationSettings, Loading, Run, Splitt
 from aligntools.cli import declarations, engine_options, options, reporter
 from aligntools.cli.flags import renamed
 from aligntools.ground.declarations import range_of
-from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
     from aligntools.ground.progress import Step
@@ -43,15 +42,21 @@ _OLD = {"-w": "-o", "--weights": "--output"} | renamed(ImputationSettings, Tunin
 )
 @options.group(
     "Target text alone",
-    click.option(
+    options.option(
         "--monolingual",
+        needs=("reverse_grammar", "reverse_weights", "reverse_lm|no_reverse_lm"),
         metavar="FILE",
         multiple=True,
         help="Target text whose source is imputed; more than once for several translations of the same"
         " sentences: sources are imputed for each, and all are references of each.",
     ),
     click.option("--reverse-grammar", metavar="FILE", help="Grammar of the reverse system, from target to source."),
-    click.option("--reverse-lm", metavar="FILE", help="Its language model, of the source language."),
+    options.option(
+        "--reverse-lm",
+        metavar="FILE",
+        excludes=("no_reverse_lm",),
+        help="Its language model, of the source language.",
+    ),
     click.option("--no-reverse-lm", is_flag=True, help="Impute without a language model."),
     click.option(
         "--reverse-weights",
@@ -91,7 +96,7 @@ _OLD = {"-w": "-o", "--weights": "--output"} | renamed(ImputationSettings, Tunin
     options.threads,
     options.verbosity,
 )
-def command(*, no_reverse_lm: bool, samples: int | None, quiet: bool, verbose: bool, **o: Any) -> None:
+def command(*, samples: int | None, quiet: bool, verbose: bool, **o: Any) -> None:
     """Learn the weights of a translation system (Li, Wang, Eisner & Khudanpur 2011).
 
     Supervised, from a source text and its references: rounds of translating and of minimizing the expected loss.
@@ -113,11 +118,6 @@ def command(*, no_reverse_lm: bool, samples: int | None, quiet: bool, verbose: b
     from aligntools.translating.imputed_risk import tune
 
     run, loading = declarations.settings(Run, o), declarations.settings(Loading, o)
-    if o["reverse_lm"] is not None and no_reverse_lm:
-        raise UsageProblem("--reverse-lm and --no-reverse-lm exclude each other")
-    imputes = o["monolingual"] and o["reverse_grammar"] and o["reverse_weights"]
-    if imputes and o["reverse_lm"] is None and not no_reverse_lm:
-        raise UsageProblem("--monolingual needs --reverse-lm, or --no-reverse-lm to impute without one")
     sampled = {} if samples is None else {"impute": "samples", "n_sources": samples}
     with reporter.shown(quiet):
         tune(

@@ -8,7 +8,6 @@ import click
 from aligntools import LinkReading
 from aligntools.aligning.text_files import TextFiles
 from aligntools.cli import declarations, options, reporter
-from aligntools.ground.errors import UsageProblem
 from aligntools.tools.lexicon_files import ShortlistSettings, TableWriting, write_lexicon
 
 
@@ -51,7 +50,9 @@ from aligntools.tools.lexicon_files import ShortlistSettings, TableWriting, writ
     click.option(
         "--shortlist", metavar="FILE", type=options.WRITTEN, help="Write the best translations of each source word."
     ),
-    declarations.group(ShortlistSettings),
+    declarations.group(
+        ShortlistSettings, needs=("shortlist",), said="`{name}` is about shortlists; it goes with `shortlist`"
+    ),
     declarations.group(TableWriting),
     options.split,
     options.input_format,
@@ -81,8 +82,6 @@ def command(**o: Any) -> None:
       head -40 data/samples/de-en.txt | aligntools lexicon -i - -a /tmp/de-en.align -o /tmp/lex
     """
     writing, top = declarations.settings(TableWriting, o), declarations.settings(ShortlistSettings, o).top
-    if "top" in declarations.given() and not o["shortlist"]:
-        raise UsageProblem("`top` is about shortlists; it goes with `shortlist`")
     with reporter.shown(o["quiet"]):
         found = write_lexicon(
             o["alignments"],

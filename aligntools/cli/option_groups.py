@@ -36,7 +36,11 @@ def option(
 
 
 def group(
-    title: str, *options: Callable[[Any], Any], needs: tuple[str, ...] = (), excludes: tuple[str, ...] = ()
+    title: str,
+    *options: Callable[[Any], Any],
+    needs: tuple[str, ...] = (),
+    excludes: tuple[str, ...] = (),
+    said: str = "",
 ) -> Callable[[FC], FC]:
     """Return one decorator for several options, which come in this order under this title in the help.
 
@@ -57,7 +61,7 @@ def group(
                 parameter.group = title
             if needs or excludes:
                 ruled = getattr(parameter, "rules", [])
-                parameter.rules = [*ruled, Option("", needs=needs, excludes=excludes)]
+                parameter.rules = [*ruled, Option("", needs=needs, excludes=excludes, said=said)]
         result: FC = decorated
         return result
 

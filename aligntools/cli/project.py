@@ -7,10 +7,10 @@ import click
 
 from aligntools import LinkReading, ProjectionSettings, Splitting, TaggerSettings
 from aligntools.cli import declarations, options
-from aligntools.ground.errors import UsageProblem
 
 #: Percent of the words that are reached below which something is probably wrong.
 FEW = 20
+_OF_WORDS = "`{name}` is for labels of words, which `spans=brackets` does not carry over"
 
 
 class _Columns(click.ParamType):
@@ -53,7 +53,9 @@ class _Columns(click.ParamType):
     ),
     options.output,
     options.split,
-    declarations.option(ProjectionSettings, "columns", type=_Columns(), default="upos"),
+    declarations.option(
+        ProjectionSettings, "columns", type=_Columns(), default="upos", excludes=("spans=brackets",), said=_OF_WORDS
+    ),
     declarations.option(ProjectionSettings, "spans"),
 )
 @options.group(
@@ -61,13 +63,15 @@ class _Columns(click.ParamType):
 )
 @options.group(
     "Type dictionary",
-    click.option(
+    options.option(
         "--dictionary",
+        excludes=("spans=brackets",),
+        said=_OF_WORDS,
         metavar="FILE",
         type=options.WRITTEN,
         help="Write the labels that each word took in the first column: word, label, weight, between tabs.",
     ),
-    declarations.option(TaggerSettings, "min_share", default=0.0),
+    declarations.option(TaggerSettings, "min_share", default=0.0, needs=("dictionary",)),
 )
 @options.group("Messages", options.verbosity)
 def command(**o: Any) -> None:
@@ -95,12 +99,7 @@ def command(**o: Any) -> None:
     from aligntools.formats.opening import files
     from aligntools.projecting.projection import project
 
-    if not o["dictionary"] and "min_share" in declarations.given():
-        raise UsageProblem("`min_share` goes with `dictionary`")
     settings = declarations.settings(ProjectionSettings, o)
-    for name in ("columns", "dictionary"):
-        if settings.of_trees and name in declarations.given():
-            raise UsageProblem(f"`{name}` is for labels of words, which `spans=brackets` does not carry over")
     more: Any = declarations.chosen(LinkReading, o) | declarations.chosen(Splitting, o)
     found = project(o["source"], o["target"], o["alignments"], settings, **more)
     with files.writing(o["output"]) as out:

@@ -8,7 +8,6 @@ import click
 
 from aligntools.cli import declarations, options, reporter
 from aligntools.cli.option_groups import FC
-from aligntools.ground.errors import UsageProblem
 from aligntools.links.operations import OPERATIONS, combine_files
 from aligntools.links.settings import CombiningSettings
 
@@ -38,6 +37,9 @@ eflomal's recipes) and symal (Moses).
 Example:
   tr '?' - < data/samples/fr-en.wa | aligntools symmetrize -c display -
 """
+
+#: What is said where files are given in two ways.
+_ONE_WAY = "give the files either as arguments or with -i and -j"
 
 
 def _texts(name: str, about: str) -> Callable[[FC], FC]:
@@ -84,8 +86,17 @@ def _texts(name: str, about: str) -> Callable[[FC], FC]:
 )
 @options.group(
     "Input and output",
-    click.option("-i", "first", metavar="A", help="The first file, as with atools."),
-    click.option("-j", "second", metavar="B", help="The second file."),
+    options.option(
+        "-i", "first", metavar="A", help="The first file, as with atools.", excludes=("operands",), said=_ONE_WAY
+    ),
+    options.option(
+        "-j",
+        "second",
+        metavar="B",
+        help="The second file.",
+        needs=("first",),
+        said="-j gives the second file; give the first with -i",
+    ),
     *(declarations.option(CombiningSettings, name) for name in ("format", "index_base", "to", "order")),
 )
 @declarations.group(CombiningSettings, "flavor")
@@ -108,10 +119,6 @@ def command(
     verbose: bool,
     **how: Any,
 ) -> None:
-    if operands and (first or second):
-        raise UsageProblem("give the files either as arguments or with -i and -j")
-    if second and not first:
-        raise UsageProblem("-j gives the second file; give the first with -i")
     paths = list(operands) or [path for path in (first, second) if path]
     texts = {name: how.pop(name) for name in ("check", "to_words", "to_pieces", "words")}
     if how.pop("unicode_spaces"):

@@ -2,16 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from aligntools import ClassSettings, LinkReading, Run
 from aligntools.cli import declarations, options, reporter
-from aligntools.ground.errors import UsageProblem
-
-if TYPE_CHECKING:
-    from aligntools.clustering.class_training import WordClasses
 
 
 @click.command("train-classes", cls=options.Command)
@@ -54,8 +50,10 @@ if TYPE_CHECKING:
     click.option(
         "--target-output", metavar="FILE", type=options.WRITTEN, help="Write the classes of the translation's words."
     ),
-    declarations.option(LinkReading, "index_base"),
+    needs=("target", "alignments", "target_output"),
+    said="classes of two languages take `target`, `alignments` and `target_output`",
 )
+@declarations.group(LinkReading, "index_base", title="Classes of two languages", needs=("alignments",))
 @options.group("Resources and messages", options.threads, options.seed, options.verbosity)
 def command(**o: Any) -> None:
     """Learn classes of words from plain text, one sentence per line; '-' is standard input.
@@ -68,17 +66,12 @@ def command(**o: Any) -> None:
     Example:
       aligntools train-classes -n 10 data/samples/de-en.de -o /tmp/de.classes
     """
-    bilingual = [name for name in ("target", "alignments", "target_output") if o[name] is not None]
-    if len(bilingual) not in (0, 3):
-        raise UsageProblem("classes of two languages take `target`, `alignments` and `target_output`")
-    if not bilingual and "index_base" in declarations.given():
-        raise UsageProblem("`index_base` goes with `alignments`")
     from aligntools.clustering.class_training import train_bilingual_classes, train_classes
 
     how: dict[str, Any] = {"split": o["split"], "run": declarations.settings(Run, o)}
     settings = declarations.settings(ClassSettings, o)
     with reporter.shown(o["quiet"]):
-        if bilingual:
+        if bilingual := o["target"] is not None:
             texts = Path(o["text"]), Path(o["target"])
             found, other = train_bilingual_classes(
                 *texts, Path(o["alignments"]), settings, index_base=o["index_base"], **how
@@ -86,18 +79,11 @@ def command(**o: Any) -> None:
             other.save(o["target_output"])
         else:
             found = train_classes(o["text"], settings, **how)
-        if o["save_cats"]:
-            found.save(o["save_cats"], "cats")
-        if o["save_paths"]:
-            found.save(o["save_paths"], "paths")
-        if o["save_counts"]:
-            found.save(o["save_counts"], "counts")
+        for form in ("cats", "paths", "counts"):
+            if o[f"save_{form}"]:
+                found.save(o[f"save_{form}"], form)
         found.save(o["output"])
     if not o["quiet"]:
-        _tell(found, bool(bilingual))
-
-
-def _tell(found: "WordClasses", bilingual: bool) -> None:
-    words = f"{len(found)} words in {len(set(found.classes.tolist()))} classes"
-    perplexity = "" if bilingual else f"perplexity {found.perplexity:.3f}, "
-    sys.stderr.write(f"{words}; {perplexity}mutual information {found.information:.4f}\n")
+        words = f"{len(found)} words in {len(set(found.classes.tolist()))} classes"
+        perplexity = "" if bilingual else f"perplexity {found.perplexity:.3f}, "
+        sys.stderr.write(f"{words}; {perplexity}mutual information {found.information:.4f}\n")

@@ -10,7 +10,6 @@ from aligntools import DecoderSettings, LatticeSettings, Run, TranslationLists
 from aligntools.cli import declarations, engine_options, kinds, options, reporter, service_options
 from aligntools.cli.flags import renamed
 from aligntools.ground.declarations import range_of
-from aligntools.ground.errors import UsageProblem
 
 
 @click.command(
@@ -22,10 +21,20 @@ from aligntools.ground.errors import UsageProblem
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
 @options.group(
     "Common options",
-    click.option(
-        "--grammar", required=True, metavar="FILE", help="Grammar from extract-grammar, or in cdec's or Moses' format."
+    options.option(
+        "--grammar",
+        required=True,
+        metavar="FILE",
+        needs=("lm|no_lm",),
+        said="a language model is needed: --lm FILE, or --no-lm to translate without one",
+        help="Grammar from extract-grammar, or in cdec's or Moses' format.",
     ),
-    click.option("--lm", metavar="FILE", help="Language model of the target language: ARPA, or binary from train-lm."),
+    options.option(
+        "--lm",
+        metavar="FILE",
+        excludes=("no_lm",),
+        help="Language model of the target language: ARPA, or binary from train-lm.",
+    ),
     click.option(
         "-w", "--weights", metavar="FILE", help="Weights from imputed-risk.  [default: untuned ones, with a notice]"
     ),
@@ -69,7 +78,7 @@ from aligntools.ground.errors import UsageProblem
 @options.group(
     "Resources", options.verify, declarations.option(TranslationLists, "seed"), options.threads, options.verbosity
 )
-def command(*, no_lm: bool, arc_weights: tuple[float, ...], quiet: bool, verbose: bool, **o: Any) -> None:
+def command(*, arc_weights: tuple[float, ...], quiet: bool, verbose: bool, **o: Any) -> None:
     """Translate text with a hierarchical grammar, one line out for each line in.
 
     Reads standard input if no TEXT is given, and writes as it goes. Words are separated by spaces; words that the
@@ -87,10 +96,6 @@ def command(*, no_lm: bool, arc_weights: tuple[float, ...], quiet: bool, verbose
     from aligntools.translating.translation_files import translate_files
 
     run, lm, weights = declarations.settings(Run, o), o["lm"], o["weights"]
-    if lm is not None and no_lm:
-        raise UsageProblem("--lm and --no-lm exclude each other")
-    if lm is None and not no_lm:
-        raise UsageProblem("a language model is needed: --lm FILE, or --no-lm to translate without one")
     untuned = "no weights given (-w): translating with untuned ones; imputed-risk learns them"
     lines = reporter.SpokenLines(not quiet, "" if weights else untuned)
     with reporter.shown(quiet):

@@ -50,8 +50,6 @@ def _of_alignments(given: dict[str, Any], number: int | None, title: str | None)
     if bool(source) != bool(target) or not (source or joint):
         raise UsageProblem("give the text with -i, or with both -s and -t")
     systems = [*given["alignments"], *(_SystemPlace().convert(path, None, None) for path in given["files"])]
-    if not given["gold"] and (others := sorted(declarations.given() & {"gold_format", "gold_base", "first_sentence"})):
-        raise UsageProblem(f"`{others[0]}` goes with `gold`")
     names = ("gold", "source_tags", "target_tags", "checked", "input_format", "languages", *GoldReading.names())
     how = {name: given[name] for name in names}
     text = (source, target) if source else joint
@@ -151,7 +149,14 @@ KINDS = {
 @options.group(
     "Common options",
     click.option("-o", "--output", metavar="FILE", type=options.WRITTEN, help="Write a page: one HTML file."),
-    click.option("--svg", metavar="FILE", type=options.WRITTEN, help="Write a picture of one item, for papers."),
+    options.option(
+        "--svg",
+        metavar="FILE",
+        type=options.WRITTEN,
+        excludes=("output",),
+        said="-o writes a page and --svg a picture; give one of them",
+        help="Write a picture of one item, for papers.",
+    ),
     click.option(
         "--number",
         "--pair",
@@ -160,7 +165,13 @@ KINDS = {
         metavar="N",
         help="Show the N-th sentence alone, counted from 1. --svg shows the first by default, or the worst tree.",
     ),
-    options.option("--title", metavar="TEXT", help="Title of the page."),
+    options.option(
+        "--title",
+        metavar="TEXT",
+        needs=("output",),
+        said="--set title is for a page; give -o as well",
+        help="Title of the page.",
+    ),
 )
 @options.group(
     "Alignments",
@@ -205,9 +216,11 @@ KINDS = {
     declarations.option(
         GoldReading,
         "gold_format",
+        needs=("gold",),
         help="pharaoh: i-j sure, i?j or ipj possible. naacl: 'sentence i j [S|P]', counted from 1.",
     ),
-    *(declarations.option(GoldReading, name) for name in ("index_base", "gold_base", "first_sentence")),
+    declarations.option(GoldReading, "index_base"),
+    declarations.group(GoldReading, "gold_base", "first_sentence", title="Alignments", needs=("gold",)),
 )
 @options.group(
     "Sentences of two documents",
@@ -289,10 +302,6 @@ def command(
     """
     kind = _kind(given)
     _check_options(ctx, kind)
-    if output and svg:
-        raise UsageProblem("-o writes a page and --svg a picture; give one of them")
-    if title and not output:
-        raise UsageProblem("--set title is for a page; give -o as well")
     with reporter.shown(quiet):
         shown, number = KINDS[kind].view_of(given, number, title)
     if number and number > len(shown):

@@ -32,11 +32,11 @@ UNSPACED = {
     **dict.fromkeys(("my", "mya", "bur"), "Burmese"),
 }
 _log = logging.getLogger("aligntools")
-_LANGUAGES = re.compile(r"([a-z]{2,3})-([a-z]{2,3})")
+_LANGUAGES = re.compile(r"([a-z]{2,3})[-,]([a-z]{2,3})")
 
 
 def languages_of(pair: str, takes: str = "`tokenize` takes icu, or") -> tuple[str, str]:
-    """Return the two languages of a pair such as ``de-en``.
+    """Return the two languages of a pair such as ``de-en`` or ``de,en``.
 
     takes: How the error begins where it is none.
     """

@@ -28,13 +28,16 @@ def models(tmp_path_factory):
         (("conll", CONLL, "--to", "raw", "--set", "space=+"), "--set space changes nothing with --to raw"),
         (("eval-uas", CONLL, CONLL, "--column", "xpos"), "it goes with --punct ud or --by tag"),
         (("eval-aer", "--set", "first_sentence=1", GOLD, "links"), "is Pharaoh text"),
-        (("view", "-i", BITEXT, "-a", GOLD, "--gold-base", 1), "--gold-base goes with --gold"),
+        (("view", "-i", BITEXT, "-a", GOLD, "--gold-base", 1), "--gold-base needs --gold"),
         (("lexicon", "-i", BITEXT, "-a", GOLD, "-o", "x", "--top", 3), "--top is about shortlists"),
         (
             ("translate", "--no-lm", "--grammar", GOLD, "--set", "arc_scores=2", WORDS),
             "--set arc_scores is for lattices",
         ),
-        (("project", "--source", CONLL, "--target", WORDS, "-a", GOLD, "--min-share", 0.2), "goes with --dictionary"),
+        (
+            ("project", "--source", CONLL, "--target", WORDS, "-a", GOLD, "--min-share", 0.2),
+            "--min-share needs --dictionary",
+        ),
         (("tag", "-m", "tagger", WORDS, "--to", "tagged", "--column", "xpos"), "--column changes nothing with --to"),
         (("tag", "-m", "tagger", WORDS, "--to", "conll", "--separator", "/"), "--separator changes nothing with --to"),
         (("translate", "--no-lm", "--grammar", GOLD, "--seed", 2, WORDS), "--seed goes with --samples"),

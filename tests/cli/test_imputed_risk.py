@@ -390,7 +390,11 @@ def test_bad_input_is_one_line(learn, supervised, reverse, systems, file):
         (("--supervised", "x", "--reference", "y", "--gamma", 2, "--set", "quench=1"), "is below"),
         (("--supervised", "x", "--reference", "y", "--forest", "--method", "mert"), "risk or likelihood"),
         (("--supervised", "x", "--reference", "y", "--method", "mira", "--loss", "linear"), "corpus or sentence"),
-        (("--monolingual", "x", "--samples", 2, "--set", "source_weights=equal", "--no-reverse-lm"), "--impute kbest"),
+        (
+            ("--monolingual", "x", "--reverse-grammar", "g", "--reverse-weights", "w", "--no-reverse-lm")
+            + ("--samples", 2, "--set", "source_weights=equal"),
+            "--impute kbest",
+        ),
         (("--supervised", "x", "--reference", "y", "--forest", "--loss", "sentence"), "needs n-best lists"),
         (("--supervised", "x", "--reference", "y", "--checkpoint", "no/such"), "is not a directory"),
     ],

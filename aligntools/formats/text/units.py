@@ -31,8 +31,8 @@ class Unit(NamedTuple):
 
 
 def languages_given(languages: str) -> tuple[str, str]:
-    """Return the two languages of an option such as ``de,en``."""
-    found = [name.strip() for name in languages.split(",")]
+    """Return the two languages of an option such as ``de,en`` or ``de-en``; a comma where names have hyphens."""
+    found = [name.strip() for name in languages.split("," if "," in languages else "-")]
     if len(found) != 2 or not all(found):
         raise UsageProblem(f"`languages` is two, source and target, such as de,en, not '{languages}'")
     return found[0], found[1]
