@@ -16,19 +16,13 @@ from aligntools.ground.errors import UsageProblem
 
 _priors = options.group(
     "Priors",
-    options.option(
+    options.file(
         "--priors",
-        metavar="FILE",
         multiple=True,
         excludes=("model",),
         help="Add counts of links, fertilities and jumps from other text (eflomal's form); may be repeated.",
     ),
-    click.option(
-        "--save-priors",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Write counts of this text's links, fertilities and jumps in the same form.",
-    ),
+    options.written("--save-priors", help="Write counts of this text's links, fertilities and jumps in the same form."),
     declarations.group(PriorWeights, needs=("priors",), excludes=("model",)),
 )
 _adapt = options.group(
@@ -42,21 +36,18 @@ _adapt = options.group(
         " new text.",
     ),
 )
-_saved = options.option(
+_saved = options.written(
     "--save-model",
-    metavar="FILE",
-    type=options.WRITTEN,
     help="Save the model that was trained; with --adapt, both this and the one that it was adapted from.",
 )
 _classes = options.group(
     "Classes of words",
-    options.option(
+    options.file(
         "--source-classes",
-        metavar="FILE",
         help="Classes of the source words for IBM 4 and hmm-classes, as mkcls and train-classes write them: word TAB"
         " class.  [default: learned from the text]",
     ),
-    options.option("--target-classes", metavar="FILE", help="The same of the target words."),
+    options.file("--target-classes", help="The same of the target words."),
     excludes=("model", "init_model"),
 )
 _parts = options.group(

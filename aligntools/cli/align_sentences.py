@@ -36,27 +36,18 @@ _OF_ONE = (
 )
 @options.group(
     "Common options",
-    options.option(
-        "-s",
-        "--source",
-        metavar="FILE",
-        needs=("target",),
-        help="A document: one sentence per line, or HTML, DOCX or USFM.",
-    ),
-    options.option("-t", "--target", metavar="FILE", needs=("source",), help="Its translation."),
-    options.option(
+    options.file("-s", "--source", needs=("target",), help="A document: one sentence per line, or HTML, DOCX or USFM."),
+    options.file("-t", "--target", needs=("source",), help="Its translation."),
+    options.file(
         "--documents",
-        metavar="FILE",
         needs=("output",),
         excludes=_OF_ONE,
         help="Many pairs of documents: source TAB target TAB name (optional), relative to this file. -o is a folder"
         " then, and gets NAME.txt, .tsv or .tmx. What is there and newer than both documents is not made again.",
     ),
-    options.option(
+    options.written(
         "-o",
         "--output",
-        metavar="FILE",
-        type=options.WRITTEN,
         excludes=("source_output", "target_output"),
         help="Write the pairs to this file instead of standard output, both sides on a line with ' ||| ' between them."
         " Written completely or not at all.",
@@ -78,26 +69,13 @@ _OF_ONE = (
 )
 @options.group(
     "More output",
-    options.option(
+    options.written(
         "--source-output",
-        metavar="FILE",
-        type=options.WRITTEN,
         needs=("target_output",),
         help="Write the source side of the pairs to this file, and nothing to -o.",
     ),
-    options.option(
-        "--target-output",
-        metavar="FILE",
-        type=options.WRITTEN,
-        needs=("source_output",),
-        help="Write their target side to this file.",
-    ),
-    click.option(
-        "--ladder",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Write the groups as numbers of lines, from 0, and scores: [0, 1]:[2]:0.93.",
-    ),
+    options.written("--target-output", needs=("source_output",), help="Write their target side to this file."),
+    options.written("--ladder", help="Write the groups as numbers of lines, from 0, and scores: [0, 1]:[2]:0.93."),
     options.option(
         "--ladder-format",
         type=click.Choice(["vecalign", "hunalign", "xces", "intertext"]),
@@ -110,30 +88,12 @@ _OF_ONE = (
     options.option(
         "--links", is_flag=True, needs=("documents",), help="With --documents, write NAME.ladder for each pair, too."
     ),
-    click.option(
-        "--source-alone",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Write the source sentences without a partner to this file.",
+    options.written("--source-alone", help="Write the source sentences without a partner to this file."),
+    options.written("--target-alone", help="Write the target sentences without a partner to this file."),
+    options.written(
+        "--source-sentences", help="Write all source sentences, which ladders of split text count, to this file."
     ),
-    click.option(
-        "--target-alone",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Write the target sentences without a partner to this file.",
-    ),
-    click.option(
-        "--source-sentences",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Write all source sentences, which ladders of split text count, to this file.",
-    ),
-    click.option(
-        "--target-sentences",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Write all target sentences to this file.",
-    ),
+    options.written("--target-sentences", help="Write all target sentences to this file."),
 )
 @declarations.group(SentenceSettings)
 @engine_options.group

@@ -26,7 +26,7 @@ FAILED = 3
     *aligning.sides,
     aligning.joint_file,
     options.output(help="Write the rows to this file instead of standard output."),
-    click.option("-m", "--model", metavar="FILE", help="Judge by a saved model; else by one trained on this text."),
+    options.file("-m", "--model", help="Judge by a saved model; else by one trained on this text."),
 )
 @options.group(
     "Limits",

@@ -15,14 +15,11 @@ from aligntools.cli.service_options import until_terminated
 SEARCH = ("beam", "constraint", "candidates")
 _gold = options.group(
     "Common options",
-    click.option(
-        "--gold",
-        metavar="FILE",
-        help="Learn weights from gold links of the text's first pairs, or of lines that the file numbers.",
+    options.file(
+        "--gold", help="Learn weights from gold links of the text's first pairs, or of lines that the file numbers."
     ),
-    click.option(
+    options.file(
         "--evidence",
-        metavar="FILE",
         multiple=True,
         help="Another aligner's links of the same lines: 3-4, 3-4:0.97 with a probability, 3?4 possible. Repeat"
         " it for several aligners. How far each is trusted is learned, also without gold links.",
@@ -30,23 +27,18 @@ _gold = options.group(
 )
 _models = options.group(
     "Models",
-    click.option("-m", "--model", metavar="FILE", help="Base model, from align --save-model.  [default: train one]"),
-    options.option(
+    options.file("-m", "--model", help="Base model, from align --save-model.  [default: train one]"),
+    options.file(
         "-w",
         "--weights",
-        metavar="FILE",
         excludes=("gold", "save_weights"),
         help="Weights of the features, from --save-weights: use these and learn nothing. With -m too, text is"
         " aligned while it is read.",
     ),
-    options.option(
-        "--save-model",
-        metavar="FILE",
-        type=options.WRITTEN,
-        excludes=("model",),
-        help="Save the base model that was trained here or made of tables.",
+    options.written(
+        "--save-model", excludes=("model",), help="Save the base model that was trained here or made of tables."
     ),
-    click.option("--save-weights", metavar="FILE", type=options.WRITTEN, help="Save the weights, as JSON."),
+    options.written("--save-weights", help="Save the weights, as JSON."),
     training.log_json,
     options.verify,
     declarations.option(
@@ -58,24 +50,14 @@ _models = options.group(
 )
 _tables = options.group(
     "Base model of other aligners' tables",
-    options.option(
-        "--forward-table",
-        metavar="FILE",
-        needs=("reverse_table",),
-        help="p(target|source), from fast_align -p or a GIZA++ t-table.",
+    options.file(
+        "--forward-table", needs=("reverse_table",), help="p(target|source), from fast_align -p or a GIZA++ t-table."
     ),
-    options.option(
-        "--reverse-table", metavar="FILE", needs=("forward_table",), help="p(source|target), from the same programs."
+    options.file("--reverse-table", needs=("forward_table",), help="p(source|target), from the same programs."),
+    options.file(
+        "--source-vcb", needs=("target_vcb", "forward_table"), help="The .vcb file of the source side, for t-tables."
     ),
-    options.option(
-        "--source-vcb",
-        metavar="FILE",
-        needs=("target_vcb", "forward_table"),
-        help="The .vcb file of the source side, for t-tables.",
-    ),
-    options.option(
-        "--target-vcb", metavar="FILE", needs=("source_vcb", "forward_table"), help="The .vcb file of the target side."
-    ),
+    options.file("--target-vcb", needs=("source_vcb", "forward_table"), help="The .vcb file of the target side."),
     excludes=("model",),
 )
 _learning = options.group(

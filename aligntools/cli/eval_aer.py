@@ -25,8 +25,8 @@ from aligntools.metrics.scorers import AlignmentScorer
 @options.group(
     "Input and output",
     declarations.group(AlignmentScoring, "gold_format", "index_base", "gold_base", "first_sentence", "reverse"),
-    click.option("-s", "--source", metavar="FILE", help="Source text: links past a sentence's end are refused."),
-    click.option("-t", "--target", metavar="FILE", help="Target text, for the same check."),
+    options.file("-s", "--source", help="Source text: links past a sentence's end are refused."),
+    options.file("-t", "--target", help="Target text, for the same check."),
     options.split,
     options.output,
 )

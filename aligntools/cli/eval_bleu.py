@@ -25,9 +25,7 @@ from aligntools.metrics.scorers import TranslationScorer
 )
 @options.group(
     "Input and output",
-    click.option(
-        "-r", "--reference", "more", multiple=True, metavar="FILE", help="A further reference; may be repeated."
-    ),
+    options.file("-r", "--reference", "more", multiple=True, help="A further reference; may be repeated."),
     declarations.option(TranslationScoring, "tokenize", hidden=True),
     scoring.json,
     options.output,

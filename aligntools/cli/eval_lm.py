@@ -23,7 +23,7 @@ _DECIMAL = math.log(10)
 @click.argument("texts", metavar="TEXT...", nargs=-1, required=True)
 @options.group(
     "Common options",
-    click.option("-m", "--model", required=True, metavar="FILE", help="Language model: ARPA, or binary from train-lm."),
+    options.file("-m", "--model", required=True, help="Language model: ARPA, or binary from train-lm."),
     options.option(
         "--lines",
         excludes=("words",),

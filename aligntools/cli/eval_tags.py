@@ -19,7 +19,7 @@ from aligntools.metrics.scorers import TagScorer
 @options.group(
     "Common options",
     declarations.group(TagScoring, "column"),
-    click.option("--train", metavar="FILE", help="The tagger's training text: score words that are not in it apart."),
+    options.file("--train", help="The tagger's training text: score words that are not in it apart."),
     scoring.paired("accuracy", "TAGGED"),
     click.option(
         "--by-tag", is_flag=True, help="Add precision, recall and F1 of each tag, and the most frequent errors."

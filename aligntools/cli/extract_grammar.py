@@ -20,16 +20,14 @@ from aligntools.cli import declarations, engine_options, options, reporter
 )
 @options.group(
     "Common options",
-    click.option("-s", "--source", metavar="FILE", help="Source text, one sentence per line."),
-    click.option("-t", "--target", metavar="FILE", help="Target text."),
-    click.option("-a", "--alignments", metavar="FILE", required=True, help="Links i-j, source-target."),
+    options.file("-s", "--source", help="Source text, one sentence per line."),
+    options.file("-t", "--target", help="Target text."),
+    options.file("-a", "--alignments", required=True, help="Links i-j, source-target."),
     options.output(help="Write the grammar to this file instead of standard output, completely or not at all."),
 )
 @options.group(
     "Input and output",
-    click.option(
-        "-i", "--input", "joint", metavar="FILE", help="Both texts in one file: ' ||| ' between them, or TMX or XLIFF."
-    ),
+    options.file("-i", "--input", "joint", help="Both texts in one file: ' ||| ' between them, or TMX or XLIFF."),
     click.option(
         "--format",
         type=click.Choice(["hiero", "moses", "binary"]),
@@ -37,7 +35,7 @@ from aligntools.cli import declarations, engine_options, options, reporter
         show_default=True,
         help="Text for cdec and Joshua, text for Moses, or a binary file, which loads faster.",
     ),
-    click.option("--text", metavar="FILE", help="Write only rules that this text can use; all rules enter the scores."),
+    options.file("--text", help="Write only rules that this text can use; all rules enter the scores."),
     declarations.group(PairReading),
     declarations.option(LinkReading, "index_base"),
 )

@@ -24,29 +24,19 @@ _ROW = "line TAB reason TAB score TAB source TAB target"
     *aligning.sides,
     aligning.joint_file,
     options.output(help="Write the pairs that are kept to this file instead of standard output, both sides on a line."),
-    click.option("-m", "--model", metavar="FILE", help="Judge by a saved model; else by one trained on this text."),
+    options.file("-m", "--model", help="Judge by a saved model; else by one trained on this text."),
 )
 @declarations.group(FilterSettings, title="Limits")
 @options.group(
     "More output",
     click.option("--all", "everything", is_flag=True, help=f"Write all pairs to -o, as {_ROW}."),
-    click.option(
-        "--rejected",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help=f"Write the pairs that are left out to this file, as {_ROW}.",
+    options.written("--rejected", help=f"Write the pairs that are left out to this file, as {_ROW}."),
+    options.written(
+        "--source-output", help="Write the source side of the pairs that are kept to this file, and nothing to -o."
     ),
-    click.option(
-        "--source-output",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Write the source side of the pairs that are kept to this file, and nothing to -o.",
-    ),
-    click.option("--target-output", metavar="FILE", type=options.WRITTEN, help="Write their target side to this file."),
-    click.option(
+    options.written("--target-output", help="Write their target side to this file."),
+    options.written(
         "--scores",
-        metavar="FILE",
-        type=options.WRITTEN,
         help="Write a line for every line of input: score, coverage of source and target, ln p per word,"
         " copied part, reason.",
     ),

@@ -13,8 +13,8 @@ from aligntools.cli.flags import renamed
 @click.command("filter-grammar", cls=options.Command, renamed=renamed(GrammarFilter))
 @options.group(
     "Common options",
-    click.option("--grammar", required=True, metavar="FILE", help="Grammar, in any of the formats."),
-    click.option("--text", required=True, metavar="FILE", help="Text to be translated, one sentence per line."),
+    options.file("--grammar", required=True, help="Grammar, in any of the formats."),
+    options.file("--text", required=True, help="Text to be translated, one sentence per line."),
     declarations.option(GrammarFilter, "span_limit"),
 )
 @options.group(

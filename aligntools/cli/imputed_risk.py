@@ -25,42 +25,27 @@ _OLD = {"-w": "-o", "--weights": "--output"} | renamed(ImputationSettings, Tunin
 )
 @options.group(
     "Common options",
-    click.option("--supervised", metavar="FILE", help="Source text with references, one sentence per line."),
-    click.option(
-        "--reference",
-        "references",
-        metavar="FILE",
-        multiple=True,
-        help="Its translation; once for each set of references.",
-    ),
-    click.option("--grammar", metavar="FILE", required=True, help="Grammar of the system, from extract-grammar."),
-    click.option("--lm", metavar="FILE", required=True, help="Language model: ARPA, or binary from train-lm."),
-    click.option(
-        "-o", "--output", metavar="FILE", type=options.WRITTEN, required=True, help="Write the weights to this file."
-    ),
+    options.file("--supervised", help="Source text with references, one sentence per line."),
+    options.file("--reference", "references", multiple=True, help="Its translation; once for each set of references."),
+    options.file("--grammar", required=True, help="Grammar of the system, from extract-grammar."),
+    options.file("--lm", required=True, help="Language model: ARPA, or binary from train-lm."),
+    options.written("-o", "--output", required=True, help="Write the weights to this file."),
     options.split,
 )
 @options.group(
     "Target text alone",
-    options.option(
+    options.file(
         "--monolingual",
         needs=("reverse_grammar", "reverse_weights", "reverse_lm|no_reverse_lm"),
-        metavar="FILE",
         multiple=True,
         help="Target text whose source is imputed; more than once for several translations of the same"
         " sentences: sources are imputed for each, and all are references of each.",
     ),
-    click.option("--reverse-grammar", metavar="FILE", help="Grammar of the reverse system, from target to source."),
-    options.option(
-        "--reverse-lm",
-        metavar="FILE",
-        excludes=("no_reverse_lm",),
-        help="Its language model, of the source language.",
-    ),
+    options.file("--reverse-grammar", help="Grammar of the reverse system, from target to source."),
+    options.file("--reverse-lm", excludes=("no_reverse_lm",), help="Its language model, of the source language."),
     click.option("--no-reverse-lm", is_flag=True, help="Impute without a language model."),
-    click.option(
+    options.file(
         "--reverse-weights",
-        metavar="FILE",
         help="Its weights; this command learns them with the sides exchanged (--method likelihood or risk).",
     ),
     click.option(
@@ -73,12 +58,8 @@ _OLD = {"-w": "-o", "--weights": "--output"} | renamed(ImputationSettings, Tunin
 @declarations.group(ImputationSettings)
 @options.group(
     "Features and starting weights",
-    click.option("--start", metavar="FILE", help="Weights to begin with.  [default: untuned ones]"),
-    click.option(
-        "--tags",
-        metavar="FILE",
-        help="Tagged target text: adds bigrams of the rules' target sides over tags as features.",
-    ),
+    options.file("--start", help="Weights to begin with.  [default: untuned ones]"),
+    options.file("--tags", help="Tagged target text: adds bigrams of the rules' target sides over tags as features."),
     declarations.option(TuningSettings, "bigrams"),
 )
 @declarations.group(TuningSettings, without=["bigrams", "seed"])

@@ -19,20 +19,8 @@ from aligntools.tools.lexicon_files import ShortlistSettings, TableWriting, writ
 )
 @options.group(
     "Common options",
-    click.option(
-        "-i",
-        "--input",
-        "joint_file",
-        metavar="FILE",
-        help="Both texts in one file, ' ||| ' between them, or TMX or XLIFF.",
-    ),
-    click.option(
-        "-a",
-        "--alignments",
-        metavar="FILE",
-        required=True,
-        help="Links i-j, source-target, one line per sentence pair.",
-    ),
+    options.file("-i", "--input", "joint_file", help="Both texts in one file, ' ||| ' between them, or TMX or XLIFF."),
+    options.file("-a", "--alignments", required=True, help="Links i-j, source-target, one line per sentence pair."),
     click.option(
         "-o",
         "--output",
@@ -45,11 +33,9 @@ from aligntools.tools.lexicon_files import ShortlistSettings, TableWriting, writ
 )
 @options.group(
     "Input and output",
-    click.option("-s", "--source", metavar="FILE", help="Source text, one sentence per line."),
-    click.option("-t", "--target", metavar="FILE", help="Target text."),
-    click.option(
-        "--shortlist", metavar="FILE", type=options.WRITTEN, help="Write the best translations of each source word."
-    ),
+    options.file("-s", "--source", help="Source text, one sentence per line."),
+    options.file("-t", "--target", help="Target text."),
+    options.written("--shortlist", help="Write the best translations of each source word."),
     declarations.group(
         ShortlistSettings, needs=("shortlist",), said="`{name}` is about shortlists; it goes with `shortlist`"
     ),

@@ -35,6 +35,16 @@ def option(
     return decorate
 
 
+def file(*flags: str, **about: Any) -> Callable[[FC], FC]:
+    """Return an option that names a file; parameters are as for `option`."""
+    return option(*flags, **{"metavar": "FILE"} | about)
+
+
+def written(*flags: str, **about: Any) -> Callable[[FC], FC]:
+    """Return an option that names a file to be written; parameters are as for `option`."""
+    return file(*flags, **{"type": kinds.WRITTEN} | about)
+
+
 def group(
     title: str,
     *options: Callable[[Any], Any],

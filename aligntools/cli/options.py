@@ -23,8 +23,10 @@ from aligntools.cli.kinds import Number as Number
 from aligntools.cli.kinds import Place as Place
 from aligntools.cli.kinds import Word as Word
 from aligntools.cli.option_groups import FC
+from aligntools.cli.option_groups import file as file
 from aligntools.cli.option_groups import group as group
 from aligntools.cli.option_groups import option as option
+from aligntools.cli.option_groups import written as written
 from aligntools.cli.programs import docstring
 from aligntools.formats.inputs.sentences import text_path as text_path
 from aligntools.formats.opening import files, live_inputs

@@ -31,11 +31,10 @@ def _length() -> Any:
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
 @options.group(
     "Common options",
-    click.option(
+    options.file(
         "-m",
         "--model",
         required=True,
-        metavar="FILE",
         help="Parser from train-parser or transfer-parse, or grammar from train-grammar.",
     ),
     options.output,

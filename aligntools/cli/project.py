@@ -30,26 +30,17 @@ class _Columns(click.ParamType):
 )
 @options.group(
     "Common options",
-    click.option(
+    options.file(
         "-s",
         "--source",
         required=True,
-        metavar="FILE",
         help="Sentences with annotation, in CoNLL; with --spans brackets, trees in brackets.",
     ),
-    click.option(
-        "-t",
-        "--target",
-        required=True,
-        metavar="FILE",
-        help="Their translations: plain text, one sentence per line, or CoNLL.",
+    options.file(
+        "-t", "--target", required=True, help="Their translations: plain text, one sentence per line, or CoNLL."
     ),
-    click.option(
-        "-a",
-        "--alignments",
-        required=True,
-        metavar="FILE",
-        help="Links i-j or i-j:p, source-target, one line per sentence pair.",
+    options.file(
+        "-a", "--alignments", required=True, help="Links i-j or i-j:p, source-target, one line per sentence pair."
     ),
     options.output,
     options.split,
@@ -63,12 +54,10 @@ class _Columns(click.ParamType):
 )
 @options.group(
     "Type dictionary",
-    options.option(
+    options.written(
         "--dictionary",
         excludes=("spans=brackets",),
         said=_OF_WORDS,
-        metavar="FILE",
-        type=options.WRITTEN,
         help="Write the labels that each word took in the first column: word, label, weight, between tabs.",
     ),
     declarations.option(TaggerSettings, "min_share", default=0.0, needs=("dictionary",)),

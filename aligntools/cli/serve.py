@@ -15,11 +15,10 @@ from aligntools.serving.answers import ServiceLimits
 @click.command("serve", cls=options.Command)
 @options.group(
     "Common options",
-    click.option(
+    options.file(
         "-m",
         "--model",
         "models",
-        metavar="FILE",
         multiple=True,
         required=True,
         help="A saved model, which requests call by its name without endings; several times for several.",

@@ -35,7 +35,7 @@ class _Tag(options.Command):
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
 @options.group(
     "Common options",
-    click.option("-m", "--model", required=True, metavar="FILE", help="Tagger from train-tagger (or train-hmm)."),
+    options.file("-m", "--model", required=True, help="Tagger from train-tagger (or train-hmm)."),
     options.output,
     declarations.group(TagWriting, "to"),
 )
@@ -53,11 +53,8 @@ class _Tag(options.Command):
         help=declarations.help_of(TagWriting, "keep") + " May be given several times.",
     ),
     options.split,
-    click.option(
-        "--save-classes",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Also write each word, each of its tags and how often it got that tag, between tabs.",
+    options.written(
+        "--save-classes", help="Also write each word, each of its tags and how often it got that tag, between tabs."
     ),
     service_options.unbuffered,
 )
@@ -66,16 +63,9 @@ class _Tag(options.Command):
 @options.group(
     "Probabilities",
     declarations.group(TagLists, "n_best", "samples"),
-    click.option(
-        "--scores",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Also write ln p(x) of each sentence, summed over its tags, one per line.",
-    ),
-    click.option(
+    options.written("--scores", help="Also write ln p(x) of each sentence, summed over its tags, one per line."),
+    options.written(
         "--posteriors",
-        metavar="FILE",
-        type=options.WRITTEN,
         help="Also write the probability of every tag of every word: a line for each word, word and"
         " tag:probability between tabs, and a blank line after each sentence.",
     ),

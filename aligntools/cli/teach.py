@@ -17,32 +17,27 @@ from aligntools.ground.run import Run
 )
 @options.group(
     "Common options",
-    click.option(
+    options.file(
         "-s",
         "--source",
-        metavar="FILE",
         multiple=True,
         help="Source side, one sentence per line. May come several times, with as many -t.",
     ),
-    click.option("-t", "--target", metavar="FILE", multiple=True, help="Target side, the same number of lines."),
-    click.option(
+    options.file("-t", "--target", multiple=True, help="Target side, the same number of lines."),
+    options.file(
         "-i",
         "--input",
         "joint_file",
-        metavar="FILE",
         multiple=True,
         help="Both sides in one file, ' ||| ' between them; may come several times.",
     ),
-    click.option(
-        "-o", "--output", required=True, metavar="FILE", type=options.WRITTEN, help="Write the start to this file."
-    ),
+    options.written("-o", "--output", required=True, help="Write the start to this file."),
 )
 @options.group(
     "Teaching",
-    click.option(
+    options.file(
         "-m",
         "--model",
-        metavar="FILE",
         multiple=True,
         help="The teacher of a text, from align --save-model: one for each text, in their order.  [default:"
         " train them]",

@@ -21,37 +21,29 @@ from aligntools.tools.terms.terms import TermWriting, term_files
     "Common options",
     *aligning.sides,
     aligning.joint_file,
-    click.option(
+    options.file(
         "-a",
         "--alignments",
-        metavar="FILE",
         help="Links i-j, source-target, one line per sentence pair; else the text is aligned first.",
     ),
-    click.option("-m", "--model", metavar="FILE", help="Align the text by a saved model; else by one trained on it."),
+    options.file("-m", "--model", help="Align the text by a saved model; else by one trained on it."),
     options.output(help="Write the terms to this file instead of standard output."),
     declarations.group(TermWriting),
 )
 @declarations.group(TermSettings)
 @options.group(
     "Terms",
-    click.option(
+    options.file(
         "--source-tags",
-        metavar="FILE",
         help="A tag for each source word, as eval-tags reads them: tagged text or CoNLL. Goes with --patterns.",
     ),
-    click.option("--target-tags", metavar="FILE", help="A tag for each target word."),
+    options.file("--target-tags", help="A tag for each target word."),
 )
 @options.group(
     "Known terms",
-    click.option(
-        "--known",
-        metavar="FILE",
-        help="Leave out the terms of this glossary: tab-separated, CSV or TBX.",
-    ),
-    click.option(
+    options.file("--known", help="Leave out the terms of this glossary: tab-separated, CSV or TBX."),
+    options.written(
         "--inconsistent",
-        metavar="FILE",
-        type=options.WRITTEN,
         help="Write where the text translates known terms otherwise:"
         " line TAB term TAB its translations TAB words it is linked to.",
     ),

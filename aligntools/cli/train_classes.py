@@ -21,35 +21,21 @@ from aligntools.cli import declarations, options, reporter
 @options.group("Training", options.split)
 @options.group(
     "Other files",
-    click.option(
-        "--save-cats",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Write the words of each class, as mkcls does to .cats.",
-    ),
-    click.option(
+    options.written("--save-cats", help="Write the words of each class, as mkcls does to .cats."),
+    options.written(
         "--save-paths",
-        metavar="FILE",
-        type=options.WRITTEN,
         help="Write classes as paths in a tree, strings of bits whose beginnings are larger classes, as programs of"
         " Brown clustering do: path, word and count between tabs.",
     ),
-    click.option(
-        "--save-counts", metavar="FILE", type=options.WRITTEN, help="Write word, class and count between tabs."
-    ),
+    options.written("--save-counts", help="Write word, class and count between tabs."),
 )
 @options.group(
     "Classes of two languages",
-    click.option(
-        "-t",
-        "--target",
-        metavar="FILE",
-        help="The text's translation: classes of both languages, by neighbours and by links.",
+    options.file(
+        "-t", "--target", help="The text's translation: classes of both languages, by neighbours and by links."
     ),
-    click.option("-a", "--alignments", metavar="FILE", help="Links i-j, source-target, one line per sentence pair."),
-    click.option(
-        "--target-output", metavar="FILE", type=options.WRITTEN, help="Write the classes of the translation's words."
-    ),
+    options.file("-a", "--alignments", help="Links i-j, source-target, one line per sentence pair."),
+    options.written("--target-output", help="Write the classes of the translation's words."),
     needs=("target", "alignments", "target_output"),
     said="classes of two languages take `target`, `alignments` and `target_output`",
 )

@@ -30,16 +30,14 @@ _WITHOUT = "Without trees (--text)"
 )
 @options.group(
     "Common options",
-    click.option(
+    options.file(
         "--treebank",
         "treebanks",
-        metavar="FILE",
         multiple=True,
         help="Trees in brackets, one on a line or over several; can be given several times.",
     ),
-    click.option(
+    options.file(
         "--text",
-        metavar="FILE",
         help="Learn without trees instead, from CoNLL, lines of word_TAG or, with --set terminals=words, plain"
         " text; labels"
         " are X0, X1.",

@@ -64,15 +64,15 @@ def _estimator(name: str, default: str) -> Callable[[FC], FC]:
 )
 @options.group(
     "Common options",
-    click.option("--tagged", metavar="FILE", help="Train a tagger on text with tags: CoNLL or word_TAG lines."),
-    click.option("--text", metavar="FILE", help="Induce tags from text without tags."),
+    options.file("--tagged", help="Train a tagger on text with tags: CoNLL or word_TAG lines."),
+    options.file("--text", help="Induce tags from text without tags."),
     training.output,
 )
 @options.group(
     "Parallel text",
-    click.option("-s", "--source", metavar="FILE", help="Train an alignment HMM on parallel text: the source side."),
-    click.option("-t", "--target", metavar="FILE", help="The target side; the same number of lines."),
-    click.option("-i", "--input", "joint_file", metavar="FILE", help="Both sides in one file, ' ||| ' between them."),
+    options.file("-s", "--source", help="Train an alignment HMM on parallel text: the source side."),
+    options.file("-t", "--target", help="The target side; the same number of lines."),
+    options.file("-i", "--input", "joint_file", help="Both sides in one file, ' ||| ' between them."),
     declarations.group(AlignerSettings, *_ALIGNER, title="Parallel text"),
     declarations.group(Reading, *_READING, title="Parallel text"),
 )
@@ -80,9 +80,8 @@ def _estimator(name: str, default: str) -> Callable[[FC], FC]:
 @options.group(
     "Tags that are not all known",
     declarations.group(TaggerSettings, "partial"),
-    click.option(
+    options.file(
         "--dictionary",
-        metavar="FILE",
         help="Tags that words can have, as `project --dictionary` writes them: a word that is listed has one of"
         " its tags there. For --tagged with --partial, and for --text, where the states get the tags' names.",
     ),
@@ -115,16 +114,9 @@ def _estimator(name: str, default: str) -> Callable[[FC], FC]:
     declarations.group(
         InductionSettings, "states", "restarts", "tolerance", "transition_prior", "emission_prior", "stop"
     ),
-    click.option(
-        "--save-classes",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Write each word with its tag and how often it occurs, between tabs.",
-    ),
-    click.option(
+    options.written("--save-classes", help="Write each word with its tag and how often it occurs, between tabs."),
+    options.written(
         "--save-paths",
-        metavar="FILE",
-        type=options.WRITTEN,
         help="Write the words with their tags as paths in a tree of the tags, strings of bits whose beginnings"
         " are larger classes, as programs of Brown clustering do: path, word and count between tabs.",
     ),

@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 @click.argument("texts", metavar="TEXT...", nargs=-1, required=True)
 @options.group(
     "Common options",
-    click.option(
+    options.written(
         "-o",
         "--output",
-        metavar="FILE",
-        type=options.WRITTEN,
         help="Write the model to this file; ARPA may end in .gz, .xz, .zst.  [default: standard output]",
     ),
     declarations.option(LanguageModelSettings, "order", "-n"),
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
         show_default=True,
         help="Write ARPA, which KenLM and SRILM read, or a binary file, which loads faster.",
     ),
-    click.option("--binary", metavar="FILE", type=options.WRITTEN, hidden=True),
+    options.written("--binary", hidden=True),
 )
 @declarations.group(LanguageModelSettings, without=["order"])
 @options.group("Training", options.split)

@@ -46,12 +46,8 @@ def _length(name: str) -> Callable[[FC], FC]:
 )
 @options.group(
     "Common options",
-    click.option(
-        "--treebank",
-        "treebanks",
-        metavar="FILE",
-        multiple=True,
-        help="CoNLL-X or CoNLL-U with heads; can be given several times.",
+    options.file(
+        "--treebank", "treebanks", multiple=True, help="CoNLL-X or CoNLL-U with heads; can be given several times."
     ),
     click.option(
         "--unsupervised",

@@ -17,18 +17,12 @@ if TYPE_CHECKING:
 
 #: Old spellings of where a model is written.
 RENAMED = {"-m": "-o", "--model": "--output"}
-output = click.option(
-    "-o", "--output", required=True, metavar="FILE", type=options.WRITTEN, help="Write the model to this file."
+output = options.written("-o", "--output", required=True, help="Write the model to this file.")
+log_json = options.written(
+    "--log-json", help="Also write the figures of each step to this file, one JSON line per step."
 )
-log_json = click.option(
-    "--log-json",
-    metavar="FILE",
-    type=options.WRITTEN,
-    help="Also write the figures of each step to this file, one JSON line per step.",
-)
-classes = click.option(
+classes = options.file(
     "--classes",
-    metavar="FILE",
     help="Word classes learned from plain text (train-hmm --save-paths, or Brown clusters), as further features of"
     " words and tags; the model keeps them. For treebanks of few sentences.",
 )

@@ -19,32 +19,27 @@ from aligntools.cli.reporter import reporting
 @options.group(
     "Common options",
     click.argument("document", metavar="[FILE]", required=False),
-    click.option("--source", metavar="FILE", help="Segments with tags, one per line."),
-    click.option(
+    options.file("--source", help="Segments with tags, one per line."),
+    options.file(
         "--target",
-        metavar="FILE",
         help="Their translations without tags, the same number of lines. Of a document: its translation, a line for"
         " each segment (--segments), or an HTML or DOCX document like it.",
     ),
-    options.option(
+    options.written(
         "--segments",
-        metavar="FILE",
-        type=options.WRITTEN,
         excludes=("target", "model", "train", "report"),
         help="Write the text of the segments of an HTML or DOCX document, one a line, to be translated; nothing else.",
     ),
     options.output(help="Write the translations with tags to this file instead of standard output."),
-    click.option("-m", "--model", metavar="FILE", help="A saved model of the languages (align --save-model)."),
+    options.file("-m", "--model", help="A saved model of the languages (align --save-model)."),
     options.option(
         "--train",
         is_flag=True,
         excludes=("model",),
         help="Without a model: train one on these segments and on more text.",
     ),
-    click.option(
+    options.written(
         "--report",
-        metavar="FILE",
-        type=options.WRITTEN,
         help="Write a line for each tag, with tabs between: segment, tag, confidence (0 to 1), part of its words that"
         " is linked into its place, what it was placed by, and the text in it.",
     ),
@@ -52,29 +47,11 @@ from aligntools.cli.reporter import reporting
 @options.group("Tags", declarations.group(MarkupSettings))
 @options.group(
     "Training",
-    options.option(
-        "-s",
-        "train_source",
-        metavar="FILE",
-        needs=("train_target",),
-        help="More text to train on: source side.",
-    ),
-    options.option(
-        "-t",
-        "train_target",
-        metavar="FILE",
-        needs=("train_source",),
-        help="More text to train on: target side.",
-    ),
-    click.option(
-        "-i",
-        "--input",
-        "train_input",
-        metavar="FILE",
-        help="More text in one file, ' ||| ' or a tab between the sides.",
-    ),
+    options.file("-s", "train_source", needs=("train_target",), help="More text to train on: source side."),
+    options.file("-t", "train_target", needs=("train_source",), help="More text to train on: target side."),
+    options.file("-i", "--input", "train_input", help="More text in one file, ' ||| ' or a tab between the sides."),
     declarations.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
-    click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the model that was trained."),
+    options.written("--save-model", help="Save the model that was trained."),
     excludes=("model", "segments"),
 )
 @options.group(

@@ -21,44 +21,33 @@ from aligntools.ground.errors import UsageProblem
 )
 @options.group(
     "Common options",
-    click.option(
+    options.file(
         "--source-model",
         "source_models",
         required=True,
         multiple=True,
-        metavar="FILE",
         help="Parser of the source language, from train-parser. To learn from several languages, give this and"
         " the next three once for each of them, in the same order.",
     ),
-    click.option(
+    options.file(
         "-s",
         "--source",
         "sources",
         multiple=True,
-        metavar="FILE",
         help="Source side of parallel text, with tags: word_TAG lines or CoNLL.",
     ),
-    click.option(
-        "-t",
-        "--target",
-        "targets",
-        multiple=True,
-        metavar="FILE",
-        help="Target side, with tags; the same number of sentences.",
+    options.file(
+        "-t", "--target", "targets", multiple=True, help="Target side, with tags; the same number of sentences."
     ),
-    click.option(
-        "-a",
-        "--alignments",
-        multiple=True,
-        metavar="FILE",
-        help="Word alignments, i-j with i the source word; one line per pair.",
+    options.file(
+        "-a", "--alignments", multiple=True, help="Word alignments, i-j with i the source word; one line per pair."
     ),
     training.output,
     declarations.group(TransferSettings, "labels"),
 )
 @options.group(
     "Input",
-    click.option("--unlabeled", metavar="FILE", help="More text of the target language, with tags."),
+    options.file("--unlabeled", help="More text of the target language, with tags."),
     declarations.group(ParserReading, "column", "predicted_columns", "map", "separator"),
     declarations.group(LinkReading),
     declarations.group(TransferSettings, "min_length", "max_length", "min_aligned", "max_pairs"),
@@ -66,9 +55,8 @@ from aligntools.ground.errors import UsageProblem
 @options.group(
     "Method",
     declarations.group(TransferSettings, "method", "transferred"),
-    options.option(
+    options.file(
         "--direct-model",
-        metavar="FILE",
         help="A parser that learned without words (train-parser --features delexicalized), for edges that are"
         " not aligned (full), or to begin with (projected).  [default: the source parser without its"
         " words]",

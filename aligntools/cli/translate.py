@@ -21,23 +21,17 @@ from aligntools.ground.declarations import range_of
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
 @options.group(
     "Common options",
-    options.option(
+    options.file(
         "--grammar",
         required=True,
-        metavar="FILE",
         needs=("lm|no_lm",),
         said="a language model is needed: --lm FILE, or --no-lm to translate without one",
         help="Grammar from extract-grammar, or in cdec's or Moses' format.",
     ),
-    options.option(
-        "--lm",
-        metavar="FILE",
-        excludes=("no_lm",),
-        help="Language model of the target language: ARPA, or binary from train-lm.",
+    options.file(
+        "--lm", excludes=("no_lm",), help="Language model of the target language: ARPA, or binary from train-lm."
     ),
-    click.option(
-        "-w", "--weights", metavar="FILE", help="Weights from imputed-risk.  [default: untuned ones, with a notice]"
-    ),
+    options.file("-w", "--weights", help="Weights from imputed-risk.  [default: untuned ones, with a notice]"),
 )
 @declarations.group(LatticeSettings, without=["arc_weights"])
 @options.group(
@@ -54,16 +48,9 @@ from aligntools.ground.declarations import range_of
     options.split,
     options.output,
     declarations.group(TranslationLists, without=["seed"]),
-    click.option(
-        "--hypergraphs",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Also write the packed derivations to this file, as JSON lines.",
-    ),
-    click.option(
+    options.written("--hypergraphs", help="Also write the packed derivations to this file, as JSON lines."),
+    options.written(
         "--derivations",
-        metavar="FILE",
-        type=options.WRITTEN,
         help="Also write the rules that made each translation, as JSON lines; with --n-best N, N of each.",
     ),
     service_options.unbuffered,
@@ -71,7 +58,7 @@ from aligntools.ground.declarations import range_of
 @options.group(
     "Search",
     click.option("--no-lm", is_flag=True, help="Translate without a language model."),
-    click.option("--tags", metavar="FILE", help="Tagged target text, for weights with bigrams over tags."),
+    options.file("--tags", help="Tagged target text, for weights with bigrams over tags."),
     declarations.group(DecoderSettings),
 )
 @engine_options.group

@@ -148,11 +148,9 @@ KINDS = {
 @click.argument("files", metavar="[FILE]...", nargs=-1)
 @options.group(
     "Common options",
-    click.option("-o", "--output", metavar="FILE", type=options.WRITTEN, help="Write a page: one HTML file."),
-    options.option(
+    options.written("-o", "--output", help="Write a page: one HTML file."),
+    options.written(
         "--svg",
-        metavar="FILE",
-        type=options.WRITTEN,
         excludes=("output",),
         said="-o writes a page and --svg a picture; give one of them",
         help="Write a picture of one item, for papers.",
@@ -175,8 +173,8 @@ KINDS = {
 )
 @options.group(
     "Alignments",
-    click.option("-s", "--source", metavar="FILE", help="Source text, one sentence per line."),
-    click.option("-t", "--target", metavar="FILE", help="Target text."),
+    options.file("-s", "--source", help="Source text, one sentence per line."),
+    options.file("-t", "--target", help="Target text."),
     click.option(
         "-i",
         "--input",
@@ -192,17 +190,12 @@ KINDS = {
         multiple=True,
         help="Links i-j or i-j:p, one line per sentence pair; several files are systems to compare.",
     ),
-    click.option(
-        "--gold", metavar="FILE", help="Gold links, as eval-aer reads them: of the first pairs or of numbered lines."
-    ),
-    click.option("--source-tags", metavar="FILE", help="A tag for each source word, as eval-tags reads them."),
-    click.option(
-        "--target-tags", metavar="FILE", help="A tag for each target word. With tags, the page counts errors by tag."
-    ),
-    click.option(
+    options.file("--gold", help="Gold links, as eval-aer reads them: of the first pairs or of numbered lines."),
+    options.file("--source-tags", help="A tag for each source word, as eval-tags reads them."),
+    options.file("--target-tags", help="A tag for each target word. With tags, the page counts errors by tag."),
+    options.file(
         "--check",
         "checked",
-        metavar="FILE",
         help="What check wrote of this text, rows or JSON: words that are left out, added or repeated are marked.",
     ),
     click.option(
@@ -224,9 +217,8 @@ KINDS = {
 )
 @options.group(
     "Sentences of two documents",
-    click.option(
+    options.file(
         "--ladder",
-        metavar="FILE",
         help="Groups of the lines of -s and -t, as align-sentences --ladder writes them, or in its other forms.",
     ),
 )
@@ -244,12 +236,12 @@ KINDS = {
 )
 @options.group(
     "Translations",
-    click.option("--derivations", metavar="FILE", help="What translate --derivations wrote."),
-    click.option("--reference", metavar="FILE", help="A translation of each sentence, to compare with."),
+    options.file("--derivations", help="What translate --derivations wrote."),
+    options.file("--reference", help="A translation of each sentence, to compare with."),
 )
 @options.group(
     "Models",
-    click.option("-m", "--model", metavar="FILE", help="A model of any kind, or weights; the file says which."),
+    options.file("-m", "--model", help="A model of any kind, or weights; the file says which."),
     declarations.option(ModelViewing, "words"),
     declarations.option(ModelViewing, "best"),
     options.verify,

@@ -391,8 +391,10 @@ def test_bad_input_is_one_line(learn, supervised, reverse, systems, file):
         (("--supervised", "x", "--reference", "y", "--forest", "--method", "mert"), "risk or likelihood"),
         (("--supervised", "x", "--reference", "y", "--method", "mira", "--loss", "linear"), "corpus or sentence"),
         (
-            ("--monolingual", "x", "--reverse-grammar", "g", "--reverse-weights", "w", "--no-reverse-lm")
-            + ("--samples", 2, "--set", "source_weights=equal"),
+            (
+                *("--monolingual", "x", "--reverse-grammar", "g", "--reverse-weights", "w", "--no-reverse-lm"),
+                *("--samples", 2, "--set", "source_weights=equal"),
+            ),
             "--impute kbest",
         ),
         (("--supervised", "x", "--reference", "y", "--forest", "--loss", "sentence"), "needs n-best lists"),
