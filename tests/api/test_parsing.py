@@ -11,7 +11,7 @@ import pytest
 
 import aligntools as at
 from aligntools.formats.annotation.conll import read_conll
-from aligntools.formats.annotation.tagged_text import read_tagged, read_text
+from aligntools.formats.annotation.tagged_text import read_tags, read_text
 from aligntools.formats.links.pharaoh import Links
 from tests.cli.running import run
 from tests.places import ROOT, SAMPLES
@@ -89,7 +89,7 @@ def test_text_that_a_reader_returned(parser):
     assert np.mean(found.heads == conll.heads()) > 0.9
     assert [p.tokens for p in found[1:3]] == [found[1].tokens, found[2].tokens]
     assert found.format().count(b"\n") == BANK.read_bytes().count(b"\n")
-    tagged = parser.parse_text(read_tagged(str(SAMPLES / "en.tagged")))
+    tagged = parser.parse_text(read_tags(str(SAMPLES / "en.tagged")))
     assert tagged.format().count(b"\n\n") == len(tagged)
     strange = parser.parse_text(conll, column="xpos")
     assert strange.unknown_tags.mean() > 0.5
@@ -187,7 +187,7 @@ def test_a_transferred_parser(parser, tmp_path):
         ([*texts, pairs], {}),
         ([*texts, Links.from_lists(pairs)], {}),
         ([*texts, later], {"index_base": 1}),
-        ([read_tagged(str(files[0])), read_tagged(str(files[1])), str(files[2])], {}),
+        ([read_tags(str(files[0])), read_tags(str(files[1])), str(files[2])], {}),
     ):
         assert saved(at.transfer_parser(tmp_path / "source", *given, **options, **more), tmp_path) == expected
     found = [saved(at.transfer_parser(parser, *texts, LINKS * 5, **options | change), tmp_path) for change in (

@@ -10,7 +10,7 @@ import pytest
 
 import aligntools as at
 from aligntools.formats.annotation.conll import read_conll
-from aligntools.formats.annotation.tagged_text import read_tagged, read_text
+from aligntools.formats.annotation.tagged_text import read_tags, read_text
 from aligntools.formats.models.modelfile import read_model
 from tests.cli.running import run
 from tests.places import ROOT, SAMPLES
@@ -101,7 +101,7 @@ def test_text_that_a_reader_returned(tagger):
 def test_all_kinds_of_tagged_text_give_the_same_tagger(tmp_path):
     options = {"latent": 2, "members": 1, "iterations": 3}
     (tmp_path / "text").write_text("\n".join(LINES) + "\n")
-    texts = [str(tmp_path / "text"), tmp_path / "text", LINES, PAIRS, iter(PAIRS), read_tagged(str(tmp_path / "text"))]
+    texts = [str(tmp_path / "text"), tmp_path / "text", LINES, PAIRS, iter(PAIRS), read_tags(str(tmp_path / "text"))]
     texts.append([line.replace("_", "/") for line in LINES])
     models = {saved(at.train_tagger(text, **options), tmp_path) for text in texts}
     assert len(models) == 1

@@ -5,7 +5,6 @@ import pytest
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.weights import load_weights
 from aligntools.formats.opening.json_text import in_words, is_number, parse_json
-from aligntools.formats.translation.hypergraphs import read_hypergraphs
 from aligntools.ground.errors import DataError
 from aligntools.translating.translation_weights import read_weights
 
@@ -35,7 +34,7 @@ def test_what_is_no_number(value):
     assert is_number(-1e-3)
 
 
-@pytest.mark.parametrize("read", [load_weights, read_weights, read_hypergraphs])
+@pytest.mark.parametrize("read", [load_weights, read_weights])
 @pytest.mark.parametrize("text", [DEEP, '{"a":' * 100_000, "9" * 5000, "nan", ""])
 def test_no_reader_of_json_ends_in_a_traceback(tmp_path, read, text):
     path = tmp_path / "x"

@@ -13,12 +13,10 @@ from aligntools.formats.annotation.conll import Conll, parse_conll
 from aligntools.formats.annotation.tagged_text import (
     Tokens,
     format_tagged,
-    read_tagged,
     read_tags,
     read_text,
     read_words,
     stream_sentences,
-    stream_tagged,
     stream_tags,
     stream_text,
 )
@@ -86,16 +84,16 @@ def test_words_are_what_stands_between_spaces_and_tabs(lines, last):
 
 def test_tagged_text(file):
     path = file(b"The_DET dog's_NOUN  a_b_X\r\n\n__PUNCT\tand/or_CCONJ\n")
-    found = read_tagged(path)
+    found = read_tags(path, format="tagged", separator=b"_")
     assert sentences(found) == [[b"The", b"dog's", b"a_b"], [], [b"_", b"and/or"]]
     assert sentences(found, found.tags) == [[b"DET", b"NOUN", b"X"], [], [b"PUNCT", b"CCONJ"]]
     assert found.lines.tolist() == [1, 2, 3]
-    parts = list(stream_tagged(path, lines=2))
+    parts = list(stream_tags(path, "tagged", b"_", 2))
     assert [part.lines.tolist() for part in parts] == [[1, 2], [3]]
     assert joined(part.tags for part in parts) == found.tags
-    slash = read_tagged(file(b"a_b/X 1/2/NUM"), b"/")
+    slash = read_tags(file(b"a_b/X 1/2/NUM"), format="tagged", separator=b"/")
     assert (slash.words, slash.tags) == ([b"a_b", b"1/2"], [b"X", b"NUM"])
-    assert read_tagged(file(b"a###X"), b"###").words == [b"a"]
+    assert read_tags(file(b"a###X"), format="tagged", separator=b"###").words == [b"a"]
 
 
 @pytest.mark.parametrize(
@@ -108,8 +106,7 @@ def test_tagged_text(file):
 )
 def test_tokens_without_tags_are_errors(file, raw, line, fragment):
     path = file(raw)
-    streams = [lambda path: list(stream_tagged(path, lines=1)), lambda path: list(stream_tags(path, "tagged"))]
-    for read in (read_tagged, read_tags, *streams):
+    for read in (read_tags, lambda path: list(stream_tags(path, "tagged", sentences=1))):
         with pytest.raises(DataError) as caught:
             read(path)
         assert str(caught.value).startswith(f"{path}:{line}: {fragment}")

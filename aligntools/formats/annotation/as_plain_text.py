@@ -22,7 +22,6 @@ def plain_blocks(path: object, blocks: Iterable[bytes], white: WhiteSpace, conve
     path: For messages. What is no file's name is text that something else reads, too.
     white: Says what separates words in lines.
     convert: Otherwise other kinds are refused.
-    Raises DataError when it is of a kind that is refused, or damaged.
     """
     rest, memory = iter(blocks), is_memory(path)
     first = next(rest, b"")
@@ -55,7 +54,7 @@ def is_plain_text(path: object) -> bool:
 
 
 def refuse_file(path: object) -> None:
-    """Refuse a file, which must not be a pipe, if it is no plain text. Raises DataError."""
+    """Refuse a file, which must not be a pipe, if it is no plain text."""
     refuse_others(path, b"".join(_beginning(path)))
 
 

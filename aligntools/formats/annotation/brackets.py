@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from aligntools.formats.annotation.tag_lists import format_lists
 from aligntools.formats.annotation.text_kinds import first_lines, refuse_for
@@ -201,12 +201,19 @@ def parse_trees(lines: Iterable[str], path: object) -> Iterator[tuple[int, Tree]
                 else:
                     tree.label = clean(token)
                 continue
-            _close(tree, own, path, number)
+            if not own and not tree.children and tree.label:
+                raise DataError(path, number, f"'({tree.label[:40]})' has no word; a leaf is (tag word)")
+            if own and tree.children:
+                _beside(path, number, own[0])
+            if len(own) > 2:
+                problem = f"'({tree.label[:40]} {own[0][:40]} ...' has {len(own)} words; a leaf is (tag word)"
+                raise DataError(path, number, problem)
+            if own:
+                tree.word, tree.lemma = clean(own[0]), clean(own[1]) if len(own) == 2 else None
             own = []
             open_trees.pop()
             if open_trees:
-                parent = open_trees[-1][0]
-                parent.children.append(tree)
+                open_trees[-1][0].children.append(tree)
             else:
                 _check_order(tree, path, began)
                 yield began, tree
@@ -244,36 +251,23 @@ def _check_order(tree: Tree, path: object, number: int) -> None:
         raise DataError(path, number, problem)
 
 
-def _close(tree: Tree, own: list[str], path: object, number: int) -> None:
-    """Read the contents of a tree's brackets other than trees."""
-    if not own:
-        if not tree.children and tree.label:
-            raise DataError(path, number, f"'({tree.label[:40]})' has no word; a leaf is (tag word)")
-        return
-    if tree.children:
-        _beside(path, number, own[0])
-    if len(own) > 2:
-        problem = f"'({tree.label[:40]} {own[0][:40]} ...' has {len(own)} words; a leaf is (tag word)"
-        raise DataError(path, number, problem)
-    tree.word = clean(own[0])
-    tree.lemma = clean(own[1]) if len(own) == 2 else None
-
-
 def _beside(path: object, number: int, word: str) -> None:
     raise DataError(path, number, f"'{word[:40]}' stands beside constituents; a word has brackets of its own")
 
 
 def read_trees(path: object) -> tuple[list[Tree], list[int]]:
     """Return the trees of a file and the numbers of their first lines; see `parse_trees`."""
-    trees, lines = list[Tree](), list[int]()
     with files.reading(path) as file:
         seen, rows = first_lines(file)
         refuse_for(path, seen, "trees")
-        text = (row.rstrip(b"\n").removesuffix(b"\r").decode("utf-8", "surrogateescape") for row in rows)
-        for line, tree in parse_trees(text, path):
-            trees.append(tree)
-            lines.append(line)
-    return trees, lines
+        found = list(trees_of_lines(rows, path))
+    return [tree for _, tree in found], [line for line, _ in found]
+
+
+def trees_of_lines(lines: Iterable[bytes], path: object) -> Iterator[tuple[int, Tree]]:
+    """Yield the trees of a file's lines, each with the number of its first line."""
+    text = (line.rstrip(b"\n").removesuffix(b"\r").decode("utf-8", "surrogateescape") for line in lines)
+    return parse_trees(text, path)
 
 
 def category(label: str) -> str:
@@ -364,31 +358,13 @@ def plain_trees(
     return [plain(tree, functions, named=named) for tree in trees], notes
 
 
-class Scored(Protocol):
-    """A tree with its log-probability and its score."""
-
-    @property
-    def tree(self) -> Tree:
-        """The tree."""
-
-    @property
-    def log_probability(self) -> float:
-        """Its natural logarithm, given the words."""
-
-    @property
-    def score(self) -> float:
-        """What trees of a list are ordered by."""
-
-
-def format_tree_lists(first: int, lists: Iterable[Iterable[Scored]], scores: bool) -> bytes:
-    """Format trees of each sentence with their log-probabilities and, if wanted, scores; see `format_lists`."""
-    return format_lists(
-        first,
-        (
-            ([format_tree(one.tree), f"{one.log_probability:.6f}"] + [f"{one.score:.6f}"] * scores for one in own)
-            for own in lists
-        ),
+def format_tree_lists(first: int, lists: Iterable[Iterable[Any]], scores: bool) -> bytes:
+    """Format each sentence's trees with their ``log_probability`` and, if wanted, ``score``; see `format_lists`."""
+    rows = (
+        ([format_tree(one.tree), f"{one.log_probability:.6f}"] + [f"{one.score:.6f}"] * scores for one in own)
+        for own in lists
     )
+    return format_lists(first, rows)
 
 
 def format_tree(tree: Tree) -> str:
@@ -411,21 +387,18 @@ def trees_given(given: Any, what: str) -> tuple[list[Tree], list[int] | None]:
     """Return trees as they stand and, of a file, the numbers of their first lines.
 
     what: What messages call trees in memory.
-    Raises DataError when a file cannot be read, brackets are not balanced, or something is not a tree.
     """
     if isinstance(given, str | os.PathLike):
         return read_trees(os.fspath(given))
-    return list(_trees_of(given, what)), None
-
-
-def _trees_of(given: Iterable[Any], what: str) -> Iterator[Tree]:
+    trees = list[Tree]()
     for number, item in enumerate(given, 1):
         if isinstance(item, Tree):
-            yield item
+            trees.append(item)
         elif isinstance(item, str):
             found = [tree for _, tree in parse_trees([item], what)]
             if len(found) != 1:
                 raise DataError(what, number, f"{len(found)} trees; give one at a time")
-            yield found[0]
+            trees += found
         else:
             raise DataError(what, number, "not a tree; give a Tree, or text in brackets")
+    return trees, None

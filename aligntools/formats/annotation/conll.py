@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, repeat
-from typing import Protocol
 
 import numpy as np
 
@@ -36,53 +35,24 @@ _EDGE = re.compile(rb"\d+(\.\d+)?:")
 UNKNOWN = b"dep"
 
 
-class Sentences(Protocol):
-    """The interface of `conll.Conll`."""
-
-    lines: list[bytes]
-    starts: np.ndarray
-    offsets: np.ndarray
-    layout: Layout
-
-    def __len__(self) -> int:
-        """Return the number of sentences."""
-
-    def column(self, n: int) -> list[bytes]:
-        """Return a column of all words."""
-
-
-def has_graph(conll: Sentences) -> np.ndarray:
-    """Return which sentences have an enhanced graph, in words or in empty nodes [shape=(sentences,), dtype=bool]."""
-    found = np.zeros(len(conll), bool)
-    place = conll.layout.places[COLUMNS["deps"]]
-    if place is None:
-        return found
-    for k, (begin, end) in enumerate(pairwise(conll.starts.tolist())):
-        found[k] = any(
-            _EDGE.match(line.split(b"\t", place + 1)[place]) is not None
-            for line in conll.lines[begin:end]
-            if line[:1].isdigit()
-        )
-    return found
-
-
 def tree_graph(
-    conll: Sentences, heads: Sequence[bytes], labels: Sequence[bytes], changed: np.ndarray | None = None
+    conll: "Conll", heads: Sequence[bytes], labels: Sequence[bytes], changed: Sequence[bool] | None = None
 ) -> list[bytes]:
-    """Return DEPS for all words, with the edges of new trees where there was a graph.
+    """Return DEPS for all words: the edges of new trees where words or empty nodes had an enhanced graph.
 
     heads, labels: HEAD and DEPREL of all words. A word without a head has no edge.
-    changed (bool [sentences], optional): Sentences with new heads; the others' DEPS stay as they are. None: all have,
-        and DEPS that is no graph is emptied, too.
+    changed: Sentences with new heads; the others' DEPS stay as they are. None: all have, and DEPS that is no graph is
+        emptied, too.
     """
-    graphs, deps = has_graph(conll), conll.column(COLUMNS["deps"])
-    if changed is None:
-        deps = [b"_"] * len(deps)
-    else:
-        graphs &= changed
-    for k in np.flatnonzero(graphs).tolist():
-        begin, end = conll.offsets[k : k + 2].tolist()
-        for word in range(begin, end):
+    place = conll.layout.places[COLUMNS["deps"]]
+    deps = [b"_"] * len(conll.places) if changed is None else conll.column(COLUMNS["deps"])
+    for k, (begin, end) in enumerate(pairwise(conll.starts.tolist())):
+        if place is None or (changed is not None and not changed[k]):
+            continue
+        lines = (line for line in conll.lines[begin:end] if line[:1].isdigit())
+        if not any(_EDGE.match(line.split(b"\t", place + 1)[place]) for line in lines):
+            continue
+        for word in range(*conll.offsets[k : k + 2].tolist()):
             head, label = heads[word], labels[word]
             relation = b"root" if head == b"0" else UNKNOWN if label == b"_" else label
             deps[word] = b"_" if head == b"_" else head + b":" + relation
@@ -95,10 +65,7 @@ _SENTENCE_COMMENT = re.compile(rb"#\s*(sent_id|text)\s*=")
 
 
 def column_place(column: str | int) -> int:
-    """Return the 0-based place of a column given by name (see `COLUMNS`) or by number, counted from 1.
-
-    Raises UsageProblem when there is no such column.
-    """
+    """Return the 0-based place of a column given by name (see `COLUMNS`) or by number, counted from 1."""
     if isinstance(column, str):
         if column not in COLUMNS:
             raise UsageProblem(f"column '{column}': give a number, counted from 1, or one of {', '.join(COLUMNS)}")
@@ -110,14 +77,14 @@ def column_place(column: str | int) -> int:
 
 @dataclass(eq=False)
 class Conll:
-    """Sentences as the lines of their file.
+    """Sentences as the lines of their file; where these are parts, the parts' lines joined are the file.
 
-    A sentence is a block of lines up to a blank one that has at least one word line, whose id is a whole
-    number. A block without words is a sentence of no words if a comment in it says ``sent_id`` or ``text``, and
-    no sentence otherwise (a header, or a second blank line).
+    A sentence is a block of lines up to a blank one that has at least one word line, whose id is a whole number. A
+    block without words is a sentence of no words if a comment in it says ``sent_id`` or ``text``, and no sentence
+    otherwise (a header, or a second blank line).
 
     path: For messages.
-    lines: With their line ends; joined they are the file, or the part of it.
+    lines: With their line ends.
     places (int64 [words]): Indexes of the word lines in ``lines``, ascending.
     offsets (int64 [sentences + 1]): Sentence ``n`` has the words ``offsets[n]:offsets[n + 1]``.
     starts (int64 [sentences + 1]): The block of sentence ``n`` is ``lines[starts[n]:starts[n + 1]]``, with the blank
@@ -150,7 +117,7 @@ class Conll:
         """Return a column, counted from 0 as CoNLL-U has them, of all word lines; ``_`` where the file has none."""
         if not 0 <= n < _WIDTH:
             raise ValueError(f"a column is 0 to {_WIDTH - 1}, not {n}")
-        lines, place = self._word_lines(), self.layout.places[n]
+        lines, place = [self.lines[at] for at in self.places.tolist()], self.layout.places[n]
         if place is None:
             return [b"_"] * len(lines)
         if place == self.layout.width - 1 and not self.layout.open:
@@ -158,10 +125,9 @@ class Conll:
         return [line.split(b"\t", place + 1)[place] for line in lines]
 
     def heads(self) -> np.ndarray:
-        """Return the heads of all words.
+        """Return the number of each word's head in its sentence, int32 [words]: 0 for a root, -1 for ``_``.
 
-        Returns int32 [words]: number of the head in its sentence, counted from 1; 0 for a root and -1 where the file
-        has ``_``. Raises DataError for the first head that is not a number, the word itself, or not in the sentence.
+        Raises DataError for the first head that is not a number, the word itself, or not in the sentence.
         """
         values = self.column(COLUMNS["head"])
         if all(map(bytes.isdigit, values)) and max(map(len, values), default=0) < 10:
@@ -200,17 +166,14 @@ class Conll:
         return self.first_line + int(self.places[k])
 
     def sentence_lines(self) -> np.ndarray:
-        """Return the 1-based line number of each sentence's first word [shape=(sentences,), dtype=int64].
-
-        Of a sentence without words it is that of the first line of its block.
-        """
+        """Return the 1-based line of each sentence's first word, int64; without words, of its block's first line."""
         numbers = self.starts[:-1].copy()
         some = np.diff(self.offsets) > 0
         numbers[some] = self.places[self.offsets[:-1][some]]
         return numbers + self.first_line
 
     def part(self, begin: int, end: int) -> "Conll":
-        """Return the sentences ``begin:end``; parts that follow each other are together the whole."""
+        """Return the sentences ``begin:end``."""
         a, b = int(self.starts[begin]), int(self.starts[end])
         first, last = int(self.offsets[begin]), int(self.offsets[end])
         return Conll(
@@ -224,10 +187,7 @@ class Conll:
         )
 
     def predicted(self) -> "Conll":
-        """Return the same lines of CoNLL-2009 with the predicted columns in the place of the gold's.
-
-        Raises DataError for other CoNLL, which has no such columns.
-        """
+        """Return the lines of CoNLL-2009 with the predicted columns in the place of the gold's; refuse other CoNLL."""
         if self.layout not in (CONLL_2009, PREDICTED_2009) and len(self.places):
             problem = (
                 f"{self.layout.name}; `predicted_columns` is for CoNLL-2009, which has columns of what was predicted"
@@ -235,42 +195,32 @@ class Conll:
             raise DataError(self.path, self.line_of_word(0), problem)
         return replace(self, layout=PREDICTED_2009) if len(self.places) else self
 
-    def format(self, replacing: dict[int, Sequence[bytes]] | None = None) -> bytes:
-        """Return the text, some columns of the word lines replaced.
-
-        With HEAD, DEPS of sentences with other heads than before are replaced, too: see `enhanced.tree_graph`.
+    def format(self, replacing: Mapping[int, Sequence[bytes]] | None = None) -> bytes:
+        """Return the text, some columns of the word lines replaced; with HEAD DEPS is, too (see `tree_graph`).
 
         replacing: A value for each word, by column, counted from 0.
         Raises ValueError when there is not one value for each word, or one cannot stand in a column. Raises DataError
         when the file has no such column, and a value is other than ``_``.
         """
-        return b"".join(self._replaced(replacing) if replacing else self.lines)
-
-    def _replaced(self, replacing: Mapping[int, Sequence[bytes]]) -> list[bytes]:
+        lines, replacing, columns = list(self.lines), dict(replacing or {}), dict[int, Sequence[bytes]]()
+        if (heads := replacing.get(COLUMNS["head"])) is not None and COLUMNS["deps"] not in replacing:
+            check_values(heads, len(self.places), COLUMNS["head"])
+            before, labels = self.column(COLUMNS["head"]), replacing.get(COLUMNS["deprel"])
+            changed = [heads[begin:end] != before[begin:end] for begin, end in pairwise(self.offsets.tolist())]
+            replacing[COLUMNS["deps"]] = tree_graph(self, heads, labels or self.column(COLUMNS["deprel"]), changed)
         for n, values in replacing.items():
             if not 0 < n < _WIDTH:
                 raise ValueError(f"a column that can be replaced is 1 to {_WIDTH - 1}, not {n}")
             check_values(values, len(self.places), n)
-        if COLUMNS["head"] in replacing and COLUMNS["deps"] not in replacing:
-            replacing = {**replacing, COLUMNS["deps"]: self._new_deps(replacing)}
-        replacing = {
-            place: values for n, values in replacing.items() if (place := self.place_for(n, values)) is not None
-        }
-        lines = list(self.lines)
-        for place, *values in zip(self.places.tolist(), *replacing.values(), strict=True):
+            if (place := self.place_for(n, values)) is not None:
+                columns[place] = values
+        for place, *row in zip(self.places.tolist(), *columns.values(), strict=True) if columns else ():
             fields = lines[place].split(b"\t")
-            for n, value in zip(replacing, values, strict=True):
+            for n, value in zip(columns, row, strict=True):
                 last = fields[n]
                 fields[n] = value + last[len(last.rstrip(b"\r\n")) :] if n == len(fields) - 1 else value
             lines[place] = b"\t".join(fields)
-        return lines
-
-    def _new_deps(self, replacing: Mapping[int, Sequence[bytes]]) -> list[bytes]:
-        heads, before = replacing[COLUMNS["head"]], self.column(COLUMNS["head"])
-        labels = replacing.get(COLUMNS["deprel"]) or self.column(COLUMNS["deprel"])
-        edges = self.offsets.tolist()
-        changed = [heads[begin:end] != before[begin:end] for begin, end in pairwise(edges)]
-        return tree_graph(self, heads, labels, np.array(changed, bool))
+        return b"".join(lines)
 
     def place_for(self, n: int, values: Sequence[bytes]) -> int | None:
         """Return the place that values of column ``n`` go to; None where the file has none, and no value needs it."""
@@ -280,36 +230,21 @@ class Conll:
             raise DataError(self.path, None, f"{problem}; convert it to CoNLL-U, or add the column to global.columns")
         return place
 
-    def _word_lines(self) -> list[bytes]:
-        lines = self.lines
-        return [lines[place] for place in self.places.tolist()]
-
 
 def read_conll(path: object) -> Conll:
-    """Read a whole file; one without words has no sentences.
-
-    Raises DataError when the file cannot be read or is not CoNLL: a line without ten columns, ids that are not 1, 2, 3
-    ...
-    """
+    """Read a whole file; one without words has no sentences."""
     with files.reading(path, FOR_OBJECTS) as file:
-        return parse_conll(path, list(conll_lines(path, file)))
+        seen, lines = first_lines(file)
+        refuse_for(path, seen, "conll")
+        return parse_conll(path, list(lines))
 
 
 def stream_conll(path: object, sentences: int = 10_000) -> Iterator[Conll]:
-    """Read a file part by part; the parts' lines, joined, are the file.
-
-    sentences: At most this many in a part. A part is yielded as soon as the blank line behind it is read.
-    Raises DataError as `read_conll`, but only when the reading gets there.
-    """
+    """Read a file in parts of at most so many sentences, each yielded as soon as the blank line behind it is read."""
     with files.reading(path) as file:
-        yield from parse_parts(path, conll_lines(path, file), sentences)
-
-
-def conll_lines(path: object, file: Iterable[bytes]) -> Iterator[bytes]:
-    """Return the lines of a file, which must not be of another kind."""
-    seen, lines = first_lines(file)
-    refuse_for(path, seen, "conll")
-    return lines
+        seen, lines = first_lines(file)
+        refuse_for(path, seen, "conll")
+        yield from parse_parts(path, lines, sentences)
 
 
 def parse_parts(path: object, lines: Iterable[bytes], sentences: int) -> Iterator[Conll]:
@@ -340,9 +275,9 @@ def blocks_of(lines: Iterable[bytes], blocks: int) -> Iterator[tuple[int, list[b
 
 
 def parse_conll(path: object, lines: list[bytes], first_line: int = 1, layout: Layout | None = None) -> Conll:
-    """Find sentences and words in lines that end as in the file, and check them; see `read_conll`.
+    """Find sentences and words in lines that end as in the file, and check them.
 
-    ``layout`` is that of the lines before; None: the lines begin the file, and tell it.
+    layout: That of the lines before; None: the lines begin the file, and tell it.
     """
     layout = layout or layout_of(path, lines, first_line)
     ids = [line[: line.find(b"\t")] for line in lines]  # nothing useful, but no number, without a tab
@@ -401,7 +336,7 @@ def _check_ids(path: object, first_line: int, ids: list[bytes], places: np.ndarr
     lengths = np.diff(offsets)
     expected = [b"%d" % k for k in range(1, int(lengths.max(initial=0)) + 1)]
     found = [ids[place] for place in places.tolist()]
-    for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+    for begin, end in pairwise(offsets.tolist()):
         if found[begin:end] != expected[: end - begin]:
             k = next(k for k in range(begin, end) if found[k] != expected[k - begin])
             problem = (
@@ -482,11 +417,10 @@ def check_values(values: Sequence[bytes], count: int, n: int) -> None:
 def format_conll(
     words: Sequence[bytes], offsets: list[int] | np.ndarray, columns: dict[int, Sequence[bytes]] | None = None
 ) -> bytes:
-    r"""Write new sentences, ``_`` in every column that is not given.
+    """Write new sentences, ``_`` in every column that is not given.
 
     words: All sentences, joined.
-    offsets (int64 [sentences + 1]): A sentence without words becomes a ``# text =`` line, and is read back as what it
-        is.
+    offsets (int64 [sentences + 1]): A sentence without words becomes a ``# text =`` line, and is read back as such.
     columns: Further columns, counted from 0.
     Raises ValueError when there is not one value for each word, or one cannot stand in a column.
     """
@@ -497,11 +431,10 @@ def format_conll(
         check_values(values, len(words), n)
     offsets = np.asarray(offsets)
     lengths = np.diff(offsets)
-    numbers = [b"%d" % k for k in range(1, int(lengths.max(initial=0)) + 1)]
-    ids = [number for length in lengths.tolist() for number in numbers[:length]]
+    ids = [b"%d" % k for length in lengths.tolist() for k in range(1, length + 1)]
     rows = zip(*[ids if n == 0 else given.get(n, repeat(b"_")) for n in range(_WIDTH)], strict=False)
     lines = [b"\t".join(row) for row in rows]
     return b"".join(
         b"\n".join(lines[begin:end]) + b"\n\n" if end > begin else b"# text =\n\n"
-        for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+        for begin, end in pairwise(offsets.tolist())
     )

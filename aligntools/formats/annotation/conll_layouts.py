@@ -8,18 +8,8 @@ from aligntools.ground.errors import DataError
 from aligntools.words.white_space import is_blank
 
 #: Columns by name, counted from 0. CoNLL-X calls ``upos`` CPOSTAG and ``xpos`` POSTAG.
-COLUMNS = {
-    "id": 0,
-    "form": 1,
-    "lemma": 2,
-    "upos": 3,
-    "xpos": 4,
-    "feats": 5,
-    "head": 6,
-    "deprel": 7,
-    "deps": 8,
-    "misc": 9,
-}
+_NAMES = "id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"
+COLUMNS = {name: n for n, name in enumerate(_NAMES)}
 #: The header of CoNLL-U Plus.
 HEADER = re.compile(rb"#\s*global\.columns\s*=(.*)", re.DOTALL)
 _NUMBER = re.compile(rb"\d+|_")
@@ -57,10 +47,7 @@ PREDICTED_2009 = Layout("CoNLL-2009", 12, (0, 1, 3, 5, None, 7, 9, 11, None, Non
 
 
 def layout_of(path: object, lines: Sequence[bytes], first_line: int = 1) -> Layout:
-    """Recognize the layout by a header, or by the first line that is neither blank nor a comment.
-
-    Raises DataError when a header has no ID in front, no FORM, or a column twice.
-    """
+    """Recognize the layout by a header, or by the first line that is neither blank nor a comment."""
     for k, line in enumerate(lines):
         if line.startswith(b"#") and (found := HEADER.match(line)):
             return plus(path, found[1], first_line + k)

@@ -53,10 +53,7 @@ class Surface:
         return [lines[place].rstrip(b"\n").removesuffix(b"\r").split(b"\t")[column] for place in self.places.tolist()]
 
     def format(self, replacing: dict[int, Sequence[bytes]]) -> bytes:
-        """Return the text, some columns of the tokens' lines replaced; see `Conll.format`.
-
-        Raises ValueError when there is not one value for each token, or one cannot stand in a column.
-        """
+        """Return the text, some columns of the tokens' lines replaced; see `Conll.format`."""
         lines = list(self.conll.lines)
         for n, values in replacing.items():
             check_values(values, len(self.places), n)
@@ -71,7 +68,7 @@ class Surface:
 
 
 def surface_of(conll: Conll) -> Surface:
-    """Find the surface tokens of a text, whose ranges stand before their first words, as reading has seen to."""
+    """Find the surface tokens of a text; reading has checked that ranges stand before their first words."""
     places, first = conll.places.copy(), np.ones(len(conll.places) + 1, bool)
     is_word = np.zeros(len(conll.lines), bool)
     is_word[conll.places] = True

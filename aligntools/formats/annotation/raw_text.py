@@ -34,8 +34,6 @@ def stream_raw(
         one, a blank one too.
     most: Most sentences in a part.
     name: ``moses`` or ``icu``.
-    Raises DataError when the file cannot be read, is not UTF-8, or is CoNLL. Raises UsageProblem when the tokenizer is
-    not installed.
     """
     spans = tokenizer(language, name).spans
     split = sentence_splitter(language) if sentences == "split" else None

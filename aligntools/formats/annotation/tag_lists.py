@@ -7,7 +7,7 @@ each sentence. A tag may have a colon: the last one of a field counts.
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
@@ -15,33 +15,14 @@ from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 
 
-class TagCandidate(Protocol):
-    """A sequence of tags with its log-probability."""
-
-    @property
-    def tags(self) -> Sequence[str]:
-        """A tag for each word."""
-
-    @property
-    def log_probability(self) -> float:
-        """Its natural logarithm."""
-
-
 def format_lists(first: int, lists: Iterable[Iterable[Sequence[str]]]) -> bytes:
-    """Format several results of each sentence, one a line: the sentence's number and the fields, ' ||| ' between them.
-
-    first: Number of the first sentence.
-    """
+    """Format several results of each sentence, one a line: its number and the fields, ' ||| ' between them."""
     lines = [" ||| ".join((str(number), *row)) + "\n" for number, own in enumerate(lists, first) for row in own]
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 
-def format_sequences(first: int, lists: Iterable[Sequence[TagCandidate]]) -> bytes:
-    """Format sequences of tags, one a line.
-
-    first: Number of the first sentence.
-    lists: Those of each sentence; one without sequences has no line.
-    """
+def format_sequences(first: int, lists: Iterable[Sequence[Any]]) -> bytes:
+    """Format sequences with ``tags`` and ``log_probability``, one a line, of sentences from number ``first`` on."""
     return format_lists(first, (((" ".join(one.tags), f"{one.log_probability:.6f}") for one in own) for own in lists))
 
 
@@ -71,10 +52,7 @@ def format_posteriors(
 
 
 def read_posteriors(path: str) -> list[list[tuple[bytes, dict[bytes, float]]]]:
-    """Read posteriors: of each sentence its words with the probabilities of their tags.
-
-    Raises DataError where a line is no token with its tags.
-    """
+    """Read posteriors: of each sentence its words with the probabilities of their tags."""
     sentences: list[list[tuple[bytes, dict[bytes, float]]]] = []
     own: list[tuple[bytes, dict[bytes, float]]] = []
     for number, line in enumerate(files.lines(path), 1):

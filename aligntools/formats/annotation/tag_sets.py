@@ -22,8 +22,6 @@ def read_dictionary(path: object) -> dict[bytes, dict[bytes, float]]:
     """Read lines of a word, a tag it can have and a weight, between tabs, as `format_dictionary` writes them.
 
     Lines of the same word and tag add up. A line without a weight counts 1.
-
-    Raises DataError when the file cannot be read, a line is not like that, or there is none.
     """
     found: dict[bytes, dict[bytes, float]] = {}
     with files.reading(path) as file:
@@ -86,8 +84,7 @@ def _weight(fields: list[bytes]) -> float | None:
 def sets_of(text: Tokens, path: object, known: Collection[bytes] = ()) -> dict[bytes, tuple[bytes, ...]]:
     """Return the tags that each label of a text stands for: ``_`` none, ``NOUN|VERB`` two, all else itself.
 
-    text: With tags.
-    path: What messages call it.
+    path: What messages call the text, which has tags.
     known: Names of tags, apart from those that stand alone in the text.
     Raises DataError when a set has an empty tag, ``_`` or a tag twice, or one that stands nowhere alone: then ``|`` may
     be part of the tags' names.

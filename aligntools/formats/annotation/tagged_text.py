@@ -12,7 +12,7 @@ from itertools import chain, islice, pairwise
 
 import numpy as np
 
-from aligntools.formats.annotation.brackets import parse_trees, plain_trees
+from aligntools.formats.annotation.brackets import plain_trees, trees_of_lines
 from aligntools.formats.annotation.conll import Conll, blocks_of, column_place, parse_conll, parse_parts
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.text_kinds import (
@@ -60,8 +60,6 @@ def stream_text(path: object, lines: int = 10_000) -> Iterator[Tokens]:
     """Read the words of text of any kind, in parts of ``lines`` sentences; the last may have fewer.
 
     With one line in a part it is plain text, which is answered line by line.
-
-    Raises DataError when the file cannot be read, or is of a kind that has no sentences.
     """
     with files.reading(path) as file:
         for part in _stream(path, file, "text" if lines == 1 else "auto", None, lines, FORMATS):
@@ -74,30 +72,11 @@ def stream_text(path: object, lines: int = 10_000) -> Iterator[Tokens]:
 def read_text(path: object) -> Tokens:
     """Read plain text whole; see `stream_text`."""
     with files.reading(path, FOR_OBJECTS) as file:
-        return _whole(path, list(file))
-
-
-def stream_tagged(path: object, separator: bytes = b"_", lines: int = 10_000) -> Iterator[Tokens]:
-    """Read ``word_TAG word_TAG`` lines in parts; of several separators in a token the last one counts.
-
-    Raises DataError when the file cannot be read, and for the first token that has no separator, no word or no tag.
-    """
-    with files.reading(path) as file:
-        for first, part in _parts(file, lines):
-            yield parse_tagged(path, part, first, separator)
-
-
-def read_tagged(path: object, separator: bytes = b"_") -> Tokens:
-    """Read ``word_TAG word_TAG`` lines whole; see `stream_tagged`."""
-    with files.reading(path, FOR_OBJECTS) as file:
-        return parse_tagged(path, list(file), 1, separator)
+        return _plain(WhiteSpace(path), list(file))
 
 
 def stream_sentences(path: object, format: str = "auto", sentences: int = 10_000) -> Iterator[Conll | Tokens]:
-    """Read what is to be tagged, CoNLL or the words of other text, in parts; both have ``words`` and ``offsets``.
-
-    Parameters are those of `stream_tags`, and so are the errors.
-    """
+    """Read what is to be tagged, CoNLL or the words of other text, in parts; see `stream_tags`."""
     with files.reading(path) as file:
         for part in _stream(path, file, format, None, sentences, FORMATS):
             yield part if isinstance(part, Conll) else replace(part, tags=None)
@@ -118,7 +97,6 @@ def stream_tags(
     sentences: Most sentences in a part. A part of CoNLL may have none, but lines that belong into the output.
     plain: It may be plain text (``text``), too, which has no tags.
     column: Of ``columns``: that of the tags, counted from 1; a name or None is the second one.
-    Raises DataError when the file cannot be read or is not what it should be.
     """
     with files.reading(path) as file:
         yield from _stream(path, file, format, separator, sentences, FORMATS if plain else FORMATS[:-1], column, True)
@@ -175,8 +153,7 @@ def parts_of_kind(
 
 def _of_trees(path: object, lines: Iterable[bytes], most: int) -> Iterator[Tokens]:
     """Read the words of trees and their tags; a tree without words is a sentence without them."""
-    text = (line.rstrip(b"\n").removesuffix(b"\r").decode("utf-8", "surrogateescape") for line in lines)
-    found = list(parse_trees(text, path))
+    found = list(trees_of_lines(lines, path))
     trees, notes = plain_trees([tree for _, tree in found])
     for note in notes:
         _log.info("%s: %s", path, note)
@@ -184,8 +161,7 @@ def _of_trees(path: object, lines: Iterable[bytes], most: int) -> Iterator[Token
         leaves = [list(tree.leaves()) for tree in trees[begin : begin + most]]
         words = [(leaf.word or "").encode("utf-8", "surrogateescape") for own in leaves for leaf in own]
         tags = [(leaf.label or "_").encode("utf-8", "surrogateescape") for own in leaves for leaf in own]
-        offsets = np.zeros(len(leaves) + 1, np.int64)
-        np.cumsum([len(own) for own in leaves], out=offsets[1:])
+        offsets = np.cumsum([0, *map(len, leaves)], dtype=np.int64)
         yield Tokens(words, offsets, tags, np.array([line for line, _ in found[begin : begin + most]]), "trees")
 
 
@@ -210,8 +186,6 @@ def read_tags(
     format: One of `FORMATS` but ``text``, or ``auto``: as the first lines look, see `sniff`.
     separator: Between word and tag of tagged text; None: the one that the first lines have.
     partial: Words may have no tag, ``_``; in tagged text that is ``word__``.
-    Raises DataError when the file cannot be read, is not what it should be, or has no tags. Raises UsageProblem when
-    there cannot be such a column.
     """
     return _read(path, format, separator, column, FORMATS[:-1], partial)
 
@@ -245,12 +219,10 @@ def _read(
     if format == "tagged":
         return parse_tagged(path, lines, 1, separator or SEPARATORS[0], partial)
     hint(path, b"".join(lines[:SAMPLE]))
-    return _whole(path, lines)
+    return _plain(WhiteSpace(path), lines)
 
 
-def _whole(path: object, lines: list[bytes]) -> Tokens:
-    """Return plain text that was read whole."""
-    white = WhiteSpace(path)
+def _plain(white: WhiteSpace, lines: list[bytes]) -> Tokens:
     tokens = parse_text(white.of_lines(lines), 1)
     white.tell()
     return tokens
@@ -259,9 +231,7 @@ def _whole(path: object, lines: list[bytes]) -> Tokens:
 def format_tagged(
     words: Sequence[bytes], offsets: list[int] | np.ndarray, tags: Sequence[bytes], separator: bytes = b"_"
 ) -> bytes:
-    """Write one sentence a line, ``word_TAG word_TAG``.
-
-    A space within a word (CoNLL has them) is written as a no-break space, so that there are as many tokens as words.
+    """Write one sentence a line, ``word_TAG word_TAG``; a space within a word is written as a no-break space.
 
     Raises UsageProblem when a tag has the separator in it, so that it could not be read back.
     """
@@ -274,7 +244,7 @@ def format_tagged(
 
 
 def check_tags(text: Tokens, path: str) -> None:
-    """Refuse tags that are not UTF-8, where they become part of names. Raises DataError for the first one."""
+    """Refuse tags that are not UTF-8, where they become part of names."""
     bad = {tag for tag in set(text.tags or ()) if tag != tag.decode("utf-8", "ignore").encode()}
     if bad:
         assert text.tags is not None
@@ -307,30 +277,28 @@ def _parts(lines: Iterable[bytes], count: int) -> Iterator[tuple[int, list[bytes
         first += len(part)
 
 
-def _split(lines: list[bytes], first: int) -> tuple[list[bytes], np.ndarray]:
+def _split(lines: list[bytes]) -> tuple[list[bytes], np.ndarray]:
     """Return the words of lines, joined, and where each line's words begin."""
     split: Callable[[bytes], list[bytes]] = bytes.split
     if any(map(_SPACES.search, lines)):  # then split_words, which is slower, after the line ends are gone
         lines = [line.removesuffix(b"\n").removesuffix(b"\r") for line in lines]
         split = split_words
     rows = list(map(split, lines))
-    offsets = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=offsets[1:])
-    return list(chain.from_iterable(rows)), offsets
+    return list(chain.from_iterable(rows)), np.cumsum([0, *map(len, rows)], dtype=np.int64)
 
 
 def parse_text(lines: list[bytes], first: int) -> Tokens:
     """Read plain text, one sentence a line, the first of which has the number ``first``."""
-    words, offsets = _split(lines, first)
+    words, offsets = _split(lines)
     return Tokens(words, offsets, None, np.arange(first, first + len(lines)))
 
 
 def parse_tagged(path: object, lines: list[bytes], first: int, separator: bytes, partial: bool = False) -> Tokens:
-    """Read ``word_TAG word_TAG`` lines, the first of which has the number ``first``; see `stream_tagged`.
+    """Read ``word_TAG word_TAG`` lines, the first of which has the number ``first``; a token's last separator counts.
 
     With ``partial`` words may have no tag, ``_``: ``word__`` where the separator is ``_``.
     """
-    tokens, offsets = _split(lines, first)
+    tokens, offsets = _split(lines)
     parts = [token.rpartition(separator) for token in tokens]
     if partial:
         bare = separator + b"_"
@@ -379,7 +347,7 @@ def _columns(path: object, lines: list[bytes], column: int | str | None, first_l
     if tabs and max(lengths, default=0) > 1 and words == [b"%d" % k for n in lengths for k in range(1, n + 1)]:
         problem = "the first column numbers the words, where it is to hold them"
         raise DataError(path, starts[0], f"{problem}; leave it out, for instance with cut -f 2-")
-    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+    offsets = np.cumsum([0, *lengths], dtype=np.int64)
     return Tokens(words, offsets, None if column is None else tags, np.array(starts, np.int64), "columns")
 
 

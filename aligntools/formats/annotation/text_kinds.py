@@ -71,12 +71,9 @@ _LOWER = re.compile(r"[^\W\d_]*[a-z\u00df-\uffff]")
 
 
 def beginning(lines: Iterable[bytes]) -> tuple[list[bytes], list[int]]:
-    """Take lines up to the second one that is neither blank nor a comment: CoNLL with spaces for tabs needs two.
+    """Take lines up to the second that is neither blank nor a comment; return them, and the places of the one or two.
 
-    Comments may be many: licences, descriptions. Beyond 16 MiB of them nothing is looked for.
-
-    Returns seen: The lines that were taken.
-    Returns telling: Places of the one or two that tell.
+    CoNLL with spaces for tabs needs two. Beyond 16 MiB of comments, such as licences, nothing is looked for.
     """
     seen: list[bytes] = []
     telling: list[int] = []
@@ -113,7 +110,7 @@ def conll_line(block: bytes) -> int | None:
 
 
 def refuse_conll(path: object, block: bytes) -> None:
-    """Refuse CoNLL, told by the beginning of sentences in memory. Raises DataError."""
+    """Refuse CoNLL, told by the beginning of sentences in memory."""
     line = conll_line(block)
     if line is not None:
         raise refused(path, line, "conll")
@@ -135,25 +132,23 @@ def refuse_others(path: object, block: bytes) -> None:
 def sniff(
     lines: Sequence[bytes], among: Sequence[str] = FORMATS, separator: bytes | None = None, path: object = None
 ) -> tuple[str, bytes]:
-    """Recognize a text's kind by its first lines.
+    """Recognize a text's kind by its first lines; return it and the separator of tagged text.
 
-    CoNLL has a line of several columns that begins with the id of a first word. Trees have words with tags in brackets
-    within brackets. In tagged text every token has a separator with something on both sides. In columns each
-    line has equally many, two or more, with tabs between them. All else is plain text, or, if that is not
-    possible, taken for tagged text, whose reader will say what is wrong. Where plain text is possible too, tags and
-    columns have to look like such.
+    CoNLL has a line of several columns that begins with the id of a first word. Trees have words with tags in
+    brackets within brackets. In tagged text every token has a separator with something on both sides. In columns each
+    line has equally many, two or more, with tabs between them. All else is plain text, or, if that is not possible,
+    taken for tagged text, whose reader will say what is wrong. Where plain text is possible too, tags and columns have
+    to look like such.
 
     lines: The text's lines; 200 that are neither blank nor comments are looked at.
-    among: The kinds that are possible.
-    separator: Of tagged text, if it is known.
+    separator: Of tagged text, if it is known; otherwise the one of `SEPARATORS` that most tokens have.
     path: Of a file, for which other kinds are looked for, too, and refused.
-    Returns separator: Of tagged text: the given one, or the one of `SEPARATORS` that most tokens have.
-    Raises DataError when it is of another kind.
     """
     sample = list(islice((x.rstrip(b"\r\n") for x in lines if not is_blank(x)), SAMPLE))
-    separators = SEPARATORS if separator is None else (separator,)
+    separators, text = SEPARATORS if separator is None else (separator,), "text" in among
+    expected = "plain text" if text else "text with tags"
     if path is not None and (kind := other_kind(sample)):
-        raise refused(path, _first(lines), kind, _expected(among))
+        raise refused(path, _first(lines), kind, expected)
     if "conll" in among and conll_at(*beginning(lines)):
         return "conll", separators[0]
     if "trees" in among and looks_like_trees(sample):
@@ -161,19 +156,18 @@ def sniff(
     tokens = [token for line in sample for token in split_words(line)]
     parts = {s: [(word, tag) for word, _, tag in (t.rpartition(s) for t in tokens) if word and tag] for s in separators}
     best = max(separators, key=lambda s: len(parts[s]))  # the first of them, if equal
-    text, share = "text" in among, len(parts[best]) / max(len(tokens), 1)
+    share = len(parts[best]) / max(len(tokens), 1)
     if "tagged" in among and (
         (share > 0.9 and _are_tags([tag for _, tag in parts[best]])) if text else len(parts[best]) == len(tokens)
     ):
         return "tagged", best
     rows = [line.split(b"\t") for line in sample if not is_comment(line)]
     even = len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
-    if "columns" in among and even and (_are_columns(rows) if text else path is None or not _is_table(rows)):
-        return "columns", best
-    if "columns" in among and _are_spaced_columns(sample, lines):
+    tabbed = even and (_are_columns(rows) if text else path is None or not _is_table(rows))
+    if "columns" in among and (tabbed or _are_spaced_columns(sample, lines)):
         return "columns", best
     if path is not None and even and len(rows) > 1 and (text or "columns" in among):
-        raise refused(path, _first(lines), "table", _expected(among))
+        raise refused(path, _first(lines), "table", expected)
     if text:
         return "text", best
     return "tagged" if "tagged" in among else among[0], best
@@ -194,7 +188,7 @@ def refuse_for(path: object, lines: Sequence[bytes], wanted: str) -> None:
 
 
 def refuse_first_line(path: object, line: bytes) -> None:
-    """Refuse what is no text to be answered line by line, by its first line. Raises DataError."""
+    """Refuse a first line that is no text to be answered line by line."""
     rows = [line.rstrip(b"\r\n")]
     kind = "trees" if looks_like_trees(rows) else other_kind([row for row in rows if not is_blank(row)])
     if kind and kind not in ("links", "pairs", "rules", "fields"):  # which a line by itself may look like
@@ -202,7 +196,7 @@ def refuse_first_line(path: object, line: bytes) -> None:
 
 
 def refuse_for_pairs(path: object, block: bytes) -> None:
-    """Refuse a file of both sides of a text, by its beginning, that is plainly of another kind. Raises DataError."""
+    """Refuse a file of both sides of a text, by its beginning, that is plainly of another kind."""
     lines, _ = first_lines(io.BytesIO(block))
     sample = [line.rstrip(b"\r\n") for line in lines if not is_blank(line)]
     kind = other_kind(sample) or sniff(lines)[0]
@@ -213,10 +207,6 @@ def refuse_for_pairs(path: object, block: bytes) -> None:
         kind = "pairs"
     if kind not in ("pairs", "table", "text"):
         raise refused(path, _first(lines), kind, "parallel text")
-
-
-def _expected(among: Sequence[str]) -> str:
-    return "plain text" if "text" in among else "text with tags"
 
 
 def _first(lines: Sequence[bytes]) -> int:
