@@ -70,15 +70,15 @@ def other_text(o, name, most=None, after=0):
 def known_of(maps, name, written, settings):
     """Return what the encoder says of a text, by the map that the languages of a gold set had no part in."""
     from aligntools.aligning.encoders import EncoderSource
-    from aligntools.aligning.evidence import Known, said_by
-    from aligntools.aligning.evidence_kinds import Asked
+    from aligntools.aligning.evidence import TextEvidence, evidence_from
+    from aligntools.aligning.evidence_kinds import EvidenceOptions
     from aligntools.encoding import knowledge
     from aligntools.formats.text.corpus import in_lower_case
 
     source = EncoderSource(settings)
     vars(source)["member"] = knowledge.Member(maps.encoder, LAYERS, maps.without(language(name)))
-    said = said_by(source, written, maps.pool, lambda _done, _of: None)
-    found = Known({"encoder": said}, Asked({"encoder": settings}), in_lower_case(written))
+    said = evidence_from(source, written, maps.pool, lambda _done, _of: None)
+    found = TextEvidence({"encoder": said}, EvidenceOptions({"encoder": settings}), in_lower_case(written))
     vars(found)["sources"] = {"encoder": source}
     return found
 

@@ -69,8 +69,8 @@ def _cells(maps, name, size, unread):
     from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.gold_learning import gold_marks
     from aligntools.aligning.contrastive.learning import pick
-    from aligntools.aligning.evidence import Known, Said
-    from aligntools.aligning.evidence_kinds import Asked
+    from aligntools.aligning.evidence import SourceEvidence, TextEvidence
+    from aligntools.aligning.evidence_kinds import EvidenceOptions
     from aligntools.aligning.settings import AlignerSettings
     from aligntools.encoding import knowledge
     from aligntools.encoding.settings import EncoderSettings
@@ -89,8 +89,10 @@ def _cells(maps, name, size, unread):
     text, read = in_lower_case(written), pick(written, np.arange(min(len(written), len(own) + READ)))
     said = knowledge.Member(maps.encoder, LAYERS, maps.without(pair)).knowledge(read, maps.pool)
     about = {"name": "", "checksum": "", "belief": said.belief}
-    known = Known(
-        {"encoder": Said(about, knowledge.priors(read, said))}, Asked({"encoder": EncoderSettings(encoder=True)}), text
+    known = TextEvidence(
+        {"encoder": SourceEvidence(about, knowledge.priors(read, said))},
+        EvidenceOptions({"encoder": EncoderSettings(encoder=True)}),
+        text,
     )
     how = {"reading": Reading(), "run": Run(threads=maps.pool)}
     model = train_with(text, AlignerSettings(best=True), known=None if unread else known, **how)

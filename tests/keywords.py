@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from aligntools.aligning import evidence_kinds as evidence_kinds  # makes them known
-from aligntools.aligning.evidence import AskedKind, asked_kinds
+from aligntools.aligning.evidence import SourceKind, source_kinds
 from aligntools.ground.declarations import Declared, Settings, declared
 from tests.places import ROOT
 from tests.sources import MODULES, dotted
 
 STUB = ROOT / "aligntools" / "ground" / "keywords.pyi"
 #: Kinds of evidence, of which tests register others.
-KINDS: tuple[AskedKind[Any], ...] = asked_kinds()
+KINDS: tuple[SourceKind[Any], ...] = source_kinds()
 #: Functions that pass keywords on, which their `taking` does not say.
 PASSED_ON = {
     "CheckingKeywords": ["Check", "Aligner", "PriorWeights", "Reading", "Run", "Evidence"],

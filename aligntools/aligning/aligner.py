@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 
 from aligntools.aligning.alignments import Alignment, Alignments, with_words
-from aligntools.aligning.evidence import SAMPLED, Asked, Known
+from aligntools.aligning.evidence import SAMPLED, EvidenceOptions, TextEvidence
 from aligntools.aligning.evidence_texts import Readers
 from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.formats.inputs.sentences import Sentence, Sentences, paths_of
@@ -59,8 +59,8 @@ class Aligner(ShownAsModel):
     def __init__(
         self,
         model: "AlignmentModel",
-        known: Known | None = None,
-        asked: Asked = Asked(),  # noqa: B008
+        known: TextEvidence | None = None,
+        asked: EvidenceOptions = EvidenceOptions(),  # noqa: B008
     ):
         self._model, self._known, self._asked = model, known, asked
 
@@ -70,7 +70,7 @@ class Aligner(ShownAsModel):
         return self._model
 
     @property
-    def known(self) -> Known | None:
+    def known(self) -> TextEvidence | None:
         """The evidence about the training text, if the aligner was trained in this process."""
         return self._known
 
@@ -132,11 +132,11 @@ class Aligner(ShownAsModel):
         found.__dict__["network_applier"] = self.network_applier  # what it sums up of the tables is needed again
         return found
 
-    def knowing(self, known: Known | None) -> "Aligner":
+    def knowing(self, known: TextEvidence | None) -> "Aligner":
         """Return a copy with the evidence about a text."""
         return Aligner(self._model, known, self._asked)
 
-    def asking(self, asked: Asked) -> "Aligner":
+    def asking(self, asked: EvidenceOptions) -> "Aligner":
         """Return the same, with other sources of the evidence that decisions on links ask for."""
         return Aligner(self._model, self._known, asked)
 
@@ -188,7 +188,7 @@ class Aligner(ShownAsModel):
         from aligntools.aligning.model import AlignmentModel
 
         given = Given("load", options)
-        asked = Asked.given(given, applying=True)
+        asked = EvidenceOptions.given(given, applying=True)
         given.end()
         with pool_of(threads) as pool:
             if os.path.isdir(path):

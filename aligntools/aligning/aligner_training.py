@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from aligntools.aligning.aligner import Aligner, check_lengths
-from aligntools.aligning.evidence import Known
+from aligntools.aligning.evidence import TextEvidence
 from aligntools.aligning.priors import WeightedPriors
 from aligntools.aligning.settings import AlignerSettings, PriorWeights, ReconstructionSettings
 from aligntools.aligning.training.sampling import LastPass
@@ -59,7 +59,7 @@ def train_with(
     priors: WeightedPriors | None = None,
     links: LastPass | None = None,
     rounds: "Rounds | None" = None,
-    known: Known | None = None,
+    known: TextEvidence | None = None,
     learned: Aligner | None = None,
 ) -> Aligner:
     """Train an aligner of a text.
@@ -139,7 +139,9 @@ def train_with(
     return aligner
 
 
-def with_network(aligner: Aligner, bitext: "Bitext", known: "Known | None", reading: Reading, pool: "Pool") -> Aligner:
+def with_network(
+    aligner: Aligner, bitext: "Bitext", known: "TextEvidence | None", reading: Reading, pool: "Pool"
+) -> Aligner:
     """Return an aligner of a text whose links the network that comes with the program decides on.
 
     aligner: Of both directions, trained on the text.

@@ -10,7 +10,7 @@ from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.aligner_training import settings_of_new_text, tell_unused, train_with
 from aligntools.aligning.alignments import Alignments
 from aligntools.aligning.applying.decisions import Decided, joined
-from aligntools.aligning.evidence import Asked, Known, ask
+from aligntools.aligning.evidence import EvidenceOptions, TextEvidence, ask
 from aligntools.aligning.evidence_kinds import SETTINGS
 from aligntools.aligning.models import registry
 from aligntools.aligning.priors import SomePriors, WeightedPriors
@@ -99,12 +99,12 @@ def read_bitext(
 def known_text(
     sources: "Sentences | Bitext",
     targets: Sentences | None,
-    asked: Asked,
+    asked: EvidenceOptions,
     reading: Reading,
     run: Run,
     tell: Callable[[str, int, int], None] = lambda _kind, _done, _of: None,
     places: bool = False,
-) -> "tuple[Bitext, Known | None]":
+) -> "tuple[Bitext, TextEvidence | None]":
     """Return a text as training reads it, and the evidence about its words as written; see `evidence.ask`."""
     from aligntools.formats.text.corpus import Bitext, in_lower_case
 
@@ -207,7 +207,7 @@ def train_aligner(
     settings = given.take(AlignerSettings, settings)
     weights, reading, run = given.take(PriorWeights, weights), given.take(Reading, reading), given.take(Run, run)
     settings = _settings_after(settings, init_model, adapt)
-    asked = Asked.given(given).chosen(settings.best and init_model is None)
+    asked = EvidenceOptions.given(given).chosen(settings.best and init_model is None)
     given.end()
     counts = WeightedPriors.of(priors, weights)  # before what takes long
     reading, known = _reading_for(init_model or adapt, reading), None
@@ -387,7 +387,7 @@ def align(
     settings, weights = given.take(AlignerSettings, settings), given.take(PriorWeights)
     decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
     settings = _settings_after(settings, init_model, adapt)
-    asked = Asked.given(given).chosen(settings.best and init_model is None)
+    asked = EvidenceOptions.given(given).chosen(settings.best and init_model is None)
     given.end()
     counts = WeightedPriors.of(priors, weights)  # before what takes long
     reading, known = _reading_for(init_model or adapt, reading), None

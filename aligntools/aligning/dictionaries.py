@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from aligntools.aligning.evidence import About, AskedKind, Said, WordSource
+from aligntools.aligning.evidence import About, SourceEvidence, SourceKind, WordSource
 from aligntools.encoding.settings import DictionarySettings
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ class DictionarySource(WordSource):
 
         return [read_dictionary(path) for path in self.paths]
 
-    def of_words(self, source: "AnyVocabulary", target: "AnyVocabulary", pool: "Pool") -> Said:
+    def of_words(self, source: "AnyVocabulary", target: "AnyVocabulary", pool: "Pool") -> SourceEvidence:
         """Return which entries a text of these words may use, with the sides as the files have them."""
         from aligntools.encoding import dictionary
 
         found = dictionary.met(dictionary.merged(self.files), source, target)
         formed = dictionary.forms(found.entries, source, target)
-        return Said(self._about(found, source, target), dictionary.singles([*found.entries, *formed]))
+        return SourceEvidence(self._about(found, source, target), dictionary.singles([*found.entries, *formed]))
 
     def of_text(
         self,
@@ -53,7 +53,7 @@ class DictionarySource(WordSource):
         tried: "Bitext",
         parts: "Iterable[Bitext]",
         pool: "Pool",
-    ) -> Said:
+    ) -> SourceEvidence:
         """Return the same, each file scaled by how well it agrees with the text, in the better order of sides."""
         from aligntools.encoding import dictionary
         from aligntools.formats.links.priors import Priors, combined
@@ -81,7 +81,7 @@ class DictionarySource(WordSource):
             several, together = dictionary.standing(met.entries, parts)
             formed = dictionary.forms(met.entries, source, target)
             priors = combined([dictionary.singles([*met.entries, *formed]), several])
-        return Said(self._about(met, source, target) | {"together": together, "files": each}, priors)
+        return SourceEvidence(self._about(met, source, target) | {"together": together, "files": each}, priors)
 
     def _about(self, met: "Met", source: "AnyVocabulary", target: "AnyVocabulary") -> About:
         return self.about | {
@@ -92,7 +92,7 @@ class DictionarySource(WordSource):
         }
 
 
-class DictionaryKind(AskedKind[DictionarySettings]):
+class DictionaryKind(SourceKind[DictionarySettings]):
     """Dictionaries in files."""
 
     def elsewhere(self, settings: DictionarySettings) -> DictionarySettings:

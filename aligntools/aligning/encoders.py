@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from aligntools.aligning.evidence import About, AskedKind, Said, TextSource, sizes
+from aligntools.aligning.evidence import About, SourceEvidence, SourceKind, TextSource, sizes
 from aligntools.aligning.word_vectors import VectorSource, found
 from aligntools.encoding.settings import EncoderSettings
 
@@ -35,12 +35,12 @@ class SingleWords(VectorSource):
         """Encode the most frequent words."""
         return [self.member.vectors(own, pool) for own in words]
 
-    def tried(self, said: Said, written: "Bitext") -> Said:
+    def tried(self, said: SourceEvidence, written: "Bitext") -> SourceEvidence:
         """Return the same: how far the encoder is believed shows in sentences. The agreement is for readers."""
         from aligntools.encoding.lexicon import agreement
 
         assert said.priors is not None
-        return Said(said.about | {"agreement": round(agreement(said.priors, written), 4)}, said.priors)
+        return SourceEvidence(said.about | {"agreement": round(agreement(said.priors, written), 4)}, said.priors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class EncoderSource(TextSource):
         """Its name, checksum and layers."""
         return self.member.about
 
-    def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
+    def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> SourceEvidence:
         """Compare the words of each pair of a text, or of as many as are read of a large one."""
         from aligntools.aligning.contrastive.evidence import Places
         from aligntools.aligning.contrastive.learning import pick
@@ -74,7 +74,7 @@ class EncoderSource(TextSource):
         given = knowledge.spread_over(found.given, rows, pairs)
         places = Places(given, found.odds, len(rows) == pairs) if found.odds.any() else None
         about = self._about(found, len(text), len(found.given.strengths)) | ({} if text is written else {"of": pairs})
-        return Said(about, knowledge.priors(text, found), places)
+        return SourceEvidence(about, knowledge.priors(text, found), places)
 
     def links(self, written: "Bitext", pool: "Pool") -> "GivenLinks":
         """Return links of each pair of a text."""
@@ -127,7 +127,7 @@ class EncoderSource(TextSource):
         }
 
 
-class EncoderKind(AskedKind[EncoderSettings]):
+class EncoderKind(SourceKind[EncoderSettings]):
     """Encoders, of which one takes part at a time."""
 
     def asked(self, settings: EncoderSettings) -> bool:

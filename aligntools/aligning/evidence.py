@@ -1,7 +1,7 @@
 """Evidence: what is known of words besides the text itself. The kinds that there are, and what each of them says.
 
 Evidence is of *types* of words, which training starts from as pseudo-counts, or of *places* in a sentence pair, links
-with probabilities that are further inputs of the network. A kind that answers when it is asked (`AskedKind`) has
+with probabilities that are further inputs of the network. A kind that answers when it is asked (`SourceKind`) has
 settings that ask for it and a source that reads a text; training, the network, files, parts and descriptions of models
 go over such kinds and name none of them. Other kinds have ways of their own into a model; their declarations say where.
 """
@@ -65,7 +65,7 @@ class EvidenceKind:
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
+class SourceEvidence:
     """What a source says of a text.
 
     about: For a model's header: the source's ``name``, a ``checksum`` where it can have evidence of places, what it
@@ -78,7 +78,7 @@ class Said:
     priors: "Priors | None" = None
     places: "Places | None" = None
 
-    def with_words(self, other: "Said") -> "Said":
+    def with_words(self, other: "SourceEvidence") -> "SourceEvidence":
         """Return this answer with the links of single words (``alone``), scaled by the belief in those of sentences."""
         from aligntools.formats.links.priors import combined
 
@@ -98,7 +98,7 @@ class Source(ABC):
         """Its ``name``, ``checksum`` and the like; the same for the same source, and JSON."""
 
     @abstractmethod
-    def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
+    def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> SourceEvidence:
         """Return what is known of a text before training.
 
         written: Its words as they are written.
@@ -116,10 +116,10 @@ class WordSource(Source):
         source: "AnyVocabulary",
         target: "AnyVocabulary",
         pool: "Pool",
-    ) -> Said:
+    ) -> SourceEvidence:
         """Return which words of two vocabularies are translations; the most frequent ones come first."""
 
-    def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
+    def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> SourceEvidence:
         """Return what is known of a text's words."""
         from aligntools.formats.text.corpus import frequent_first
 
@@ -132,7 +132,7 @@ class WordSource(Source):
         tried: "Bitext",
         parts: "Iterable[Bitext]",
         pool: "Pool",
-    ) -> Said:
+    ) -> SourceEvidence:
         """Return what is known of the words of a text that may be in parts.
 
         source, target: The words of all parts, the most frequent ones first.
@@ -142,7 +142,7 @@ class WordSource(Source):
         """
         return self.tried(self.of_words(source, target, pool), tried)
 
-    def tried(self, said: Said, written: "Bitext") -> Said:
+    def tried(self, said: SourceEvidence, written: "Bitext") -> SourceEvidence:
         """Return what was said, scaled by how well it agrees with a text or a part of it; words are as written."""
         return said
 
@@ -180,7 +180,7 @@ class TextSource(Source):
 
 
 @dataclass(frozen=True)
-class AskedKind(EvidenceKind, ABC, Generic[S]):
+class SourceKind(EvidenceKind, ABC, Generic[S]):
     """A kind that takes part where settings ask for it; a subclass says how.
 
     settings: The class of its settings, whose defaults ask for nothing.
@@ -282,18 +282,18 @@ def is_kind(name: str) -> bool:
     return name in KINDS
 
 
-def asked_kinds() -> tuple[AskedKind[Any], ...]:
+def source_kinds() -> tuple[SourceKind[Any], ...]:
     """Return the kinds that are asked."""
-    return tuple(kind for kind in KINDS.values() if isinstance(kind, AskedKind))
+    return tuple(kind for kind in KINDS.values() if isinstance(kind, SourceKind))
 
 
-def kind_of(name: str) -> AskedKind[Any]:
+def kind_of(name: str) -> SourceKind[Any]:
     """Return a kind that a file names.
 
     Raises UsageProblem when there is none.
     """
     found = KINDS.get(name)
-    if not isinstance(found, AskedKind):
+    if not isinstance(found, SourceKind):
         raise UsageProblem(f"evidence '{name}' is of an unknown kind")
     return found
 
@@ -304,7 +304,7 @@ def described_as(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Asked:
+class EvidenceOptions:
     """Which evidence is asked for: settings by the names of kinds; of those that are not among them, the defaults.
 
     never: Kinds that are not asked, whatever settings say.
@@ -314,18 +314,18 @@ class Asked:
     never: tuple[str, ...] = ()
 
     @classmethod
-    def given(cls, given: Given, *, applying: bool = False) -> "Asked":
+    def given(cls, given: Given, *, applying: bool = False) -> "EvidenceOptions":
         """Take every kind's settings from the keywords of a call; see `of`."""
         return cls.of(lambda kind: given.take(kind), applying=applying)
 
     @classmethod
-    def of(cls, made: Callable[[type[Settings]], Settings], *, applying: bool = False) -> "Asked":
+    def of(cls, made: Callable[[type[Settings]], Settings], *, applying: bool = False) -> "EvidenceOptions":
         """Ask as settings say, which ``made`` returns of a class.
 
         Raises UsageProblem where a model is applied (``applying``), and an option is for training.
         """
         found = {}
-        for kind in asked_kinds():
+        for kind in source_kinds():
             settings = found[kind.name] = made(kind.settings)
             for name in kind.settings.names():
                 chosen = getattr(settings, name) != getattr(kind.settings(), name)
@@ -333,23 +333,23 @@ class Asked:
                     raise UsageProblem(f"a model is applied as it is; `{name}` is for training")
         return cls(found)
 
-    def of_kind(self, kind: AskedKind[S]) -> S:
+    def of_kind(self, kind: SourceKind[S]) -> S:
         """Return a kind's settings."""
         found = self.settings.get(kind.name)
         return found if isinstance(found, kind.settings) else kind.settings()
 
-    def chosen(self, usual: bool) -> "Asked":
-        """Fill in the defaults of all; see `AskedKind.chosen`."""
-        return replace(self, settings={kind.name: kind.chosen(self.of_kind(kind), usual) for kind in asked_kinds()})
+    def chosen(self, usual: bool) -> "EvidenceOptions":
+        """Fill in the defaults of all; see `SourceKind.chosen`."""
+        return replace(self, settings={kind.name: kind.chosen(self.of_kind(kind), usual) for kind in source_kinds()})
 
-    def elsewhere(self) -> "Asked":
+    def elsewhere(self) -> "EvidenceOptions":
         """Return the same for processes that may have working folders of their own."""
-        return replace(self, settings={kind.name: kind.elsewhere(self.of_kind(kind)) for kind in asked_kinds()})
+        return replace(self, settings={kind.name: kind.elsewhere(self.of_kind(kind)) for kind in source_kinds()})
 
     @property
-    def kinds(self) -> tuple[AskedKind[Any], ...]:
+    def kinds(self) -> tuple[SourceKind[Any], ...]:
         """The kinds that take part."""
-        return tuple(kind for kind in asked_kinds() if kind.asked(self.of_kind(kind)))
+        return tuple(kind for kind in source_kinds() if kind.asked(self.of_kind(kind)))
 
     def __bool__(self) -> bool:
         return bool(self.kinds)
@@ -357,9 +357,9 @@ class Asked:
     @property
     def left_out(self) -> tuple[str, ...]:
         """The names of kinds that take no part, even where a model has them."""
-        return *self.never, *(kind.name for kind in asked_kinds() if kind.left_out(self.of_kind(kind)))
+        return *self.never, *(kind.name for kind in source_kinds() if kind.left_out(self.of_kind(kind)))
 
-    def without(self, names: Iterable[str]) -> "Asked":
+    def without(self, names: Iterable[str]) -> "EvidenceOptions":
         """Return the same where some kinds take no part, even where a model has them."""
         return replace(self, never=(*self.never, *names))
 
@@ -386,7 +386,7 @@ class Asked:
         return {name: value for name, value in every.items() if value is not None}
 
     def sources(self, wanted: Mapping[str, About]) -> dict[str, TextSource]:
-        """Return the sources of evidence of places that weights ask for; see `AskedKind.source_of`."""
+        """Return the sources of evidence of places that weights ask for; see `SourceKind.source_of`."""
         found = {}
         for name, about in wanted.items():
             kind = kind_of(name)
@@ -395,15 +395,15 @@ class Asked:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class TextEvidence:
     """What all kinds that were asked know of a text.
 
     said: By the name of the kind.
     text: The text, as training takes it.
     """
 
-    said: Mapping[str, Said]
-    asked: Asked = field(default_factory=Asked)
+    said: Mapping[str, SourceEvidence]
+    asked: EvidenceOptions = field(default_factory=EvidenceOptions)
     text: "Bitext | None" = None
 
     @cached_property
@@ -453,11 +453,11 @@ class Known:
         found = {name: kind_of(name).source(self.asked.of_kind(kind_of(name))) for name in self.tables}
         return {name: one for name, one in found.items() if isinstance(one, TextSource)}
 
-    def without(self, names: Sequence[str]) -> "Known":
+    def without(self, names: Sequence[str]) -> "TextEvidence":
         """Return the same without what some kinds said."""
         return replace(self, said={name: one for name, one in self.said.items() if name not in names})
 
-    def of(self, text: "Bitext") -> "Known":
+    def of(self, text: "Bitext") -> "TextEvidence":
         """Return the same of the text as training takes it."""
         return replace(self, text=text)
 
@@ -467,7 +467,7 @@ def sizes(text: "Bitext") -> tuple[int, int]:
     return len(text), len(text.source.tokens) + len(text.target.tokens)
 
 
-def said_by(source: Source, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> Said:
+def evidence_from(source: Source, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> SourceEvidence:
     """Return what a source says of a text; where it reads a sample of it, of words by themselves too."""
     found = source.known(written, pool, tell)
     if not isinstance(source, TextSource) or source.pairs_of(*sizes(written)) == len(written) or source.alone is None:
@@ -488,11 +488,11 @@ def summary(header: Mapping[str, About]) -> list[str]:
 
 def ask(
     written: "Bitext",
-    asked: Asked,
+    asked: EvidenceOptions,
     pool: "Pool",
     tell: Callable[[str, int, int], None] = lambda _kind, _done, _of: None,
     places: bool = False,
-) -> Known | None:
+) -> TextEvidence | None:
     """Ask every kind that takes part about a text whose words are as they are written; None where none does.
 
     ``tell`` is called with the kind's name, how many more pairs were read, and how many are to be. With ``places`` only
@@ -506,7 +506,7 @@ def ask(
         source = kind.source(asked.of_kind(kind))  # forgotten before training: it may take memory
         own = partial(tell, kind.name)
         if not places:
-            said[kind.name] = said_by(source, written, pool, own)
+            said[kind.name] = evidence_from(source, written, pool, own)
         elif isinstance(source, TextSource):
             said[kind.name] = source.known(written, pool, own)
-    return Known(said, asked, written) if asked else None
+    return TextEvidence(said, asked, written) if asked else None

@@ -2,8 +2,8 @@
 
 from aligntools.aligning.dictionaries import DICTIONARY
 from aligntools.aligning.encoders import ENCODER
-from aligntools.aligning.evidence import Asked as Asked
-from aligntools.aligning.evidence import EvidenceKind, asked_kinds, register
+from aligntools.aligning.evidence import EvidenceKind, register, source_kinds
+from aligntools.aligning.evidence import EvidenceOptions as EvidenceOptions
 from aligntools.aligning.word_vectors import VECTORS, WORD_ENCODER
 
 register(ENCODER)
@@ -18,4 +18,4 @@ register(  # tables of what readings of their links are worth, in weights
 )
 
 #: The classes of settings of those that are asked, for `aligntools.ground.declarations.taking`.
-SETTINGS = tuple(kind.settings for kind in asked_kinds())
+SETTINGS = tuple(kind.settings for kind in source_kinds())

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from aligntools.aligning.evidence import Asked, Known, TextSource
+from aligntools.aligning.evidence import EvidenceOptions, TextEvidence, TextSource
 from aligntools.formats.inputs.sentences import Sentences, paths_of
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import UsageProblem
@@ -33,7 +33,7 @@ class Taught(Protocol):
         """Yield a text in the model's ids."""
 
 
-def check_applied(asked: Asked, weights: "Weights | None", path: str) -> None:
+def check_applied(asked: EvidenceOptions, weights: "Weights | None", path: str) -> None:
     """Refuse sources that were asked for but that the weights of a file do not use."""
     for kind in asked.kinds:
         if weights is None or kind.name not in weights.knowers:
@@ -48,10 +48,10 @@ class Readers:
     """
 
     sources: Mapping[str, TextSource]
-    known: Known | None = None
+    known: TextEvidence | None = None
 
     @classmethod
-    def of(cls, weights: "Weights", known: Known | None, asked: Asked) -> "Readers":
+    def of(cls, weights: "Weights", known: TextEvidence | None, asked: EvidenceOptions) -> "Readers":
         """Return those that weights ask: of a model that was trained here what it was trained with, or as asked.
 
         Raises UsageProblem when one is not there, or is another one.

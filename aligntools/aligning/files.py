@@ -12,7 +12,7 @@ from aligntools.aligning.aligner import PART, Aligner
 from aligntools.aligning.aligner_training import settings_of_new_text, tell_unused, train_with
 from aligntools.aligning.alignment import Plan, known_text, read_bitext, with_word_classes
 from aligntools.aligning.alignments import Alignments, AlignmentTally
-from aligntools.aligning.evidence import Asked, Known
+from aligntools.aligning.evidence import EvidenceOptions, TextEvidence
 from aligntools.aligning.evidence_texts import check_applied
 from aligntools.aligning.outputs import AlignmentSinks, check_whole_words, write_ttable
 from aligntools.aligning.parts import alignment as large
@@ -56,7 +56,7 @@ def align_files(
     target_classes: str | None = None,
     priors: Sequence[str] = (),
     weights: PriorWeights = PriorWeights(),  # noqa: B008
-    evidence: Asked = Asked(),  # noqa: B008
+    evidence: EvidenceOptions = EvidenceOptions(),  # noqa: B008
     verify: bool = True,
     unbuffered: bool = False,
     ending: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
@@ -88,7 +88,7 @@ def align_files(
         if model is not None:
             if adapt and os.path.isdir(model):
                 raise UsageProblem("`adapt` starts from a model file; GIZA++'s tables have no counts to start from")
-            aligner, reading = loaded(model, pool, watch, verify, reading, Asked() if adapt else evidence)
+            aligner, reading = loaded(model, pool, watch, verify, reading, EvidenceOptions() if adapt else evidence)
             network = aligner.weights is not None
             out.check_direction(aligner.settings.direction, network, decisions, str(model))
         with text.opened(out, reading, aligner is not None and not adapt, unbuffered) as sides:
@@ -165,7 +165,7 @@ def _train(
     run: Run,
     watch: Watch,
     priors: WeightedPriors | None,
-    known: Known | None,
+    known: TextEvidence | None,
     learned: Aligner | None = None,
 ) -> None:
     """Train an aligner on a text, align this and write it."""
@@ -231,8 +231,8 @@ def _train(
 
 
 def read(
-    sides: TextSides, asked: Asked, reading: Reading, run: Run, watch: Watch, places: bool = False
-) -> "tuple[Bitext, Known | None]":
+    sides: TextSides, asked: EvidenceOptions, reading: Reading, run: Run, watch: Watch, places: bool = False
+) -> "tuple[Bitext, TextEvidence | None]":
     """Read a text; return what is known of its words, too, or of their ``places``."""
     if not asked:
         with watch.stage("reading"):
@@ -327,7 +327,7 @@ def align_files_in_parts(
     plan: bool = False,
     priors: Sequence[str] = (),
     weights: PriorWeights = PriorWeights(),  # noqa: B008
-    evidence: Asked = Asked(),  # noqa: B008
+    evidence: EvidenceOptions = EvidenceOptions(),  # noqa: B008
 ) -> Callable[[], None]:
     """Align a text in parts: worked from disk, in processes or on a cluster.
 
@@ -415,7 +415,7 @@ def loaded(
     watch: Watch,
     verify: bool,
     reading: Reading,
-    asked: Asked = Asked(),  # noqa: B008
+    asked: EvidenceOptions = EvidenceOptions(),  # noqa: B008
 ) -> tuple[Aligner, Reading]:
     """Load a saved model, and return how text is read that it is applied to: split as its training text was."""
     with watch.stage("loading"):

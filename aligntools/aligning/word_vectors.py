@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from aligntools.aligning.evidence import About, AskedKind, Said, WordSource
+from aligntools.aligning.evidence import About, SourceEvidence, SourceKind, WordSource
 from aligntools.encoding.settings import VectorsSettings, WordEncoderSettings
 from aligntools.ground.errors import DataError
 
@@ -31,7 +31,7 @@ class VectorSource(WordSource):
 
     def of_words(
         self, source: "Vocabulary | ExtendedVocabulary", target: "Vocabulary | ExtendedVocabulary", pool: "Pool"
-    ) -> Said:
+    ) -> SourceEvidence:
         """Return which words are near to each other."""
         from aligntools.encoding.lexicon import lexicon
 
@@ -41,9 +41,9 @@ class VectorSource(WordSource):
             "missing": [int((~side.any(1)).sum()) for side in sides],
         }
         priors = lexicon(source, target, sides, pool)
-        return Said(self.about | {"entries": len(priors)} | about, priors)
+        return SourceEvidence(self.about | {"entries": len(priors)} | about, priors)
 
-    def tried(self, said: Said, written: "Bitext") -> Said:
+    def tried(self, said: SourceEvidence, written: "Bitext") -> SourceEvidence:
         """Return this answer, scaled by how often neighbouring words share sentence pairs."""
         from aligntools.encoding.lexicon import agreement, belief
 
@@ -51,7 +51,7 @@ class VectorSource(WordSource):
         agreed = agreement(said.priors, written)
         share = belief(agreed)
         about = {"agreement": round(agreed, 4), "belief": round(share, 4)}
-        return Said(said.about | about, said.priors.believed(share))
+        return SourceEvidence(said.about | about, said.priors.believed(share))
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def found(about: About) -> str:
     )
 
 
-class VectorsKind(AskedKind[VectorsSettings]):
+class VectorsKind(SourceKind[VectorsSettings]):
     """Vectors in files."""
 
     def elsewhere(self, settings: VectorsSettings) -> VectorsSettings:
@@ -129,7 +129,7 @@ class VectorsKind(AskedKind[VectorsSettings]):
         return f"vectors of {about['name']}: {found(about)}"
 
 
-class WordEncoderKind(AskedKind[WordEncoderSettings]):
+class WordEncoderKind(SourceKind[WordEncoderSettings]):
     """The encoder of words by themselves."""
 
     def source(self, settings: WordEncoderSettings) -> EncodedWords:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aligntools import AlignerSettings, Decisions, Reading, Run, Tokenizing
-from aligntools.aligning.evidence_kinds import SETTINGS, Asked
+from aligntools.aligning.evidence_kinds import SETTINGS, EvidenceOptions
 from aligntools.aligning.text_files import LinkWriting, PiecedText, TextFiles
 from aligntools.cli import declarations, kinds, options
 from aligntools.cli.declarations import given as given
@@ -254,6 +254,6 @@ def text_work(o: Mapping[str, Any], watch: Watch) -> "TextWork":
     )
 
 
-def evidence_of(o: Mapping[str, Any], applying: bool = False) -> Asked:
+def evidence_of(o: Mapping[str, Any], applying: bool = False) -> EvidenceOptions:
     """Return which evidence the options ask for."""
-    return Asked.of(lambda kind: declarations.settings(kind, o), applying=applying)
+    return EvidenceOptions.of(lambda kind: declarations.settings(kind, o), applying=applying)

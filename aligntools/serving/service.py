@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 from aligntools.aligning.aligner import Aligner
-from aligntools.aligning.evidence import Asked
+from aligntools.aligning.evidence import EvidenceOptions
 from aligntools.aligning.evidence_texts import check_applied
 from aligntools.ground import system
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
@@ -84,7 +84,7 @@ def serve(
     say: Callable[[str], None],
     verify: bool = True,
     allow_hosts: Sequence[str] = (),
-    asked: Asked = Asked(),  # noqa: B008
+    asked: EvidenceOptions = EvidenceOptions(),  # noqa: B008
 ) -> None:
     """Answer over HTTP until SIGTERM or SIGINT, by model files; requests that are worked at are answered first.
 

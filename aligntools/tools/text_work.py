@@ -8,7 +8,7 @@ from typing import Any
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.aligner_training import tell_unused, train_with
 from aligntools.aligning.alignments import Alignments
-from aligntools.aligning.evidence import Asked
+from aligntools.aligning.evidence import EvidenceOptions
 from aligntools.aligning.files import loaded, read
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text_files import TextFiles, TextSides, raw_text
@@ -78,7 +78,7 @@ class TextWork:
     model: str | None = None
     save_model: str | None = None
     verify: bool = True
-    evidence: Asked = Asked()  # noqa: RUF009
+    evidence: EvidenceOptions = EvidenceOptions()  # noqa: RUF009
 
     def check(self) -> None:
         """Refuse a text that is not given in one of the two ways, and options of training beside a saved model."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning.contrastive.evidence import LEVELS, Places
-from aligntools.aligning.evidence import AskedKind, Said, TextSource, WordSource
+from aligntools.aligning.evidence import SourceEvidence, SourceKind, TextSource, WordSource
 from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.priors import priors_of
@@ -39,7 +39,9 @@ class EqualLengthSource(TextSource):
         """Say what is known of a text."""
         given = self.links(written, pool)
         tell(len(written), len(written))
-        return Said(self.about | {"links": len(given.strengths)}, self._priors(written, given), Places(given, ODDS))
+        return SourceEvidence(
+            self.about | {"links": len(given.strengths)}, self._priors(written, given), Places(given, ODDS)
+        )
 
     def links(self, written, pool):
         """Return links of each pair."""
@@ -78,7 +80,7 @@ def sentences(text):
         ]
 
 
-class EqualLength(AskedKind[EqualLengthSettings]):
+class EqualLength(SourceKind[EqualLengthSettings]):
     """The kind."""
 
     def asked(self, settings):
@@ -116,10 +118,10 @@ class FirstLetterSource(WordSource):
     def of_words(self, source, target, pool):
         """Say which words are translations."""
         found = [(s, t) for s in source.words()[1:] for t in target.words()[1:] if s[0].lower() == t[0].lower()]
-        return Said(self.about | {"entries": len(found)}, priors_of([(*pair, self.weight) for pair in found]))
+        return SourceEvidence(self.about | {"entries": len(found)}, priors_of([(*pair, self.weight) for pair in found]))
 
 
-class FirstLetter(AskedKind[FirstLetterSettings]):
+class FirstLetter(SourceKind[FirstLetterSettings]):
     """The kind."""
 
     def source(self, settings):

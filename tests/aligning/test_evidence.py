@@ -102,7 +102,7 @@ def other_source(kind, monkeypatch):
 
 
 def of_places():
-    return sorted(kind.name for kind in evidence.asked_kinds() if kind.places)
+    return sorted(kind.name for kind in evidence.source_kinds() if kind.places)
 
 
 def lines(found):
@@ -113,8 +113,8 @@ def lines(found):
 
 
 def test_every_kind_is_tried():
-    assert {kind.name for kind in evidence.asked_kinds()} == ASKING.keys()
-    assert [kind.settings for kind in evidence.asked_kinds()][: len(SETTINGS)] == [*SETTINGS]
+    assert {kind.name for kind in evidence.source_kinds()} == ASKING.keys()
+    assert [kind.settings for kind in evidence.source_kinds()][: len(SETTINGS)] == [*SETTINGS]
 
 
 def test_declarations_fit_each_other(kind):
@@ -124,7 +124,7 @@ def test_declarations_fit_each_other(kind):
     assert not kind.left_out(defaults)
     assert set(kind.applying) <= {*kind.settings.names()}
     assert kind.option in kind.settings.names()
-    others = [name for one in evidence.asked_kinds() if one is not kind for name in one.settings.names()]
+    others = [name for one in evidence.source_kinds() if one is not kind for name in one.settings.names()]
     assert not {*kind.settings.names()} & {*others}
     settings = kind.settings(**asking(kind))
     assert kind.asked(settings)
@@ -314,7 +314,7 @@ def test_a_model_of_a_text_that_was_partly_read_does_without(text, sources, tmp_
     assert model.weights.knowers["encoder"]["sampled"]
     assert model.model.evidence["encoder"]["of"] == 40
     own, new = lines(model.align_batch(model.known.text)), lines(model.align_batch(*text))
-    left_out = lines(model.asking(evidence.Asked().without(["encoder"])).align_batch(*text))
+    left_out = lines(model.asking(evidence.EvidenceOptions().without(["encoder"])).align_batch(*text))
     rows = knowledge.most_needed(at.read_bitext(*text, case_sensitive=True), 12)
     assert own == [new[k] if k in rows else left_out[k] for k in range(40)]
     assert new != own != left_out
@@ -433,7 +433,7 @@ def test_weights_that_ask_have_a_table_each(text, tmp_path, sources):
 # Kinds with ways of their own: what their declarations say is so
 
 
-@pytest.fixture(params=[kind.name for kind in evidence.kinds() if not isinstance(kind, evidence.AskedKind)])
+@pytest.fixture(params=[kind.name for kind in evidence.kinds() if not isinstance(kind, evidence.SourceKind)])
 def own_way(request):
     return evidence.KINDS[request.param]
 

@@ -15,7 +15,7 @@ from aligntools.aligning.contrastive.base import check_of_places, network_for, n
 from aligntools.aligning.contrastive.distillation import SomeStart, resolved_start
 from aligntools.aligning.contrastive.other_links import Evidence, check_count, in_step
 from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates, Constraint, ContrastiveSettings
-from aligntools.aligning.evidence import Asked, Known
+from aligntools.aligning.evidence import EvidenceOptions, TextEvidence
 from aligntools.aligning.evidence_kinds import SETTINGS
 from aligntools.aligning.evidence_texts import Readers
 from aligntools.aligning.settings import AlignerSettings, Decisions
@@ -62,7 +62,7 @@ class ContrastiveAligner:
         Errors on the gold links that the weights were learned from.
     evidence : sequence of EvidenceFile
         What was found out about the files of evidence that the weights were learned with.
-    asked : Asked
+    asked : EvidenceOptions
         Which sources the weights ask, where they ask some.
     """
 
@@ -72,7 +72,7 @@ class ContrastiveAligner:
         weights: "Weights",
         report: "GoldLearning | None" = None,
         evidence: "Sequence[EvidenceFile]" = (),
-        asked: Asked = Asked(),  # noqa: B008
+        asked: EvidenceOptions = EvidenceOptions(),  # noqa: B008
     ):
         _check_base(aligner)
         self._aligner, self._report, self._evidence, self._asked = aligner, report, tuple(evidence), asked
@@ -147,7 +147,7 @@ class ContrastiveAligner:
         """
         found = load_contrastive_weights(weights, beam=beam, constraint=constraint, candidates=candidates, start=start)
         given = Given("load", options)
-        asked = Asked.given(given, applying=True)
+        asked = EvidenceOptions.given(given, applying=True)
         given.end()
         return cls(aligner, found, asked=asked)
 
@@ -366,7 +366,7 @@ def train_contrastive_aligner(
     for name in settings.of_noise if gold is not None else ():
         _log.warning("`%s` changes nothing: with `gold` weights are learned from its links, not from noise", name)
     reading, run = given.take(Reading, reading), given.take(Run, run)
-    asked = Asked.given(given)
+    asked = EvidenceOptions.given(given)
     given.end()
     tell = reporter(progress)
     network = network_for(settings.features, start)  # wrong features are told of before anything is trained
@@ -423,7 +423,7 @@ class Others:
         texts: "list[Bitext]",
         evidence: Sequence[Evidence],
         plan: Any,
-        known: Known | None,
+        known: TextEvidence | None,
     ) -> None:
         from aligntools.aligning.contrastive import tasks
 

@@ -7,7 +7,7 @@ from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.aligner_training import train_with
 from aligntools.aligning.contrastive.distillation import SomeStart, resolved_start
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
-from aligntools.aligning.evidence import Asked, Known
+from aligntools.aligning.evidence import EvidenceOptions, TextEvidence
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import DataError, UsageProblem
@@ -38,7 +38,7 @@ def network_for(features: str, start: SomeStart | None) -> "LinkNetwork | None":
     return network_of(plan) if plan.start[NAMES.index("trees")] else None
 
 
-def check_of_places(asked: Asked, network: "LinkNetwork | None") -> None:
+def check_of_places(asked: EvidenceOptions, network: "LinkNetwork | None") -> None:
     """Refuse evidence that was asked for but changes nothing, since there is a base model already."""
     for kind in asked.kinds:
         if not kind.places:
@@ -59,7 +59,7 @@ def train_base(
     reading: Reading,
     run: Run,
     progress: Progress = None,
-    known: Known | None = None,
+    known: TextEvidence | None = None,
 ) -> Aligner:
     """Train a base model on a text, in rounds: see `aligning.contrastive.rounds`.
 

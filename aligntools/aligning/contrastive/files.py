@@ -23,7 +23,7 @@ from aligntools.aligning.contrastive.base import (
 )
 from aligntools.aligning.contrastive.other_links import Evidence, check_count, read_evidence
 from aligntools.aligning.contrastive.settings import MOST_FILES, ContrastiveSettings
-from aligntools.aligning.evidence import Asked
+from aligntools.aligning.evidence import EvidenceOptions
 from aligntools.aligning.evidence_texts import check_applied
 from aligntools.aligning.files import read
 from aligntools.aligning.outputs import MANY_LINKS
@@ -98,7 +98,7 @@ def contrastive_align_files(
     *,
     watch: Watch,
     search: dict[str, Any],
-    asked: Asked = Asked(),  # noqa: B008
+    asked: EvidenceOptions = EvidenceOptions(),  # noqa: B008
     output: str = "-",
     model: str | None = None,
     forward_table: str | None = None,

@@ -23,7 +23,7 @@ from aligntools.aligning.contrastive.rounds import LARGEST
 from aligntools.aligning.contrastive.search import SearchSettings, known, link_probabilities, search, with_phrases
 from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, ContrastiveSettings, Method
 from aligntools.aligning.contrastive.weights import ContrastiveStart, Weights, scale, shipped
-from aligntools.aligning.evidence import LOOK, SAMPLED, About, Known, kind_of, worth
+from aligntools.aligning.evidence import LOOK, SAMPLED, About, TextEvidence, kind_of, worth
 from aligntools.aligning.settings import DIRECTIONS, Decisions
 from aligntools.formats.links.given_links import GivenLinks, concatenate_given
 from aligntools.formats.links.goldlinks import Gold
@@ -535,12 +535,12 @@ def with_evidence(
     return replace(weights, values=values, active=active, tables=tuple(tables))
 
 
-def with_known(weights: Weights, known: Known) -> Weights:
+def with_known(weights: Weights, known: TextEvidence) -> Weights:
     """Return the weights with the tables of each source of evidence of places added."""
     return with_knowers(weights, known.header, {name: places.table for name, places in known.places.items()})
 
 
-def for_new_text(weights: Weights, header: Mapping[str, About], known: Known | None = None) -> Weights:
+def for_new_text(weights: Weights, header: Mapping[str, About], known: TextEvidence | None = None) -> Weights:
     """Return the weights of a saved model: with those of all kinds that can be asked of new text.
 
     header: What the model's header says of evidence.
@@ -568,7 +568,7 @@ def with_knowers(weights: Weights, header: Mapping[str, About], tables: Mapping[
     return weights
 
 
-def with_second_looks(weights: Weights, known: Known, finder: CandidateFinder) -> Weights:
+def with_second_looks(weights: Weights, known: TextEvidence, finder: CandidateFinder) -> Weights:
     """Return weights with second looks that find as many links as the first, in some pairs of a text that sources read.
 
     How many links gold standards have differs; what the base model decides on says what this text has.

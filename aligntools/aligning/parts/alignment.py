@@ -12,7 +12,7 @@ import numpy as np
 
 from aligntools.aligning.aligner_training import tell_unused
 from aligntools.aligning.alignments import Alignments
-from aligntools.aligning.evidence import About, Asked, summary
+from aligntools.aligning.evidence import About, EvidenceOptions, summary
 from aligntools.aligning.evidence_kinds import SETTINGS
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
@@ -77,7 +77,7 @@ class PartsRun:
         *,
         reading: Reading,
         run: Run,
-        evidence: Asked,
+        evidence: EvidenceOptions,
         priors: WeightedPriors | None = None,
         directions: bool = True,
         checkpoint: str | None = None,
@@ -391,7 +391,7 @@ def align_in_parts(
     given = Given("align_in_parts", options)
     settings, parts = given.take(AlignerSettings, settings), given.take(PartSettings)
     decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
-    evidence, weights = Asked.given(given).chosen(settings.best), given.take(PriorWeights)
+    evidence, weights = EvidenceOptions.given(given).chosen(settings.best), given.take(PriorWeights)
     given.end()
     work = PartsRun(
         sources,

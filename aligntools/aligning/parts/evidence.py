@@ -11,7 +11,7 @@ from functools import cache, partial
 import numpy as np
 
 from aligntools.aligning.contrastive.learning import pick
-from aligntools.aligning.evidence import About, Asked, AskedKind, Source, TextSource, WordSource
+from aligntools.aligning.evidence import About, EvidenceOptions, Source, SourceKind, TextSource, WordSource
 from aligntools.aligning.parts import given_pairs
 from aligntools.aligning.parts.words import SIDES
 from aligntools.aligning.parts.work import JobRunner, PartedText, load_text, written_name
@@ -34,7 +34,7 @@ class Asking:
     lowercase: Whether the text is put in lower case.
     """
 
-    kind: AskedKind[Settings]
+    kind: SourceKind[Settings]
     settings: Settings
     pairs: tuple[int, ...]
     lowercase: bool
@@ -66,7 +66,7 @@ class Asking:
 
 
 @cache
-def _source(kind: AskedKind[Settings], settings: Settings) -> Source:
+def _source(kind: SourceKind[Settings], settings: Settings) -> Source:
     return kind.source(settings)
 
 
@@ -83,7 +83,7 @@ def ask_part(work: PartedText, asking: Asking, part: int, pool: Pool) -> None:
 
 def ask(
     work: PartedText,
-    asked: Asked,
+    asked: EvidenceOptions,
     pairs: tuple[int, ...],
     lowercase: bool,
     runner: JobRunner,

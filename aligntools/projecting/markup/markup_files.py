@@ -9,7 +9,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from aligntools.aligning.evidence import Asked
+from aligntools.aligning.evidence import EvidenceOptions
 from aligntools.aligning.files import loaded
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.formats.markup.documents import Document, read_document, read_translation
@@ -160,7 +160,7 @@ def transfer_markup_files(
     save_model: str | None = None,
     verify: bool = True,
     languages: str | None = None,
-    evidence: Asked = Asked(),  # noqa: B008
+    evidence: EvidenceOptions = EvidenceOptions(),  # noqa: B008
 ) -> None:
     """Carry all tags over, in order, by a saved model or by one that is trained on them, and write the translations.
 
