@@ -87,7 +87,6 @@ class Product:
     """Grammars to parse with together (Petrov 2010).
 
     levels: Their symbols and rules are the same, their substates and weights are not.
-    members: Their weights side by side.
     """
 
     levels: tuple[Level, ...]
@@ -197,7 +196,6 @@ def best_tree(
 ) -> tuple[Tree | None, float]:
     """Return the best tree of a sentence and its log-probability; no tree where there is none of what is allowed.
 
-    sentence, tags: Words, and a tag of each, or "" where it has none.
     words (sequence of float64 [words, states of tags]): Of each member p(word | state), up to a factor.
     allowed (bool [cells, symbols]): Which symbols each cell may have.
     decode: The most probable derivation is that of the first member.

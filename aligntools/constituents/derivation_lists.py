@@ -91,11 +91,8 @@ class _Item:
 class BestTrees:
     """The trees of a sentence by the product of their rules' posteriors, best first.
 
-    n: Words.
     charts: With inside and outside.
     chart: Of the first member.
-    best: As `kernels_best.max_rule` fills it.
-    values: The members' log-probabilities of the sentence.
     """
 
     def __init__(

@@ -124,8 +124,6 @@ class ConstituentGrammar:
 
         frequencies (float64 [states]): How often each state occurs.
         classes (int64 [symbols]): Of each symbol; those of tags first.
-        names: Of the classes.
-        n_tags: How many of them are of tags.
         """
         share = np.maximum(frequencies, 1e-300)
         of_states = classes.repeat(self.substates)

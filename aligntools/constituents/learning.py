@@ -29,7 +29,6 @@ class Treebank:
     """A treebank and its grammar.
 
     grammar: Without substates; its weights are counts.
-    occurrences: Of words.
     pair_counts (float64 [pairs of word and tag]).
     """
 
@@ -43,7 +42,6 @@ def treebank(trees: Sequence[Tree], horizontal: int, vertical: int) -> Treebank:
     """Return the grammar of trees, and the trees as nodes with its rules.
 
     trees: Not binary, none empty.
-    horizontal, vertical: As for `binarization.binarize`.
     """
     flat = [_nodes(binarize(tree, horizontal, vertical)) for tree in trees]
     tags = sorted({label for nodes in flat for label, left, *_ in nodes if left < 0}, key=escaped)
@@ -153,7 +151,6 @@ class EmState:
 
     grammar: Probabilities.
     pair_counts (float64 [...]): Expected occurrences of words with substates of tags, in blocks.
-    lexicon: Made of these.
     """
 
     grammar: ConstituentGrammar
@@ -402,8 +399,6 @@ def train(
     """Learn a grammar of trees.
 
     trees: Not empty, without functions and traces (`brackets.plain`) and repeats (`binarization.without_repeats`).
-    report: Called with the name of a stage (``split``, ``merged``, ``smoothed``) and figures, in each iteration of EM.
-    about: Kept in the model with the settings.
     """
     settings = settings or GrammarSettings()
     bank = treebank(trees, settings.siblings, settings.labels)

@@ -61,12 +61,10 @@ def shapes(word: str, first: bool) -> list[str]:
 class WordCounts:
     """Counts of words and shapes with tags' states.
 
-    words: Number of each known word.
     counts (float64 [words]): Occurrences.
     pairs (int32 [pairs, 2]): Word and tag, sorted.
     pairs_at (int64 [pairs + 1]): Where each pair's block begins: one number for each substate of the tag.
     pair_counts (float64 [...]).
-    shapes: Number of each shape.
     of_shapes (float64 [shapes, states of tags]): p(state | shape).
     of_states (float64 [states of tags]): p(state).
     """
@@ -203,7 +201,6 @@ class Occurrences:
 
         pair_counts (float64 [...]): Blocks of the pairs, one after the other.
         substates (int32 [tags]).
-        Returns float64 [...].
         """
         sizes, at, first, states = self._blocks(substates)
         amounts = np.add.reduceat(pair_counts, at[:-1])
@@ -222,8 +219,6 @@ class Occurrences:
     def lexicon(self, pair_counts: np.ndarray, substates: np.ndarray, draw: float = 0.0) -> WordCounts:
         """Return the lexicon of expected counts of each pair's substates.
 
-        pair_counts (float64 [...]): Blocks of the pairs, one after the other.
-        substates (int32 [tags]).
         draw: How far the substates of a pair are drawn to their mean, from 0 to 1.
         """
         sizes, at, first, states = self._blocks(substates)

@@ -58,7 +58,6 @@ class ConstituentModel(SavedModel):
     """A grammar with its words.
 
     frequencies (float64 [states]): How often each state occurs in training.
-    settings: What it was trained with; JSON.
     others: Further members of a product of grammars: with the same symbols, rules and words, and other substates and
         weights.
     """
@@ -118,9 +117,7 @@ class ConstituentModel(SavedModel):
     ) -> ParsedTrees:
         """Return the trees of sentences.
 
-        sentences: Words.
         tags: One of each word, which its leaf will have; one that the grammar does not know says nothing.
-        pool: The trees do not depend on it.
         """
         how = decisions or GrammarDecisions()
         given = [[""] * len(words) for words in sentences] if tags is None else tags
@@ -157,7 +154,6 @@ class ConstituentModel(SavedModel):
 
         A sentence that has none has the tree of `parse`, and one without words an empty tree.
 
-        sentences, tags, decisions, pool: As for `parse`.
         first: Number of the first sentence. What is drawn depends on the seed and on the sentence's number.
         """
         how = decisions or GrammarDecisions()

@@ -340,10 +340,7 @@ def _trees_of(treebanks: Any, functions: bool) -> tuple[list[Tree], int, str]:
 
 
 def model_view(model: ConstituentModel, title: str, best: int) -> ModelView:
-    """Return the most probable rules of symbols and words of tags; of several members, of the first.
-
-    best: Rules and words of each symbol.
-    """
+    """Return the most probable rules of symbols and words of tags; of several members, of the first."""
     own = model.grammar
     frequent = np.add.reduceat(model.frequencies, own.first[:-1])
     plain = own.projected(model.frequencies, np.arange(len(own.symbols)), own.symbols, own.n_tags)

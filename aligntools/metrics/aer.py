@@ -21,7 +21,6 @@ LABELS = ("links", "sure", "possible", "links_in_sure", "links_in_possible")
 def count(hypothesis: Links, gold: Gold) -> np.ndarray:
     """Count links, gold links and what they have in common.
 
-    hypothesis: Of as many sentences as the gold.
     Returns int64 [sentences, 5]: the columns of `LABELS`. Raises ValueError when there are not equally many sentences.
     """
     if len(hypothesis) != len(gold):
@@ -48,9 +47,7 @@ def count_by_group(
 ) -> np.ndarray:
     """Count as `count` does, for groups of links instead of sentences.
 
-    hypothesis, gold: As for `count`.
     group: Takes the sentences [shape=(n,)] and pairs [shape=(n, 2)] of links and returns the group of each, from 0 on.
-    groups: How many there are.
     Returns int64 [groups, 5].
     """
     sides = (hypothesis, gold.sure, gold.possible)
@@ -63,7 +60,6 @@ def count_by_group(
 def figures(totals: npt.ArrayLike) -> np.ndarray:
     """Return AER, precision, recall and F1.
 
-    totals [..., 5]: Sums of counts, see `LABELS`.
     Returns float64 [..., 4].
     """
     links, sure, _, in_sure, in_possible = np.moveaxis(np.asarray(totals, np.float64), -1, 0)
@@ -78,8 +74,6 @@ def figures(totals: npt.ArrayLike) -> np.ndarray:
 class Aer(Metric[Gold, Links]):
     """Alignment error rate.
 
-    all_sure: Take possible links as sure.
-    ignore_possible: Leave possible links out.
     reverse: The hypothesis has links target-source.
     index_base: How the hypothesis counted words before it was read; for the signature.
     """

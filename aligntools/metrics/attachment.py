@@ -51,7 +51,6 @@ def by_group(gold_groups: np.ndarray, groups: np.ndarray, right: np.ndarray, nam
     """Count words by group.
 
     gold_groups, groups (int [words]): The groups in the gold tree and in the other one, 0 and up.
-    right (bool [words]): Whether the head is right.
     Returns in order, without those that are empty on both sides.
     """
     n = len(names)
@@ -172,8 +171,6 @@ class DependencyTrees:
     heads (int32 [words]): Number of the head in its sentence, counted from 1; 0 for a root, -1 where there is none.
     offsets (int64 [sentences + 1]): Sentence ``n`` has the words ``offsets[n]:offsets[n + 1]``.
     labels: The label of each word's edge, its relation to the head.
-    lines (int64 [sentences] or None): Where each sentence begins in its file, for messages.
-    source: The whole file.
     alignment: Of trees that `in_words_of` made: which words of the file are words of the gold.
     """
 
@@ -221,14 +218,7 @@ class DependencyTrees:
 
 @dataclass(frozen=True)
 class Attachment(Metric[DependencyTrees, DependencyTrees]):
-    """Unlabelled and labelled attachment.
-
-    punct: One of PUNCTUATION.
-    max_length: Sentences with more words that count are left out.
-    subtypes: Whether labels must agree after a colon too.
-    ignore_forms: Whether the words of the two may differ; for the signature.
-    predicted_columns: Whether CoNLL-2009's predicted columns are scored; for the signature.
-    """
+    """Unlabelled and labelled attachment."""
 
     name = "uas"
     labels = LABELS
@@ -247,10 +237,7 @@ class Attachment(Metric[DependencyTrees, DependencyTrees]):
     predicted_columns: bool = False
 
     def counted(self, gold: DependencyTrees) -> np.ndarray:
-        """Return which words count [shape=(words,), dtype=bool].
-
-        Raises UsageProblem when the convention needs words or tags that the gold does not have.
-        """
+        """Return which words count [shape=(words,), dtype=bool]."""
         if self.punct == "all":
             return np.ones(len(gold.heads), bool)
         if (gold.words if self.punct == "conll" else gold.tags) is None:
@@ -328,7 +315,6 @@ class TreeScore(Score):
 
         kind: ``length`` of the sentence, ``distance`` of the head, gold ``tag``, or ``relation``, where a word is right
             whose label is, too.
-        Raises UsageProblem when there is no such kind, or the gold has no tags, or one of the two no labels.
         """
         gold, offsets = self.gold, self.gold.offsets
         heads_right = gold.heads == self.hypothesis.heads
@@ -381,10 +367,7 @@ class TreeScore(Score):
         return [(g.decode("utf-8", "replace"), h.decode("utf-8", "replace"), n) for (g, h), n in ranked]
 
     def conll18(self) -> dict[str, Measure]:
-        """Return the measures of the CoNLL 2018 shared task; they are of all words, whatever counts elsewhere.
-
-        Raises UsageProblem when the trees are not from files in CoNLL-U.
-        """
+        """Return the measures of the CoNLL 2018 shared task; they are of all words, whatever counts elsewhere."""
         if self.gold.source is None or self.hypothesis.source is None:
             raise UsageProblem("the measures of CoNLL 2018 need both sides in CoNLL-U")
         return conll18(self.gold.source, self.hypothesis.source, self.hypothesis.alignment)

@@ -119,23 +119,13 @@ class Score(ABC):
         return dict(zip(self.metric.labels, self.counts.sum(axis=0).tolist(), strict=True))
 
     def interval(self, bootstrap: int = 1000, seed: int = 1, level: float = 0.95) -> tuple[float, float] | None:
-        """Return the percentile bootstrap interval of `value` over sentences; None where there is no value.
-
-        bootstrap: Samples that are drawn.
-        level: Share of the samples within the interval.
-        """
+        """Return the percentile bootstrap interval of `value` over sentences; None where there is no value."""
         if self.value is None:
             return None
         return resampling.bootstrap(self.counts, self.metric.headline_of, bootstrap, seed, level)
 
     def minus(self, baseline: "Score", bootstrap: int = 1000, seed: int = 1, level: float = 0.95) -> Difference | None:
-        """Return how much `value` differs from a baseline's on the same sentences; None where one has no value.
-
-        baseline: By the same metric, of the same sentences.
-        bootstrap: Samples that are drawn for the interval, and exchanges made for the p-value.
-        seed, level: As for `interval`.
-        Raises ValueError when the two cannot be compared.
-        """
+        """Return how much `value` differs from a baseline's on the same sentences; None where one has no value."""
         if type(self) is not type(baseline) or self.counts.shape != baseline.counts.shape:
             shapes = " and ".join(f"{len(s.counts)} sentences by {s.metric.name}" for s in (self, baseline))
             raise ValueError(f"scores of the same metric and the same sentences are compared, not of {shapes}")

@@ -132,18 +132,13 @@ def _bleu(counts: npt.ArrayLike, smoothing: str, value: float | None, effective:
 def corpus_bleu(counts: npt.ArrayLike, smoothing: str = "exp", value: float | None = None) -> np.ndarray:
     """Return the BLEU of a corpus from the sums of its statistics.
 
-    counts [..., 10].
-    smoothing, value: As for `precisions`.
     Returns float64 [...]: from 0 to 1. It is 0 where no order has a match, or where one order has no n-gram at all.
     """
     return _bleu(counts, smoothing, value, effective=False)
 
 
 def sentence_bleu(counts: npt.ArrayLike, smoothing: str = "exp", value: float | None = None) -> np.ndarray:
-    """Return the BLEU of each sentence: up to the longest order that it has n-grams of.
-
-    Parameters and result are those of `corpus_bleu`.
-    """
+    """Return the BLEU of each sentence: up to the longest order that it has n-grams of."""
     return _bleu(counts, smoothing, value, effective=True)
 
 
@@ -160,13 +155,7 @@ class Segments(NamedTuple):
 
 @dataclass(frozen=True)
 class Bleu(Metric[Sequence[Segments], Segments]):
-    """BLEU; the gold is one or more sets of references.
-
-    smooth: One of `SMOOTHING`.
-    smooth_value: Of ``floor`` and ``add-k``; None is 0.1 and 1.
-    lowercase: Whether the texts were put in lower case; for the signature.
-    tokenize: How words are separated; for the signature.
-    """
+    """BLEU; the gold is one or more sets of references."""
 
     name = "bleu"
     labels = (

@@ -28,10 +28,6 @@ class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
     """Labelled brackets; or unlabelled ones.
 
     not_counted: Tags of words that do not count, by the gold tree.
-    unlabelled: Leave labels out.
-    whole: Count brackets around whole sentences, too.
-    max_length: Only sentences of at most this many words, punctuation counted.
-    functions: Labels have functions; for the signature.
     """
 
     name = "brackets"
@@ -178,7 +174,6 @@ class BracketScore(Score):
     """Figures of brackets, as fractions of 1 (0 where nothing was counted).
 
     sentences, failed: Sentences that count, and those of them that have no tree: all their gold brackets are missing.
-    f1, precision, recall: Of brackets.
     exact: Share of the sentences that have all gold brackets and no other.
     crossing: Brackets of a sentence that cross a gold one, in the mean.
     without_crossing, up_to_two: Shares of the sentences that have none, or two at most.

@@ -16,7 +16,6 @@ _EXCHANGES = 1000  # made in the paired test where no samples are asked for
 class ScoreReport:
     """Scores by one metric on the same sentences. ``str()`` gives the table.
 
-    names: What the systems are called.
     intervals: 95 % intervals of the headline figure; an item is None where the figure does not apply. Empty unless
         asked for.
     differences: Each score minus the first, which itself has None. Empty unless asked for.
@@ -30,11 +29,7 @@ class ScoreReport:
     signature: Signature
 
     def text(self, *, verbose: bool = False, by: Sequence[str] = ()) -> str:
-        """Return the table, the differences, and the signature.
-
-        verbose: More columns, and what their heads mean.
-        by: Kinds of parts to be scored apart; see the metric's score.
-        """
+        """Return the table, the differences, and the signature."""
         metric, parts = self.scores[0].metric, tuple(by)
         rows = []
         for k, (name, score) in enumerate(zip(self.names, self.scores, strict=True)):

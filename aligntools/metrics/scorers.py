@@ -633,11 +633,7 @@ def check_words(
     """Check that two texts have the same sentences.
 
     gold, other: Words are compared where both have them.
-    gold_name, name: The files, for messages.
-    ignore_forms: Compare only how many words the sentences have.
     head: Whether the message may recommend ``--head``.
-    what: What is counted, for the message.
-    Raises DataError for the first sentence that differs.
     """
     forms = not ignore_forms and gold.words is not None and other.words is not None
     lengths, theirs = np.diff(gold.offsets), np.diff(other.offsets)

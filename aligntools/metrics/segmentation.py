@@ -95,7 +95,6 @@ def _characters(form: bytes) -> str:
 def align_words(gold: Conll, other: Conll, gold_name: str, name: str) -> WordMatches:
     """Find the words that are the same in two texts with the same characters.
 
-    gold_name, name: The files, for messages.
     Raises DataError at the first token whose characters are others.
 
     Zeman et al. (2018), "CoNLL 2018 shared task: multilingual parsing from raw text to Universal Dependencies",

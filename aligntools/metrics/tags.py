@@ -54,11 +54,7 @@ class Contingency:
 
 
 def contingency(gold: Sequence[bytes], predicted: Sequence[bytes]) -> Contingency:
-    """Count how often each label was predicted for each tag.
-
-    Raises ValueError when there is not one label for each tag. Raises UsageProblem when there are so many different
-    ones that they can be no tags.
-    """
+    """Count how often each label was predicted for each tag."""
     if len(gold) != len(predicted):
         raise ValueError(f"{len(predicted)} labels for {len(gold)} tags")
     tags, rows = _numbered(gold)
@@ -217,9 +213,6 @@ class TagAccuracy(Metric[Tokens, Tokens]):
     """Accuracy of tags, and measures for labels without names.
 
     training: The words of the training text, as `without_spaces` writes them: the gold's other words are scored apart.
-    ignore_forms: Whether the words of the two may differ; for the signature.
-    column, hyp_column: Where the tags were read; for the signature.
-    predicted_columns: Whether they are among CoNLL-2009's predicted ones; for the signature.
     """
 
     name = "tags"
@@ -259,10 +252,7 @@ class TagAccuracy(Metric[Tokens, Tokens]):
         }
 
     def score(self, gold: Tokens, hypothesis: Tokens) -> "TagScore":
-        """Return the score of tags; see `Metric.score`.
-
-        Raises ValueError, UsageProblem as `contingency`.
-        """
+        """Return the score of tags; see `Metric.score`."""
         table = contingency(gold.tags or [], hypothesis.tags or [])
         counts = self.count(gold, hypothesis)
         overall = accuracy(table)
@@ -311,12 +301,10 @@ class TagScore(Score):
 
     words, tags, labels, foreign: How many words, different tags, different labels, and words whose label is none of the
         tags.
-    accuracy: See `accuracy`.
     known, unknown: Words that the training text has, and the others; None where no training text was given.
     accuracy_known, accuracy_unknown: Of these words; None also where there are none of them or `accuracy` does not
         apply.
     many_to_one, one_to_one: Accuracy when labels are mapped to tags; None when there are no words.
-    table: What all of them but those of known words come from.
     """
 
     words: int

@@ -36,7 +36,6 @@ class LatticeLines(Lines):
     begins, ends (int32 [arcs]): The nodes that each arc leads from and to, numbered from 0 in each lattice. The arcs of
         a lattice are in order of their end, then of their beginning.
     values (float32 [arcs, names]): Features of the arcs.
-    names: What the features are called.
     """
 
     begins: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
@@ -79,8 +78,6 @@ def lattice_lines(
 
     scores: Of each arc.
     named: Named features that count, without `PREFIX`.
-    name: What messages call the lattices.
-    first: Number of the first lattice, for messages.
     """
     place = {one: scores + k for k, one in enumerate(named)}
     rows, sizes = [], [0]

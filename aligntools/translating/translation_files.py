@@ -59,18 +59,10 @@ def translate_files(
 ) -> tuple[int, float | None]:
     """Translate texts (none: standard input).
 
-    output: Translations, or lists of candidates.
     grammar, lm, weights, tags: See `Translator`. Where all texts are in files and not too large, only those rules of
         the grammar are read that they can use.
-    hypergraphs: Packed derivations.
-    derivations: The rules that made each translation, or the n best.
-    lattices: What is read in the place of sentences.
-    split: What separates words of the texts.
-    unbuffered: Answer each line before the next is read.
     ending: Returns a context in which lines are answered, and that may end the reading.
     Returns how many sentences there are, and the sum of the translations' scores, or None where lists were made.
-    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
-    written.
     """
     from aligntools.formats.translation.derivations import format_header as header_of_derivations
     from aligntools.formats.translation.hypergraphs import format_header
@@ -115,10 +107,7 @@ def translate_files(
 def _translate_part(
     lists: TranslationLists, wanted: Collection[str], translator: Translator, part: Part, pool: Pool
 ) -> Worked:
-    """Translate a part.
-
-    wanted: ``hypergraphs``, ``derivations``.
-    """
+    """Translate a part."""
     from aligntools.formats.translation.derivations import format_sentences
     from aligntools.formats.translation.hypergraphs import format_nbest
 

@@ -124,10 +124,7 @@ _DEFAULTS = {
 
 
 def save_weights(path: str, names: Sequence[str], values: Any, about: dict[str, Any] | None = None) -> None:
-    """Write weights; the file appears whole or not at all.
-
-    about: How they were learned; for readers.
-    """
+    """Write weights; the file appears whole or not at all."""
     text = {
         "format": FORMAT,
         "kind": KIND,
@@ -140,10 +137,7 @@ def save_weights(path: str, names: Sequence[str], values: Any, about: dict[str, 
 
 
 def read_weights(path: str) -> tuple[dict[str, float], dict[str, Any]]:
-    """Read a weights file, whatever its features are.
-
-    Raises DataError when it is not such a file, or of another version, or a weight is not a finite number.
-    """
+    """Read a weights file, whatever its features are."""
     described = {"format": FORMAT, "kind": KIND}
     text = read_described(path, described, "a file of translation weights; `TranslationWeights.save()` writes one")
     check_version(path, text, VERSION)
@@ -159,8 +153,6 @@ def read_weights(path: str) -> tuple[dict[str, float], dict[str, Any]]:
 def in_order(path: str, features: Mapping[str, float], names: Sequence[str]) -> np.ndarray:
     """Return weights in the order of a system's features.
 
-    path: What messages call the weights.
-    names: The system's features.
     Returns float64 [features]. Raises DataError when a feature has no weight or a weight has no feature.
     """
     missing = [name for name in names if name not in features]
@@ -178,7 +170,6 @@ def in_order(path: str, features: Mapping[str, float], names: Sequence[str]) -> 
 def default_weights(names: Sequence[str]) -> np.ndarray:
     """Return weights to begin with, for a system that was not tuned.
 
-    names: A system's features; see `decoder.feature_names`.
     Returns float64 [features]: features that are not known by name have 0.
     """
     return np.array([_DEFAULTS.get(name, 0.0) for name in names], np.float64)

@@ -74,11 +74,7 @@ class Translation:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Hypergraphs:
-    """Packed derivations of some sentences: all that the search kept.
-
-    arrays: The flat arrays: nodes, edges, features, words.
-    features: Names of the features, by number.
-    """
+    """Packed derivations of some sentences: all that the search kept."""
 
     arrays: "Hypergraph"
     features: list[str]

@@ -97,7 +97,6 @@ def expected_counts(
     weights: Of at most 1; they need not be normalized.
     tags (int32 [words]): From 0.
     offsets (int64 [sentences + 1]): From 0.
-    pool: The results do not depend on it.
     """
     lengths, size, n_tags, tables = np.diff(offsets), len(weights.roots), weights.n_tags, weights.tables()
 
@@ -161,8 +160,6 @@ class InducedGrammar(SavedModel):
     """Rules between symbols without names, and tags.
 
     vocabulary: Of tags.
-    rules: Probabilities.
-    settings: What it was trained with; JSON.
     """
 
     KIND = "induced-pcfg"
@@ -204,12 +201,6 @@ class InducedGrammar(SavedModel):
         Punctuation that was left out of the model stands in the lowest constituent around it. A sentence of one word
         has a tree without a constituent but the top; one without words an empty tree. The score of a sentence is that
         of its tags.
-
-        sentences: Words.
-        tags: Of each sentence.
-        decisions: Of these, how long a sentence may be.
-        pool: The trees do not depend on it.
-        Raises UsageProblem when there are no tags.
         """
         if tags is None and not any(sentences):
             tags = sentences  # there is nothing to tag

@@ -68,9 +68,6 @@ def train(
     """Learn a grammar; return it with figures about the training, or nothing when no sentence is left to learn from.
 
     sentences: Their tags.
-    pool, report: As for `learning.learn`.
-    about: Kept in the model with the settings.
-    Raises UsageProblem when there are too many tags, or too many for so many symbols.
     """
     settings = settings or InducedGrammarSettings()
     drops = settings.punct == "drop"

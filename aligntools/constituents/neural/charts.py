@@ -102,7 +102,6 @@ def best_tree(tables: kernels_dense.TensorRules, emissions: np.ndarray) -> tuple
 
     Returns nodes (int32 [2 * words - 1, 3]): Begin, end and symbol, parents before children; -1 for a word, -2 where
         the grammar has no tree, and every node branches to the right.
-    Returns score: Log-probability of the sentence.
     Returns posteriors (float64 [words, preterminals]).
     """
     n, size = len(emissions), len(tables.roots)

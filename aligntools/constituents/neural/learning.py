@@ -48,10 +48,8 @@ def climb(
 ) -> tuple[float, Arrays]:
     """Return the log-likelihood of sentences of the same length, or its bound, and the derivative of its negative.
 
-    arrays: Weights.
     sentences (int32 [sentences, words]): Terminals, of two words and more.
     noise (float [sentences, latent]): Of a compound PCFG, numbers of a standard normal distribution.
-    pool: The results do not depend on it.
     """
     sums = {name: np.zeros_like(array) for name, array in arrays.items()}
     base = scores_of_symbols(arrays)
@@ -110,7 +108,6 @@ def learn(
     """Learn from a random start.
 
     sentences (sequence of int32 [words]): Terminals, of two words and more.
-    epochs: Passes over the sentences.
     report: Called with the number of each pass, from 1, and its objective.
     """
     rng = np.random.default_rng(seed)
@@ -143,11 +140,7 @@ def train(
 ) -> tuple[NeuralGrammar, dict[str, Any]] | None:
     """Learn a grammar; return it with figures about the training, or nothing when no sentence is left to learn from.
 
-    sentences: Their words.
     tags: Their tags; words can do without.
-    pool, report: As for `learn`.
-    about: Kept in the model with the settings.
-    Raises UsageProblem when the networks are too large.
     """
     nothing: Vocabulary = Vocabulary.from_bytes([])
     blank = NeuralGrammar(nothing, {}, Sizes(0, 0, 0, 0), settings.header() | (about or {}))

@@ -58,8 +58,6 @@ class NeuralGrammar(SavedModel):
     """A neural or compound PCFG, over words or tags.
 
     vocabulary: Of words or tags; 0 is any that is not known.
-    arrays: Weights of the networks.
-    settings: What it was trained with; JSON.
     """
 
     KIND = "neural-pcfg"
@@ -124,12 +122,6 @@ class NeuralGrammar(SavedModel):
         Of a compound PCFG the latent vector of a sentence is its mean. Punctuation that was left out of the model
         stands in the lowest constituent around it. Words without tags have their most probable preterminal for one,
         ``T0``, ``T1`` and so on, or ``PUNCT``. The score of a sentence is its log-probability, given the latent vector.
-
-        sentences: Words.
-        tags: Of each sentence.
-        decisions: Of these, how long a sentence may be.
-        pool: The trees do not depend on it.
-        Raises UsageProblem when there are no tags, and the grammar was learned from tags.
         """
         if tags is None and self.needs_tags:
             if any(sentences):

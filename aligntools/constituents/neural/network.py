@@ -180,7 +180,6 @@ def uses(found: Heads, sentences: Sequence[np.ndarray], pool: Pool | None = None
     """Return what sentences are expected to have of each rule, by the rules of one latent vector.
 
     sentences (sequence of int32 [words]): Terminals, of two words and more.
-    pool: The results do not depend on it.
     """
     own = found.probabilities()
     tables = own.tables()

@@ -49,11 +49,8 @@ class System:
 
     grammar: All rules rewrite X. S -> X and S -> S X come with the decoder, as does passing through a word that no rule
         has alone.
-    weights: One for each of `features`.
-    arc_features: Of lattices that are to be translated.
     features: "lm", the grammar's, then `prepared.COUNTS`, then the grammar's sparse ones, then those of arcs. Without a
         language model "lm" and "lm-unknown" are there and always 0.
-    weights (float64 [features]).
     """
 
     def __init__(
@@ -116,7 +113,6 @@ class System:
     def encode(self, words: Sequence[bytes], offsets: np.ndarray) -> EncodedText:
         """Number the words of sentences.
 
-        words: UTF-8.
         offsets (int64 [sentences + 1]).
         """
         numbers: dict[bytes, int] = {}

@@ -81,9 +81,7 @@ def decode_lattice(
 ) -> int:
     """Fill the workspace with the hypotheses of the lattice of some arcs; return the goal.
 
-    part: Its arcs.
     scores (float64 [arcs]): Weights times features of each.
-    settings, lm_weights, tables, model: As `kernels_decoder.decode` takes them.
     """
     begins, ends, w = lattices.begins[part], lattices.ends[part], workspace
     nodes = int(ends[-1]) + 1

@@ -95,7 +95,6 @@ def feature_names(grammar: GrammarRules) -> list[str]:
 class PreparedSystem:
     """What does not depend on the weights; `kernels_tables.ordered` and `kernels_tables.scores` are yet to be made.
 
-    order: Of the language model.
     workspaces: Those that no thread is using.
     index: Once translations were forced.
     """

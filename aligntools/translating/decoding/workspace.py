@@ -13,7 +13,6 @@ _EACH, _MUCH = 200, 1 << 26
 class Workspace:
     """What `kernels_decoder.decode` writes.
 
-    order: Of the language model.
     paths, nothing: For lattices, and for sentences.
     counts (int64 [4]).
     """
@@ -64,10 +63,7 @@ class Workspace:
             self._make(kernels.NO_NODES)
 
     def enlarge(self, what: int) -> None:
-        """Make the arrays that were too small twice as large.
-
-        Raises ResourceError when the process would pass its bound on memory.
-        """
+        """Make the arrays that were too small twice as large."""
         more = self._sizes[what] * _EACH
         if more > _MUCH:
             memory.ask(more, "a long sentence")

@@ -21,7 +21,6 @@ def best(hypergraph: Hypergraph, scores: np.ndarray, features: int, pool: Pool |
     """Find the best derivation of each sentence.
 
     scores (float64 [edges]).
-    features: How many there are.
     """
     return _derivations(hypergraph, scores, features, lambda work, s: work.best(s), pool)
 
@@ -32,7 +31,6 @@ def k_best(
     """Find the k best derivations of each sentence, best first (Huang & Chiang 2005, algorithm 3).
 
     scores (float64 [edges]).
-    features: How many there are.
     distinct: Of derivations with the same words only the best.
     """
     return _derivations(hypergraph, scores, features, lambda work, s: work.k_best(s, k, distinct), pool)
@@ -44,8 +42,6 @@ def samples(
     """Draw derivations, each independently in proportion to the exponential of its score.
 
     scores (float64 [edges]): Log-potentials.
-    features: How many there are.
-    count: Of each sentence.
     seed: A sentence's samples depend on it and on the sentence's place alone.
     """
     _, conditional = inside(hypergraph, scores, pool)

@@ -24,7 +24,6 @@ def best_lists(
 ) -> list[list[Candidate]]:
     """Return the k best distinct translations that hypergraphs hold.
 
-    forest: From `System.forest`, of the same sentences.
     Returns for each sentence its candidates, best first; a blank line has one, without words.
     """
     scores = edge_scores(forest, system.weights, pool=pool)
@@ -40,10 +39,7 @@ def sample_lists(
     seed: int,
     pool: Pool | None = None,
 ) -> list[list[Candidate]]:
-    """Return derivations drawn in proportion to ``exp(gamma * score)``, in the same form, with their own scores.
-
-    system, forest, sentences, pool: As for `best_lists`.
-    """
+    """Return derivations drawn in proportion to ``exp(gamma * score)``, in the same form, with their own scores."""
     scores = edge_scores(forest, system.weights, gamma, pool=pool)
     found = samples(forest, scores, len(system.features), count, seed, pool=pool)
     return _lists(system, found, sentences, count)
@@ -52,10 +48,7 @@ def sample_lists(
 def derivation_lists(
     system: System, forest: Hypergraph, sentences: EncodedText, k: int, pool: Pool | None = None
 ) -> list[DerivedSentence]:
-    """Return sentences with their k best derivations that differ in their words: rules, spans, features, scores.
-
-    system, forest, sentences, k, pool: As for `best_lists`.
-    """
+    """Return sentences with their k best derivations that differ in their words: rules, spans, features, scores."""
     scores = edge_scores(forest, system.weights, pool=pool)
     name, found = system.names(sentences), best_edges(forest, scores, k, pool)
 

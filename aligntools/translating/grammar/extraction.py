@@ -61,7 +61,6 @@ class ExtractionFigures:
 class Extraction:
     """The extraction of one grammar, which comes in parts.
 
-    links: Of as many sentences, all within them.
     text: Keep only rules that this text can use; all rules enter the scores.
     max_memory: Bytes for tables, runs and shards; a bound on what grows with the text, kept approximately.
     folder: Folder for runs that do not fit in memory; None: the system's folder for temporary files.

@@ -153,9 +153,7 @@ def add_bigrams(
     for nonterminals: ``the [X,1] of`` has the bigrams ``DT_X`` and ``X_IN``. A feature's value is how often the
     bigram occurs in the rule.
 
-    tags: By word; see `dominant_tags`.
     most: Keep this many bigrams, those in the most rules (the paper has 541 and 1023).
-    least: Keep only bigrams in at least this many rules.
     names: Instead of choosing, take these, in this order: those of a system whose weights were learned before.
     """
     labels, of = _labels(grammar.target_vocabulary, tags)

@@ -42,10 +42,8 @@ class Sorter:
     """Sorts tables that come in parts.
 
     store: Where sorted parts are kept; what is sorted at a time takes two sixths of its bound.
-    order: Words in a row; two numbers follow.
     columns: The order of the result, the most important column first.
     passes: The columns that a part has to be sorted by, if it comes sorted by the others.
-    sharing: How many sort at the same time.
     """
 
     def __init__(
@@ -142,14 +140,7 @@ def count(
     lowercase: bool = False,
     skip_symbols: bool = False,
 ) -> NgramCounts:
-    """Count the n-grams of the texts, one sentence a line.
-
-    texts: A str is a file's name.
-    store: Memory for tables.
-    skip_symbols: Pass over <s>, </s> and <unk> where they stand in the text, instead of raising an error.
-    Raises DataError when a file cannot be read, is not UTF-8 or has one of those words, or no file has any word. Raises
-    ResourceError when the disk is full.
-    """
+    """Count the n-grams of the texts, one sentence a line."""
     from aligntools.translating.lm import kernels_ngram_counts as kernels
 
     lexicon, sorter = CompiledLexicon(list(CONTROL)), Sorter(store, order, range(order))
@@ -180,8 +171,6 @@ def numbered(
     """Yield numbers of words and offsets of sentences, without words that are the model's own.
 
     lexicon: That begins with `CONTROL`.
-    block: Bytes that are read at a time.
-    white: As for `stream_numbered`.
     """
     line = 0
     for side in stream_numbered(source, lexicon, lowercase=lowercase, block=block, white=white):
@@ -237,10 +226,8 @@ class Discounts:
 class Estimate:
     """A model as it comes from counts, ready for `arpa.write_arpa` and `lm.from_blocks`.
 
-    counts: N-grams of each order.
     tables (list of np.ndarray [shape=(n-grams, order + 2), dtype=uint32]): In suffix order: words from the last to the
         first, and as float32 the probability and the backoff weight; the highest order has none.
-    store: What holds the tables.
     """
 
     order: int
@@ -288,10 +275,8 @@ def estimate(counts: NgramCounts, store: ArrayStore, pool: Pool, thresholds: Seq
     """Estimate a model.
 
     counts: Its table is given up.
-    store: Memory for tables.
     thresholds: By order: n-grams of this order that occur this often or less are not in the model; the last number is
         for all higher orders. They do not fall, and the first is 0: no word is left out.
-    Raises ValueError when the thresholds are not valid.
     """
     thresholds = [*thresholds, *[thresholds[-1]] * counts.order][: counts.order]
     if thresholds[0] or sorted(thresholds) != thresholds:
@@ -413,8 +398,6 @@ class CountingTask:
 class PartedCounts:
     """Counts of n-grams, with the table in files.
 
-    lexicon: With the numbers of the text's words.
-    sentences, words, blank: As `NgramCounts` has them.
     tables: Names of the pieces of the table, in order.
     """
 
@@ -455,10 +438,7 @@ def sources_in_parts(sources: Sequence[LineSource], workers: int) -> list[LineSo
 
 
 def read_part(task: CountingTask, job: tuple[int, LineSource], pool: Pool) -> None:
-    """Write the sentences of a part, with numbers of its own for words, and these words.
-
-    Raises DataError as `kneser_ney.count`.
-    """
+    """Write the sentences of a part, with numbers of its own for words, and these words."""
     number, source = job
     try:
         _read_part(task, number, source)
@@ -586,9 +566,6 @@ def count_in_parts(
 
     texts: Those that are compressed, or not plain text, are jobs of their own; those that are no files at all are read
         in this process.
-    store: An empty folder that all workers see.
-    lowercase, skip_symbols: As for `kneser_ney.count`.
-    Raises DataError as `kneser_ney.count`.
     """
     task, texts = CountingTask(store, order, lowercase, skip_symbols), list(texts)
 

@@ -49,12 +49,10 @@ _ARRAYS = (
 class NgramModel(SavedModel):
     """An n-gram model.
 
-    order: Words in the longest n-gram.
     vocabulary: Word ids: 0 <unk> (NULL there), 1 <s>, 2 </s>, then words.
     unigrams (float32 [words, 2]): Natural logarithms of probability and backoff weight.
     keys (uint64 [a power of two]): Hashes of longer n-grams; 0 is free.
     values (float32 [as keys, 2]): As ``unigrams``. A backoff of exactly 0 says that no n-gram continues this one.
-    counts: N-grams of each order.
     has_unknown: Whether <unk> came with the model; otherwise its logarithm to base 10 is -100.
     """
 
@@ -166,10 +164,7 @@ def _natural(logs: np.ndarray) -> np.ndarray:
 
 
 def load(path: str, verify: bool = True) -> NgramModel:
-    """Load a model: an ARPA file of any compression, or what `NgramModel.save` wrote, its checksum verified or not.
-
-    Raises DataError when the file cannot be read or is neither.
-    """
+    """Load a model: an ARPA file of any compression, or what `NgramModel.save` wrote, its checksum verified or not."""
     if is_model(path):
         return NgramModel.load(path, verify)
     reader = ArpaReader(path)
@@ -243,8 +238,6 @@ def score_text(
     """Read a text, a sentence a line, and score it part by part, with ``texts`` the words themselves too.
 
     Words that look like <s> or </s> are unknown ones; how many there are is logged.
-
-    Raises DataError when the file cannot be read or is not UTF-8.
     """
     size = len(model.vocabulary)
     known = list(model.vocabulary.encoded())
@@ -264,10 +257,7 @@ def score_text(
 
 
 def score_sentence(model: NgramModel, words: Sequence[str], begins: bool = True) -> WordScores:
-    """Return the scores of a sentence's words and of its end.
-
-    begins: See `score`.
-    """
+    """Return the scores of a sentence's words and of its end."""
     tokens = model.lookup([word.encode() for word in words])
     with Pool(1) as pool:
         return score(model, tokens, np.array([0, len(tokens)], np.int64), pool, begins)
@@ -298,10 +288,7 @@ class Perplexity:
 
 
 class PerplexityTally:
-    """Sums up scores of parts of a text.
-
-    order: The model's.
-    """
+    """Sums up scores of parts of a text."""
 
     def __init__(self, order: int) -> None:
         self._found = np.zeros(order + 1, np.int64)

@@ -63,10 +63,7 @@ class Automaton:
 
 
 class SentenceTooLongError(MemoryError):
-    """Memory does not hold the places of a sentence's words.
-
-    sentence: Which it is, from 0 on.
-    """
+    """Memory does not hold the places of a sentence's words."""
 
     def __init__(self, sentence: int) -> None:
         super().__init__(sentence)
@@ -84,10 +81,8 @@ def automata(
     """Approximate the strings of each sentence by an automaton.
 
     forest: Whose nodes know their first and last 4 words (`DecoderSettings.full_states`).
-    weights (float64 [features]).
     order: Of the n-grams, 2 to 5.
     prune: Least posterior of an arc.
-    gamma: Sharpness of the probabilities of derivations.
     Returns without arcs for a sentence without words. Raises SentenceTooLongError: Its memory goes by the square of a
     sentence's length.
     """
@@ -267,12 +262,9 @@ def impute(
     """Impute sources from what a reverse system made of target sentences.
 
     forest: Derivations of the sources; a sentence without any is skipped.
-    weights (float64 [features]): The reverse system's.
     how: ``kbest``: the k best different sources, their probabilities rescaled to 1 in all. ``samples``: k independent
         samples, each with the weight 1 / k (multiple imputation: Rubin 1987); the same source drawn again adds to its
         weight.
-    gamma: Sharpness of p(x|y).
-    seed: Of the samples.
     equal: Weigh the k best sources of a sentence all alike, as the paper's experiments do (its last footnote).
     """
     weights = np.asarray(weights, np.float64)

@@ -40,7 +40,6 @@ class Learner:
     """The steps of learning, and what they share.
 
     checkpoint: Folder for the state of each round.
-    tell: Called with what was done, and figures.
     blocks: Decodes in workers; None: here.
     """
 
@@ -108,13 +107,9 @@ class Learner:
     ) -> tuple[Weights, dict[str, Any]]:
         """Learn weights.
 
-        rules, lm: The system's.
-        start (float64 [features]).
-        references: Sets of references of the supervised text.
         monolingual: Target texts, translations of the same sentences.
         imputed: Sources of each of these, unless trees are imputed.
         reverse: For trees that are translated rule by rule.
-        Returns about: How they were learned.
         """
         system = self.system(rules, lm, start, self._full_states)
         of_arcs = dict.fromkeys((name for one in imputed for name in arc_names(one.sources)), 1.0)
@@ -244,7 +239,6 @@ class ReverseSystem:
     """What imputes sources of target text.
 
     read: Takes texts and returns the rules that they can use.
-    lm: Of the source language.
     grammar, path: What messages call the grammar and the weights.
     """
 

@@ -123,9 +123,7 @@ def maximize(
     """Maximize BLEU of the best candidates over the weights.
 
     start (float64 [features]).
-    restarts: Random starting points, in addition to ``start``.
     sweeps: At most; a sweep is a line along each feature that some candidate has, and some at random.
-    frozen: Features whose weights stay.
     Returns weights (float64 [features]).
     Returns value: BLEU, 0 to 100.
     """

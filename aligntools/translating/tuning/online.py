@@ -50,13 +50,9 @@ def mira(
     """Learn weights by MIRA with hope and fear.
 
     statistics (float32 [candidates, 10]): BLEU's, of each candidate alone.
-    start (float64 [features]).
-    seed: Of the orders.
-    passes: Over all sentences.
     step: C, the largest step; times what a sentence counts.
     pseudo: Value a candidate by BLEU together with a fading background of the hopes before it (the pseudo-corpus of
         Chiang et al. 2008); otherwise by its own smoothed BLEU. Both times the words of the references.
-    frozen: Features whose weights stay.
     Returns weights (float64 [features]): The average over a pass, of the pass whose average translates best.
     Returns value: BLEU of the best candidates under these, 0 to 100.
     """
@@ -108,7 +104,6 @@ def perceptron(
 ) -> tuple[np.ndarray, float]:
     """Learn weights by the averaged perceptron with local updates.
 
-    corpus, statistics, start, seed, passes, frozen: See `mira`.
     step: The size of every step; times what a sentence counts.
     Returns weights (float64 [features]): The average over all passes.
     Returns value: BLEU of the best candidates under these, 0 to 100.

@@ -118,7 +118,6 @@ class Risk(Objective):
 
     parts: All with losses, or all with statistics: then the loss is `bleu_loss` of the expected statistics of all
         parts.
-    features, **how: See `Objective`.
     temperature: The mean entropy, times this, is subtracted (deterministic annealing: Smith & Eisner 2006).
     """
 
@@ -177,7 +176,6 @@ class Likelihood(Objective):
 
     parts: ``losses`` are 0 where a candidate is right and not 0 where it is not: one node a sentence. Sentences without
         a right candidate count for nothing.
-    features, **how: See `Objective`.
     """
 
     def __init__(self, parts: Sequence[Examples], features: int, **how: Unpack[_How]) -> None:
@@ -226,8 +224,6 @@ class ReferenceLikelihood(Objective):
 
     p(y|x) is the sum over the derivations of y, over the sum over these and all others of the forest. Sentences whose
     references have no derivation count for nothing.
-
-    features, **how: See `Objective`.
     """
 
     def __init__(self, parts: Sequence[Referred], features: int, **how: Unpack[_How]) -> None:

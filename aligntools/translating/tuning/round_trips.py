@@ -77,9 +77,7 @@ def round_trips(
     """Compose the best reverse derivations with the forward rules that fit.
 
     forest: Reverse derivations of target sentences.
-    weights (float64 [features]): The reverse system's.
     k: Trees of each sentence; of those that yield the same source, the best.
-    gamma: Sharpness of p(d|y).
     passed: Words of the forest past the reverse grammar's target vocabulary.
     Returns without derivations that have a rule that no forward rule fits; a sentence that has no others is skipped.
     """

@@ -127,8 +127,6 @@ def tune(
     start (float64 [features] or TuningState): A TuningState is continued, to the same result as if it had not been
         interrupted.
     frozen: Features whose weight, times gamma, stays.
-    report: Called with each Round.
-    keep: Called with the TuningState after each round; to be saved at once.
     Returns its ``best`` are the weights to take.
     """
     frozen = dict(frozen or {})
@@ -347,10 +345,7 @@ def save_state(path: str, own: str, state: TuningState) -> None:
 
 
 def load_state(path: str, own: str) -> TuningState:
-    """Read a state.
-
-    Raises ModelError when the file is damaged, or of another run than ``own`` stands for.
-    """
+    """Read a state."""
     header, arrays = read_model(path, KIND)
     if header.get("fingerprint") != own:
         raise ModelError(

@@ -89,11 +89,9 @@ def tuning_set(
 ) -> TuningSet:
     """Return sentences that a system translates, with their references.
 
-    references: Sets of references, of equally many sentences.
     groups, shares, counted: See `tuning.TuningSet`; if not given, each sentence has the reference of its own number,
         and the share 1.
     names: The features that are tuned, in order, where they are not the system's; all of the system's are among them.
-    workers: What decodes, with the same system.
     """
     sentences = system.encode_text(text)
     sides = [Side(system.encode_target(r.words, sentences), r.offsets) for r in references]
@@ -129,10 +127,6 @@ def impute_text(
 ) -> tuple[Lines, Imputed]:
     """Impute sources of target sentences.
 
-    system: The reverse system.
-    text: Target sentences.
-    how, k, gamma, seed, equal: See `imputed_lattices.impute`.
-    workers: What decodes, with the same system.
     Returns imputed: Of which sentence each is, and with what probability.
     """
     sentences = system.encode(text.words, text.offsets)
@@ -153,9 +147,6 @@ def impute_lattices(
     """Impute sources of target sentences as lattices.
 
     system: The reverse system, with ``full_states``.
-    text: Target sentences.
-    order, prune, gamma: See `imputed_lattices.automata`.
-    workers: What decodes, with the same system.
     Returns sources: Of the sentences that have one; the only feature of the arcs is the logarithm of their probability.
     Returns groups (int64 [lattices]): Of which sentence each is.
     Raises DataError when memory does not hold the lattice of a sentence; with the text's name and the line's number.
