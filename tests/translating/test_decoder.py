@@ -10,6 +10,7 @@ from aligntools.translating.decoding.decoder import DecoderSettings, System
 from aligntools.translating.decoding.system_tables import feature_names
 from tests import naive_translating as naive
 from tests.translating import systems
+from tests.translating.making import check
 
 ALL = DecoderSettings(pop_limit=0)
 LINES = ["a b c", "b a", "c", "a a b c", "d b", "d d", "c a d b"]
@@ -80,7 +81,7 @@ def test_the_hypergraph_holds_every_derivation_with_its_features(order, full, tm
         system, rules, lm, weights = random_system(seed, order, tmp_path, settings, sparse=True)
         sentences = systems.encode(system, [*LINES, ""])
         forest = system.forest(sentences)
-        forest.check(len(system.features))
+        check(forest, len(system.features))
         names = system.names(sentences)
         assert forest.roots[-1] == -1
         for line, root in zip(LINES, forest.roots, strict=False):
@@ -172,7 +173,7 @@ def test_unknown_words_are_passed_through(tmp_path):
     assert systems.decode(system, sentences, found) == [("zwölf", "zz"), (), ("zz",), ("z",) * 3]
     assert found.scores[1] == 0
     forest = system.forest(sentences)
-    forest.check(len(system.features))
+    check(forest, len(system.features))
     assert forest.roots[1] == -1
 
 
@@ -183,7 +184,7 @@ def test_a_long_sentence_is_translated(tmp_path):
         found = system.translate(sentences)
         assert systems.decode(system, sentences, found)[0].count("zz") == length // 4
     forest = system.forest(systems.encode(system, ["a b zz c " * 50]))
-    forest.check(len(system.features))
+    check(forest, len(system.features))
 
 
 def test_other_weights_share_what_does_not_depend_on_them(tmp_path):

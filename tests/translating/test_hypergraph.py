@@ -11,7 +11,7 @@ from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import derivations, hypergraph, semirings
 from aligntools.translating.forest.hypergraph import united
 from tests import naive_hypergraph as naive
-from tests.translating.making import FEATURES, arrays, forest, scored
+from tests.translating.making import FEATURES, arrays, check, dense, forest, scored
 
 SEEDS = st.integers(0, 10_000)
 
@@ -23,7 +23,7 @@ def make(seed, sentences=3):
     made.insert(1, None)
     weights = rng.normal(size=FEATURES)
     h = arrays(made)
-    h.check(FEATURES)
+    check(h, FEATURES)
     lists = [naive.derivations(scored(m[0], weights), len(m[0]) - 1) if m else [] for m in made]
     return h, hypergraph.edge_scores(h, weights), lists
 
@@ -108,7 +108,7 @@ def test_a_search_that_runs_out_of_rows_begins_anew_with_more(monkeypatch):
     monkeypatch.setattr(derivations._Search, "_reserve", little)
     found = derivations.k_best(h, scores, FEATURES, 50, distinct=False)
     assert len(asked) > len(h)
-    assert all(np.array_equal(a, b) for a, b in zip(found.arrays().values(), wanted.arrays().values(), strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(vars(found).values(), vars(wanted).values(), strict=True))
     monkeypatch.setattr(derivations, "MOST_ROWS", 0)
     cut = derivations.k_best(h, scores, FEATURES, 50, distinct=False)
     assert 0 < cut.count < wanted.count
@@ -144,7 +144,7 @@ def test_threads_change_nothing():
             lambda pool: derivations.k_best(h, scores, FEATURES, 5, pool=pool),
             lambda pool: derivations.samples(h, scores, FEATURES, 3, 1, pool),
         ):
-            one, three = work(None).arrays(), work(pool).arrays()
+            one, three = vars(work(None)), vars(work(pool))
             assert all(one[name].tobytes() == three[name].tobytes() for name in one)
 
 
@@ -152,13 +152,13 @@ def test_parts_join_to_the_whole():
     h, scores, _ = make(11)
     parts = [h.part(0, 2), h.part(2, 3), h.part(3, 4)]
     for p in parts:
-        p.check(FEATURES)
+        check(p, FEATURES)
     joined = hypergraph.join(parts)
     for name, dtype in hypergraph._TYPES.items():
         assert np.array_equal(getattr(joined, name), getattr(h, name))
         assert getattr(joined, name).dtype == dtype
     assert len(hypergraph.join([])) == 0
-    hypergraph.join([]).check()
+    check(hypergraph.join([]))
     first = derivations.best(h.part(2, 3), scores[h.edge_offsets[h.node_offsets[2]] :], FEATURES)
     assert np.array_equal(first.words, derivations.best(h, scores, FEATURES).sentences([2]).words)
 
@@ -168,7 +168,7 @@ def test_united_hypergraphs_have_the_derivations_of_both():
     made = [[forest(rng), None, forest(rng), None], [forest(rng), forest(rng), None, None]]
     one, two = map(arrays, made)
     both = united(one, two)
-    both.check(FEATURES)
+    check(both, FEATURES)
     weights = rng.normal(size=FEATURES)
     every = [
         derivations.k_best(h, hypergraph.edge_scores(h, weights), FEATURES, 10_000, distinct=False)
@@ -181,7 +181,7 @@ def test_united_hypergraphs_have_the_derivations_of_both():
         assert found == pytest.approx(wanted)
     assert both.roots[3] == -1
     again = united(both, one)
-    again.check(FEATURES)
+    check(again, FEATURES)
     assert len(united(arrays([]), arrays([]))) == 0
 
 
@@ -209,14 +209,14 @@ def test_candidates_as_a_hypergraph_have_the_same_sums():
     h, scores, _ = make(9)
     every = derivations.k_best(h, scores, FEATURES, 10_000, distinct=False)
     flat = every.hypergraph()
-    flat.check(FEATURES)
+    check(flat, FEATURES)
     beta, _ = semirings.inside(flat, every.scores)
     wanted, _ = semirings.inside(h, scores)
     assert semirings.log_partition(flat, beta) == pytest.approx(semirings.log_partition(h, wanted))
-    dense = every.dense(FEATURES)
-    assert dense.shape == (every.count, FEATURES)
+    vectors = dense(every, FEATURES)
+    assert vectors.shape == (every.count, FEATURES)
     weights = np.arange(1.0, FEATURES + 1)
-    assert dense @ weights == pytest.approx(hypergraph.edge_scores(flat, weights))
+    assert vectors @ weights == pytest.approx(hypergraph.edge_scores(flat, weights))
 
 
 def test_arrays_that_do_not_fit_are_refused():
@@ -232,6 +232,6 @@ def test_arrays_that_do_not_fit_are_refused():
         ({"word_offsets": h.word_offsets[::-1].copy()}, "word_offsets"),
     ):
         with pytest.raises(ValueError, match=problem):
-            replace(h, **change).check()
+            check(replace(h, **change))
     with pytest.raises(ValueError, match="no name"):
-        h.check(1)
+        check(h, 1)

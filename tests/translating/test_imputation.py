@@ -1,6 +1,6 @@
 """Imputed sources against the list of all derivations."""
 
-from collections import Counter
+from collections import Counter, namedtuple
 
 import numpy as np
 import pytest
@@ -15,6 +15,13 @@ from tests import naive_hypergraph as naive
 from tests.translating.making import FEATURES, arrays, forest, scored
 
 SEEDS = st.integers(0, 10_000)
+
+
+Found = namedtuple("Found", "candidates groups shares")
+
+
+def impute(*given, **how):
+    return Found(*imputed_lattices.impute(*given, **how))
 
 
 def sources(found):
@@ -33,7 +40,7 @@ def make(seed, gamma):
 @given(SEEDS, st.sampled_from([1, 3, 1000]))
 def test_the_k_best_weigh_what_their_probabilities_say(seed, k):
     h, weights, lists = make(seed, 1.7)
-    found = imputed_lattices.impute(h, weights, "kbest", k, gamma=1.7)
+    found = impute(h, weights, "kbest", k, gamma=1.7)
     assert len(found.candidates) == len(found.groups) == len(found.shares)
     of = sources(found)
     assert set(found.groups.tolist()) == {0, 2}
@@ -54,17 +61,17 @@ def test_the_k_best_weigh_what_their_probabilities_say(seed, k):
 @given(SEEDS)
 def test_the_k_best_may_weigh_all_alike(seed):
     h, weights, _ = make(seed, 1.0)
-    found = imputed_lattices.impute(h, weights, "kbest", 3, equal=True)
+    found = impute(h, weights, "kbest", 3, equal=True)
     for s in (0, 2):
         mine = found.shares[found.groups == s]
         assert mine == pytest.approx(np.full(len(mine), 1 / len(mine)))
-    assert sources(found) == sources(imputed_lattices.impute(h, weights, "kbest", 3))
+    assert sources(found) == sources(impute(h, weights, "kbest", 3))
 
 
 def test_samples_weigh_one_kth_each_time():
     h, weights, lists = make(4, 1.0)
     k = 3000
-    found = imputed_lattices.impute(h, weights, "samples", k, seed=3)
+    found = impute(h, weights, "samples", k, seed=3)
     for s in (0, 2):
         mine = {of: w for of, g, w in zip(sources(found), found.groups, found.shares, strict=True) if g == s}
         assert len(mine) == (found.groups == s).sum()
@@ -75,7 +82,7 @@ def test_samples_weigh_one_kth_each_time():
         for words, p in wanted.items():
             assert abs(mine.get(words, 0) - p) < 5 * np.sqrt(p * (1 - p) / k) + 1e-9
         assert all(abs(w * k - round(w * k)) < 1e-6 for w in mine.values())
-    again = imputed_lattices.impute(h, weights, "samples", k, seed=3)
+    again = impute(h, weights, "samples", k, seed=3)
     assert sources(again) == sources(found)
 
 

@@ -14,6 +14,7 @@ from aligntools.translating.forest.hypergraph import edge_scores
 from aligntools.translating.lattices import LatticeLines, lattice_lines
 from tests import naive_translating as naive
 from tests.translating import systems
+from tests.translating.making import check
 from tests.translating.test_decoder import LINES, derivations_of, random_system
 
 ALL = DecoderSettings(pop_limit=0)
@@ -82,8 +83,8 @@ def test_a_sentence_is_the_lattice_of_its_words(tmp_path):
         assert np.array_equal(one.tokens, two.tokens)
         assert np.array_equal(one.scores, two.scores)
         first, second = system.forest(plain), other.forest(as_lattice)
-        for name, array in first.arrays().items():
-            assert np.array_equal(array, second.arrays()[name]), name
+        for name, array in vars(first).items():
+            assert np.array_equal(array, vars(second)[name]), name
 
 
 @pytest.mark.parametrize("order", [0, 2, 3])
@@ -99,7 +100,7 @@ def test_a_lattice_has_all_derivations_of_all_its_paths(order, silent, tmp_path)
         lattices = [one for one in lattices if any(words for words, _ in paths(one))]
         sentences = encode(system, lattices)
         found, forest = system.translate(sentences), system.forest(sentences)
-        forest.check(len(system.features))
+        check(forest, len(system.features))
         names = system.names(sentences)
         scores = edge_scores(forest, system.weights)
         log_z = semirings.log_partition(forest, semirings.inside(forest, scores)[0])
@@ -243,6 +244,6 @@ def test_room_is_made_for_large_lattices(tmp_path):
     again = system.translate(sentences)
     assert np.array_equal(found.tokens, again.tokens)
     assert np.array_equal(found.scores, again.scores)
-    for name, array in system.forest(sentences).arrays().items():
-        assert np.array_equal(array, forest.arrays()[name]), name
+    for name, array in vars(system.forest(sentences)).items():
+        assert np.array_equal(array, vars(forest)[name]), name
     assert min(workspace._sizes.values()) > 16

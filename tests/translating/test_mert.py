@@ -11,7 +11,7 @@ from aligntools.ground.parallel import Pool
 from aligntools.metrics.bleu import corpus_bleu
 from aligntools.translating.forest import derivations
 from aligntools.translating.tuning import linear_bleu, mert
-from tests.translating.making import FEATURES
+from tests.translating.making import FEATURES, dense
 from tests.translating.test_risk import make
 
 SEEDS = st.integers(0, 10_000)
@@ -25,7 +25,7 @@ def corpus(seed):
 
 
 def naive_value(c, weights):
-    scores = c.candidates.dense(FEATURES) @ weights
+    scores = dense(c.candidates, FEATURES) @ weights
     offsets = c.candidates.offsets
     best = [a + int(np.argmax(scores[a:b])) for a, b in pairwise(offsets) if b > a]
     return float(100 * corpus_bleu(c.statistics[best].sum(axis=0), "none"))

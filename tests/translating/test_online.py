@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from aligntools.translating.forest import derivations
 from aligntools.translating.tuning import linear_bleu, mert, online
-from tests.translating.making import FEATURES
+from tests.translating.making import FEATURES, dense
 from tests.translating.test_risk import make
 
 SEEDS = st.integers(0, 10_000)
@@ -26,7 +26,7 @@ def corpus(seed):
 
 
 def lists(c):
-    rows, offsets = c.candidates.dense(FEATURES), c.offsets
+    rows, offsets = dense(c.candidates, FEATURES), c.offsets
     return [(range(a, b), rows) for a, b in pairwise(offsets)]
 
 
@@ -90,7 +90,7 @@ def test_a_step_that_is_not_held_back_puts_hope_ahead_by_its_gain(seed):
     alone = mert.MertCorpus(one, statistics[: one.count])
     start = np.random.default_rng(seed).normal(size=FEATURES)
     moved, _ = online.mira(alone, statistics[: one.count], start, 1, 1, 1e9, False)
-    features = one.dense(FEATURES)
+    features = dense(one, FEATURES)
     gain = (1 - linear_bleu.sentence_losses(statistics[: one.count])) * statistics[: one.count, 9]
     scores = features @ start
     hope, fear = int(np.argmax(scores + gain)), int(np.argmax(scores - gain))

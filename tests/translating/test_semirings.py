@@ -37,7 +37,7 @@ def test_sums_equal_enumeration(seed):
     beta, conditional = semirings.inside(h, scores)
     posterior = semirings.posteriors(h, beta, conditional)
     values, slopes = semirings.expectations(h, conditional, posterior, rewards)
-    entropies = semirings.entropy(h, scores).values
+    entropies = semirings.expectations(h, conditional, posterior, semirings.surprisals(h, conditional))[0]
     found = semirings.log_partition(h, beta)
     wanted = np.zeros(h.edges)
     gradient, mean = np.zeros(FEATURES), np.zeros(FEATURES)

@@ -19,7 +19,7 @@ from aligntools.translating.decoding.lattice_search import Lattices, decode_latt
 from aligntools.translating.decoding.system_tables import feature_names, prepare
 from aligntools.translating.decoding.workspace import Workspace
 from aligntools.translating.forest.derivations import best
-from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, join
+from aligntools.translating.forest.hypergraph import Hypergraph, blank, edge_scores, join
 from aligntools.translating.lattices import LatticeLines
 from aligntools.translating.lm.language_model import NgramModel
 from aligntools.translating.settings import LONGEST, DecoderSettings
@@ -206,7 +206,7 @@ class System:
 
         def hypergraph(workspace: Workspace, begin: int, end: int) -> Hypergraph:
             if begin == end:
-                return _blank()
+                return blank()
             part = slice(begin, end)
             goal = self._decode(workspace, sentences, part, lm_ids, True)
             return self._forest(workspace, goal, sentences, part, lm_ids)
@@ -229,7 +229,7 @@ class System:
 
         def hypergraph(workspace: Workspace, begin: int, end: int) -> Hypergraph:
             if begin == end:
-                return _blank()
+                return blank()
             k, part = int(np.searchsorted(sentences.offsets, begin, "right")) - 1, slice(begin, end)
             goal = forced_decoding.derive(
                 sentences.tokens[part],
@@ -242,7 +242,7 @@ class System:
                 self.settings.span_limit,
                 self.settings.pass_known,
             )
-            return _blank() if goal is None else self._forest(workspace, goal, sentences, part, lm_ids)
+            return blank() if goal is None else self._forest(workspace, goal, sentences, part, lm_ids)
 
         return join(self._each(hypergraph, sentences, pool))
 
@@ -383,23 +383,3 @@ class System:
             return found
         in_order = reached.order[reached.numbers[hypotheses.edges[reached.order, 0]] >= 0]
         return with_arc_features(found, in_order, workspace, sentences.values[part], len(self.features))
-
-
-def _blank() -> Hypergraph:
-    """Return the hypergraph of a sentence without words."""
-    nothing, at = np.zeros(0, np.int32), np.zeros(1, np.int64)
-    return Hypergraph(
-        np.zeros(2, np.int64),
-        np.array([-1], np.int64),
-        at,
-        np.zeros((0, 2), np.int32),
-        nothing,
-        at,
-        nothing,
-        np.zeros(0, np.float32),
-        at,
-        nothing,
-        np.zeros((0, 4), np.int32),
-        np.zeros((0, 4), np.int32),
-        nothing,
-    )

@@ -4,7 +4,7 @@ A list of candidates is a hypergraph too, of one node a sentence.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -39,16 +39,6 @@ class CandidateLists:
         """Candidates of all sentences."""
         return len(self.scores)
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return everything as arrays, for a file."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
-
-    def dense(self, features: int) -> np.ndarray:
-        """Return the feature vectors [candidates, features; float64]."""
-        out = np.zeros((self.count, features))
-        out[np.repeat(np.arange(self.count), np.diff(self.feature_offsets)), self.feature_ids] = self.feature_values
-        return out
-
     def take(self, rows: npt.ArrayLike, offsets: npt.ArrayLike) -> "CandidateLists":
         """Return these candidates in this order, sentences beginning at ``offsets``."""
         rows = np.asarray(rows, np.int64)
@@ -62,12 +52,10 @@ class CandidateLists:
         offsets, rows = rows_of(self.offsets, np.asarray(which, np.int64), np.arange(self.count))
         return self.take(rows, offsets)
 
-    def keys(self, grain: float = 1e-4) -> np.ndarray:
-        """Return hashes [candidates, uint64] of words and features, the latter rounded to multiples of ``grain``."""
-        keys = np.zeros(self.count, np.uint64)
-        kernels.string_keys(
-            self.word_offsets, self.words, self.feature_offsets, self.feature_ids, self.feature_values, grain, keys
-        )
+    def keys(self) -> np.ndarray:
+        """Return hashes [candidates, uint64] of words and features, the latter rounded to multiples of 1e-4."""
+        keys, features = np.zeros(self.count, np.uint64), (self.feature_offsets, self.feature_ids, self.feature_values)
+        kernels.string_keys(self.word_offsets, self.words, *features, 1e-4, keys)
         return keys
 
     def merged(self, *others: "CandidateLists") -> "CandidateLists":
@@ -80,13 +68,6 @@ class CandidateLists:
         first = np.sort(first)
         rows = first[np.argsort(sentence[first], kind="stable")]
         return joined.take(rows, offsets_of(np.bincount(sentence[rows], minlength=len(self))))
-
-    def featureless(self) -> "CandidateLists":
-        """Return the same strings of words without their features."""
-        none = np.zeros(0, np.int32), np.zeros(0, np.float32)
-        return replace(
-            self, feature_offsets=np.zeros(self.count + 1, np.int64), feature_ids=none[0], feature_values=none[1]
-        )
 
     def followed(self, *others: "CandidateLists") -> "CandidateLists":
         """Return the sentences of several lists, one list after another."""

@@ -2,19 +2,22 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
-from aligntools.ground.parallel import Pool
+from aligntools.ground.parallel import Pool, over
 from aligntools.translating.forest import kernels_hypergraph as kernels
 from aligntools.translating.forest import kernels_kbest
 from aligntools.translating.forest.candidates import CandidateLists, join_offsets, offsets_of
-from aligntools.translating.forest.hypergraph import Hypergraph, run_blocks
+from aligntools.translating.forest.hypergraph import Hypergraph
 from aligntools.translating.forest.kernels_kbest import ScoredForest, SearchTables
 from aligntools.translating.forest.semirings import inside
 
 #: Rows at most of a k-best search of one sentence; then the list stays shorter.
 MOST_ROWS = 1 << 23
+#: Edges of the derivations of a sentence.
+_Found: TypeAlias = list[np.ndarray]
 
 
 def best(hypergraph: Hypergraph, scores: np.ndarray, features: int, pool: Pool | None = None) -> CandidateLists:
@@ -53,52 +56,37 @@ def best_edges(hypergraph: Hypergraph, scores: np.ndarray, k: int, pool: Pool | 
 
     scores (float64 [edges]).
     """
-    h = hypergraph
+    parts = _searched(hypergraph, scores, 0, lambda work, s: work.k_best(s, k, True), pool)
+    return [edges for _, found in parts for edges in found]
+
+
+def _searched(
+    h: Hypergraph, scores: np.ndarray, features: int, find: "Callable[[_Search, int], _Found]", pool: Pool | None
+) -> "list[tuple[_Search, list[_Found]]]":
+    """Return the search of each block and what it finds of each of its sentences."""
     choice, value = np.empty(h.nodes, np.int64), np.empty(h.nodes)
 
-    def work(block: tuple[int, int]) -> list[list[np.ndarray]]:
-        a, b = h.node_offsets[list(block)]
-        kernels.viterbi(h.edge_offsets, h.tails, scores, a, b, value, choice)
-        search = _Search(h, scores, choice, 0)
-        return [search.k_best(s, k, True) if h.roots[s] >= 0 else [] for s in range(*block)]
-
-    return [found for part in run_blocks(pool, work, h.blocks()) for found in part]
-
-
-def _derivations(
-    hypergraph: Hypergraph,
-    scores: np.ndarray,
-    features: int,
-    find: "Callable[[_Search, int], list[np.ndarray]]",
-    pool: Pool | None,
-) -> CandidateLists:
-    h = hypergraph
-    choice, value = np.empty(h.nodes, np.int64), np.empty(h.nodes)
-
-    def work(block: tuple[int, int]) -> tuple[list[int], tuple[np.ndarray, ...]]:
+    def work(block: tuple[int, int]) -> "tuple[_Search, list[_Found]]":
         a, b = h.node_offsets[list(block)]
         kernels.viterbi(h.edge_offsets, h.tails, scores, a, b, value, choice)
         search = _Search(h, scores, choice, features)
-        found = [find(search, s) if h.roots[s] >= 0 else [] for s in range(*block)]
-        counts = [len(of) for of in found]
-        return counts, search.candidates([edges for of in found for edges in of])
+        return search, [find(search, s) if h.roots[s] >= 0 else [] for s in range(*block)]
 
-    counts, parts = [], []
-    for of, part in run_blocks(pool, work, h.blocks()):
-        counts += of
-        parts.append(part)
-    offsets = offsets_of(np.array(counts, np.int64))
+    return over(pool, work, h.blocks())
+
+
+def _derivations(
+    h: Hypergraph, scores: np.ndarray, features: int, find: "Callable[[_Search, int], _Found]", pool: Pool | None
+) -> CandidateLists:
+    searched = _searched(h, scores, features, find, pool)
+    offsets = offsets_of([len(edges) for _, found in searched for edges in found])
+    parts = over(pool, lambda one: one[0].candidates([edges for of in one[1] for edges in of]), searched)
     if not parts:
         z, o = np.zeros(0, np.int32), np.zeros(1, np.int64)
         return CandidateLists(offsets, o, z, o, z, np.zeros(0, np.float32), np.zeros(0))
-    columns = list(zip(*parts, strict=True))
-    return CandidateLists(
-        offsets,
-        join_offsets(columns[0]),
-        np.concatenate(columns[1]),
-        join_offsets(columns[2]),
-        *(np.concatenate(c) for c in columns[3:]),
-    )
+    words, ids = (join_offsets([part[k] for part in parts]) for k in (0, 2))
+    joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    return CandidateLists(offsets, words, joined[1], ids, *joined[3:])
 
 
 class _Search:
@@ -159,6 +147,7 @@ class _Search:
     def candidates(self, derivations: list[np.ndarray]) -> tuple[np.ndarray, ...]:
         """Return word offsets, words, feature offsets, ids, values and scores of derivations, given by edges."""
         h, count = self.h, len(derivations)
+        features = h.feature_offsets, h.feature_ids, h.feature_values
         starts = offsets_of([len(of) for of in derivations])
         edges = np.concatenate([*derivations, np.zeros(0, np.int32)])
         longest = int(np.diff(starts).max(initial=0))
@@ -169,25 +158,10 @@ class _Search:
         words, scores = np.empty(word_offsets[-1], np.int32), np.empty(count)
         ids, values = np.empty(feature_offsets[-1], np.int32), np.empty(feature_offsets[-1], np.float32)
         kernels.fill_derivations(
-            h.tails,
-            h.word_offsets,
-            h.words,
-            h.feature_offsets,
-            h.feature_ids,
-            h.feature_values,
-            self.scores,
-            starts,
-            edges,
-            np.empty(longest, np.int64),
-            np.empty(2 * longest + 2, np.int64),
-            np.zeros(self.features),
-            np.empty(self.features, np.int32),
-            word_offsets,
-            words,
-            feature_offsets,
-            ids,
-            values,
-            scores,
+            *(h.tails, h.word_offsets, h.words, *features, self.scores, starts, edges),
+            *(np.empty(longest, np.int64), np.empty(2 * longest + 2, np.int64)),
+            *(np.zeros(self.features), np.empty(self.features, np.int32)),
+            *(word_offsets, words, feature_offsets, ids, values, scores),
         )
         used = feature_offsets[-1]
         return word_offsets, words, feature_offsets, ids[:used].copy(), values[:used].copy(), scores

@@ -4,20 +4,18 @@ Written as flat arrays, so that a whole development set is one object. Single de
 over all of them in `semirings`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.ground.parallel import Pool, balanced_blocks, over
 from aligntools.translating.forest import kernels_semirings
 
 #: Blocks that the sentences are divided into, for any number of threads.
 BLOCKS = 32
-_Block = TypeVar("_Block")
-_Result = TypeVar("_Result")
 
 
 @dataclass(eq=False)
@@ -67,19 +65,14 @@ class Hypergraph:
         """Edges of all sentences."""
         return len(self.rules)
 
-    def blocks(self, most: int = BLOCKS) -> list[tuple[int, int]]:
+    @property
+    def strings(self) -> tuple[np.ndarray, ...]:
+        """What edges yield, as kernels read it: ``edge_offsets``, ``tails``, ``word_offsets``, ``words``."""
+        return self.edge_offsets, self.tails, self.word_offsets, self.words
+
+    def blocks(self) -> list[tuple[int, int]]:
         """Cut the sentences into runs of about as many edges."""
-        return balanced_blocks(np.diff(self.edge_offsets[self.node_offsets]) + 1, most)
-
-    def check(self, features: int | None = None) -> None:
-        """Raise ValueError where the arrays do not fit each other; ``features`` is how many there are."""
-        for problem, bad in _faults(self, features):
-            if bad:
-                raise ValueError(problem)
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return everything as arrays, for a file."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        return balanced_blocks(np.diff(self.edge_offsets[self.node_offsets]) + 1, BLOCKS)
 
     def part(self, begin: int, end: int) -> "Hypergraph":
         """Return the sentences ``begin:end`` as a hypergraph of their own."""
@@ -106,65 +99,10 @@ class Hypergraph:
 
 
 #: The dtype of each attribute.
-_TYPES = {
-    "node_offsets": np.int64,
-    "roots": np.int64,
-    "edge_offsets": np.int64,
-    "tails": np.int32,
-    "rules": np.int32,
-    "feature_offsets": np.int64,
-    "feature_ids": np.int32,
+_TYPES: dict[str, Any] = {field.name: np.int32 for field in fields(Hypergraph)} | {
+    **dict.fromkeys(("node_offsets", "roots", "edge_offsets", "feature_offsets", "word_offsets"), np.int64),
     "feature_values": np.float32,
-    "word_offsets": np.int64,
-    "words": np.int32,
-    "left": np.int32,
-    "right": np.int32,
-    "lengths": np.int32,
 }
-
-
-def _faults(h: Hypergraph, features: int | None) -> Iterator[tuple[str, bool]]:
-    """Yield (problem, whether there is one); what comes later may rely on what came before."""
-    for name, dtype in _TYPES.items():
-        yield f"{name} is {getattr(h, name).dtype}, not {np.dtype(dtype)}", getattr(h, name).dtype != dtype
-    for name, over in (
-        ("node_offsets", h.edge_offsets[1:]),
-        ("edge_offsets", h.tails),
-        ("feature_offsets", h.feature_ids),
-        ("word_offsets", h.words),
-    ):
-        offsets = getattr(h, name)
-        bad = not len(offsets) or offsets[0] != 0 or offsets[-1] != len(over) or bool(np.any(np.diff(offsets) < 0))
-        yield f"{name} does not rise from 0 to {len(over)}", bad
-    sizes = (
-        ("roots", len(h.node_offsets) - 1),
-        ("rules", len(h.tails)),
-        ("feature_offsets", len(h.tails) + 1),
-        ("word_offsets", len(h.tails) + 1),
-        ("feature_values", len(h.feature_ids)),
-        ("left", h.nodes),
-        ("right", h.nodes),
-        ("lengths", h.nodes),
-    )
-    for name, size in sizes:
-        yield f"{name} has {len(getattr(h, name))} entries, not {size}", len(getattr(h, name)) != size
-    begins, ends = h.node_offsets[:-1], h.node_offsets[1:]
-    bad = (h.roots != -1) & ((h.roots < begins) | (h.roots >= ends))
-    yield "a root is not among its sentence's nodes", bool(bad.any())
-    heads = np.repeat(np.arange(h.nodes), np.diff(h.edge_offsets))
-    first = np.repeat(begins, np.diff(h.node_offsets))[heads]
-    wrong = (h.tails != -1) & ((h.tails < first[:, None]) | (h.tails >= heads[:, None]))
-    yield "a tail is not an earlier node of its sentence", bool(wrong.any())
-    yield "an edge has a second tail and no first", bool(np.any((h.tails[:, 0] < 0) & (h.tails[:, 1] >= 0)))
-    yield "a word has the id 0", bool(np.any(h.words == 0))
-    of = np.repeat(np.arange(h.edges), np.diff(h.word_offsets))
-    for k in range(2):
-        uses = np.bincount(of[h.words == -1 - k], minlength=h.edges)
-        yield f"a target side has not its tail {k + 1} once", bool(np.any(uses != (h.tails[:, k] >= 0)))
-    yield "a target side has a third nonterminal", bool(np.any(h.words < -2))
-    bad = len(h.feature_ids) and (h.feature_ids.min() < 0 or (features is not None and h.feature_ids.max() >= features))
-    yield "a feature has no name", bool(bad)
-    yield "a feature value is not finite", not bool(np.isfinite(h.feature_values).all())
 
 
 def join(parts: Iterable[Hypergraph]) -> Hypergraph:
@@ -192,17 +130,20 @@ def _empty() -> dict[str, np.ndarray]:
     }
 
 
+def blank() -> Hypergraph:
+    """Return the hypergraph of a sentence without derivations."""
+    return Hypergraph(**_empty() | {"node_offsets": np.zeros(2, np.int64), "roots": np.array([-1], np.int64)})
+
+
 def edge_scores(
     hypergraph: Hypergraph,
     weights: npt.ArrayLike,
     gamma: float = 1.0,
-    fixed: np.ndarray | None = None,
     pool: Pool | None = None,
 ) -> np.ndarray:
-    """Return ``gamma * weights . features + fixed`` of each edge [edges, float64]."""
+    """Return ``gamma * weights . features`` of each edge [edges, float64]."""
     h, out = hypergraph, np.empty(hypergraph.edges)
-    weights = np.ascontiguousarray(weights, np.float64)
-    fixed = np.zeros(0) if fixed is None else np.ascontiguousarray(fixed, np.float64)
+    weights, fixed = np.ascontiguousarray(weights, np.float64), np.zeros(0)
 
     def work(block: tuple[int, int]) -> None:
         e, f = h.edge_offsets[h.node_offsets[list(block)]]
@@ -210,13 +151,8 @@ def edge_scores(
             h.feature_offsets, h.feature_ids, h.feature_values, weights, fixed, float(gamma), e, f, out
         )
 
-    run_blocks(pool, work, h.blocks())
+    over(pool, work, h.blocks())
     return out
-
-
-def run_blocks(pool: Pool | None, work: Callable[[_Block], _Result], blocks: Iterable[_Block]) -> list[_Result]:
-    """Call ``work`` on the blocks, on a pool if there is one; return the results in order."""
-    return pool.map(work, blocks) if pool is not None else [work(block) for block in blocks]
 
 
 def united(first: Hypergraph, second: Hypergraph) -> Hypergraph:
@@ -246,19 +182,18 @@ def united(first: Hypergraph, second: Hypergraph) -> Hypergraph:
 
 def _tops(edges: int) -> Hypergraph:
     """Return the node over the roots of a sentence, if there are any; its tails are yet to be set."""
-    nodes, none = int(edges > 0), np.zeros(0, np.int32)
-    return Hypergraph(
-        np.array([0, nodes]),
-        np.array([0 if nodes else -1]),
-        np.array([0, edges][: nodes + 1], np.int64),
-        np.full((edges, 2), -1, np.int32),
-        np.full(edges, -1, np.int32),
-        np.zeros(edges + 1, np.int64),
-        none,
-        np.zeros(0, np.float32),
-        np.arange(edges + 1),
-        np.full(edges, -1, np.int32),
-        np.zeros((nodes, 4), np.int32),
-        np.zeros((nodes, 4), np.int32),
-        np.zeros(nodes, np.int32),
+    if not edges:
+        return blank()
+    return replace(
+        blank(),
+        node_offsets=np.array([0, 1]),
+        roots=np.array([0]),
+        edge_offsets=np.array([0, edges]),
+        tails=np.full((edges, 2), -1, np.int32),
+        rules=np.full(edges, -1, np.int32),
+        feature_offsets=np.zeros(edges + 1, np.int64),
+        word_offsets=np.arange(edges + 1),
+        words=np.full(edges, -1, np.int32),
+        **{name: np.zeros((1, 4), np.int32) for name in ("left", "right")},
+        lengths=np.zeros(1, np.int32),
     )

@@ -8,14 +8,12 @@ covariance comes as one slope an edge, posterior times (E[r given the edge] - E[
 inside-outside speed-up of section 5 there).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.ground.parallel import Pool
+from aligntools.ground.parallel import Pool, over
 from aligntools.translating.forest import kernels_semirings as kernels
-from aligntools.translating.forest.hypergraph import Hypergraph, run_blocks
+from aligntools.translating.forest.hypergraph import Hypergraph
 
 
 def _spans(h: Hypergraph) -> list[tuple[int, int, int, int]]:
@@ -36,9 +34,7 @@ def inside(hypergraph: Hypergraph, scores: np.ndarray, pool: Pool | None = None)
     """
     h = hypergraph
     beta, conditional = np.empty(h.nodes), np.empty(h.edges)
-    run_blocks(
-        pool, lambda span: kernels.inside(h.edge_offsets, h.tails, scores, *span[:2], beta, conditional), _spans(h)
-    )
+    over(pool, lambda span: kernels.inside(h.edge_offsets, h.tails, scores, *span[:2], beta, conditional), _spans(h))
     return beta, conditional
 
 
@@ -62,9 +58,7 @@ def posteriors(
     posterior, mass = np.empty(h.edges), np.zeros(h.nodes)
     rooted = log_partition(h, beta) > -np.inf
     mass[h.roots[rooted]] = 1.0 if shares is None else np.asarray(shares, np.float64)[rooted]
-    run_blocks(
-        pool, lambda s: kernels.posteriors(h.edge_offsets, h.tails, conditional, *s[:2], mass, posterior), _spans(h)
-    )
+    over(pool, lambda s: kernels.posteriors(h.edge_offsets, h.tails, conditional, *s[:2], mass, posterior), _spans(h))
     return posterior
 
 
@@ -83,7 +77,7 @@ def expectations(
     """
     h = hypergraph
     values, excess, slopes = np.empty(h.nodes), np.empty(h.nodes), np.empty(h.edges)
-    run_blocks(
+    over(
         pool,
         lambda s: kernels.expectations(
             h.edge_offsets, h.tails, conditional, posterior, rewards, *s[:2], values, excess, slopes
@@ -96,18 +90,11 @@ def expectations(
 
 
 def surprisals(
-    hypergraph: Hypergraph,
-    conditional: np.ndarray,
-    weight: float = 1.0,
-    rewards: np.ndarray | None = None,
-    pool: Pool | None = None,
+    hypergraph: Hypergraph, conditional: np.ndarray, weight: float = 1.0, pool: Pool | None = None
 ) -> np.ndarray:
-    """Return ``rewards`` (new zeros if none) with ``weight`` times minus the log of the conditionals added.
-
-    Their expectation is the entropy of the derivations.
-    """
-    rewards = np.zeros(hypergraph.edges) if rewards is None else rewards
-    run_blocks(pool, lambda s: kernels.surprisals(conditional, *s[2:], float(weight), rewards), _spans(hypergraph))
+    """Return ``weight`` times minus the log of the conditionals; its expectation is the derivations' entropy."""
+    rewards = np.zeros(hypergraph.edges)
+    over(pool, lambda s: kernels.surprisals(conditional, *s[2:], float(weight), rewards), _spans(hypergraph))
     return rewards
 
 
@@ -118,7 +105,7 @@ def feature_sums(hypergraph: Hypergraph, factors: np.ndarray, features: int, poo
     """
     h, spans = hypergraph, _spans(hypergraph)
     out = np.zeros((len(spans), features))
-    run_blocks(
+    over(
         pool,
         lambda k: kernels.add_features(
             h.feature_offsets, h.feature_ids, h.feature_values, factors, *spans[k][2:], out[k]
@@ -133,7 +120,7 @@ def row_sums(hypergraph: Hypergraph, rows: np.ndarray, factors: np.ndarray, pool
     """Return the sum of ``rows`` [edges, columns], each times its factor."""
     spans = _spans(hypergraph)
     out = np.zeros((len(spans), rows.shape[1]))
-    run_blocks(pool, lambda k: kernels.add_rows(rows, factors, *spans[k][2:], out[k]), range(len(spans)))
+    over(pool, lambda k: kernels.add_rows(rows, factors, *spans[k][2:], out[k]), range(len(spans)))
     total: np.ndarray = np.add.reduce(out, axis=0)
     return total
 
@@ -143,21 +130,5 @@ def row_products(
 ) -> np.ndarray:
     """Return ``rows @ coefficients`` [edges, float64], the same on any number of threads."""
     out, coefficients = np.empty(hypergraph.edges), np.asarray(coefficients, np.float64)
-    run_blocks(pool, lambda s: kernels.combine_rows(rows, coefficients, *s[2:], out), _spans(hypergraph))
+    over(pool, lambda s: kernels.combine_rows(rows, coefficients, *s[2:], out), _spans(hypergraph))
     return out
-
-
-@dataclass(frozen=True, eq=False)
-class Entropy:
-    """Entropy of each sentence's derivations and the gradient of their sum by the edges' scores."""
-
-    values: np.ndarray
-    slopes: np.ndarray
-
-
-def entropy(hypergraph: Hypergraph, scores: np.ndarray, pool: Pool | None = None) -> Entropy:
-    """Return the entropies [sentences], in nats, and the derivative of their sum by the scores [edges]."""
-    beta, conditional = inside(hypergraph, scores, pool)
-    posterior = posteriors(hypergraph, beta, conditional, pool=pool)
-    rewards = surprisals(hypergraph, conditional, pool=pool)
-    return Entropy(*expectations(hypergraph, conditional, posterior, rewards, pool))

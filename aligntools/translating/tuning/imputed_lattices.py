@@ -21,17 +21,17 @@ and `samples` keep to it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from aligntools.formats.translation.plf import Arc, WordLattice
-from aligntools.ground.parallel import Pool
+from aligntools.ground.parallel import Pool, over
 from aligntools.translating.forest import derivations, semirings
 from aligntools.translating.forest.candidates import CandidateLists
-from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, run_blocks
+from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores
 from aligntools.translating.tuning import kernels_positions as kernels
 
 #: Probabilities below this part of the threshold do not count in what is expected.
@@ -98,7 +98,7 @@ def automata(
     def work(block: tuple[int, int]) -> list[Automaton]:
         return [of_sentence(s) for s in range(*block)]
 
-    return [one for part in run_blocks(pool, work, h.blocks()) for one in part]
+    return [one for part in over(pool, work, h.blocks()) for one in part]
 
 
 def expected(forest: Hypergraph, conditional: np.ndarray, s: int, order: int, floor: float = 0.0) -> Counts:
@@ -110,36 +110,17 @@ def expected(forest: Hypergraph, conditional: np.ndarray, s: int, order: int, fl
     if root < 0:
         return {}
     begin, most = int(h.node_offsets[s]), np.empty(root + 1 - int(h.node_offsets[s]), np.int64)
-    kernels.longest_yields(h.edge_offsets, h.tails, h.word_offsets, h.words, begin, root + 1, most)
+    kernels.longest_yields(*h.strings, begin, root + 1, most)
     size = int(most[-1]) + 1
     lengths, starts, work = np.empty((len(most), size)), np.empty((len(most), size)), np.empty((3, size))
-    kernels.yield_lengths(
-        h.edge_offsets, h.tails, h.word_offsets, h.words, conditional, begin, root + 1, lengths, work[:2].copy()
-    )
+    kernels.yield_lengths(*h.strings, conditional, begin, root + 1, lengths, work[:2].copy())
     buffer, room = np.empty((int(np.diff(h.word_offsets).max(initial=0)) + 20, 4), np.int32), 1 << 12
     while True:
         room *= 4
         slots, rows, amounts = np.empty(room, np.int64), np.empty((room, 8), np.int32), np.empty(room)
         count = kernels.expected_grams(
-            h.edge_offsets,
-            h.tails,
-            h.word_offsets,
-            h.words,
-            h.left,
-            h.right,
-            h.lengths,
-            conditional,
-            begin,
-            root,
-            order,
-            float(floor),
-            lengths,
-            starts,
-            work,
-            buffer,
-            slots,
-            rows,
-            amounts,
+            *(*h.strings, h.left, h.right, h.lengths, conditional, begin, root, order, float(floor)),
+            *(lengths, starts, work, buffer, slots, rows, amounts),
         )
         if count >= 0:
             return _by_state(rows[:count].tolist(), amounts[:count].tolist(), order)
@@ -235,20 +216,6 @@ def _numbered(states: list[State], kept: Counts, after: dict[State, float], orde
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
-@dataclass(eq=False)
-class Imputed:
-    """Imputed sources, those of one sentence together.
-
-    candidates: One a sentence; their words are the reverse system's target ids.
-    groups (int64 [sources]): The sentence that each was imputed for.
-    shares (float64 [sources]): p(x|y): they sum to 1 over a sentence's.
-    """
-
-    candidates: CandidateLists
-    groups: np.ndarray
-    shares: np.ndarray
-
-
 def impute(
     forest: Hypergraph,
     weights: npt.ArrayLike,
@@ -258,7 +225,7 @@ def impute(
     seed: int = 1,
     pool: Pool | None = None,
     equal: bool = False,
-) -> Imputed:
+) -> tuple[CandidateLists, np.ndarray, np.ndarray]:
     """Impute sources from what a reverse system made of target sentences.
 
     forest: Derivations of the sources; a sentence without any is skipped.
@@ -266,14 +233,19 @@ def impute(
         samples, each with the weight 1 / k (multiple imputation: Rubin 1987); the same source drawn again adds to its
         weight.
     equal: Weigh the k best sources of a sentence all alike, as the paper's experiments do (its last footnote).
+    Returns candidates: One a source; their words are the reverse system's target ids.
+    Returns groups (int64 [sources]): The sentence that each was imputed for.
+    Returns shares (float64 [sources]): p(x|y): they sum to 1 over a sentence's.
     """
     weights = np.asarray(weights, np.float64)
     scores = edge_scores(forest, weights, gamma, pool=pool)
     if how == "samples":
         found = derivations.samples(forest, scores, len(weights), k, seed, pool)
         sentence = np.repeat(np.arange(len(found)), np.diff(found.offsets))
-        keys = found.featureless().keys() ^ (sentence.astype(np.uint64) * _FACTOR)
-        _, first, count = np.unique(keys, return_index=True, return_counts=True)
+        strings = replace(found, feature_offsets=np.zeros(found.count + 1, np.int64))  # of words alone
+        _, first, count = np.unique(
+            strings.keys() ^ (sentence.astype(np.uint64) * _FACTOR), return_index=True, return_counts=True
+        )
         order = np.argsort(first)
         rows, shares = first[order], count[order] / k
     else:
@@ -281,7 +253,7 @@ def impute(
         sentence = np.repeat(np.arange(len(found)), np.diff(found.offsets))
         scores = np.zeros(found.count) if equal else found.scores
         rows, shares = np.arange(found.count), normalized(scores, found.offsets)
-    return Imputed(found.take(rows, np.arange(len(rows) + 1)), sentence[rows], shares)
+    return found.take(rows, np.arange(len(rows) + 1)), sentence[rows], shares
 
 
 def normalized(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,13 @@ from aligntools.translating.tuning.tuning import (
     save_state,
     tune,
 )
-from aligntools.translating.tuning.tuning_sets import SystemInWorkers, impute_lattices, impute_text, tuning_set
+from aligntools.translating.tuning.tuning_sets import (
+    ImputedText,
+    SystemInWorkers,
+    impute_lattices,
+    impute_text,
+    tuning_set,
+)
 
 #: Where the state of a run is kept in the folder for checkpoints.
 STATE = "tuning.state"
@@ -66,7 +72,7 @@ class Learner:
         how = DecoderSettings(self.decoding.pop_limit, self.decoding.span_limit, full_states)
         return System(rules, lm, weights, how)
 
-    def impute(self, reverse: "ReverseSystem", text: Lines, number: int) -> "ImputedText":
+    def impute(self, reverse: "ReverseSystem", text: Lines, number: int) -> ImputedText:
         """Impute the sources of target text number ``number``."""
         rules = reverse.read(text)
         names = feature_names(rules)
@@ -74,25 +80,16 @@ class Learner:
         s = self.imputation
         if s.impute == "lattice":
             system = self.system(rules, reverse.lm, system.weights, True)
-            lattices, groups = impute_lattices(
-                system, text, s.lattice_order, s.lattice_prune, s.reverse_gamma, self.pool, self._workers(system)
-            )
-            self.tell("imputing", {"lattices": len(lattices), "arcs": len(lattices.words), "sentences": len(text)})
-            return ImputedText(lattices, groups, np.ones(len(groups)))
-        seed = self.tuning.seed + number
-        sources, found = impute_text(
-            system,
-            text,
-            s.impute,
-            s.n_sources,
-            s.reverse_gamma,
-            seed,
-            self.pool,
-            self._workers(system),
-            s.source_weights == "equal",
-        )
-        self.tell("imputing", {"sources": len(sources), "sentences": len(text)})
-        return ImputedText(sources, found.groups, found.shares)
+            how = s.lattice_order, s.lattice_prune, s.reverse_gamma
+            found = impute_lattices(system, text, *how, self.pool, self._workers(system))
+            figures = {"lattices": len(found.sources), "arcs": len(found.sources.words)}
+        else:
+            drawn = s.impute, s.n_sources, s.reverse_gamma, self.tuning.seed + number
+            equal = s.source_weights == "equal"
+            found = impute_text(system, text, *drawn, self.pool, self._workers(system), equal)
+            figures = {"sources": len(found.sources)}
+        self.tell("imputing", figures | {"sentences": len(text)})
+        return found
 
     def learn(
         self,
@@ -102,7 +99,7 @@ class Learner:
         supervised: Lines | None,
         references: Sequence[Lines],
         monolingual: Sequence[Lines],
-        imputed: "Sequence[ImputedText]",
+        imputed: Sequence[ImputedText],
         reverse: "ReverseSystem | None",
     ) -> tuple[Weights, dict[str, Any]]:
         """Learn weights.
@@ -247,15 +244,6 @@ class ReverseSystem:
     weights: Weights
     grammar: str = "<reverse grammar>"
     path: str = "<reverse weights>"
-
-
-@dataclass(eq=False)
-class ImputedText:
-    """Imputed sources, or lattices of them, with the sentence and the probability of each."""
-
-    sources: Lines
-    groups: np.ndarray
-    shares: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
 def starting_weights(rules: GrammarRules, start: Weights | None, path: str) -> np.ndarray:

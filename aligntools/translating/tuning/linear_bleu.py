@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.formats.text.corpus import Side
-from aligntools.ground.parallel import Pool
+from aligntools.ground.parallel import Pool, over
 from aligntools.metrics import bleu
 from aligntools.translating.forest.candidates import CandidateLists
-from aligntools.translating.forest.hypergraph import Hypergraph, run_blocks
+from aligntools.translating.forest.hypergraph import Hypergraph
 from aligntools.translating.tuning import kernels_linear_bleu as kernels
 
 #: Columns of statistics (`bleu.statistics`): matches of 1 to 4 words, n-grams of 1 to 4 words, of which the first is
@@ -88,26 +88,11 @@ def edge_statistics(
 
     def work(block: tuple[int, int]) -> None:
         kernels.edge_statistics(
-            h.node_offsets,
-            h.edge_offsets,
-            h.tails,
-            h.word_offsets,
-            h.words,
-            h.left,
-            h.right,
-            h.lengths,
-            groups,
-            references.keys,
-            references.table,
-            clip,
-            *block,
-            np.empty(size, np.int32),
-            np.empty(size, np.int32),
-            np.empty((size, 4), np.uint64),
-            out,
+            *(h.node_offsets, *h.strings, h.left, h.right, h.lengths, groups, references.keys, references.table, clip),
+            *(*block, np.empty(size, np.int32), np.empty(size, np.int32), np.empty((size, 4), np.uint64), out),
         )
 
-    run_blocks(pool, work, h.blocks())
+    over(pool, work, h.blocks())
     return out
 
 
@@ -154,42 +139,16 @@ def sentence_losses(statistics: np.ndarray) -> np.ndarray:
     return 1.0 - bleu.sentence_bleu(statistics, "add-k", 1.0)
 
 
-@dataclass(frozen=True)
-class LinearBleu:
-    """The factors theta of the linear approximation (Tromble et al. 2008, section 3.1).
+def linear_losses(statistics: np.ndarray, at: np.ndarray, sentences: float) -> np.ndarray:
+    """Return minus the linear gain of `edge_statistics` [edges, float64]; a derivation's loss is the sum of its edges'.
 
-    length: theta_0, of a word of the candidate.
-    ngrams: theta_1 to theta_4, of a match.
+    The factors theta (Tromble et al. 2008, section 3.1) are the derivatives of ln BLEU ``at`` statistics [10] of a
+    corpus, times ``sentences``. Where the corpus is shorter than its references the brevity penalty's derivative is in
+    theta_0, the factor of a word of the candidate.
     """
-
-    length: float
-    ngrams: tuple[float, ...]
-
-    @classmethod
-    def of(cls, words: float, precision: float = 0.85, ratio: float = 0.72) -> "LinearBleu":
-        """Take the words of a sentence, the precision of single words, and how it falls from n to n + 1 words.
-
-        theta_0 = -1 / T and theta_n = 1 / (4 T p r^(n - 1)); with T the words of an average sentence, the sum over
-        a corpus of gains is about (ln BLEU + constant) times its sentences.
-        """
-        return cls(-1.0 / words, tuple(1.0 / (4 * words * precision * ratio**n) for n in range(4)))
-
-    @classmethod
-    def at(cls, statistics: np.ndarray, sentences: float) -> "LinearBleu":
-        """Expand around statistics [10] of a corpus: the factors are the derivatives of ln BLEU, times ``sentences``.
-
-        Where the corpus is shorter than its references the brevity penalty's derivative is in theta_0.
-        """
-        s = np.maximum(np.asarray(statistics, np.float64), 1.0)
-        brevity = s[REFERENCE] / s[LENGTH] if s[REFERENCE] > s[LENGTH] else 0.0
-        return cls(
-            sentences * float(brevity - 1.0) / float(s[LENGTH]), tuple(float(sentences / (4 * m)) for m in s[MATCHES])
-        )
-
-    def losses(self, statistics: np.ndarray) -> np.ndarray:
-        """Return minus the gain of `edge_statistics` [edges, float64]; a derivation's loss is the sum of its edges'."""
-        s = np.asarray(statistics, np.float64)
-        out = -self.length * s[:, LENGTH]
-        for n, theta in enumerate(self.ngrams):
-            out -= theta * s[:, n]
-        return out
+    s, point = np.asarray(statistics, np.float64), np.maximum(np.asarray(at, np.float64), 1.0)
+    brevity = point[REFERENCE] / point[LENGTH] if point[REFERENCE] > point[LENGTH] else 0.0
+    out = -(sentences * float(brevity - 1.0) / float(point[LENGTH])) * s[:, LENGTH]
+    for n, matches in enumerate(point[MATCHES]):
+        out -= float(sentences / (4 * matches)) * s[:, n]
+    return out

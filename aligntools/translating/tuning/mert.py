@@ -6,10 +6,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.ground.parallel import Pool
+from aligntools.ground.parallel import Pool, over
 from aligntools.metrics.bleu import corpus_bleu
 from aligntools.translating.forest.candidates import CandidateLists
-from aligntools.translating.forest.hypergraph import edge_scores, run_blocks
+from aligntools.translating.forest.hypergraph import edge_scores
 from aligntools.translating.tuning import kernels_mert as kernels
 
 #: A point with less than this to either side in its interval is skipped.
@@ -54,7 +54,7 @@ class MertCorpus:
         offsets, sentences = self.offsets, len(self.candidates)
         points, best = np.empty(len(intercepts)), np.empty(len(intercepts), np.int64)
         counts = np.zeros(sentences, np.int64)
-        run_blocks(
+        over(
             self.pool,
             lambda b: kernels.envelopes(offsets, intercepts, slopes, *b, points, best, counts),
             self.flat.blocks(),

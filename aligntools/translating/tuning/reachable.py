@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.ground.parallel import Pool
+from aligntools.ground.parallel import Pool, over
 from aligntools.translating.forest import kernels_intersection as kernels
 from aligntools.translating.forest.candidates import CandidateLists, offsets_of, rows_of
-from aligntools.translating.forest.hypergraph import Hypergraph, join, run_blocks, united
+from aligntools.translating.forest.hypergraph import Hypergraph, blank, join, united
 
 # Derivations of a hypergraph that yield given words, as a hypergraph of their own
 
@@ -29,13 +30,13 @@ def intersection(
     def work(block: tuple[int, int]) -> Hypergraph:
         return join(_sentence(hypergraph, s, words[offsets[s] : offsets[s + 1]]) for s in range(*block))
 
-    return join(run_blocks(pool, work, hypergraph.blocks()))
+    return join(over(pool, work, hypergraph.blocks()))
 
 
 def _sentence(h: Hypergraph, s: int, given: np.ndarray) -> Hypergraph:
     begin, end = map(int, h.node_offsets[[s, s + 1]])
     if h.roots[s] < 0 or not len(given):
-        return _part(h, np.zeros(0, np.int32), np.zeros((0, 4), np.int32), 0, -1)
+        return blank()
     size, counts = 256, np.zeros(2, np.int64)
     while True:
         items, edges = np.empty((size, 3), np.int32), np.empty((2 * size, 4), np.int32)
@@ -49,20 +50,16 @@ def _sentence(h: Hypergraph, s: int, given: np.ndarray) -> Hypergraph:
     top = h.roots[s] - begin
     tops = [k for k in range(at[top], at[top + 1]) if items[k, 1] == 0 and items[k, 2] == len(given)]
     if not tops:
-        return _part(h, np.zeros(0, np.int32), edges[:0], 0, -1)
-    return _part(h, items[: counts[0], 0], edges[: counts[1]], int(counts[0]), tops[0])
-
-
-def _part(h: Hypergraph, nodes: np.ndarray, edges: np.ndarray, count: int, root: int) -> Hypergraph:
-    """Return one sentence's hypergraph, from nodes of another and edges (head, edge of the other, tails)."""
+        return blank()
+    count, edges = int(counts[0]), edges[: counts[1]]  # head, edge of h, tails
     edges = edges[np.argsort(edges[:, 0], kind="stable")]
     which = edges[:, 1].astype(np.int64)
     feature_offsets, ids, values = rows_of(h.feature_offsets, which, h.feature_ids, h.feature_values)
     word_offsets, words = rows_of(h.word_offsets, which, h.words)
-    none = np.zeros((len(nodes), 4), np.int32)
+    none = np.zeros((count, 4), np.int32)
     return Hypergraph(
         np.array([0, count], np.int64),
-        np.array([root], np.int64),
+        np.array([tops[0]], np.int64),
         offsets_of(np.bincount(edges[:, 0], minlength=count)),
         np.ascontiguousarray(edges[:, 2:]),
         h.rules[which],
@@ -73,7 +70,7 @@ def _part(h: Hypergraph, nodes: np.ndarray, edges: np.ndarray, count: int, root:
         words,
         none,
         none,
-        np.zeros(len(nodes), np.int32),
+        np.zeros(count, np.int32),
     )
 
 
@@ -115,10 +112,7 @@ class Reachable:
     def references(self, pool: Pool | None = None) -> Hypergraph:
         """Return all derivations of the references; they do not depend on the weights."""
         if self._found is None:
-            made = [self.force(*strings, pool) for strings in self.strings]
-            self._found = made[0]
-            for more in made[1:]:
-                self._found = united(self._found, more)
+            self._found = reduce(united, (self.force(*strings, pool) for strings in self.strings))
         return self._found
 
     def targets(self, nearest: CandidateLists | None, pool: Pool | None = None) -> tuple[Hypergraph, list[Strings]]:
@@ -139,8 +133,4 @@ class Reachable:
 
 def shared(forest: Hypergraph, strings: list[Strings], pool: Pool | None = None) -> Hypergraph:
     """Return the derivations of a forest that yield one of each sentence's strings."""
-    made = [intersection(forest, *one, pool) for one in strings]
-    found = made[0]
-    for more in made[1:]:
-        found = united(found, more)
-    return found
+    return reduce(united, (intersection(forest, *one, pool) for one in strings))

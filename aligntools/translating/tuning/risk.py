@@ -8,8 +8,8 @@ length of the weights (the footnote on equation 2).
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -69,37 +69,24 @@ def bleu_loss(totals: np.ndarray) -> tuple[float, np.ndarray]:
     return 1.0 - value, -value * gradient
 
 
-class _How(TypedDict, total=False):
-    """Keywords of `Objective`."""
-
-    gamma: float
-    l2: float
-    frozen: Mapping[int, float] | None
-    center: np.ndarray | None
-    pool: Pool | None
-
-
+@dataclass(eq=False)
 class Objective(ABC):
     """A function of the weights, to be minimized; call it for the value and the gradient.
 
+    features: How many there are.
     gamma: Sharpness of p(d|x).
     l2: 1 / sigma^2.
     frozen: Features that are part of the score but not learned, and gamma times their weight.
     center (float64 [features]): The L2 term is of the distance from it; from 0 if not given, as in the paper.
     """
 
-    def __init__(
-        self,
-        features: int,
-        *,
-        gamma: float = 1.0,
-        l2: float = 0.0,
-        frozen: Mapping[int, float] | None = None,
-        center: np.ndarray | None = None,
-        pool: Pool | None = None,
-    ) -> None:
-        self.features, self.gamma, self.l2 = features, gamma, l2
-        self.frozen, self.center, self.pool = dict(frozen or {}), center, pool
+    parts: Sequence[Any]
+    features: int
+    gamma: float = 1.0
+    l2: float = 0.0
+    frozen: Mapping[int, float] = field(default_factory=dict)
+    center: np.ndarray | None = None
+    pool: Pool | None = None
 
     @abstractmethod
     def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
@@ -113,6 +100,7 @@ class Objective(ABC):
         return value + 0.5 * self.l2 * float(np.add.reduce(np.square(learned))), gradient + self.l2 * learned
 
 
+@dataclass(eq=False)
 class Risk(Objective):
     """Expected loss.
 
@@ -121,9 +109,10 @@ class Risk(Objective):
     temperature: The mean entropy, times this, is subtracted (deterministic annealing: Smith & Eisner 2006).
     """
 
-    def __init__(self, parts: Sequence[Examples], features: int, temperature: float = 0.0, **how: Unpack[_How]) -> None:
-        super().__init__(features, **how)
-        self.parts, self.temperature = list(parts), temperature
+    parts: Sequence[Examples]
+    temperature: float = 0.0
+
+    def __post_init__(self) -> None:
         self.total = sum(float(np.sum(p.shares[p.hypergraph.roots >= 0])) for p in self.parts) or 1.0
 
     def _distribution(self, part: Examples, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -171,6 +160,7 @@ class Risk(Objective):
         ]
 
 
+@dataclass(eq=False)
 class Likelihood(Objective):
     """Minus the mean log-probability of the right derivations (equation 5).
 
@@ -178,10 +168,9 @@ class Likelihood(Objective):
         a right candidate count for nothing.
     """
 
-    def __init__(self, parts: Sequence[Examples], features: int, **how: Unpack[_How]) -> None:
-        super().__init__(features, **how)
-        self.parts = []
-        for part in parts:
+    def __post_init__(self) -> None:
+        given, self.parts = self.parts, []
+        for part in given:
             right = part.losses == 0
             h, some = part.hypergraph, np.zeros(len(part.shares))
             heads = np.repeat(np.arange(h.nodes), np.diff(h.edge_offsets))
@@ -203,22 +192,16 @@ class Likelihood(Objective):
         return self.regularized(value, gradient, weights)
 
 
-@dataclass(eq=False)
-class Referred:
-    """Derivations of sentences and of their references.
-
-    forest: What the sentences can become.
-    references: All derivations of the references.
-    both: Those of the forest that yield references.
-    shares (float64 [sentences]): See `Examples`.
-    """
+class Referred(NamedTuple):
+    """What sentences can become, all derivations of the references, and those of the former that yield references."""
 
     forest: Hypergraph
     references: Hypergraph
     both: Hypergraph
-    shares: np.ndarray
+    shares: np.ndarray  # see `Examples`
 
 
+@dataclass(eq=False)
 class ReferenceLikelihood(Objective):
     """Minus the mean log-probability of the references, over all their derivations (equation 5).
 
@@ -226,9 +209,9 @@ class ReferenceLikelihood(Objective):
     references have no derivation count for nothing.
     """
 
-    def __init__(self, parts: Sequence[Referred], features: int, **how: Unpack[_How]) -> None:
-        super().__init__(features, **how)
-        self.parts = list(parts)
+    parts: Sequence[Referred]
+
+    def __post_init__(self) -> None:
         self.shares = [np.where(p.references.roots >= 0, p.shares, 0.0) for p in self.parts]
         self.total = sum(float(np.sum(shares)) for shares in self.shares) or 1.0
 
@@ -256,11 +239,11 @@ class ReferenceLikelihood(Objective):
         return self.regularized(value, gradient, weights)
 
 
-def schedule(gamma: float, quench: float | None = None, factor: float = 2.0) -> list[float]:
+def schedule(gamma: float, quench: float | None = None) -> list[float]:
     """Return the gammas to minimize with, one after another: ``gamma`` alone, or growing to ``quench``."""
     out = [float(gamma)]
     while quench is not None and out[-1] < quench:
-        out.append(min(out[-1] * factor, float(quench)))
+        out.append(min(2 * out[-1], float(quench)))
     return out
 
 

@@ -23,7 +23,7 @@ from aligntools.translating.forest.candidates import CandidateLists, offsets_of
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, united
 from aligntools.translating.settings import TuningSettings
 from aligntools.translating.tuning import linear_bleu, mert, online, risk
-from aligntools.translating.tuning.linear_bleu import LENGTH, MATCHES, REFERENCE, LinearBleu, References
+from aligntools.translating.tuning.linear_bleu import LENGTH, MATCHES, REFERENCE, References, linear_losses
 from aligntools.translating.tuning.reachable import Reachable, shared
 
 KIND = "translation tuning"
@@ -296,7 +296,7 @@ def _examples(
         if settings.method == "risk" and settings.loss == "corpus":
             return risk.Examples(h, shares, statistics=statistics)
         if settings.method == "risk" and settings.loss == "linear":
-            return risk.Examples(h, shares, LinearBleu.at(counts, shares.sum()).losses(statistics))
+            return risk.Examples(h, shares, linear_losses(statistics, counts, shares.sum()))
         losses = linear_bleu.sentence_losses(statistics)
         if settings.method == "likelihood":
             sizes = np.diff(made.offsets)
@@ -309,7 +309,7 @@ def _examples(
     statistics = linear_bleu.edge_statistics(made, part.references, part.groups, pool=pool)
     if settings.loss == "corpus":
         return risk.Examples(made, shares, statistics=statistics, reference_length=float(counts[REFERENCE]))
-    return risk.Examples(made, shares, LinearBleu.at(counts, shares.sum()).losses(statistics))
+    return risk.Examples(made, shares, linear_losses(statistics, counts, shares.sum()))
 
 
 # Files of a run that may be interrupted
@@ -333,7 +333,7 @@ def save_state(path: str, own: str, state: TuningState) -> None:
     arrays = {"weights": state.weights, "best": state.best, "start": state.start}
     for k, candidates in enumerate(state.lists):
         if candidates is not None:
-            arrays |= {f"list{k}.{name}": values for name, values in candidates.arrays().items()}
+            arrays |= {f"list{k}.{name}": values for name, values in vars(candidates).items()}
     header = {
         "fingerprint": own,
         "rounds": [asdict(r) for r in state.rounds],

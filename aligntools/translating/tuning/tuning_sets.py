@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from aligntools.translating.decoding.decoder import EncodedText, System
 from aligntools.translating.forest import derivations
 from aligntools.translating.forest.candidates import CandidateLists
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, join
-from aligntools.translating.lattices import LatticeLines, lattice_lines
-from aligntools.translating.tuning.imputed_lattices import Imputed, SentenceTooLongError, automata, impute
+from aligntools.translating.lattices import lattice_lines
+from aligntools.translating.tuning.imputed_lattices import SentenceTooLongError, automata, impute
 from aligntools.translating.tuning.linear_bleu import References
 from aligntools.translating.tuning.reachable import Reachable
 from aligntools.translating.tuning.tuning import TuningSet
@@ -114,6 +114,14 @@ def tuning_set(
     return made
 
 
+class ImputedText(NamedTuple):
+    """Imputed sources, or lattices of them, with the sentence and the probability of each."""
+
+    sources: Lines
+    groups: np.ndarray
+    shares: np.ndarray
+
+
 def impute_text(
     system: System,
     text: Lines,
@@ -124,15 +132,12 @@ def impute_text(
     pool: Pool | None = None,
     workers: SystemInWorkers | None = None,
     equal: bool = False,
-) -> tuple[Lines, Imputed]:
-    """Impute sources of target sentences.
-
-    Returns imputed: Of which sentence each is, and with what probability.
-    """
+) -> ImputedText:
+    """Impute sources of target sentences; ``system`` is the reverse one."""
     sentences = system.encode(text.words, text.offsets)
     forest = system.forest(sentences, pool) if workers is None else workers.forest(sentences)
-    found = impute(forest, system.weights, how, k, gamma, seed, pool, equal)
-    return Lines(system.names(sentences)(found.candidates.words), found.candidates.word_offsets), found
+    found, groups, shares = impute(forest, system.weights, how, k, gamma, seed, pool, equal)
+    return ImputedText(Lines(system.names(sentences)(found.words), found.word_offsets), groups, shares)
 
 
 def impute_lattices(
@@ -143,7 +148,7 @@ def impute_lattices(
     gamma: float = 1.0,
     pool: Pool | None = None,
     workers: SystemInWorkers | None = None,
-) -> tuple[LatticeLines, np.ndarray]:
+) -> ImputedText:
     """Impute sources of target sentences as lattices.
 
     system: The reverse system, with ``full_states``.
@@ -161,4 +166,6 @@ def impute_lattices(
         raise DataError(text.name, error.sentence + 1, problem) from None
     name = system.names(sentences)
     groups = np.array([k for k, one in enumerate(found) if one.arcs], np.int64)
-    return lattice_lines([found[k].lattice(name) for k in groups.tolist()], 1), groups
+    return ImputedText(
+        lattice_lines([found[k].lattice(name) for k in groups.tolist()], 1), groups, np.ones(len(groups))
+    )
