@@ -1,7 +1,6 @@
 """``aligntools align``: from parallel text to alignments, in one command."""
 
 import time
-from functools import partial
 from typing import Any
 
 import click
@@ -11,7 +10,7 @@ from aligntools.aligning.models import registry
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declarations, engine_options, options
 from aligntools.cli.reporter import reporting
-from aligntools.cli.service_options import until_terminated
+from aligntools.cli.service_options import ending
 from aligntools.ground.errors import UsageProblem
 
 _priors = options.group(
@@ -123,4 +122,4 @@ def command(**o: Any) -> None:
             click.get_current_context().meta.setdefault(options.AFTERWARDS, []).append(forget)
         else:
             how["planned"] = lambda start: Plan(start.settings if start else settings)
-            declarations.call(align_files, o, **how, ending=partial(until_terminated, o["unbuffered"]))
+            declarations.call(align_files, o, **how, ending=ending(o["unbuffered"]))

@@ -1,6 +1,5 @@
 """``aligntools contrastive-align``: alignments by a log-linear model with features of the whole alignment."""
 
-from functools import partial
 from typing import Any
 
 import click
@@ -9,7 +8,7 @@ from aligntools import AlignerSettings, ContrastiveSettings, Decisions, Reading
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declarations, engine_options, options, training
 from aligntools.cli.reporter import reporting
-from aligntools.cli.service_options import until_terminated
+from aligntools.cli.service_options import ending
 
 #: How alignments are searched: what weights files say, unless the command does.
 SEARCH = ("beam", "constraint", "candidates")
@@ -147,7 +146,7 @@ def command(**o: Any) -> None:
             settings=declarations.settings(ContrastiveSettings, own),
             search={name: o[name] for name in SEARCH if o[name]},
             asked=aligning.evidence_of(o, applying=bool(o["weights"]) and there),
-            ending=partial(until_terminated, o["unbuffered"]),
+            ending=ending(o["unbuffered"]),
             watch=watch,
             verbose=watch.verbose,
         )

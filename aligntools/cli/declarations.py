@@ -20,8 +20,6 @@ K = TypeVar("K")
 def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Callable[[FC], FC]:
     """Return click's option for a field of settings.
 
-    kind: The class.
-    name: The field; the option has its name.
     *flags: Short flags besides the long one.
     **instead: What this command has otherwise than the declaration: ``default``, ``help``, ``choices`` (or a callable
         that returns them).
@@ -91,9 +89,7 @@ def group(
 ) -> Callable[[FC], FC]:
     """Return one decorator for fields of settings, under their titles in the help.
 
-    kind: The class.
     *names: Fields; without any, all that have a title.
-    without: Fields that are left out.
     title: In the place of the fields' own.
     rules: What all of them need and exclude; see `option_groups.group`.
     """

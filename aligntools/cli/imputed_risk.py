@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aligntools import DecoderSettings, ImputationSettings, Loading, Run, Splitting, TuningSettings
+from aligntools import DecoderSettings, ImputationSettings, Run, Splitting, TuningSettings
 from aligntools.cli import declarations, engine_options, options, reporter
 from aligntools.cli.flags import renamed
 from aligntools.ground.declarations import range_of
@@ -13,6 +13,11 @@ from aligntools.ground.declarations import range_of
 if TYPE_CHECKING:
     from aligntools.ground.progress import Step
 
+#: Options that are handed over as they are.
+_AS_GIVEN = (
+    *("monolingual", "reverse_grammar", "reverse_lm", "reverse_weights"),
+    *("start", "tags", "checkpoint", "verify"),
+)
 _OLD = {"-w": "-o", "--weights": "--output"} | renamed(ImputationSettings, TuningSettings)
 
 
@@ -98,7 +103,6 @@ def command(*, samples: int | None, quiet: bool, verbose: bool, **o: Any) -> Non
     """
     from aligntools.translating.imputed_risk import tune
 
-    run, loading = declarations.settings(Run, o), declarations.settings(Loading, o)
     sampled = {} if samples is None else {"impute": "samples", "n_sources": samples}
     with reporter.shown(quiet):
         tune(
@@ -107,18 +111,11 @@ def command(*, samples: int | None, quiet: bool, verbose: bool, **o: Any) -> Non
             o["supervised"],
             o["references"],
             declarations.settings(TuningSettings, o),
-            monolingual=o["monolingual"],
-            reverse_grammar=o["reverse_grammar"],
-            reverse_lm=o["reverse_lm"],
-            reverse_weights=o["reverse_weights"],
+            **{name: o[name] for name in _AS_GIVEN},
             imputation=declarations.settings(ImputationSettings, o, **sampled),
             decoding=declarations.settings(DecoderSettings, o),
-            start=o["start"],
-            tags=o["tags"],
-            checkpoint=o["checkpoint"],
             split=declarations.settings(Splitting, o).split,
-            verify=loading.verify,
-            run=run,
+            run=declarations.settings(Run, o),
             progress=(lambda step: None) if quiet else (lambda step: _tell(step, verbose)),
         ).save(o["output"])
 

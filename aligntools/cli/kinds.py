@@ -22,8 +22,6 @@ from aligntools.store import atomic_write
 class Place(click.types.StringParamType):
     """A str that names a file or a folder, which the shell completes.
 
-    kind: ``file`` or ``dir``.
-    written: Whether the command writes there.
     endings: What is appended to the name, for each file.
     """
 
@@ -50,10 +48,7 @@ class OptionalPlace(Place):
 
 
 class Refusable(click.Option):
-    """An option with a value that may be refused, by another flag; its value is False then.
-
-    refused: The flag.
-    """
+    """An option with a value that may be refused, by another flag; its value is False then."""
 
     def __init__(self, *args: Any, refused: str, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -104,10 +99,7 @@ class Word(click.types.StringParamType):
 
 
 class Registered(click.Choice):
-    """One of names that are asked for when they are needed: more may be made known.
-
-    names: Returns them.
-    """
+    """One of names that are asked for when they are needed: more may be made known."""
 
     def __init__(self, names: Callable[[], tuple[str, ...]]) -> None:
         self._names = names

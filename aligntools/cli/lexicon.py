@@ -67,20 +67,7 @@ def command(**o: Any) -> None:
       tr '?' - < data/samples/de-en.wa > /tmp/de-en.align
       head -40 data/samples/de-en.txt | aligntools lexicon -i - -a /tmp/de-en.align -o /tmp/lex
     """
-    writing, top = declarations.settings(TableWriting, o), declarations.settings(ShortlistSettings, o).top
     with reporter.shown(o["quiet"]):
-        found = write_lexicon(
-            o["alignments"],
-            TextFiles(o["source"], o["target"], o["joint_file"]),
-            writing,
-            output=o["output"],
-            shortlist=o["shortlist"],
-            top=top,
-            split=o["split"],
-            input_format=o["input_format"],
-            languages=o["languages"],
-            index_base=o["index_base"],
-            skip_bad_links=o["skip_bad_links"],
-        )
+        found = declarations.call(write_lexicon, o, text=TextFiles(o["source"], o["target"], o["joint_file"]))
     if o["verbose"]:
         sys.stderr.write(found + "\n")

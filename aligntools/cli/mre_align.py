@@ -1,6 +1,5 @@
 """``aligntools mre-align``: alignment models trained to make their text again."""
 
-from functools import partial
 from typing import Any
 
 import click
@@ -10,7 +9,7 @@ from aligntools.aligning.models import registry
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declarations, options
 from aligntools.cli.reporter import reporting
-from aligntools.cli.service_options import until_terminated
+from aligntools.cli.service_options import ending
 
 #: What the sampler and several members have, which is not trained here.
 _NOT_HERE = ("model_type", "fast", "best", "sweeps", "subwords", "view_agreement")
@@ -89,6 +88,4 @@ def command(**o: Any) -> None:
             "out": declarations.call(AlignmentSinks, o),
             "evidence": aligning.evidence_of(o, bool(o["model"])),
         }
-        declarations.call(
-            align_files, o, planned=planned, **how, watch=watch, ending=partial(until_terminated, o["unbuffered"])
-        )
+        declarations.call(align_files, o, planned=planned, **how, watch=watch, ending=ending(o["unbuffered"]))

@@ -1,11 +1,10 @@
 """``aligntools parse``: a parser, or a grammar of constituents, applied to text."""
 
-from functools import partial
 from typing import Any
 
 import click
 
-from aligntools import GrammarDecisions, ParserDecisions, ParserReading, Run, TreeLists
+from aligntools import GrammarDecisions, ParserDecisions, ParserReading, TreeLists
 from aligntools.cli import declarations, engine_options, options, reporter, service_options
 from aligntools.cli.flags import renamed
 from aligntools.ground.errors import UsageProblem
@@ -80,28 +79,15 @@ def command(**o: Any) -> None:
     """
     from aligntools.tools.parse_files import parse_files, writes_trees
 
-    run, quiet = declarations.settings(Run, o), o["quiet"]
     grammar = writes_trees(o["model"])
     kind = "a grammar of constituents" if grammar else "a parser of dependencies"
     declarations.refuse(_DEPENDENCIES if grammar else _CONSTITUENTS, f"{kind}, which {o['model']} is", o)
     if not grammar and o["format"] == "text":
         raise UsageProblem(f"`format=text`: {o['model']} parses text with tags; tag it first")
-    lines = reporter.SpokenLines(not quiet)
-    reading, lists = declarations.settings(ParserReading, o), declarations.settings(TreeLists, o)
-    decisions = declarations.settings(GrammarDecisions, o) if grammar else declarations.settings(ParserDecisions, o)
-    with reporter.shown(quiet):
-        words = parse_files(
-            o["texts"],
-            o["model"],
-            o["output"],
-            decisions,
-            reading=reading,
-            lists=lists,
-            run=run,
-            watch=lines,
-            verify=o["verify"],
-            unbuffered=o["unbuffered"],
-            ending=partial(service_options.until_terminated, o["unbuffered"]),
-        )
+    lines = reporter.SpokenLines(not o["quiet"])
+    decisions = declarations.settings(GrammarDecisions if grammar else ParserDecisions, o)
+    with reporter.shown(o["quiet"]):
+        ending = service_options.ending(o["unbuffered"])
+        words = declarations.call(parse_files, o, decisions=decisions, watch=lines, ending=ending)
     if o["verbose"]:
         lines.took(words, "words")

@@ -25,10 +25,7 @@ SO_FAR = " s so far"
 
 
 class ProgressLines:
-    """Progress by lines, for logs and batch jobs: one after each `EVERY` seconds in which something was done.
-
-    shown: Whether to write any.
-    """
+    """Progress by lines, for logs and batch jobs: one after each `EVERY` seconds in which something was done."""
 
     def __init__(self, shown: bool) -> None:
         self.shown = shown
@@ -74,10 +71,7 @@ def say(text: str) -> None:
 
 @contextlib.contextmanager
 def reporting(o: Mapping[str, Any]) -> "Iterator[Reporter]":
-    """Set up a command's messages: notices, progress (`Reporter`), the log of ``--log-json``.
-
-    o: Options by name.
-    """
+    """Set up a command's messages: notices, progress (`Reporter`), the log of ``--log-json``."""
     from aligntools.formats.opening.files import writing
 
     with contextlib.ExitStack() as stack:

@@ -4,7 +4,9 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import partial
 
 import click
 
@@ -18,6 +20,11 @@ unbuffered = click.option(
     is_flag=True,
     help="Write each result before the next line is read (for services).",
 )
+
+
+def ending(unbuffered: bool) -> Callable[[], AbstractContextManager[None]]:
+    """Return what makes the context in which a command reads and answers; see `until_terminated`."""
+    return partial(until_terminated, unbuffered)
 
 
 @contextlib.contextmanager

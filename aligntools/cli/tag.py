@@ -2,12 +2,11 @@
 
 import sys
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 import click
 
-from aligntools import Run, TagDecisions, TagLists, TagReading, TagWriting
+from aligntools import TagDecisions, TagLists, TagReading, TagWriting
 from aligntools.cli import declarations, engine_options, kinds, options, reporter, service_options
 from aligntools.cli.flags import renamed
 from aligntools.formats.inputs.sentences import RawReading
@@ -90,29 +89,10 @@ def command(**o: Any) -> None:
     """
     from aligntools.tagging.tag_files import tag_files
 
-    run, quiet = declarations.settings(Run, o), o["quiet"]
-    lines = reporter.SpokenLines(not quiet)
-    with reporter.shown(quiet):
-        words = tag_files(
-            o["texts"],
-            o["model"],
-            o["output"],
-            scores=o["scores"],
-            posteriors=o["posteriors"],
-            save_classes=o["save_classes"],
-            format=o["format"],
-            predicted_columns=o["predicted_columns"],
-            split=o["split"],
-            raw=declarations.settings(RawReading, o),
-            decisions=declarations.settings(TagDecisions, o),
-            writing=declarations.settings(TagWriting, o),
-            lists=declarations.settings(TagLists, o),
-            run=run,
-            watch=lines,
-            given=declarations.given(),
-            verify=o["verify"],
-            unbuffered=o["unbuffered"],
-            ending=partial(service_options.until_terminated, o["unbuffered"]),
+    lines = reporter.SpokenLines(not o["quiet"])
+    with reporter.shown(o["quiet"]):
+        words = declarations.call(
+            tag_files, o, watch=lines, given=declarations.given(), ending=service_options.ending(o["unbuffered"])
         )
     if o["verbose"]:
         lines.took(words, "words")

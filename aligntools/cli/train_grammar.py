@@ -1,14 +1,13 @@
 """``aligntools train-grammar``: a grammar of constituents from a treebank, or from tags or words alone."""
 
-import contextlib
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
 
 from aligntools import GrammarSettings, InducedGrammarSettings, Run, TagReading
-from aligntools.cli import declarations, options, reporter, training
-from aligntools.ground.errors import UsageProblem
+from aligntools.cli import declarations, options, training
 from aligntools.ground.progress import Step
 
 _TAGS = ("column", "format", "separator", "predicted_columns")
@@ -19,7 +18,6 @@ USES = {
 }
 #: What is of one kind of induction alone.
 _COUNTED, _NETWORKS = {"prior", "tolerance", "iterations"}, {"preterminals", "width", "epochs"}
-COMMON = {"output", "log_json", "threads", "quiet", "verbose"}
 _WITHOUT = "Without trees (--text)"
 
 
@@ -86,45 +84,24 @@ def command(**o: Any) -> None:
       aligntools train-grammar -q --text data/samples/en.tagged --symbols 5 -o /tmp/induced.pcfg
     """
     from aligntools.constituents.parsers import induce_grammar, train_grammar
-    from aligntools.formats.opening.files import writing
 
-    _check_use(o)
-    quiet = o["quiet"]
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(reporter.shown(quiet))
-        log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
-        steps = training.Steps(o["verbose"], log, _line, quiet)
+    asked = {"--treebank": bool(o["treebanks"]), "--text": o["text"] is not None}
+    which = "give one: --treebank for a grammar from trees, or --text for one from tags"
+    use = training.check_use(o, USES, asked, which)
+    with training.reporting(o, _line) as steps:
         run = declarations.settings(Run, o)
-        if o["treebanks"]:
+        if use == "--treebank":
             own = GrammarSettings(**declarations.chosen(GrammarSettings, o))
-            train_grammar(list(map(_path, o["treebanks"])), own, run=run, progress=steps).save(o["output"])
+            paths = [name if name == "-" else Path(name) for name in o["treebanks"]]  # never taken for a tree
+            train_grammar(paths, own, run=run, progress=steps).save(o["output"])
         else:
             other = InducedGrammarSettings(**declarations.chosen(InducedGrammarSettings, o))
-            _check_estimator(other)
+            others = _COUNTED if other.networks else _NETWORKS
+            declarations.refuse(others, f"`estimator={other.estimator}`")
             reading = declarations.settings(TagReading, o)
             induce_grammar(o["text"], other, reading=reading, run=run, progress=steps).save(o["output"])
-    if not quiet:
+    if not o["quiet"]:
         _tell(steps.result)
-
-
-def _check_use(o: dict[str, Any]) -> None:
-    """Refuse two uses at once, none, and options of the other."""
-    if bool(o["treebanks"]) == (o["text"] is not None):
-        raise UsageProblem("give one: --treebank for a grammar from trees, or --text for one from tags")
-    use = "--treebank" if o["treebanks"] else "--text"
-    declarations.refuse(declarations.given() - COMMON - USES[use], use, o)
-
-
-def _check_estimator(settings: InducedGrammarSettings) -> None:
-    """Refuse options of the other kind of induction."""
-    declarations.refuse(_COUNTED if settings.networks else _NETWORKS, f"`estimator={settings.estimator}`")
-
-
-def _path(name: str) -> Any:
-    """Return a file's name so that it is taken for none but that."""
-    from pathlib import Path
-
-    return name if name == "-" else Path(name)
 
 
 def _line(step: Step) -> str:

@@ -42,7 +42,6 @@ USES = {
     },
     "--tagged": {"tagged", *TagReading.names(), *TaggerSettings.names(), "classes", "dictionary"},
 }
-COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
 
 
 def _estimator(name: str, default: str) -> Callable[[FC], FC]:
@@ -139,13 +138,11 @@ def command(**o: Any) -> None:
 
 def train(o: dict[str, Any]) -> None:
     """Train what the options say."""
-    uses = [name for name in ("--text", "--tagged") if o[name[2:]] is not None]
-    uses += ["parallel text"] if any(o.get(name) is not None for name in ("source", "target", "joint_file")) else []
-    if len(uses) != 1:
-        links = ", or -s and -t for alignments" if "source" in o else ""
-        raise UsageProblem(f"give one text: --tagged for a tagger, --text to induce tags{links}")
-    declarations.refuse(declarations.given() - USES[uses[0]] - COMMON, uses[0])
-    if uses[0] == "parallel text":
+    asked = {name: o[name[2:]] is not None for name in ("--text", "--tagged")}
+    asked["parallel text"] = any(o.get(name) is not None for name in ("source", "target", "joint_file"))
+    links = ", or -s and -t for alignments" if "source" in o else ""
+    which = f"give one text: --tagged for a tagger, --text to induce tags{links}"
+    if training.check_use(o, USES, asked, which) == "parallel text":
         _alignments(o)
         return
     from aligntools.formats.opening.files import writing

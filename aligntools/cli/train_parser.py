@@ -1,6 +1,5 @@
 """``aligntools train-parser``: a dependency parser from a treebank, or from tags alone."""
 
-import contextlib
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -8,10 +7,9 @@ from typing import Any
 import click
 
 from aligntools import InducedParserSettings, ParserReading, ParserSettings, Run
-from aligntools.cli import declarations, engine_options, options, reporter, training
+from aligntools.cli import declarations, engine_options, options, training
 from aligntools.cli.flags import renamed
 from aligntools.cli.option_groups import FC
-from aligntools.ground.errors import UsageProblem
 
 _TAGS = ("column", "predicted_columns", "map")
 #: The options of each use of the command, apart from those that both have; a tagged text has a separator.
@@ -26,7 +24,6 @@ USES = {
     },
     "--unsupervised": {"unsupervised", *InducedParserSettings.names(), *_TAGS, "separator", "checkpoint"},
 }
-COMMON = {"output", "log_json", "threads", "quiet", "verbose"}
 
 
 def _length(name: str) -> Callable[[FC], FC]:
@@ -100,33 +97,22 @@ def command(**o: Any) -> None:
       aligntools parse -m /tmp/en.parser data/samples/en.conllu
       aligntools train-parser -q --unsupervised data/samples/en.tagged -o /tmp/en.dmv
     """
-    from aligntools.formats.opening.files import writing
     from aligntools.parsing.parser_training import induce_parser, train_parser
 
-    _check_use(o)
-    quiet, supervised = o["quiet"], o["unsupervised"] is None
+    asked = {"--treebank": bool(o["treebanks"]), "--unsupervised": o["unsupervised"] is not None}
+    which = "give one text: --treebank for a parser from trees, or --unsupervised for one from tags"
+    use = training.check_use(o, USES, asked, which)
     reading, run = declarations.settings(ParserReading, o), declarations.settings(Run, o)
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(reporter.shown(quiet))
-        log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
-        steps = training.Steps(o["verbose"], log, training.lbfgs_step, quiet)
+    with training.reporting(o, training.lbfgs_step) as steps:
         how: dict[str, Any] = {"checkpoint": o["checkpoint"], "reading": reading, "run": run, "progress": steps}
-        if supervised:
+        if use == "--treebank":
             parser = train_parser(o["treebanks"], declarations.settings(ParserSettings, o), classes=o["classes"], **how)
         else:
             own = InducedParserSettings(**declarations.chosen(InducedParserSettings, o))
             parser = induce_parser(o["unsupervised"], own, **how)
         parser.save(o["output"])
-    if not quiet:
+    if not o["quiet"]:
         _tell(steps.result)
-
-
-def _check_use(o: dict[str, Any]) -> None:
-    """Refuse two uses at once, none, and options of the other."""
-    if bool(o["treebanks"]) == (o["unsupervised"] is not None):
-        raise UsageProblem("give one text: --treebank for a parser from trees, or --unsupervised for one from tags")
-    use = "--treebank" if o["treebanks"] else "--unsupervised"
-    declarations.refuse(declarations.given() - COMMON - USES[use], use, o)
 
 
 def _tell(found: dict[str, Any]) -> None:

@@ -1,20 +1,24 @@
 """Options and progress of the commands that train taggers and parsers."""
 
+import contextlib
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from aligntools.cli import options
-from aligntools.cli.reporter import ProgressLines, peak_mb
+from aligntools.cli import declarations, options
+from aligntools.cli.reporter import ProgressLines, peak_mb, shown
+from aligntools.ground.errors import UsageProblem
 from aligntools.ground.progress import Step
 
 if TYPE_CHECKING:
     from aligntools.formats.opening.files import Output
 
+#: What all uses of a command that trains have.
+COMMON = {"output", "log_json", "threads", "seed", "quiet", "verbose"}
 #: Old spellings of where a model is written.
 RENAMED = {"-m": "-o", "--model": "--output"}
 output = options.written("-o", "--output", required=True, help="Write the model to this file.")
@@ -33,13 +37,33 @@ checkpoint = click.option(
 )
 
 
+@contextlib.contextmanager
+def reporting(o: Mapping[str, Any], describe: Callable[[Step], str]) -> "Iterator[Steps]":
+    """Set up the messages of a training: notices, its steps, the log of ``--log-json``; ``o`` are options by name."""
+    from aligntools.formats.opening.files import writing
+
+    with shown(o["quiet"]), writing(o["log_json"]) if o["log_json"] else contextlib.nullcontext() as log:
+        yield Steps(o["verbose"], log, describe, o["quiet"])
+
+
+def check_use(o: Mapping[str, Any], uses: Mapping[str, set[str]], asked: Mapping[str, bool], otherwise: str) -> str:
+    """Refuse two uses of a command at once, none, and options of others; return which use is asked for.
+
+    uses: The options of each use, apart from those of `COMMON`.
+    asked: Whether each use is asked for.
+    otherwise: What is said where there is none, or several.
+    """
+    found = [use for use, given in asked.items() if given]
+    if len(found) != 1:
+        raise UsageProblem(otherwise)
+    declarations.refuse(declarations.given() - COMMON - uses[found[0]], found[0], o)
+    return found[0]
+
+
 class Steps:
     """Shows the steps of a training on standard error and writes them to a log; a callback for the API.
 
-    show: Whether to show each step.
     quiet: Whether to show nothing. Otherwise there is a step twice a minute.
-    log: Gets one JSON line for each step.
-    describe: Returns the line of a `Step`.
     result: The figures of the last step, ``trained``.
     """
 

@@ -1,13 +1,12 @@
 """``aligntools transfer-parse``: a parser for a language without a treebank, through parallel text."""
 
-import contextlib
 import sys
 from typing import Any
 
 import click
 
 from aligntools import LinkReading, ParserReading, Run, TransferSettings
-from aligntools.cli import declarations, engine_options, options, reporter, training
+from aligntools.cli import declarations, engine_options, options, training
 from aligntools.cli.flags import on_command_line, renamed
 from aligntools.ground.errors import UsageProblem
 
@@ -86,7 +85,6 @@ def command(**o: Any) -> None:
         --target /tmp/de.tagged -a /tmp/en-de.align -o /tmp/de.parser
       aligntools parse -m /tmp/de.parser /tmp/de.tagged
     """
-    from aligntools.formats.opening.files import writing
     from aligntools.parsing.parser_transfer import transfer_parser
 
     texts, quiet = {"source": o["sources"], "target": o["targets"], "alignments": o["alignments"]}, o["quiet"]
@@ -94,10 +92,7 @@ def command(**o: Any) -> None:
         raise UsageProblem("only one of the files can be standard input ('-')")
     several = len(o["source_models"]) > 1 or any(len(own) > 1 for own in texts.values())
     given: dict[str, Any] = {name: ([*own] if several else own[0]) if own else None for name, own in texts.items()}
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(reporter.shown(quiet))
-        log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
-        steps = training.Steps(o["verbose"], log, training.lbfgs_step, quiet)
+    with training.reporting(o, training.lbfgs_step) as steps:
         parser = transfer_parser(
             [*o["source_models"]] if several else o["source_models"][0],
             **given,

@@ -1,12 +1,11 @@
 """``aligntools translate``: text, a grammar and a language model in, translations out."""
 
 import time
-from functools import partial
 from typing import Any
 
 import click
 
-from aligntools import DecoderSettings, LatticeSettings, Run, TranslationLists
+from aligntools import DecoderSettings, LatticeSettings, TranslationLists
 from aligntools.cli import declarations, engine_options, kinds, options, reporter, service_options
 from aligntools.cli.flags import renamed
 from aligntools.ground.declarations import range_of
@@ -82,29 +81,12 @@ def command(*, arc_weights: tuple[float, ...], quiet: bool, verbose: bool, **o: 
     """
     from aligntools.translating.translation_files import translate_files
 
-    run, lm, weights = declarations.settings(Run, o), o["lm"], o["weights"]
     untuned = "no weights given (-w): translating with untuned ones; imputed-risk learns them"
-    lines = reporter.SpokenLines(not quiet, "" if weights else untuned)
+    lines = reporter.SpokenLines(not quiet, "" if o["weights"] else untuned)
     with reporter.shown(quiet):
-        count, total = translate_files(
-            o["texts"],
-            o["output"],
-            grammar=o["grammar"],
-            lm=lm,
-            weights=weights,
-            tags=o["tags"],
-            hypergraphs=o["hypergraphs"],
-            derivations=o["derivations"],
-            decoding=declarations.settings(DecoderSettings, o),
-            lattices=declarations.settings(LatticeSettings, o, arc_weights=arc_weights or None),
-            lists=declarations.settings(TranslationLists, o),
-            run=run,
-            watch=lines,
-            split=o["split"],
-            verify=o["verify"],
-            unbuffered=o["unbuffered"],
-            ending=partial(service_options.until_terminated, o["unbuffered"]),
-        )
+        lattices = declarations.settings(LatticeSettings, o, arc_weights=arc_weights or None)
+        ending = service_options.ending(o["unbuffered"])
+        count, total = declarations.call(translate_files, o, lattices=lattices, watch=lines, ending=ending)
     if verbose:
         seconds = time.perf_counter() - lines.began
         score = "" if total is None else f", mean score {total / max(count, 1):.4f}"

@@ -104,9 +104,7 @@ def _of_trees(given: dict[str, Any], number: int | None, title: str | None) -> "
 class Kind(NamedTuple):
     """A kind of thing to look at.
 
-    group: The title of its own options.
     arguments: It is looked at where one of these is given; the kinds are asked in their order.
-    view_of: Reads it.
     missing: The message about a number that is too large.
     shared: Options of another kind's group that it takes, too.
     """

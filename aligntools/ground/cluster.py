@@ -175,11 +175,7 @@ class Cluster:
     Each worker does one job at a time, with as many threads as it was started with, and keeps to its share of the
     memory that it was started with.
 
-    scheduler: Its address, ``tcp://host:8786``, or the file that it was started with.
     wait: Seconds until a worker is there.
-    advice: What a user can do where something ends.
-    Raises UsageProblem where Dask is not installed, and ClusterError where
-    nothing answers, no worker comes, or versions differ.
     """
 
     def __init__(
@@ -269,10 +265,7 @@ class Cluster:
         return found
 
     def check_folder(self, folder: str | os.PathLike[str]) -> None:
-        """See that every worker reads and writes the folder that this process does.
-
-        Raises DataError: Which worker does not see which folder.
-        """
+        """See that every worker reads and writes the folder that this process does."""
         path = os.path.abspath(folder)
 
         def check(workers: Collection[str]) -> None:
@@ -286,10 +279,7 @@ class Cluster:
         self._check(check)
 
     def check_files(self, paths: Sequence[str | os.PathLike[str]]) -> None:
-        """See that every worker reads the same files as this process.
-
-        Raises DataError: Which worker cannot read which file.
-        """
+        """See that every worker reads the same files as this process."""
         sizes = [(os.path.abspath(path), os.stat(path).st_size) for path in paths]
         self._check(lambda workers: self._ask(workers, _check_files, sizes))
 

@@ -102,23 +102,9 @@ class Option:
     said: str = ""
 
 
-def option(
-    default: Any,
-    help: str,
-    *,
-    allowed: Range | None = None,
-    otherwise: str = "",
-    group: str = "",
-    metavar: str = "",
-    excludes: tuple[str, ...] = (),
-    choices: Callable[[], tuple[str, ...]] | None = None,
-    needs: tuple[str, ...] = (),
-    when: str = "",
-    said: str = "",
-) -> Any:
+def option(default: Any, help: str, **about: Any) -> Any:
     """Return a field that is an option; see `Option`."""
-    about = Option(help, allowed, otherwise, group, metavar, excludes, choices, needs, when, said)
-    return field(default=default, metadata={_KEY: about})
+    return field(default=default, metadata={_KEY: Option(help, **about)})
 
 
 def check_rules(name: str, option: Option, value: Any, known: Mapping[str, Any], given: Callable[[str], bool]) -> None:
@@ -151,9 +137,6 @@ class Declared:
     """An option of a class of settings: the declaration with the field's name, default and type.
 
     kind: ``bool``, ``int``, ``float``, ``str``; of a field that may be None what else it is.
-    several: A tuple of these.
-    optional: It may be None.
-    literals: Choices of a `Literal`.
     others: Other types of values that functions take, and that are not checked.
     """
 
@@ -224,17 +207,10 @@ _known: dict[type["Settings"], dict[str, Declared]] = {}
 def declared(kind: type["Settings"]) -> dict[str, Declared]:
     """Return the options of a class of settings, by name, in their order; fields that are none are left out."""
     if kind not in _known:
-        _known[kind] = _declared(kind)
+        hints = typing.get_type_hints(kind)
+        options = {f.name: f for f in fields(kind) if _KEY in f.metadata}
+        _known[kind] = {n: Declared(n, f.default, *_type_of(hints[n]), f.metadata[_KEY]) for n, f in options.items()}
     return _known[kind]
-
-
-def _declared(kind: type["Settings"]) -> dict[str, Declared]:
-    hints = typing.get_type_hints(kind)
-    return {
-        f.name: Declared(f.name, f.default, *_type_of(hints[f.name]), f.metadata[_KEY])
-        for f in fields(kind)
-        if _KEY in f.metadata
-    }
 
 
 def range_of(kind: type["Settings"], name: str) -> Range:
@@ -280,11 +256,7 @@ class Settings:
 
 
 class Given:
-    """Keywords of a call, each of which belongs to one of several classes of settings.
-
-    function: The function that was called, for the error.
-    keywords: What was given by name.
-    """
+    """Keywords of a call, each of which belongs to one of several classes of settings."""
 
     def __init__(self, function: str, keywords: Mapping[str, Any]) -> None:
         self._function, self._left = function, dict(keywords)
@@ -293,8 +265,6 @@ class Given:
         """Return settings of a class: what was given whole, or the defaults, with the keywords of the class put in.
 
         ``whole`` may be the keyword that has them whole, where it is given.
-
-        Raises UsageProblem: See `Settings.checked`.
         """
         if isinstance(whole, str):
             whole = cast("S | None", self._left.pop(whole, None))

@@ -64,11 +64,7 @@ class EmParameters(Generic[M]):
 def maximized(
     rows: Sequence[np.ndarray], prior: float, variational: bool, of_rows: Callable[..., M]
 ) -> EmParameters[M]:
-    """Return the parameters for expected counts: the M-step of EM with a prior, or of variational Bayes.
-
-    rows (sequence of float64 [distributions, outcomes]): Expected counts.
-    of_rows: Makes a model of such arrays.
-    """
+    """Return the parameters for expected counts: the M-step of EM with a prior, or of variational Bayes."""
     rows = [row + prior for row in rows]
     if variational:
         weights, penalty = expected(rows, [prior] * len(rows))
@@ -89,8 +85,6 @@ class EmResult(Generic[M]):
 
     values: The objective in each step, in natural logarithms: the log-likelihood with the prior's logarithm, or the
         lower bound on the logarithm of the evidence.
-    message: Why it ended.
-    counts: Those of the last step.
     start: Which of several starts this was, from 0.
     """
 

@@ -23,7 +23,6 @@ class Family:
     """Distributions of one kind: their parameters as one flat array, and which distribution each belongs to.
 
     groups (int [n]): Distribution of each parameter.
-    rates (float64 [n_groups]).
     before (float64 [n] or None): Exponents of the last step that was kept.
     """
 
@@ -79,11 +78,8 @@ def climb(
 
     evaluate: Takes a list of parameter arrays; returns the objective and, for each family, ``(counts, totals)`` as
         `Family.directions` takes them.
-    parameters (list of float64 [n]).
-    iterations: Steps at most.
     tolerance: Stop when a step gains less than this, relative to the objective.
     report: Called with (iteration, objective); iteration 0 is the start.
-    Returns parameters (list of float64 [n]).
     Returns objectives: Of the start and after each step; it never falls.
     """
     report = report or (lambda *_: None)

@@ -117,7 +117,6 @@ def minimize(
     tolerance: Ends when two steps in a row lower the value by less than this share of it; a single one may just be a
         step along a poor direction, far from the minimum.
     gradient_tolerance: Ends when no entry of the gradient is larger.
-    memory: Steps remembered.
     progress: Called with the State after each step; ends the minimization by returning True.
     """
     if isinstance(start, LbfgsState):

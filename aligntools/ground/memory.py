@@ -133,7 +133,6 @@ def check_workers(max_memory: int | None, workers: int, each: int, advice: str) 
     max_memory: Bytes, of all processes together; None: the bound in force.
     workers: Other processes, to which this one leaves the jobs; 0: it works itself.
     each: Bytes that a process needs for a job, besides what does not grow.
-    advice: What to do.
     """
     bound = limit() if max_memory is None else max_memory
     if bound is None:

@@ -121,8 +121,6 @@ class Processes:
     this process's environment, module path and folder of compiled code, and log through its loggers. They end with
     it, however it ends. A worker that ends is replaced, and its job done again.
 
-    workers: How many processes.
-    threads_each: Threads of each.
     limit: Bytes of memory that each may have.
     """
 

@@ -32,10 +32,7 @@ Progress: TypeAlias = Callable[[Step], None] | bool | None
 
 
 def reporter(progress: Progress) -> Callable[[Step], None]:
-    """Return what steps are to be passed to.
-
-    progress: As the public functions take it.
-    """
+    """Return what steps are to be passed to."""
     if callable(progress):
         return progress
     if not progress:

@@ -5,8 +5,7 @@ No number is infinite or NaN, and whole numbers fit the 64 bits that compiled co
 
 import numbers
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from aligntools.ground.errors import UsageProblem
@@ -19,8 +18,6 @@ MOST, MUCH, LARGEST_SEED = 2**31 - 1, 1e9, 2**63 - 1
 class Range:
     """The numbers that a setting may be.
 
-    low, high: Finite.
-    whole: Only whole numbers.
     above, below: Without ``low`` itself; without ``high`` itself.
     """
 
@@ -85,25 +82,8 @@ WORKERS = counts(1, 1024)
 BOOTSTRAP, MEMORY = counts(0, 10**6), counts(2**16, 2**60)
 
 
-def check(settings: Any, names: Mapping[str, str] | None = None) -> None:
-    """Hold the settings of a dataclass against its ``RANGES``; what may be None by default may be None.
-
-    Raises UsageProblem for the first that is outside its range; ``names`` says what messages call it instead of its own
-    name.
-    """
-    defaults = {f.name: f.default for f in fields(settings)}
-    for name, allowed in settings.RANGES.items():
-        value = getattr(settings, name)
-        if value is None and defaults[name] is None:
-            continue
-        allowed.check((names or {}).get(name, name), value)
-
-
 def size_of(text: str) -> int:
-    """Return an amount of memory such as ``800M`` or ``4G`` in bytes.
-
-    Raises UsageProblem when it is none, or out of its range.
-    """
+    """Return an amount of memory such as ``800M`` or ``4G`` in bytes."""
     found = re.fullmatch(r"(.*?)([KMGT]?)B?", text.strip(), re.IGNORECASE | re.DOTALL)
     try:
         size = float(found[1] if found else "") * 2 ** (10 * " KMGT".index((found[2] if found else "").upper() or " "))

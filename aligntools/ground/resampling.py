@@ -49,7 +49,6 @@ def bootstrap(
 
     counts [sentences, n].
     figure: From sums of counts [shape=(..., n)] to the figure [shape=(...)].
-    level: Share of the samples within the interval.
     """
     if not len(counts) or not samples:
         return 0.0, 0.0

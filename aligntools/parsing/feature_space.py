@@ -9,6 +9,7 @@ bins. No feature is ever text: see `kernels_features`.
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -74,8 +75,6 @@ def _side(text: str) -> list[int] | None:
 def compile_templates(templates: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return templates as arrays.
 
-    Returns sides (int32 [templates, 2, 4]).
-    Returns between (int32 [templates]).
     Returns seeds (uint64 [templates, 3]): From the templates' texts: a feature has the same number whatever else a
         model has.
     Raises ValueError when one does not read as a template.
@@ -131,6 +130,11 @@ class EncodedSentences:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """What kernels take of them, in this order."""
+        return self.layers, self.starts, self.lengths, self.edges
+
     @classmethod
     def from_ids(cls, offsets: np.ndarray, *ids: np.ndarray) -> "EncodedSentences":
         """Take ids of words, tags and prefixes, and of classes (int32 [words], -1 or 0 unknown, as vocabularies do)."""
@@ -170,7 +174,6 @@ class FeatureSpace:
 
     bits: Binary logarithm of the number of weights of each template, 4 to 30.
     bins: Least distance of each of at most 7 bins.
-    size: Number of weights.
     """
 
     def __init__(self, templates: Sequence[str], bits: Sequence[int], bins: Sequence[int] = BINS) -> None:
@@ -258,19 +261,7 @@ class FeatureSpace:
 
         def work(block: tuple[int, int]) -> None:
             bins, keys, stamps = self._scratch(sentences)
-            kernels.add_scores(
-                sentences.layers,
-                sentences.starts,
-                sentences.lengths,
-                sentences.edges,
-                *block,
-                *tables,
-                bins,
-                weights,
-                keys,
-                stamps,
-                result,
-            )
+            kernels.add_scores(*sentences.arrays, *block, *tables, bins, weights, keys, stamps, result)
 
         # Large blocks: within one, a template is done for all sentences, and its weights stay in the cache.
         costs = (sentences.lengths + 2.0) ** 2
@@ -298,23 +289,9 @@ class FeatureSpace:
     def add_template(self, t: int, sentences: EncodedSentences, values: np.ndarray, gradient: np.ndarray) -> None:
         """Do what `add_gradient` does for one template, by its number, and its own weights alone."""
         bins, keys, stamps = self._scratch(sentences)
-        kernels.add_gradient(
-            sentences.layers,
-            sentences.starts,
-            sentences.lengths,
-            sentences.edges,
-            0,
-            len(sentences),
-            self.sides[t],
-            self.between[t],
-            self.seeds[t],
-            self.shifts[t],
-            bins,
-            values,
-            keys,
-            stamps,
-            gradient,
-        )
+        template = self.sides[t], self.between[t], self.seeds[t], self.shifts[t]
+        places = 0, len(sentences)
+        kernels.add_gradient(*sentences.arrays, *places, *template, bins, values, keys, stamps, gradient)
 
 
 #: Letters of a word that the layer of prefixes has.
@@ -336,10 +313,7 @@ def prefixes(words: Sequence[bytes]) -> list[bytes]:
 
 def vocabulary(words: Sequence[bytes], least: int = 1) -> Vocabulary:
     """Number the words that occur at least ``least`` times, in order of first occurrence."""
-    counts: dict[bytes, int] = {}
-    for word in words:
-        counts[word] = counts.get(word, 0) + 1
-    found: Vocabulary = Vocabulary.from_bytes([word for word, n in counts.items() if n >= least and word])
+    found: Vocabulary = Vocabulary.from_bytes([word for word, n in Counter(words).items() if n >= least and word])
     return found
 
 

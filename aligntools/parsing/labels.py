@@ -99,19 +99,8 @@ class Labeler:
         sides, _, seeds = compile_templates(self.templates)
         rows = np.zeros((len(edges), len(self.templates)), np.int32)
         keys = np.empty((4, int(sentences.lengths.max(initial=0)) + 1), np.uint64)
-        kernels.label_rows(
-            sentences.layers,
-            sentences.starts,
-            sentences.lengths,
-            edges.starts,
-            edges.heads,
-            edges.modifiers,
-            sides,
-            seeds,
-            np.uint64(64 - self.bits),
-            keys,
-            rows,
-        )
+        ends, shift = (edges.starts, edges.heads, edges.modifiers), np.uint64(64 - self.bits)
+        kernels.label_rows(*sentences.arrays[:3], *ends, sides, seeds, shift, keys, rows)
         return rows
 
     @classmethod
@@ -151,28 +140,16 @@ class Labeler:
         rate: float = RATE,
         seed: int = 1,
     ) -> "Labeler":
-        """Learn from edges that have labels by shares: minimize the cross-entropy with them.
-
-        labels: All labels that there are.
-        bits, passes, rate, seed: As for `train`.
-        """
+        """Learn from edges that have labels by shares: minimize the cross-entropy with them."""
         size = len(labels) - 1
         result = cls(labels, np.zeros((1 << bits, size), np.float32))
         rows = result._rows(sentences, edges)
         squares, rng = np.zeros_like(result.weights), np.random.default_rng(seed)
         for _ in range(passes):
             order = rng.permutation(len(edges))
-            kernels.fit_labels(
-                rows,
-                shares.starts,
-                shares.labels,
-                shares.shares,
-                order,
-                np.float32(rate),
-                result.weights,
-                squares,
-                np.empty(size, np.float32),
-            )
+            scratch = np.empty(size, np.float32)
+            own = shares.starts, shares.labels, shares.shares
+            kernels.fit_labels(rows, *own, order, np.float32(rate), result.weights, squares, scratch)
         return result
 
     def without_words(self) -> "Labeler":

@@ -43,7 +43,6 @@ class ParserModel(SavedModel):
     """An edge-factored log-linear model over trees; nothing in it changes.
 
     weights (float64 [space.size]): With no more digits than a float32 has, so that a saved model is the same model.
-    constraints: Which trees it was trained over.
     settings: What it was trained with, for information; JSON.
     """
 

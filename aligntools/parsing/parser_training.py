@@ -26,7 +26,7 @@ from aligntools.parsing.settings import InducedParserSettings, ParserReading, Pa
 from aligntools.store.job_engines import opened, temporary_folder
 
 if TYPE_CHECKING:
-    from aligntools.formats.inputs.annotation import PathLike, TaggedInput
+    from aligntools.formats.inputs.annotation import TaggedInput
     from aligntools.ground.keywords import ParserInducingKeywords, ParserTrainingKeywords
     from aligntools.ground.parallel import Pool
     from aligntools.parsing.learning.checkpoints import Checkpoint

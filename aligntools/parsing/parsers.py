@@ -39,9 +39,6 @@ from aligntools.words.white_space import in_form
 if TYPE_CHECKING:
     from aligntools.ground.keywords import DecidingKeywords, ParsingKeywords
     from aligntools.ground.parallel import Pool
-    from aligntools.parsing.parser import ParserModel
-    from aligntools.parsing.valence import ValenceModel
-    from aligntools.viewing.models import ModelView
 
 
 #: Sentences that are parsed at a time.
@@ -109,7 +106,6 @@ def _tree_columns(heads: npt.NDArray[np.int32], labels: Sequence[bytes] | None) 
 class Parses(ShownAsTrees, OfText[Parse]):
     """The trees of consecutive sentences, in a few arrays; an item is a `Parse`.
 
-    source: What was parsed.
     tags: The tag of each word as the text has it.
     heads (int32 [words]): 0 for the root, 1 to n for a word of the sentence.
     scores (float64 [sentences]): The trees' scores; -inf for a flat tree.
@@ -171,8 +167,6 @@ class Parser(Annotator, ShownAsModel):
 
     @classmethod
     def _of_file(cls, path: PathLike, verify: bool) -> "Parser":
-        from aligntools.parsing.parser import ParserModel
-        from aligntools.parsing.valence import ValenceModel
 
         return cls((ValenceModel if model_kind(path) == ValenceModel.KIND else ParserModel).load(path, verify))
 
@@ -189,8 +183,6 @@ class Parser(Annotator, ShownAsModel):
     @property
     def unsupervised(self) -> bool:
         """Whether it was learned from tags alone, so that it has only projective trees with one root."""
-        from aligntools.parsing.parser import ParserModel
-
         return not isinstance(self.model, ParserModel)
 
     @property

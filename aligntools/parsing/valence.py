@@ -59,7 +59,6 @@ class Valence:
 class ValenceCounts:
     """Expected counts.
 
-    chosen, rooted: Edges.
     bare (float64 [tags, 2]): Words that have none on a side.
     words (float64 [tags]).
     """
@@ -110,7 +109,6 @@ def expected_counts(
     model: Weights of at most 1 that need not be normalized.
     tags (int32 [words]).
     offsets (int64 [sentences + 1]): From 0.
-    pool: The results do not depend on it.
     """
     # The weights of each modifier are taken relative to the largest, so that products stay within a float64.
     top = np.maximum(model.choose.max((0, 1)), model.root)
@@ -224,11 +222,7 @@ def punctuation(tags: Sequence[bytes]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ValenceModel(SavedModel):
-    """The dependency model with valence over tags; a parser as `parser.ParserModel` is one, without labels.
-
-    vocabulary: Of tags.
-    settings: What it was trained with; JSON.
-    """
+    """The dependency model with valence over tags; a parser as `parser.ParserModel` is one, without labels."""
 
     KIND = "dmv"
     vocabulary: Vocabulary
@@ -346,13 +340,22 @@ def learn(
     tags (int32 [words]).
     offsets (int64 [sentences + 1]): From 0.
     report: Called with the number of each step, from 0, and its objective.
-    checkpoint: Keeps the state, and continues from the one that it has.
-    Raises ModelError when the checkpoint's state is of another training.
     """
-    counts, values, state = harmonic(tags, offsets, n_tags, settings.decay), list[float](), None
-    if checkpoint is not None:
-        state = _State(checkpoint, fingerprint(settings.header(), tags, offsets))
-        counts, values = state.read(counts)
+    counts, values = harmonic(tags, offsets, n_tags, settings.decay), list[float]()
+    own = "" if checkpoint is None else fingerprint(settings.header(), tags, offsets)
+    path, kept = ("", None) if checkpoint is None else checkpoint.kept("induce", own)
+    if kept is not None:
+        arrays = kept[1]
+        try:
+            values = hold(arrays, "values", (len(arrays["values"]),), np.float64).tolist()
+            shapes = {f.name: getattr(counts, f.name).shape for f in fields(counts)}
+            counts = ValenceCounts(**{n: hold(arrays, n, shape, np.float64, 0) for n, shape in shapes.items()})
+        except (KeyError, ValueError, TypeError) as error:
+            raise damaged(path, error) from None
+
+    def keep(counts: ValenceCounts, values: list[float]) -> None:
+        arrays = {f.name: getattr(counts, f.name) for f in fields(counts)} | {"values": np.array(values)}
+        write_model(path, KIND, {"fingerprint": own}, arrays)
 
     def expect(weights: Valence) -> tuple[ValenceCounts, float]:
         found, log_z = expected_counts(weights, tags, offsets, pool)
@@ -370,34 +373,9 @@ def learn(
         least=3,
         values=values,
         report=None if report is None else lambda step, value, _: report(step, value),
-        keep=None if state is None else state.write,
+        keep=None if checkpoint is None else keep,
     )
     return replace(fit, model=maximize(fit.counts or counts).mean())
-
-
-class _State:
-    """The state of learning in a checkpoint: expected counts, and the objective so far."""
-
-    def __init__(self, checkpoint: Checkpoint, own: str) -> None:
-        self.own = own
-        self.path, self.kept = checkpoint.kept("induce", own)
-
-    def read(self, start: ValenceCounts) -> tuple[ValenceCounts, list[float]]:
-        """Return what was kept, or the start."""
-        if self.kept is None:
-            return start, []
-        arrays = self.kept[1]
-        try:
-            values = hold(arrays, "values", (len(arrays["values"]),), np.float64).tolist()
-            found = {f.name: hold(arrays, f.name, getattr(start, f.name).shape, np.float64, 0) for f in fields(start)}
-        except (KeyError, ValueError, TypeError) as error:
-            raise damaged(self.path, error) from None
-        return ValenceCounts(**found), values
-
-    def write(self, counts: ValenceCounts, values: list[float]) -> None:
-        """Keep a state."""
-        arrays = {f.name: getattr(counts, f.name) for f in fields(counts)} | {"values": np.array(values)}
-        write_model(self.path, KIND, {"fingerprint": self.own}, arrays)
 
 
 class TooManyTags(ValueError):
@@ -415,12 +393,7 @@ def train(
 ) -> tuple[ValenceModel, dict[str, Any]]:
     """Learn the dependency model with valence; return it with figures about the training.
 
-    tags: Of all sentences, joined.
     offsets (int64 [sentences + 1]).
-    pool, report, checkpoint: As for `learn`.
-    about: Kept in the model with the settings.
-    Raises ModelError when the checkpoint's state is of another training. Raises NoSentences when no sentence is left to
-    train on. Raises TooManyTags when there are more than `MOST_TAGS` different ones.
     """
     settings = settings or InducedParserSettings()
     offsets = np.asarray(offsets, np.int64)

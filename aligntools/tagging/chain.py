@@ -6,7 +6,7 @@ state or the end, and one over what it emits (Rabiner 1989; Jurafsky & Martin, a
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -98,7 +98,6 @@ def leaving(values: "Chain | ChainCounts", ends: bool) -> np.ndarray:
 def as_distributions(values: "Chain | ChainCounts", ends: bool) -> list[np.ndarray]:
     """Lay a chain's or its counts' arrays out with one distribution a row.
 
-    ends: Whether the end of a sentence is part of the model.
     Returns start [1, K]; leaving [K, K + 1], the next state or (last column) the end, or [K, K]; emissions [K, rows].
     """
     return [values.start[None, :], leaving(values, ends), np.ascontiguousarray(values.emissions.T)]
@@ -159,18 +158,19 @@ class ChainText:
         nothing = np.zeros(0, np.int32)
         self.low = nothing if low is None else np.ascontiguousarray(low, np.int32)
         self.high = nothing if high is None else np.ascontiguousarray(high, np.int32)
-        if low is not None and (
-            self.low.shape != self.tokens.shape
-            or self.high.shape != self.tokens.shape
-            or np.any(self.low < 0)
-            or np.any(self.high <= self.low)
-        ):
+        whole = self.low.shape == self.high.shape == self.tokens.shape
+        if low is not None and not (whole and np.all(self.low >= 0) and np.all(self.high > self.low)):
             raise ValueError("every token needs a range of states, low < high")
         self.max_cells, self.allowed = max_cells, allowed
         if allowed is not None and len(allowed) != self.n_rows:
             raise ValueError(f"allowed states of {len(allowed)} words, the text has {self.n_rows}")
         self._chunks: list[_Chunk] = []
         self._width = 0
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """What kernels take of it, in this order."""
+        return self.tokens, self.offsets, self.low, self.high
 
     @property
     def n_sentences(self) -> int:
@@ -204,10 +204,7 @@ class ChainText:
         return self._chunks
 
     def held(self, chain: "Chain") -> "Chain":
-        """Return the chain without emissions from states that words may not be in.
-
-        Raises ValueError where the text asks for rows or states that the chain has not.
-        """
+        """Return the chain without emissions from states that words may not be in."""
         if len(chain.emissions) != self.n_rows:
             raise ValueError(f"the chain emits {len(chain.emissions)} words, the text has {self.n_rows}")
         if int(self.high.max(initial=0)) > chain.n_states:
@@ -217,11 +214,8 @@ class ChainText:
         return replace(chain, emissions=np.where(self.allowed, chain.emissions, 0.0))
 
 
-class _Sums:
-    """Expected counts of one block of sentences."""
-
-    def __init__(self, k: int) -> None:
-        self.start, self.transitions, self.stop = np.zeros(k), np.zeros((k, k)), np.zeros(k)
+#: Expected counts of one block of sentences: start, transitions, stop.
+_Sums: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def _passes(
@@ -237,24 +231,10 @@ def _passes(
     for chunk in chunks:
         loglik = np.empty(chunk.k1 - chunk.k0)
 
-        def work(block: tuple[int, int], chunk: "_Chunk" = chunk, loglik: np.ndarray = loglik) -> "_Sums":
-            sums = _Sums(k)
-            forward_backward_block(
-                block[0],
-                block[1],
-                chunk.k0,
-                text.tokens,
-                text.offsets,
-                text.low,
-                text.high,
-                *chain.parameters(),
-                squared,
-                gamma,
-                sums.start,
-                sums.transitions,
-                sums.stop,
-                loglik,
-            )
+        def work(block: tuple[int, int], chunk: _Chunk = chunk, loglik: np.ndarray = loglik) -> _Sums:
+            sums = np.zeros(k), np.zeros((k, k)), np.zeros(k)
+            given = *text.arrays, *chain.parameters()
+            forward_backward_block(*block, chunk.k0, *given, squared, gamma, *sums, loglik)
             return sums
 
         yield chunk, gamma, loglik, pool.map(work, chunk.blocks)
@@ -273,18 +253,18 @@ def expected_counts(chain: "Chain", text: "ChainText", pool: "Pool", squared: bo
     )
     for chunk, gamma, part, blocks in _passes(chain, text, pool, squared):
         counts.loglik[chunk.k0 : chunk.k1] = part
-        for sums in blocks:
-            counts.start += sums.start
-            counts.transitions += sums.transitions
-            counts.stop += sums.stop
+        for start, transitions, stop in blocks:
+            counts.start += start
+            counts.transitions += transitions
+            counts.stop += stop
         frequencies = np.bincount(text.tokens[chunk.t0 : chunk.t1], minlength=text.n_rows)
         ptr = np.zeros(text.n_rows + 1, np.int64)
         np.cumsum(frequencies, out=ptr[1:])
 
         def work(
-            block: tuple[int, int], chunk: "_Chunk" = chunk, gamma: np.ndarray = gamma, ptr: np.ndarray = ptr
+            block: tuple[int, int], chunk: _Chunk = chunk, gamma: np.ndarray = gamma, ptr: np.ndarray = ptr
         ) -> None:
-            collect_block(block[0], block[1], ptr, chunk.order, text.low, gamma, chunk.t0, counts.emissions)
+            collect_block(*block, ptr, chunk.order, text.low, gamma, chunk.t0, counts.emissions)
 
         pool.map(work, balanced_blocks(frequencies, BLOCKS))
     counts.transitions *= chain.transitions
@@ -297,7 +277,7 @@ def log_likelihood(chain: "Chain", text: "ChainText", pool: "Pool", squared: boo
     loglik = np.full(text.n_sentences, np.nan)
     if len(text.low) == 0:
         pool.map(
-            lambda b: forward_block(b[0], b[1], text.tokens, text.offsets, *chain.parameters(), squared, loglik),
+            lambda block: forward_block(*block, *text.arrays[:2], *chain.parameters(), squared, loglik),
             text.blocks(),
         )
     if np.isnan(loglik).any():
@@ -342,7 +322,7 @@ def viterbi(chain: "Chain", text: "ChainText", pool: "Pool") -> tuple[np.ndarray
     states, scores = np.zeros(len(text.tokens), np.int32), np.zeros(text.n_sentences)
     logs = chain.logarithms()
     pool.map(
-        lambda b: viterbi_block(b[0], b[1], text.tokens, text.offsets, text.low, text.high, *logs, states, scores),
+        lambda block: viterbi_block(*block, *text.arrays, *logs, states, scores),
         text.blocks(),
     )
     return states, scores
@@ -360,7 +340,7 @@ def k_best(chain: "Chain", text: "ChainText", n: int, pool: "Pool") -> tuple[np.
     states, scores = np.full((n, len(text.tokens)), -1, np.int32), np.zeros((text.n_sentences, n))
     logs = chain.logarithms()
     pool.map(
-        lambda b: k_best_block(b[0], b[1], n, text.tokens, text.offsets, text.low, text.high, *logs, states, scores),
+        lambda block: k_best_block(*block, n, *text.arrays, *logs, states, scores),
         text.blocks(),
     )
     return states, scores

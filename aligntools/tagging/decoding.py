@@ -95,6 +95,11 @@ class CandidateChain:
     stop: np.ndarray
     values: np.ndarray
 
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """What kernels take of it, in this order."""
+        return self.values, self.first, self.start, self.transitions, self.stop
+
     def places(self, candidates: "TagCandidates") -> np.ndarray:
         """Return where each candidate's emissions begin, int64 [candidates]."""
         widths = np.diff(self.first)[candidates.groups]
@@ -142,8 +147,6 @@ def tag_posteriors(
     by_state: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the posterior of every group, or state, of every token, as `decode` decides by them.
-
-    Parameters as in `decode`.
 
     Returns cells (int64 [tokens + 1]): Token ``t`` has ``groups[cells[t]:cells[t + 1]]``; what the coarse model drops
         is left out.
@@ -197,26 +200,8 @@ class _Chunk:
         sure = np.zeros(self.n * len(model.start) if by_state else int(self.cells[-1]))
         edges = np.zeros(0 if edges_at is None else int(edges_at[-1]))
         at = np.zeros(0, np.int64) if edges_at is None else edges_at
-        self.pool.map(
-            lambda block: posteriors_block(
-                *block,
-                self.offsets,
-                self.cells,
-                self.kept,
-                self.table.groups,
-                places,
-                model.values,
-                model.first,
-                model.start,
-                model.transitions,
-                model.stop,
-                by_state,
-                sure,
-                at,
-                edges,
-            ),
-            self.blocks,
-        )
+        own = self.offsets, self.cells, self.kept, self.table.groups, places, *model.arrays
+        self.pool.map(lambda block: posteriors_block(*block, *own, by_state, sure, at, edges), self.blocks)
         return sure, edges
 
     def prune(self, model: "tuple[CandidateChain, np.ndarray]") -> None:
@@ -250,10 +235,8 @@ class _Chunk:
             pairs /= len(models)
             sure = np.exp(total)
         if path:
-            self.pool.map(
-                lambda block: best_chain_block(*block, self.offsets, self.cells, total, edges_at, pairs, place),
-                self.blocks,
-            )
+            own = self.offsets, self.cells, total, edges_at, pairs, place
+            self.pool.map(lambda block: best_chain_block(*block, *own), self.blocks)
             confidence = sure[self.cells[:-1] + place] / np.add.reduceat(sure, self.cells[:-1])
         else:
             self._choose(self.cells, sure, place, confidence)
@@ -283,23 +266,8 @@ class _Chunk:
             self._choose(np.arange(self.n + 1, dtype=np.int64) * n_states, sure, best, confidence)
             return best, confidence
         m, places = model
-        self.pool.map(
-            lambda block: best_states_block(
-                *block,
-                self.offsets,
-                self.cells,
-                self.kept,
-                self.table.groups,
-                places,
-                m.values,
-                m.first,
-                m.start,
-                m.transitions,
-                m.stop,
-                best,
-            ),
-            self.blocks,
-        )
+        own = self.offsets, self.cells, self.kept, self.table.groups, places, *m.arrays
+        self.pool.map(lambda block: best_states_block(*block, *own, best), self.blocks)
         return best, sure.reshape(self.n, n_states)[np.arange(self.n), best]
 
     def _choose(self, cells: np.ndarray, sure: np.ndarray, place: np.ndarray, confidence: np.ndarray) -> None:

@@ -19,8 +19,7 @@ from aligntools.tagging.tagger import TaggerMember, TaggerModel, rounded
 from aligntools.tagging.unknown_words import FormClasses, UnknownWords
 
 if TYPE_CHECKING:
-    from aligntools.ground.parallel import Pool
-    from aligntools.tagging.chain import Chain, ChainCounts, ChainText
+    from aligntools.tagging.chain import ChainCounts
 
 
 def train_induced(
@@ -40,7 +39,6 @@ def train_induced(
     types: The tags that words can have: the states have these names, whatever ``settings`` say of their number. Words
         that are not in it can have any.
     Returns restart: Which of the random starts was kept, from 0.
-    Raises UsageProblem when the text has no words, or a setting makes no sense.
     """
     settings = (settings or InductionSettings()).checked()
     learner = settings.learner
@@ -90,10 +88,8 @@ def from_chain(
     """Make a tagger of a chain of induced states.
 
     chain: With ``start``, ``stop`` [K], ``transitions`` [K, K] and ``emissions`` [words, K], as `chain.Chain`.
-    words: Distinct; rows of the emissions.
     counts (float64 [words, K]): Expected counts in the training text: unknown words are learned from them.
     smoothing: Known words are smoothed with so many observations of their forms; 0 leaves the chain as it is.
-    settings: Kept in the model file.
     tags: Names of the states; None: their numbers.
     """
     counts = np.ascontiguousarray(counts, np.float64)
@@ -205,7 +201,6 @@ def induce(
     noise: How far random starts lie from one another; see `random_chain`.
     allowed (bool [words, states] or None): The states that each word may be in: what is maximized is the sum over paths
         through these (Merialdo 1994).
-    Raises UsageProblem when there is nothing to learn from, or a setting makes no sense.
     """
     settings = (settings or InductionSettings()).checked()
     estimator, n_states, stop = settings.learner, settings.states, settings.stop
@@ -299,11 +294,9 @@ def reconstruct(
     """Train a chain to reconstruct a text, by exponentiated gradient with adaptive rates.
 
     chain: Where to start: the solution of EM on this text. Parameters that are zero stay zero.
-    text: Sentences that the chain cannot emit are left out.
     iterations: Steps at most. Many more than the paper's 50 raise the objective further and the likelihood falls.
     report: Called with (iteration, mean ``log P(x|x)`` of the sentences that have words); 0 is the start.
     rate: First rate of every distribution; 1 is about as bold as a step of EM.
-    tolerance: Stop when a step gains less than this, relative to the objective.
     Returns objectives: Mean ``log P(x|x)`` at the start and after every step: it never falls.
     """
     ends = chain.ends

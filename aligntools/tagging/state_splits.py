@@ -122,8 +122,6 @@ def read_surface(text: object, reading: TagReading) -> tuple[Tokens, Splitter]:
     """Return the surface tokens of a treebank with their tags, and what splits them.
 
     reading: A token that stands for several words gets the tags of all, with a plus between.
-    Raises DataError when the file cannot be read or is not CoNLL, a range is wrong, there is none, or a tag has a plus.
-    Raises UsageProblem when the text is something else.
     """
     if reading.format not in ("auto", "conll"):
         raise UsageProblem(f"`tokens=surface` takes CoNLL; `format={reading.format}` has no ranges of words")

@@ -61,15 +61,8 @@ def tag_files(
     """Tag texts (none: standard input); return how many words they have.
 
     output: The texts with their tags, or lists of sequences of tags.
-    scores: ``ln p(x)`` of each sentence.
-    posteriors: The probability of every tag of every word.
-    save_classes: How often each word got each tag.
     split: What separates words; None where that was not said.
     given: Which of ``writing`` and ``decisions`` were said, be it as they are by default.
-    unbuffered: Answer each line before the next is read.
-    ending: Returns a context in which lines are answered, and that may end the reading.
-    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
-    written.
     """
     _check_reading(format, predicted_columns, split, raw, unbuffered)
     check_unbuffered(unbuffered, run)
@@ -162,7 +155,7 @@ def _tag_part(
         own = tagger.sequences_of(text, pool)
         if listed:
             rows = own.best(listed) if lists.n_best else own.samples(listed, lists.seed, part.number)
-            written["output"] = format_sequences(part.number, tagger.named(rows))
+            written["output"] = format_sequences(part.number, rows)
         if "scores" in wanted:
             logs, sizes = own.log_probabilities(), np.diff(own.offsets)
             written["scores"] = format_scores(logs.tolist(), own.offsets)

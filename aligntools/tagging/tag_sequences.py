@@ -22,9 +22,7 @@ from aligntools.tagging.tagger import TaggerModel
 from aligntools.words.white_space import in_form
 
 if TYPE_CHECKING:
-    from aligntools.ground.parallel import Pool
     from aligntools.tagging.decoding import CandidateChain
-    from aligntools.tagging.tagger import TaggerModel
 
 
 #: Sentences at a time.
@@ -140,7 +138,7 @@ class TagDistributions:
         if n < 1:
             raise UsageProblem(f"the {n} best sequences")
         for own in self._parts(sentences, split, threads):
-            yield from self.named(own.best(n))
+            yield from own.best(n)
 
     def sample_tags(
         self,
@@ -172,7 +170,7 @@ class TagDistributions:
         if n < 1:
             raise UsageProblem(f"{n} samples")
         for own in self._parts(sentences, split, threads):
-            yield from self.named(own.samples(n, seed, first))
+            yield from own.samples(n, seed, first)
             first += len(own.offsets) - 1
 
     def posteriors(
@@ -224,11 +222,6 @@ class TagDistributions:
             for part in batches(sentences, PART):
                 yield self.sequences_of(tokens_of(part, split), pool)
 
-    def named(self, lists: "list[list[ScoredTags]]") -> list[list[TagSequence]]:
-        """Return lists of sequences with the names of their tags."""
-        names = self.model.tags
-        return [[TagSequence(tuple(names[t] for t in x.tags), x.log_probability) for x in own] for own in lists]
-
     def _word(self, found: TagPosteriors, t: int) -> dict[str, float]:
         own = range(int(found.cells[t]), int(found.cells[t + 1]))
         ranked = sorted(own, key=lambda c: -found.values[c])
@@ -245,18 +238,6 @@ class TagDistributions:
 MORE = 4
 #: Tags of sequences that are held at a time, about.
 HELD = 1 << 22
-
-
-@dataclass(frozen=True)
-class ScoredTags:
-    """A sequence of tags of a sentence.
-
-    tags: Indexes of the tagger's ``tags``.
-    log_probability: ``log p(x, z)``, natural logarithm.
-    """
-
-    tags: tuple[int, ...]
-    log_probability: float
 
 
 class Sequences:
@@ -290,7 +271,6 @@ class Sequences:
 
         sentences (int64 [sequences]): Which sentence each is of.
         tags (int32 [tokens of these sentences]).
-        Returns float64 [sequences].
         """
         lengths = np.diff(self.offsets)[sentences]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -302,7 +282,7 @@ class Sequences:
             found.append(log_likelihood(chain, text, self.pool))
         return _mixed(found)
 
-    def best(self, n: int) -> list[list[ScoredTags]]:
+    def best(self, n: int) -> list[list[TagSequence]]:
         """Return the ``n`` most probable sequences of tags of each sentence, best first.
 
         Exact where each tag is one state, in one model (k-best Viterbi). Otherwise the best of those that are found:
@@ -311,7 +291,7 @@ class Sequences:
         """
         return [own for a, b in self._runs(MORE * n) for own in self._best(a, b, n)]
 
-    def _best(self, k0: int, k1: int, n: int) -> "list[list[ScoredTags]]":
+    def _best(self, k0: int, k1: int, n: int) -> list[list[TagSequence]]:
         """Return the best sequences of some sentences."""
         t0, t1 = int(self.offsets[k0]), int(self.offsets[k1])
         words, offsets = self.words[t0:t1], self.offsets[k0 : k1 + 1] - t0
@@ -338,12 +318,10 @@ class Sequences:
             own_list.sort(key=lambda one: -one.log_probability)  # equals stay in order
         return [[one for one in own_list if one.log_probability > -np.inf][:n] for own_list in lists]
 
-    def samples(self, n: int, seed: int, first: int = 0) -> list[list[ScoredTags]]:
+    def samples(self, n: int, seed: int, first: int = 0) -> list[list[TagSequence]]:
         """Draw ``n`` sequences of tags of each sentence from ``p(z|x)``: forward sums, then backward sampling.
 
         What is drawn depends on the seed and on the sentence's number. A sentence that no sequence explains has none.
-
-        first: Number of the first sentence.
         """
         text = ChainText(self.tokens, self.offsets, self._n_rows)
         chains = self._chains()
@@ -381,17 +359,14 @@ class Sequences:
             yield begin, end
             begin = end
 
-    def _scored(
-        self,
-        lists: list[list[tuple[int, ...]]],
-        first: int,
-    ) -> "list[list[ScoredTags]]":
+    def _scored(self, lists: list[list[tuple[int, ...]]], first: int) -> list[list[TagSequence]]:
         """Return lists of sequences with their probabilities; ``first`` is the sentence of the first list."""
         which = first + np.repeat(np.arange(len(lists)), [len(own) for own in lists])
         flat = [one for own in lists for one in own]
         tags = np.array([tag for one in flat for tag in one], np.int32)
         scores = iter(self.joint(which, tags).tolist() if len(flat) else [])
-        return [[ScoredTags(one, next(scores)) for one in own] for own in lists]
+        names = self.model.tags
+        return [[TagSequence(tuple(names[t] for t in one), next(scores)) for one in own] for own in lists]
 
 
 def _mixed(logs: list[np.ndarray]) -> np.ndarray:

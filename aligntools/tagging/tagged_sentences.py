@@ -66,9 +66,7 @@ class TaggedSentence(ShownWithTags, Sequence[tuple[str, str]]):
 class TaggedSentences(ShownAsTags, OfText[TaggedSentence]):
     """Consecutive sentences with their tags, in a few arrays; an item is a `TaggedSentence`.
 
-    source: What was tagged.
     ids (int32 [words]): Indexes of ``tagset``.
-    probabilities (float64 [words]): The posterior probability of each tag.
     turned: Words that are in another of Unicode's normal forms than the tagger's, and were turned for it.
     splitter: What `split` goes by, of a tagger that was trained on surface tokens; not part of the public interface.
     """

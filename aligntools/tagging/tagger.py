@@ -75,7 +75,6 @@ def emissions(
     first (int64 [groups + 1]), class_shares (float32 [nodes, states]), prior (float64 [states]).
     group_shares (float64 [candidates]): ``p(group | word)``.
     nodes (int64 [words]): Class of each word.
-    candidates: Of the words.
     """
     _, candidate, state = candidates.states(first)
     rows = candidates.rows()[candidate]
@@ -92,10 +91,7 @@ def rounded(values: np.ndarray) -> np.ndarray:
 class TaggerModel(SavedModel):
     """What training gives and ``tag -m`` takes; nothing in it changes.
 
-    words: Known words, distinct.
-    candidates: Of the known words.
     coarse: The model of one state per tag that reduces the candidates for the others.
-    unknown: Learned from ``words``.
     anonymous: The tags are the names or numbers of induced states: all in one group, one member.
     factors (float64 [words] or None): What a known word's emissions times this are ``p(word | state)``; None in a model
         of an older version.
@@ -151,7 +147,6 @@ class TaggerModel(SavedModel):
         remember: Keep what was found out about unknown words. Otherwise time and memory are those of the words given.
         Returns tags (int32 [tokens]): Indexes of ``tags``.
         Returns probabilities (float64 [tokens]): Their posteriors.
-        Raises UsageProblem when ``decode`` is not one of these.
         """
         if decode not in DECODERS:
             raise UsageProblem(f"`decode` is one of {', '.join(DECODERS)}, not {decode}")

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
         TaggingKeywords,
     )
     from aligntools.ground.parallel import Pool
-    from aligntools.tagging.tagger import TaggerModel
-    from aligntools.viewing.models import ModelView
 
 
 #: Sentences that are tagged at a time.
@@ -74,7 +72,6 @@ class Tagger(Annotator, TagDistributions, ShownAsModel):
 
     @classmethod
     def _of_file(cls, path: PathLike, verify: bool) -> "Tagger":
-        from aligntools.tagging.tagger import TaggerModel
 
         return cls(TaggerModel.load(path, verify))
 

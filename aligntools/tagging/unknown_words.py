@@ -125,7 +125,6 @@ class UnknownWords:
 
     features: Row of each feature in ``weights``.
     weights (float32 [features + 4 K, K]): Of features; then, for each of RELATIONS, of the relative's states.
-    known: Number of each known word.
     ptr (int64 [words + 1]), states (int32).
     shares (float32): ``p(state | word)`` of known words, where it is not small: word ``w`` is often enough in
         ``states[ptr[w]:ptr[w + 1]]``.
@@ -159,12 +158,9 @@ class UnknownWords:
     ) -> "UnknownWords":
         """Learn from the words of a text.
 
-        words: Distinct words.
         counts (float64 [words, K]): How often each word was in each state, counted or expected.
         rare: Words seen up to that often are learned from.
         l2: Precision of the weights' Gaussian prior.
-        cutoff: Features of fewer rare words are left out.
-        iterations: Of L-BFGS.
         """
         counts = np.asarray(counts, np.float64)
         n_states = counts.shape[1]

@@ -6,13 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from aligntools.aligning.contrastive.search import SearchSettings
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
 from aligntools.aligning.settings import AlignerSettings, Decisions, ReconstructionSettings
-from aligntools.ground.declarations import Settings, declared
+from aligntools.ground.declarations import declared
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
-from aligntools.ground.ranges import check
 from aligntools.parsing.settings import ParserSettings, TransferSettings
 from aligntools.tagging.settings import InductionSettings, TaggerSettings, TagSmoothing
 from aligntools.translating.settings import (
@@ -30,14 +28,12 @@ CHECKS = {
     TaggerSettings: TaggerSettings.checked, InductionSettings: InductionSettings.checked,
     LanguageModelSettings: LanguageModelSettings.checked, ExtractionSettings: ExtractionSettings.checked,
     DecoderSettings: DecoderSettings.checked, ImputationSettings: ImputationSettings.checked,
-    TuningSettings: TuningSettings.checked, SearchSettings: check, TagSmoothing: TagSmoothing.checked,
+    TuningSettings: TuningSettings.checked, TagSmoothing: TagSmoothing.checked,
 }  # fmt: skip
 
 
 def ranges_of(kind):
-    """Return the ranges of a class's numbers, declared with its fields or beside them."""
-    if not issubclass(kind, Settings):
-        return kind.RANGES
+    """Return the ranges of a class's numbers, declared with its fields."""
     found = {name: one.option.allowed for name, one in declared(kind).items() if not one.several}
     return {name: allowed for name, allowed in found.items() if allowed is not None}
 

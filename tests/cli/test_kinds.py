@@ -3,8 +3,8 @@
 import pytest
 
 import aligntools as at
-from aligntools.cli import inputs
 from aligntools.formats.annotation.text_kinds import KINDS
+from tests.cli import input_kinds as inputs
 from tests.cli.running import run
 from tests.every_kind import FILES, content
 from tests.keeping import KEPT

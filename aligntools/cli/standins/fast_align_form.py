@@ -53,7 +53,6 @@ class FastAlignForm:
         """Return a block's links; of two places of a word that are as good, the one that fast_align takes.
 
         block: Of the sentence pairs from ``begin`` on.
-        view: The model.
         """
         from aligntools.aligning.models.diagonal_series import TENSION_RANGE, settle_ties
         from aligntools.formats.links.pharaoh import Links
@@ -124,10 +123,7 @@ class ByTable:
     def links(
         self, source: list[bytes], target: list[bytes], path: str, number: int
     ) -> tuple[list[tuple[int, int]], float]:
-        """Return the links of a sentence pair, and the logarithm of the observed side's probability.
-
-        Raises DataError when memory does not hold the pair; with the file and the line's number.
-        """
+        """Return the links of a sentence pair, and the logarithm of the observed side's probability."""
         align: Any = self.aligner.align
         try:
             positions, score = align(*((target, source) if self.reverse else (source, target)))
@@ -139,10 +135,7 @@ class ByTable:
 
 
 def sides_of(line: bytes, path: str, number: int) -> tuple[list[bytes], list[bytes]]:
-    """Return the words of both sides of a line, parted by the first ``|||`` or tab.
-
-    Raises DataError when one of them is blank; with the file and the line's number.
-    """
+    """Return the words of both sides of a line, parted by the first ``|||`` or tab."""
     source, *rest = _SEPARATOR.split(line, maxsplit=1)
     words, others = split_words(source), split_words(b"".join(rest))
     if not words or not others:

@@ -37,7 +37,6 @@ def number_texts(texts: Sequence[tuple[str, str]], weights: Sequence[float], out
 
     texts: Source and target files, a sentence per line.
     weights: How often the pairs of each text count; 1 where there are fewer weights than texts.
-    Raises DataError when a file cannot be read or written, or has another number of lines than its other side.
     """
     counts: tuple[Counter[bytes], Counter[bytes]] = (Counter(), Counter())
     blocks: tuple[list[bytes], list[bytes]] = ([], [])
@@ -83,11 +82,7 @@ def _kept(side: Side, keep: np.ndarray) -> Side:
 
 
 def write_cooccurrences(snt: str, out: str, counted: bool = False, threads: int = 1) -> None:
-    """Write which words occur together in a file of sentence pairs, as snt2cooc does.
-
-    counted: Write how often, too.
-    Raises DataError when a file cannot be read or written, or is no such file.
-    """
+    """Write which words occur together in a file of sentence pairs, as snt2cooc does."""
     from aligntools.aligning.text.cooccurrence import build_table
     from aligntools.ground.parallel import Pool
 

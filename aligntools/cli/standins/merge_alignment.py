@@ -17,8 +17,6 @@ def merge_giza_parts(paths: Sequence[str], output: str) -> int:
     """Write the sentence pairs of several ``A3.final.part`` files in the order of their numbers.
 
     paths: Parts of one text; the numbers of each rise.
-    Returns how many pairs there are. Raises DataError when a file cannot be read or is not as MGIZA writes it, or when
-    a pair comes twice or is in no part.
     """
     count = 0
     with writing(output) as file:

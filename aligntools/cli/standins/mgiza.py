@@ -101,10 +101,7 @@ _DEFAULTS = {
 
 
 def parse(args: Sequence[str]) -> dict[str, str]:
-    """Read ``-name value`` arguments, and a file of settings if one comes first.
-
-    Raises ValueError when there is no such option, or it has no value, or one that is not as it has to be.
-    """
+    """Read ``-name value`` arguments, and a file of settings if one comes first."""
     found, rest = dict(_DEFAULTS), list(args)
     if rest and not rest[0].startswith("-"):
         found["config"] = rest.pop(0)

@@ -37,10 +37,7 @@ class Arguments:
 
 
 def parse(args: list[str]) -> Arguments:
-    """Read mkcls' arguments.
-
-    Raises ValueError when there is no such flag, or none that is meant here, or its value is wrong.
-    """
+    """Read mkcls' arguments."""
     found, rest = Arguments(), list(args)
     while rest and rest[0].startswith("-"):
         argument = rest.pop(0)

@@ -87,10 +87,7 @@ _TRUTHS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n
 
 
 def parse(args: Sequence[str]) -> dict[str, Any]:
-    """Read ``-name=value`` arguments; what comes after the first of another form is not looked at, as in symal.
-
-    Raises ValueError when there is no such argument or value.
-    """
+    """Read ``-name=value`` arguments; what comes after the first of another form is not looked at, as in symal."""
     found: dict[str, Any] = {
         "alignment": None,
         "diagonal": False,

@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from aligntools.ground import lbfgs
 from aligntools.ground.errors import DataError, ModelError
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.parts import KeptArray
-
-if TYPE_CHECKING:
-    pass
 
 KIND = "parser checkpoint"
 
@@ -43,7 +40,7 @@ class TrainingState:
 
     def minimize(
         self,
-        objective: training.Evaluated,
+        objective: training.ParserObjective,
         start: lbfgs.LbfgsState | np.ndarray | None,
         iterations: int,
         tolerance: float,
@@ -74,7 +71,6 @@ class Checkpoint:
     """A folder that keeps the state of a training.
 
     folder: Made if it does not exist; only ``NAME.state`` is written there.
-    every: Steps between states.
     Raises DataError when the folder cannot be made.
     """
 
@@ -88,7 +84,6 @@ class Checkpoint:
     def open(self, name: str, own: str) -> "TrainingState":
         """Find what is kept of a training by its name, if anything.
 
-        name: Of the file.
         own: The training's `fingerprint`.
         Raises ModelError when the file is damaged, or belongs to other settings or other data.
         """

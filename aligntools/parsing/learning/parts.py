@@ -139,7 +139,6 @@ class InParts:
     """Keeps sentences in a folder and learns from them by an engine's jobs; what `training.InMemory` does otherwise.
 
     store: An empty folder that all workers see.
-    pool: Of this process, where L-BFGS runs.
     """
 
     def __init__(self, store: Store, engine: Engine, pool: Pool) -> None:
@@ -189,7 +188,7 @@ class InParts:
             write_object(self.store, name, loss.part(*cut))
         return KeptLoss(names, edges)
 
-    def objective(self, space: FeatureSpace, losses: Sequence[Any], l2: float) -> training.Evaluated:
+    def objective(self, space: FeatureSpace, losses: Sequence[Any], l2: float) -> training.ParserObjective:
         """Return losses, L2 and the features as a function of the weights."""
         return PartedObjective(self, space, [self.kept(loss) for loss in losses], l2)
 
@@ -206,13 +205,11 @@ def _groups(space: FeatureSpace, most: int) -> list[list[int]]:
     return groups
 
 
-class PartedObjective:
+class PartedObjective(training.ParserObjective):
     """Does what `training.ParserObjective` does, by jobs over the files of its losses."""
 
     def __init__(self, place: InParts, space: FeatureSpace, losses: Sequence[KeptLoss], l2: float) -> None:
-        self.space, self.l2 = space, l2
-        self.pool: Pool | None = place.pool
-        self.evaluations = 0
+        super().__init__(space, (), l2, place.pool)
         self._place, self._losses, self._turns = place, losses, place.numbers
         self._names = [name for loss in losses for name in loss.names]
 

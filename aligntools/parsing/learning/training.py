@@ -8,7 +8,7 @@ sends the derivatives back through the features, a chunk of sentences at a time.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,25 +19,8 @@ from aligntools.parsing.feature_space import EncodedSentences, FeatureSpace
 from aligntools.parsing.settings import TreeConstraints
 from aligntools.parsing.trees import inference
 
-if TYPE_CHECKING:
-    from aligntools.ground.lbfgs import LbfgsState
-
 #: Edges that are scored at a time; each takes some 40 bytes.
 CHUNK = 4_000_000
-
-
-class Loss(Protocol):
-    """A loss over the trees of sentences, given their edges' scores."""
-
-    @property
-    def sentences(self) -> EncodedSentences:
-        """The sentences."""
-
-    def part(self, begin: int, end: int) -> "Loss":
-        """Return the loss over the sentences ``begin:end``."""
-
-    def value(self, scores: np.ndarray, pool: Pool | None) -> tuple[np.ndarray, np.ndarray]:
-        """Return a value a sentence and the derivatives with respect to the scores."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +80,6 @@ class ExpectedLoss:
 class EntropyLoss:
     """Entropy of the model on unlabeled sentences, weighted (Ma & Xia 2014, equations 11 and 14 to 16).
 
-    weight: The trade-off gamma.
     alpha: Order of the entropy: 1 is Shannon's, others Rényi's.
     """
 
@@ -116,27 +98,12 @@ class EntropyLoss:
         return self.weight * values, self.weight * slopes
 
 
-class Evaluated(Protocol):
-    """The objective: `ParserObjective`, or one whose sentences are in files (`parts.PartedObjective`).
-
-    pool: For vectors as long as the weights.
-    evaluations: So far.
-    """
-
-    space: FeatureSpace
-    l2: float
-    pool: Pool | None
-    evaluations: int
-
-    def active(self) -> np.ndarray:
-        """Return the weights that the sentences' features have."""
-
-    def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the value and the gradient."""
+#: A loss over the trees of sentences, given their edges' scores.
+Loss: TypeAlias = TreeLoss | ExpectedLoss | EntropyLoss
 
 
 class ParserObjective:
-    """Losses, L2 and the feature space as one function of the weights.
+    """Losses, L2 and the feature space as one function of the weights; of sentences in files `parts.PartedObjective`.
 
     l2: The objective has ``l2 / 2`` times the squared length of the weights.
     """
@@ -199,7 +166,7 @@ class InMemory:
         """Return the feature space of sentences; see `FeatureSpace.fitted`."""
         return FeatureSpace.fitted(templates, sentences, bits, pool=self.pool)
 
-    def objective(self, space: FeatureSpace, losses: Sequence[Any], l2: float) -> Evaluated:
+    def objective(self, space: FeatureSpace, losses: Sequence[Any], l2: float) -> ParserObjective:
         """Return losses, L2 and the features as a function of the weights."""
         return ParserObjective(space, losses, l2, self.pool)
 
@@ -209,8 +176,6 @@ class Fit:
     """What L-BFGS found.
 
     weights (float64 [space.size]).
-    values: The objective at the start and after each accepted step.
-    message: Why it ended.
     """
 
     weights: np.ndarray
@@ -220,23 +185,12 @@ class Fit:
     message: str
 
 
-class Minimize(Protocol):
-    """What minimizes an objective: `minimize`, or a kept state that continues."""
-
-    def __call__(
-        self,
-        objective: Evaluated,
-        start: np.ndarray | None,
-        iterations: int,
-        tolerance: float,
-        *,
-        progress: Callable[[int, float, np.ndarray], None] | None = None,
-    ) -> Fit:
-        """Return what was found."""
+#: What minimizes an objective: `minimize`, or a kept state that continues.
+Minimize: TypeAlias = Callable[..., Fit]
 
 
 def minimize(
-    objective: Evaluated,
+    objective: ParserObjective,
     start: np.ndarray | lbfgs.LbfgsState | None = None,
     iterations: int = 100,
     tolerance: float = 1e-5,
@@ -249,7 +203,6 @@ def minimize(
     start (float64 [space.size] or lbfgs.LbfgsState): Default zeros. Weights of features that no sentence has stay as
         they are, and do not count. A state that ``checkpoint`` received continues to the same result as an
         uninterrupted training.
-    iterations: Largest number of steps.
     tolerance: Ends when two steps in a row lower the objective by less than this share.
     memory: Steps that the curvature is taken from; each needs 16 bytes a weight that is in use.
     progress: Called with the number of the step, the objective and the weights (to be copied if kept), after each step.
@@ -270,7 +223,7 @@ def minimize(
             values.append(total - idle)
         return total - idle, gradient[active]
 
-    def note(state: "LbfgsState") -> None:
+    def note(state: lbfgs.LbfgsState) -> None:
         values.append(state.value)
         if progress is not None:
             weights[active] = state.x

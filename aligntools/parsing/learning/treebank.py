@@ -53,7 +53,6 @@ class UsableTrees:
 
     heads (int32 [words]): With what was lifted or joined.
     keep (bool [sentences]).
-    skipped, changed: How many sentences for which reason.
     first: The first sentence that is skipped, from 0.
     """
 
@@ -70,7 +69,6 @@ def usable(
     """Decide which given trees can be learned from, and change those that the options say to change.
 
     heads, offsets: As for `inspect`.
-    constraints: What the model can have.
     crossing: ``skip`` sentences that are not projective, or ``lift`` their crossed edges (Nivre & Nilsson 2005), where
         the model has only projective trees.
     roots: ``skip`` sentences with several roots, or ``join`` these under the first, where the model has only one.
@@ -110,7 +108,6 @@ class TrainingReport:
     """What training did.
 
     sentences, words: How many were trained on.
-    skipped, changed: Sentences left out, and sentences whose tree was changed, by reason.
     first_skipped: The first sentence that was left out for its tree, from 0.
     """
 
@@ -142,12 +139,6 @@ def train(
     offsets (int64 [sentences + 1]).
     heads (int32 [words]): 0 for the root, 1 to n, -1 for none.
     progress: See `training.minimize`.
-    checkpoint: Keeps the state, and continues from the one that it has.
-    about: Kept in the model with the settings.
-    parts: Does the training by jobs over files, with the same result.
-    classes: Word classes as features; kept in the model.
-    Raises ModelError when the checkpoint's state is of another training. Raises NoSentences when no sentence is left to
-    train on.
     """
     settings = settings or ParserSettings()
     offsets = np.asarray(offsets, np.int64)

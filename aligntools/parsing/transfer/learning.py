@@ -26,8 +26,6 @@ from aligntools.store.stores import Kept, Store, read_object, write_object
 from aligntools.words.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from aligntools.parsing.feature_space import EncodedSentences
-    from aligntools.parsing.labels import Labeler
     from aligntools.parsing.learning.training import ExpectedLoss
 
 
@@ -65,9 +63,7 @@ def expected_of(
 ) -> np.ndarray:
     """Return the edge marginals that are transferred over pairs [shape=(target edges,)].
 
-    parser: Of the source language.
     direct: A parser without words for edges that are not aligned, which sees ``pairs.direct``.
-    transferred: See `projection.transferring_scores`.
     """
     own = None if direct is None or pairs.direct is None else direct.scores(pairs.direct, pool, only=TAGS)
     return projection.expected_edges(
@@ -100,10 +96,7 @@ def _expect(parser: Kept, constraints: TreeConstraints, transferred: str, names:
 def expected_loss(
     place: InParts, parser: ParserModel, direct: ParserModel | None, pairs: TransferPairs, settings: TransferSettings
 ) -> tuple[KeptLoss, KeptArray]:
-    """Return the cross-entropy with the transferred distributions, and these.
-
-    parser, direct, pairs: See `expected_of`.
-    """
+    """Return the cross-entropy with the transferred distributions, and these."""
     store = place.store
     kept = Kept(store, *place.new_names("source-parser", 1))
     write_object(store, kept.name, (parser, direct))
@@ -162,7 +155,6 @@ class SupportedTrees:
 class TransferSource:
     """Parallel text of one source language.
 
-    parser: Of the source language.
     source, target: The two sides, with the tags that the parser knows.
     links: One line per pair; only links whose words have no other link are used.
     direct: What parses the target side without words, instead of the parser's own features of tags.
@@ -191,8 +183,6 @@ class TransferReport:
 
     pairs, unlabeled, words: Sentence pairs, unlabeled sentences and target words of the pairs that were trained on.
     aligned: Share of these words that are aligned one to one.
-    skipped: Pairs and unlabeled sentences that were left out, by reason.
-    given: Pairs that there were.
     """
 
     pairs: int
@@ -226,11 +216,7 @@ def explained(skipped: dict[str, int], given: int, settings: TransferSettings) -
 
 
 class NoPairs(ValueError):
-    """There is nothing to train on.
-
-    skipped: What was left out, by reason.
-    given: Pairs that there were.
-    """
+    """There is nothing to train on."""
 
     def __init__(self, skipped: dict[str, int], given: int) -> None:
         super().__init__("no sentence pair can be trained on")
@@ -275,12 +261,7 @@ def train(
     """Train a parser of the target language through parallel text of source languages: all pairs are one training set.
 
     unlabeled: Unlabeled text of the target language (only for the method ``full``).
-    progress: Called with the stage, the number of the step and the objective.
-    checkpoint: Keeps the state, and continues from the one that it has.
-    about: Kept in the model with the settings and with what the first source parser says about its tags.
     parts: Does the training by jobs over files, with the same result.
-    Raises NoPairs when no pair is left to train on. Raises ModelError when the checkpoint's state is of another
-    training.
     """
     settings = settings or TransferSettings()
     settings = replace(settings, labels=settings.labels and any(side.parser.labeler for side in sides))
@@ -479,7 +460,6 @@ def labeler_of(
     """Return the target language's labeler: least cross-entropy with what source labelers say of likely edges.
 
     labelers: The source languages'; the pairs of those without teach no labels.
-    pairs: Of each source language.
     evidence (sequence of float64 [target edges], or of int32 [target words]): Probabilities of edges, or heads.
     place: Where ``evidence`` is in files; the result is the same.
     """
@@ -562,8 +542,6 @@ def probable_edges(sentences: EncodedSentences, expected: np.ndarray) -> tuple[E
 def shares_of(labeler: Labeler, pairs: TransferPairs, edges: Edges, weights: np.ndarray) -> Shares:
     """Return what the source labeler says of the labels of target edges.
 
-    labeler: Of the source language.
-    edges: Of the target side.
     weights (float64 [edges]): What each of them counts.
     Returns what the labeler says of the target edge by tags alone; where both its ends are aligned (the root is, with
     the root), the geometric mean of that, `TARGET` times, and of what it says of the source edge. Of that, what counts

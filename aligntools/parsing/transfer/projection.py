@@ -61,9 +61,7 @@ def transferring_scores(
 ) -> np.ndarray:
     """Compute the logarithms of the transferring weights (Ma & Xia 2014, equation 8).
 
-    parser: Of the source language.
     source, target: Both as the source parser sees them; of the target side only the tags matter.
-    aligned (int32 [target words]): See `one_to_one`.
     transferred: One of `settings.TRANSFERRED`: ``score`` is equation 8 as it stands. The scores of two sentences have
         no common scale, though: a constant for each word makes no difference within one sentence, but it does where a
         word's heads come from both. ``posterior`` takes the logarithm of each edge's probability in its own sentence
@@ -165,7 +163,6 @@ def shared_edges(
 
     own (float64 [edges]): Scores of a parser.
     others (sequence of float64 [edges]): Scores of the others.
-    share: Of the others.
     offsets (int64 [sentences + 1]): Over words.
     """
     mine, *theirs = (inference.sums(scores, offsets, constraints, pool).marginals for scores in (own, *others))
@@ -176,7 +173,6 @@ def shared_edges(
 def direct(parser: ParserModel, labels: bool = True) -> ParserModel:
     """Return the parser without its words: what McDonald, Petrov & Hall (2011) transfer directly.
 
-    parser: Of the source language.
     labels: Whether to keep its labels, where it has any: found from tags alone, too.
     """
     use = [t for t, name in enumerate(parser.space.templates) if name in TAGS]

@@ -72,7 +72,6 @@ def sums(scores: np.ndarray, offsets: np.ndarray, constraints: TreeConstraints, 
 
     scores (float64 [edges]).
     offsets (int64 [sentences + 1]): Over words.
-    pool: The results do not depend on it.
     """
     scores, lengths, edges = _checked(scores, offsets)
     log_z, marginals = np.zeros(len(lengths)), np.zeros(len(scores))
@@ -88,10 +87,8 @@ def sums(scores: np.ndarray, offsets: np.ndarray, constraints: TreeConstraints, 
     over(pool, work, _blocks(lengths))
     rest = np.flatnonzero(unsafe)
     if len(rest):
-        unused = np.zeros(len(lengths)), np.zeros(len(scores))
-        _in_log_space(
-            rest, scores, np.zeros(len(scores)), lengths, edges, constraints, (log_z, marginals, *unused), pool
-        )
+        none, out = np.zeros(len(scores)), (log_z, marginals, np.zeros(len(lengths)), np.zeros(len(scores)))
+        _in_log_space(rest, scores, none, lengths, edges, constraints, out, pool)
     return TreeSums(log_z, marginals)
 
 
@@ -105,7 +102,6 @@ def expectation(
     """Compute the expected value of an additive edge function and its gradient, in O(n^3) a sentence.
 
     function (float64 [edges]): Its values, finite; those at impossible edges do not matter.
-    The others are as for `sums`.
     """
     scores, lengths, edges = _checked(scores, offsets)
     function = np.ascontiguousarray(function, np.float64)
@@ -119,20 +115,8 @@ def expectation(
     def work(block: tuple[int, int]) -> None:
         n = int(lengths[block[0] : block[1]].max())
         scratch = np.empty(kernels.TANGENT_SQUARES * n * n + kernels.ROWS * (n + 1))
-        kernels.expectation(
-            scores,
-            function,
-            lengths,
-            edges,
-            *block,
-            constraints.single_root,
-            scratch,
-            log_z,
-            marginals,
-            mean,
-            slopes,
-            unsafe,
-        )
+        out = log_z, marginals, mean, slopes, unsafe
+        kernels.expectation(scores, function, lengths, edges, *block, constraints.single_root, scratch, *out)
 
     over(pool, work, _blocks(lengths))
     rest = np.flatnonzero(unsafe)
@@ -158,35 +142,13 @@ def _in_log_space(
         n, here = int(lengths[s]), slice(edges[s], edges[s + 1])
         if constraints.projective:
             chart = np.empty(projective.LOG_SQUARES * n * n + projective.LOG_ROWS * (n + 1))
-            projective.expectation_log(
-                scores,
-                function,
-                lengths,
-                edges,
-                s,
-                s + 1,
-                constraints.single_root,
-                chart,
-                log_z,
-                marginals,
-                mean,
-                slopes,
-            )
+            given = scores, function, lengths, edges, s, s + 1
+            projective.expectation_log(*given, constraints.single_root, chart, *out)
             return
         size = n * (n + 1) * (n + 2) // 3
-        nonprojective.expectation_log(
-            scores[here],
-            function[here],
-            n,
-            constraints.single_root,
-            np.empty(size),
-            np.empty(size),
-            np.empty(4 * n * (n + 1) + 2 * n),
-            log_z[s : s + 1],
-            marginals[here],
-            mean[s : s + 1],
-            slopes[here],
-        )
+        scratch = np.empty(size), np.empty(size), np.empty(4 * n * (n + 1) + 2 * n)
+        own = log_z[s : s + 1], marginals[here], mean[s : s + 1], slopes[here]
+        nonprojective.expectation_log(scores[here], function[here], n, constraints.single_root, *scratch, *own)
 
     over(pool, work, [int(s) for s in sentences])
 
@@ -269,8 +231,6 @@ def renyi_entropy(
 
     ``H_a = (ln Z(a s) - a ln Z(s)) / (1 - a)`` (Smith & Eisner 2007): two sums over trees. Order 1 is Shannon's.
 
-    alpha: Above 0.
-    The others are as for `sums`.
     Returns entropy (float64 [sentences]).
     Returns gradient (float64 [edges]).
     """

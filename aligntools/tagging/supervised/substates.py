@@ -83,10 +83,7 @@ def counted(text: "TaggedCorpus") -> "Substates":
 def class_shares(
     states: "Substates", text: "TaggedCorpus", classes: "FormClasses", smoothing: "TagSmoothing"
 ) -> np.ndarray:
-    """Return ``p(substate | tag, class of the word)``, float64 [nodes, states].
-
-    classes: Of ``text.words``.
-    """
+    """Return ``p(substate | tag, class of the word)``, float64 [nodes, states]."""
     n_states, tag_of, first = len(states.start), states.tag_of, states.first
     if n_states == len(first) - 1:
         return np.ones((classes.n_nodes, n_states))
@@ -157,27 +154,9 @@ def expect(
 
     def work(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         start, stop, moves, losses = np.zeros(n), np.zeros(n), np.zeros((n, n)), np.zeros(n)
-        observed_block(
-            *block,
-            text.cells,
-            text.pairs,
-            places,
-            text.offsets,
-            low,
-            states.at,
-            parameters.values,
-            parameters.start,
-            parameters.transitions,
-            parameters.stop,
-            gamma,
-            start,
-            moves,
-            stop,
-            loglik,
-            merging,
-            shares,
-            losses,
-        )
+        given = text.cells, text.pairs, places, text.offsets, low, states.at
+        model = parameters.values, parameters.start, parameters.transitions, parameters.stop
+        observed_block(*block, *given, *model, gamma, start, moves, stop, loglik, merging, shares, losses)
         return start, moves, stop, losses
 
     sums = None

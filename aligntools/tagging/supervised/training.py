@@ -41,7 +41,6 @@ def train_supervised(
     report: Called with (member, round of splits, iteration, states, log-likelihood) after each iteration of EM.
     classes: Word classes as features of unknown and rare words; kept in the model.
     observed: Which tags the tokens may have, in the place of ``tags``.
-    Raises UsageProblem when the text has no words, or a setting makes no sense.
     """
     settings = (settings or TaggerSettings()).checked()
     if not words:
