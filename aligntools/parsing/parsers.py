@@ -33,7 +33,7 @@ from aligntools.ground.run import Run
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import ParserDecisions, ParserReading, TagMap
 from aligntools.parsing.valence import ValenceModel
-from aligntools.viewing.models import ModelView, ShownAsModel, ShownAsTree, ShownAsTrees
+from aligntools.viewing.models import ModelView, ShownAsModel, ShownAsTrees
 from aligntools.words.white_space import in_form
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _log = logging.getLogger("aligntools")
 
 
 @dataclass(frozen=True, eq=False)
-class Parse(ShownAsTree):
+class Parse(ShownAsTrees):
     """The dependency tree of a sentence; ``str()`` gives CoNLL-U.
 
     Attributes
@@ -66,6 +66,7 @@ class Parse(ShownAsTree):
     heads: npt.NDArray[np.int32]
     labels: tuple[str, ...] | None = None
     score: float = 0.0
+    _of_one = True
 
     def __len__(self) -> int:
         return len(self.tokens)

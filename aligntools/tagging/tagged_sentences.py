@@ -18,7 +18,7 @@ from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.tagging.settings import TagWriting
 from aligntools.tagging.state_splits import JOIN, Splitter
-from aligntools.viewing.models import ShownAsTags, ShownWithTags
+from aligntools.viewing.models import ShownAsTags
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import TagWritingKeywords
@@ -30,7 +30,7 @@ _OF_TAGS = {COLUMNS[name] for name in ("upos", "xpos", "feats")}
 
 
 @dataclass(frozen=True, eq=False)
-class TaggedSentence(ShownWithTags, Sequence[tuple[str, str]]):
+class TaggedSentence(ShownAsTags, Sequence[tuple[str, str]]):
     """A sentence with its tags; as a sequence, its pairs of word and tag.
 
     Attributes
@@ -44,6 +44,7 @@ class TaggedSentence(ShownWithTags, Sequence[tuple[str, str]]):
     tokens: tuple[str, ...]
     tags: tuple[str, ...]
     probabilities: npt.NDArray[np.float64]
+    _of_one = True
 
     def __len__(self) -> int:
         return len(self.tokens)

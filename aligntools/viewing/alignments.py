@@ -13,7 +13,7 @@ import numpy as np
 from aligntools.formats.links.findings import Finding, as_text
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
-from aligntools.ground.errors import UsageProblem, visible
+from aligntools.ground.errors import visible
 from aligntools.metrics.aer import Aer, count_by_group, figures
 from aligntools.metrics.base import percent
 from aligntools.metrics.report import compare_scores
@@ -133,7 +133,7 @@ def _list(pair: ShownPair, names: Sequence[str], width: int) -> Iterator[_Part]:
 NOTEBOOK_PAIRS = 500
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AlignmentsView(View):
     """Sentence pairs and how their words are aligned.
 
@@ -151,14 +151,14 @@ class AlignmentsView(View):
     source_tags: Sequence[list[str]] | None = None
     target_tags: Sequence[list[str]] | None = None
     found: Mapping[int, Finding] | None = None
+    _items = "pairs"
 
     def __len__(self) -> int:
         return len(self.source)
 
     def pair(self, number: int) -> ShownPair:
         """Return one pair by its number, from 1 on."""
-        if not 1 <= number <= len(self):
-            raise UsageProblem(f"there is no pair number {number}; the text has {len(self)}")
+        self._check(number, "pair number")
         n = number - 1
         links = []
         for system in self.systems:
@@ -217,10 +217,12 @@ class AlignmentsView(View):
         Words are one string a sentence, links flat lists of numbers.
         """
         texts = [[" ".join(words) for words in side] for side in (self.source, self.target)]
-        gold = self.gold
+        gold, digest = self.gold, hashlib.sha256()
+        for side in texts:
+            digest.update("\n".join(side).encode() + b"\0")
         known = 0 if gold is None else int(np.searchsorted(gold.rows, most))
         return {
-            "key": _key(texts),
+            "key": digest.hexdigest()[:16],  # what a browser keeps corrections of this text under
             "source": texts[0][:most],
             "target": texts[1][:most],
             "systems": [
@@ -254,14 +256,6 @@ class AlignmentsView(View):
                 words[found.side].append((*place, found.kind))
         about = {"pair": number - 1, "score": round(one.score, 2), "flagged": one.flagged}
         return about | {"source": words[0], "target": words[1], "told": [visible(text) for text in told]}
-
-
-def _key(texts: list[list[str]]) -> str:
-    """Return what a browser keeps corrections of this text under."""
-    digest = hashlib.sha256()
-    for side in texts:
-        digest.update("\n".join(side).encode() + b"\0")
-    return digest.hexdigest()[:16]
 
 
 def _links_of(table: Links, place: int) -> frozenset[tuple[int, int]]:
@@ -334,9 +328,8 @@ def scores(names: Sequence[str], links: Sequence[Links], gold: Gold) -> FigureTa
 def by_position(names: Sequence[str], links: Sequence[Links], gold: Gold, lengths: np.ndarray) -> FigureTable:
     """Return AER by where in its sentence the source word of a link is."""
 
-    def group(sentences: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-        found: np.ndarray = pairs[:, 0].astype(np.int64) * PARTS // np.maximum(lengths[sentences], 1)
-        return found
+    def group(sentences: np.ndarray, pairs: np.ndarray) -> Any:
+        return pairs[:, 0].astype(np.int64) * PARTS // np.maximum(lengths[sentences], 1)
 
     labels = [f"{100 * k // PARTS}–{100 * (k + 1) // PARTS} %" for k in range(PARTS)]
     about = "AER of links by the position of their source word, from the sentence's first word to its last."
@@ -355,10 +348,8 @@ def by_frequency(
         flat = np.array([table[word.lower()] for words in chosen for word in words], np.int64)
         ids.append((flat, np.array([0, *accumulate(map(len, chosen))])))
 
-    def group(sentences: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-        own = [flat[offsets[sentences] + pairs[:, side]] for side, (flat, offsets) in enumerate(ids)]
-        found: np.ndarray = np.minimum(*own)
-        return found
+    def group(sentences: np.ndarray, pairs: np.ndarray) -> Any:
+        return np.minimum(*(flat[offsets[sentences] + pairs[:, side]] for side, (flat, offsets) in enumerate(ids)))
 
     ends = [*(f - 1 for f in FREQUENCIES[1:]), 0]
     labels = [
@@ -378,9 +369,8 @@ def by_tag(
     flat = np.array([known.get(tag, len(labels)) for row in tags for tag in row], np.int64)
     offsets = np.array([0, *accumulate(map(len, tags))])
 
-    def group(sentences: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-        found: np.ndarray = flat[offsets[sentences] + pairs[:, side]]
-        return found
+    def group(sentences: np.ndarray, pairs: np.ndarray) -> Any:
+        return flat[offsets[sentences] + pairs[:, side]]
 
     where = ("source", "target")[side]
     about = f"AER of links by the part of speech of their {where} word."
@@ -395,7 +385,7 @@ def _grouped(
     names: Sequence[str],
     links: Sequence[Links],
     gold: Gold,
-    group: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    group: Callable[[np.ndarray, np.ndarray], Any],
 ) -> FigureTable:
     counts = [count_by_group(one, gold, group, len(labels)) for one in links]
     errors = [figures(one)[:, 0] for one in counts]

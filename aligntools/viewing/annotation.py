@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from aligntools.formats.annotation.brackets import Tree, plain, trees_given
+from aligntools.formats.annotation import text_kinds
+from aligntools.formats.annotation.brackets import Tree, outside, plain, refuse_others, trees_given
 from aligntools.formats.annotation.conll import Conll, column_place, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.tagged_text import Tokens, tokens_of_conll
@@ -19,6 +20,7 @@ from aligntools.formats.inputs.annotation import encoded, read_annotated
 from aligntools.formats.inputs.sentences import Sentence
 from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import in_words, is_number, parse_json
+from aligntools.formats.opening.recognition import beginning_of_input
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import TagReading
 from aligntools.formats.translation.derivations import DerivedSentence, read_derivations
@@ -71,12 +73,12 @@ def view_trees(trees: Any, gold: Any = None, *, column: str | int = "upos", titl
     ┼  hot  ADJ root
     ╰──  .  PUNCT punct
     """
-    name = title or " beside ".join(_name_of(each, word) for each, word in ((trees, "Trees"), (gold, "gold")) if each)
+    name = _title(title, trees, "Trees", gold)
     if gold is None:
-        return TreesView(_trees_of(trees, column), title=visible(name))
+        return TreesView(_trees_of(trees, column), title=name)
     scorer = TreeScorer(gold if _is_file(gold) else _trees_of(gold, column), TreeScoring(column=column))
     score = scorer.score(str(trees) if _is_file(trees) else _trees_of(trees, column))
-    return TreesView(score.hypothesis, score.gold, visible(name), score)
+    return TreesView(score.hypothesis, score.gold, name, score)
 
 
 def _trees_of(given: Any, column: str | int) -> DependencyTrees:
@@ -143,21 +145,25 @@ def view_constituents(trees: Any, gold: Any = None, *, title: str | None = None)
     │  ╰─ VBP sleep
     ╰─ . .
     """
-    name = title or " beside ".join(
-        _name_of(each, word) for each, word in ((trees, "Trees"), (gold, "gold")) if each is not None
-    )
+    name = _title(title, trees, "Trees", gold)
     trees, gold = ([one] if isinstance(one, Tree) else one for one in (trees, gold))
     if gold is None:
         found, _ = trees_given(trees, "trees")
         if not found:
             raise DataError(_name_of(trees, "<trees>"), None, "has no trees; a tree is (S (NP (DT the) ...) ...)")
-        return ConstituentsView([plain(tree, functions=True, traces=True) for tree in found], title=visible(name))
+        return ConstituentsView([plain(tree, functions=True, traces=True) for tree in found], title=name)
     score = BracketScorer(gold, BracketScoring()).score(trees)
-    return ConstituentsView(score.hypothesis, score.gold, visible(name), score)
+    return ConstituentsView(score.hypothesis, score.gold, name, score)
 
 
 def _name_of(given: Any, otherwise: str) -> str:
     return Path(given).name if _is_file(given) and str(given) != "-" else otherwise
+
+
+def _title(given: str | None, shown: Any, kind: str, gold: Any) -> str:
+    """Return the title of a page: the one that was given, or the names of the files."""
+    names = [_name_of(each, word) for each, word in ((shown, kind), (gold, "gold")) if each is not None]
+    return visible(given or " beside ".join(names))
 
 
 def view_tags(tagged: Any, gold: Any = None, *, column: str | int = "upos", title: str | None = None) -> TagsView:
@@ -193,9 +199,7 @@ def view_tags(tagged: Any, gold: Any = None, *, column: str | int = "upos", titl
     found = None if gold is None else _tokens(gold, column)
     if found is not None:
         check_words(found, tokens, name_of(gold, "gold"), name_of(tagged, "tagged"), what="sentences with words")
-    names = [Path(str(each)).name if _is_file(each) else word for each, word in ((tagged, "Tags"), (gold, "gold"))]
-    shown = title or (names[0] if gold is None else f"{names[0]} beside {names[1]}")
-    return TagsView(tokens, found, visible(shown))
+    return TagsView(tokens, found, _title(title, tagged, "Tags", gold))
 
 
 def _is_file(given: Any) -> bool:
@@ -230,56 +234,36 @@ def view_annotation(
 ) -> TagsView | TreesView | ConstituentsView:
     """Look at the trees or the tags of a file, alone or beside those of a gold file.
 
-    paths: A file, or that and a gold file.
     tags: Show tags where there are trees, too.
     column: Column of CoNLL with the tags.
-    title: Of the page.
-    Raises UsageProblem for a file of another kind. Raises DataError when a file cannot be read, or the two do not have
-    the same words.
     """
+    from aligntools.formats.models.modelfile import is_model
+
     if len(paths) > 2:
         raise UsageProblem(f"{len(paths)} files; give one with trees or tags, or that and one with gold ones")
     for path in paths:
-        _check_kind(path)
-    if not tags and _has_brackets(paths[0]):
+        if is_model(path):
+            raise UsageProblem(f"{path} is a model; give it with `model`")
+        if beginning_of_input(path).startswith((b'{"', b"{\n")):
+            others = "logs of training go with `log`, derivations with `derivations`, weights with `model`"
+            raise UsageProblem(f"{'<stdin>' if path == '-' else path} is JSON: {others}")
+    begin = beginning_of_input(paths[0])
+    if not tags and _has_brackets(paths[0], begin):
         return view_constituents(*paths, title=title)
-    if tags or not _may_have_trees(paths[0]):
+    seen, telling = text_kinds.beginning(io.BytesIO(begin))
+    if tags or (telling and not any(b"\t" in seen[k] for k in telling)):  # no CoNLL, which is tabs between columns
         return view_tags(*paths, column=column, title=title)
     return view_trees(*paths, column=column, title=title)
 
 
-def _check_kind(path: str) -> None:
-    """Refuse a file of another kind; the message names the option that it is for."""
-    from aligntools.formats.models.modelfile import is_model
-    from aligntools.formats.opening.recognition import beginning_of_input
-
-    if is_model(path):
-        raise UsageProblem(f"{path} is a model; give it with `model`")
-    if beginning_of_input(path).startswith((b'{"', b"{\n")):
-        others = "logs of training go with `log`, derivations with `derivations`, weights with `model`"
-        raise UsageProblem(f"{'<stdin>' if path == '-' else path} is JSON: {others}")
-
-
-def _has_brackets(path: str) -> bool:
-    """Return whether a file that can be looked at beforehand has trees of constituents."""
-    from aligntools.formats.annotation.brackets import outside, refuse_others
-    from aligntools.formats.opening.recognition import beginning_of_input
-
-    lines = beginning_of_input(path).decode("utf-8", "replace").split("\n")
+def _has_brackets(path: str, begin: bytes) -> bool:
+    """Return whether a file that begins so has trees of constituents."""
+    lines = begin.decode("utf-8", "replace").split("\n")
     for number, line in enumerate(lines, 1):
         refuse_others(line, path, number)
         if (bare := outside(line)).strip(" \t\r"):
             return _BRACKETS.match("\n".join([bare, *lines[number:]])) is not None
     return False
-
-
-def _may_have_trees(path: str) -> bool:
-    """Return whether a file seems to be CoNLL, which is tabs between columns, or cannot be looked at beforehand."""
-    from aligntools.formats.annotation import text_kinds
-    from aligntools.formats.opening.recognition import beginning_of_input
-
-    seen, telling = text_kinds.beginning(io.BytesIO(beginning_of_input(path)))
-    return not telling or any(b"\t" in seen[k] for k in telling)
 
 
 def view_derivations(
@@ -326,26 +310,20 @@ def view_derivations(
         sentences = list(derivations)
     found = None
     if references is not None:
-        found = _references(references)
+        lines = files.lines(references) if isinstance(references, str | os.PathLike) else references
+        found = [_words(line) for line in lines]
         if len(found) != len(sentences):
             problem = f"{len(found)} lines, but there are {len(sentences)} sentences with derivations"
             raise DataError(name_of(references, "references"), None, f"{problem}; a reference for each is needed")
     return DerivationsView(sentences, found, visible(name or "Derivations"))
 
 
-def _references(given: str | os.PathLike[str] | Iterable[Sentence]) -> list[tuple[str, ...]]:
-    if isinstance(given, str | os.PathLike):
-        lines = enumerate(files.lines(os.fspath(given)))
-        return [_words(line.decode("utf-8" if number else "utf-8-sig", "replace")) for number, line in lines]
-    return [_words(sentence) for sentence in given]
-
-
-def _words(sentence: Sentence) -> tuple[str, ...]:
-    if not isinstance(sentence, str):
+def _words(sentence: Sentence | bytes) -> tuple[str, ...]:
+    if isinstance(sentence, str):
+        sentence = sentence.encode("utf-8", "replace").rstrip(b"\n")
+    if not isinstance(sentence, bytes):
         return tuple(sentence)
-    return tuple(
-        word.decode("utf-8", "replace") for word in split_words(sentence.encode("utf-8", "replace").rstrip(b"\n"))
-    )
+    return tuple(word.decode("utf-8", "replace") for word in split_words(sentence))
 
 
 #: A training: the file that ``--log-json`` wrote, or steps, as ``progress=`` gets them.
@@ -382,15 +360,10 @@ def view_training(*runs: Training, names: Sequence[str] | None = None, title: st
     >>> [title for title, _ in at.view_training(steps).charts]
     ['Log-likelihood', 'Time by stage']
     """
-    labels = (
-        [str(name) for name in names] if names is not None else [_run_name(run, k) for k, run in enumerate(runs, 1)]
-    )
+    stems = [Path(run).stem if isinstance(run, str | os.PathLike) else f"run {k}" for k, run in enumerate(runs, 1)]
+    labels = stems if names is None else list(map(str, names))
     found = [LoggedTraining(visible(name), _steps(run)) for name, run in zip(names_of(labels), runs, strict=True)]
     return TrainingView(found, visible(title))
-
-
-def _run_name(run: Any, number: int) -> str:
-    return Path(run).stem if isinstance(run, str | os.PathLike) else f"run {number}"
 
 
 def _steps(run: Any) -> list[dict[str, Any]]:
@@ -400,11 +373,9 @@ def _steps(run: Any) -> list[dict[str, Any]]:
 
 
 def read_training_log(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Read the steps of a training: for each its ``stage`` and figures by name.
+    """Read the steps of a training: for each its ``stage``, and figures by name: finite numbers, or lists of them.
 
-    Returns figures are finite numbers or lists of them; what is neither is left out, but for the stage. A last line
-    that is cut short, of a training that still runs, is left out too. Raises DataError when the file cannot be read,
-    has no steps, or a line is not an object with a stage.
+    What is neither is left out, and so is a last line that is cut short, of a training that still runs.
     """
     steps: list[dict[str, Any]] = []
     lines = list(files.lines(os.fspath(path)))
@@ -420,12 +391,12 @@ def read_training_log(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
         if not isinstance(value, dict) or not isinstance(value.get("stage"), str):
             found = in_words(value)
             raise DataError(path, number, f"{found}: a step of training has a 'stage' (see `progress`)")
-        figures = {name: x for name, x in value.items() if is_number(x) or _numbers(x)}
+        figures = {
+            name: x
+            for name, x in value.items()
+            if is_number(x) or (isinstance(x, list) and x and all(map(is_number, x)))
+        }
         steps.append({"stage": value["stage"]} | figures)
     if not steps:
         raise DataError(path, None, "has no steps of training (see `progress`)")
     return steps
-
-
-def _numbers(value: list[float] | str) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(is_number, value))

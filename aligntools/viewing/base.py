@@ -3,11 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from aligntools.formats.opening import files
 from aligntools.ground.errors import UsageProblem
 from aligntools.viewing.page import framed
+from aligntools.viewing.terminal import rendered
 
 
 class View(ABC):
@@ -19,6 +22,15 @@ class View(ABC):
     """
 
     title: str
+    _items: ClassVar[str] = "sentences"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} {self._items}>"
+
+    def _check(self, number: int, what: str = "sentence", has: str = "the text has") -> None:
+        """Refuse the number of an item that there is not."""
+        if not 1 <= number <= len(self):
+            raise UsageProblem(f"there is no {what} {number}; {has} {len(self)}")
 
     @abstractmethod
     def __len__(self) -> int:
@@ -62,3 +74,40 @@ class View(ABC):
 
     def _repr_html_(self) -> str:
         return framed(self.html())
+
+
+class SentencesInOrder(View):
+    """A text whose sentences are shown one by one, those with most errors first."""
+
+    @property
+    def headline(self) -> str:
+        """What there is to see, in a line."""
+        return ""
+
+    def _errors(self) -> np.ndarray:
+        """Return how many errors each sentence has, int64 [sentences]."""
+        return np.zeros(len(self), np.int64)
+
+    @abstractmethod
+    def _parts(self, number: int) -> list[tuple[str, str]]:
+        """Return a sentence as pieces of text and their styles."""
+
+    @abstractmethod
+    def _picture(self, number: int) -> str:
+        """Return a sentence as SVG."""
+
+    def order(self) -> list[int]:
+        """Return the numbers of the sentences, those with most errors first."""
+        found: list[int] = (np.argsort(-self._errors(), kind="stable") + 1).tolist()
+        return found
+
+    def svg(self, number: int | None = None, **how: object) -> str:
+        """Return a sentence as SVG; without a number, the one with most errors."""
+        return self._picture(next(iter(self.order()), 1) if number is None else number)
+
+    def text(self, *, width: int = 80, color: bool = False, number: int | None = None) -> str:
+        """Return the sentences as text: those with most errors first, or one."""
+        parts = [(f"{self.headline}\n\n", "head")] if self.headline and not number else []
+        for each in [number] if number else self.order():
+            parts += self._parts(each)
+        return rendered(parts[:-1], color)

@@ -6,19 +6,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from aligntools.formats.annotation.brackets import Tree
-from aligntools.ground.errors import UsageProblem, visible
+from aligntools.ground.errors import visible
 from aligntools.metrics.base import percent
 from aligntools.metrics.brackets import Bracketing, BracketScore
 from aligntools.viewing import drawing
-from aligntools.viewing.base import View
-from aligntools.viewing.drawing import DARK, KINDS, element, text_width
+from aligntools.viewing.base import SentencesInOrder
+from aligntools.viewing.drawing import DARK, KINDS, TAG_SIZE, WORD_SIZE, WORDS, element, text_width
 from aligntools.viewing.page import page
-from aligntools.viewing.terminal import counted, rendered
+from aligntools.viewing.terminal import counted
 
-#: Heights in pixels: from one level of constituents to the next, of the words and their tags; sizes of fonts.
-LEVEL, WORDS = 30.0, 40.0
-WORD_SIZE, TAG_SIZE, LABEL_SIZE = 15, 11, 12
+#: From one level of constituents to the next, in pixels; size of their labels.
+LEVEL, LABEL_SIZE = 30.0, 12
 #: Between words; around a label; at the edges; from a label to the line that its parts hang on.
 _GAP, _PAD, _EDGE, _BAR = 14.0, 8.0, 8.0, 6.0
 # Trees of constituents as lines and labels: one above its words, its gold tree below them.
@@ -122,9 +123,7 @@ def _spread(words: Sequence[str], tags: Sequence[str], sides: list[list[Node]]) 
     for side in sides:
         for node in sorted(side, key=lambda node: node.end - node.begin):
             if node.level and node.end > node.begin:
-                lacking = text_width(node.shown, LABEL_SIZE) + _PAD - sum(widths[node.begin : node.end])
-                for k in range(node.begin, node.end) if lacking > 0 else ():
-                    widths[k] += lacking / (node.end - node.begin)
+                drawing.widen(widths, node.begin, node.end, text_width(node.shown, LABEL_SIZE) + _PAD)
     centers, x = list[float](), _EDGE
     for own in widths:
         centers.append(x + own / 2)
@@ -160,10 +159,9 @@ def as_svg(picture: Drawing, title: str) -> str:
     for kind, x, y, text in picture.labels:
         group = element(root, "g", class_=f"node-{kind}", font_family=drawing.FONT)
         element(group, "text", text, x=x, y=y, font_size=LABEL_SIZE, fill=KINDS[kind][0], text_anchor="middle")
-    group = element(root, "g", class_="tree-words", font_family=drawing.FONT, text_anchor="middle")
-    for x, y, word, tag in picture.words:
-        element(group, "text", word, x=x, y=y, font_size=WORD_SIZE, fill="#1c1f22")
-        element(group, "text", tag, class_="tag", x=x, y=y + 15, font_size=TAG_SIZE, fill="#5b6268")
+    columns = list(zip(*picture.words, strict=True)) or [(), (17.0,), (), ()]
+    centers, places, words, tags = (list[Any](column) for column in columns)
+    drawing.draw_words(root, centers, places[0] - 17, words, tags)
     return drawing.written(root)
 
 
@@ -200,7 +198,7 @@ class SentenceBrackets:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConstituentsView(View):
+class ConstituentsView(SentencesInOrder):
     """Trees of constituents, alone or beside gold trees of the same words.
 
     score: Of the trees against the gold; made here if it is not given.
@@ -215,19 +213,12 @@ class ConstituentsView(View):
         if self.gold is not None and self.score is None:
             object.__setattr__(self, "score", Bracketing().score(self.gold, self.trees))
 
-    def __repr__(self) -> str:
-        return f"<ConstituentsView of {len(self.trees)} sentences>"
-
     def __len__(self) -> int:
         return len(self.trees)
 
     def sentence(self, number: int) -> SentenceBrackets:
-        """Return one sentence, by its number from 1 on.
-
-        Raises UsageProblem when there is no such sentence.
-        """
-        if not 1 <= number <= len(self):
-            raise UsageProblem(f"there is no sentence {number}; the text has {len(self)}")
+        """Return one sentence, by its number from 1 on."""
+        self._check(number)
         tree = self.trees[number - 1]
         if self.gold is None:
             return SentenceBrackets(_shown(tree.words()), _shown(tree.tags()), None, _nodes(tree), None, {})
@@ -249,10 +240,12 @@ class ConstituentsView(View):
     def _sentences(self) -> list[SentenceBrackets]:
         return [self.sentence(number) for number in range(1, len(self) + 1)]
 
-    def order(self) -> list[int]:
-        """Return the numbers of the sentences, those with most errors first."""
-        errors = [s.wrong + s.missed for s in self._sentences]
-        return sorted(range(1, len(self) + 1), key=lambda number: -errors[number - 1])
+    def _errors(self) -> np.ndarray:
+        return np.array([s.wrong + s.missed for s in self._sentences], np.int64)
+
+    def _picture(self, number: int) -> str:
+        s = self.sentence(number)
+        return as_svg(self._drawn(s), f"Tree of: {' '.join(s.words)}")
 
     @property
     def headline(self) -> str:
@@ -312,26 +305,11 @@ class ConstituentsView(View):
             tags = [a if a == b else f"◇ {a}, gold {b}" for a, b in zip(s.tags, s.gold_tags, strict=True)]
         return draw(s.words, tags, s.nodes, s.gold)
 
-    def svg(self, number: int | None = None, **how: object) -> str:
-        """Return a sentence's tree as SVG; without a number, that of the sentence with most errors."""
-        if number is None:
-            number = self.order()[0] if len(self) else 1
-        s = self.sentence(number)
-        return as_svg(self._drawn(s), f"Tree of: {' '.join(s.words)}")
-
-    def text(self, *, width: int = 80, color: bool = False, number: int | None = None) -> str:
-        """Return the trees as text: the sentences with most errors first, all in order without gold, or one."""
-        parts = [] if number else [(f"{self.headline}\n\n", "head")]
-        for each in [number] if number else self.order():
-            parts += self._parts(each)
-        return rendered(parts[:-1], color)
-
     def _parts(self, number: int) -> list[tuple[str, str]]:
-        """Return a sentence as pieces of text and their styles."""
         s = self.sentence(number)
         about = f"  {counted(s.wrong, 'wrong constituent')}, {s.missed} missed" if s.gold is not None else ""
         parts = [(f"sentence {number}{about}\n", "head")]
-        last = _last_parts(s.nodes)
+        last = {node.parent: k for k, node in enumerate(s.nodes)}
         stems: list[str] = []
         for k, node in enumerate(s.nodes):
             if node.parent < 0:
@@ -370,15 +348,6 @@ def _nodes(tree: Tree) -> list[Node]:
     for node in nodes:
         node.label = visible(node.label)
     return nodes
-
-
-def _last_parts(nodes: list[Node]) -> list[int]:
-    """Return the last part of each node; -1 of one without."""
-    last = [-1] * len(nodes)
-    for k, node in enumerate(nodes):
-        if node.parent >= 0:
-            last[node.parent] = k
-    return last
 
 
 def _marked(nodes: list[Node], gold: list[Node], gold_tags: Sequence[str], metric: Bracketing) -> dict[int, str]:

@@ -9,10 +9,9 @@ from xml.etree import ElementTree
 from aligntools.formats.translation.derivations import Derivation, DerivedSentence, RuleUse
 from aligntools.ground.errors import UsageProblem, visible
 from aligntools.viewing import drawing
-from aligntools.viewing.base import View
+from aligntools.viewing.base import SentencesInOrder
 from aligntools.viewing.drawing import element, text_width
 from aligntools.viewing.page import page
-from aligntools.viewing.terminal import rendered
 
 # Derivations as SVG: boxes of rules over the source words that they cover, each below the rule that it is put into
 
@@ -107,9 +106,7 @@ def _columns(source: Sequence[str], found: Sequence[Box]) -> list[float]:
     for box in sorted(found, key=lambda box: box.use.span[1] - box.use.span[0]):
         begin, end = box.use.span
         needed = max(text_width(box.target, _SIZE), text_width(box.source, _SMALL)) + 14 + _GAP
-        lacking = needed - sum(widths[begin:end])
-        for k in range(begin, end) if lacking > 0 else ():
-            widths[k] += lacking / (end - begin)
+        drawing.widen(widths, begin, end, needed)
     edges = [_EDGE]
     for width in widths:
         edges.append(edges[-1] + width)
@@ -117,7 +114,7 @@ def _columns(source: Sequence[str], found: Sequence[Box]) -> list[float]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DerivationsView(View):
+class DerivationsView(SentencesInOrder):
     """Sentences with derivations of their translations.
 
     references: A translation of each sentence.
@@ -127,15 +124,11 @@ class DerivationsView(View):
     references: Sequence[tuple[str, ...]] | None = None
     title: str = "Derivations"
 
-    def __repr__(self) -> str:
-        return f"<DerivationsView of {len(self.sentences)} sentences>"
-
     def __len__(self) -> int:
         return len(self.sentences)
 
     def _sentence(self, number: int) -> DerivedSentence:
-        if not 1 <= number <= len(self):
-            raise UsageProblem(f"there is no sentence {number}; there are {len(self)}")
+        self._check(number, has="there are")
         return self.sentences[number - 1]
 
     def html(self) -> str:
@@ -168,19 +161,11 @@ class DerivationsView(View):
         data = {"features": list(names), "sentences": rows, "compared": compared}
         return page(self.title, "derivations", data, compared=compared)
 
-    def svg(self, number: int | None = None, **how: object) -> str:
-        """Return the best derivation of a sentence as SVG; by default of the first."""
-        sentence = self._sentence(number or 1)
+    def _picture(self, number: int) -> str:
+        sentence = self._sentence(number)
         if not sentence.derivations:
-            raise UsageProblem(f"sentence {number or 1} has no derivation")
+            raise UsageProblem(f"sentence {number} has no derivation")
         return derivation_svg(sentence.source, sentence.derivations[0], f"Derivation of: {' '.join(sentence.source)}")
-
-    def text(self, *, width: int = 80, color: bool = False, number: int | None = None) -> str:
-        """Return sentences as text: hypotheses, the reference, and the rules of the best hypothesis."""
-        parts: list[tuple[str, str]] = []
-        for each in [number] if number else range(1, len(self) + 1):
-            parts += self._parts(each)
-        return rendered(parts[:-1], color)
 
     def _parts(self, number: int) -> list[tuple[str, str]]:
         sentence = self._sentence(number)

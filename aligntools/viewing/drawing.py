@@ -1,12 +1,14 @@
 """SVG drawn by Python: elements, and estimates of how wide text is."""
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
 
 from aligntools.ground.errors import visible
 
 FONT = "system-ui, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif"
+#: Sizes of the words of trees and of their tags, and the height that both take, in pixels.
+WORD_SIZE, TAG_SIZE, WORDS = 15, 11, 40.0
 _NARROW, _BROAD = frozenset("iljtfrI.,:;'|!()[]- "), frozenset("mwMW@%")
 
 #: Kind of an arc or a constituent: its color, the pattern of its line, its width, and the sign before its label.
@@ -57,6 +59,24 @@ def picture(width: float, height: float, title: str, style: str = "") -> Element
 def written(root: ElementTree.Element) -> str:
     """Return a picture as text."""
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def widen(widths: list[float], begin: int, end: int, needed: float) -> None:
+    """Widen ``widths[begin:end]``, each by as much, until together they have what is needed."""
+    lacking = needed - sum(widths[begin:end])
+    for k in range(begin, end) if lacking > 0 else ():
+        widths[k] += lacking / (end - begin)
+
+
+def draw_words(
+    root: ElementTree.Element, centers: Sequence[float], top: float, words: Sequence[str], tags: Sequence[str] | None
+) -> None:
+    """Draw the words of a tree, and their tags below them."""
+    group = element(root, "g", class_="tree-words", font_family=FONT, text_anchor="middle")
+    for k, (x, word) in enumerate(zip(centers, words, strict=True)):
+        element(group, "text", word, x=x, y=top + 17, font_size=WORD_SIZE, fill="#1c1f22")
+        if tags:
+            element(group, "text", tags[k], class_="tag", x=x, y=top + 32, font_size=TAG_SIZE, fill="#5b6268")
 
 
 def _attributes(given: Mapping[str, object]) -> dict[str, str]:

@@ -1,9 +1,9 @@
 """Models to look at: what they were trained with, charts of what they learned, tables of words to search in."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import UsageProblem, visible
@@ -13,10 +13,6 @@ from aligntools.viewing.base import View
 from aligntools.viewing.drawing import element
 from aligntools.viewing.page import page
 from aligntools.viewing.terminal import bar, heat, text_table
-
-if TYPE_CHECKING:
-    from aligntools.viewing.base import View
-
 
 # Small charts as SVG: columns side by side, told apart by pattern as well as by color
 
@@ -29,79 +25,8 @@ _STYLE = (
     " .chart .first { fill: #79b8f3; stroke: #79b8f3 } .chart .second { stroke: #ff9466 } }"
 )
 _HEIGHT, _LEFT, _BOTTOM, _TOP = 200.0, 44.0, 36.0, 26.0
-
-
-def columns_svg(
-    names: Sequence[str], series: Sequence[tuple[str, Sequence[float]]], title: str, below: str, inline: bool = False
-) -> str:
-    """Return a chart of columns.
-
-    names: Below the columns.
-    series: One or two, of shares between 0 and 1.
-    title, below: What it shows, and what stands below the axis.
-    inline: To be put into a page, which has the style.
-    """
-    step = max(24.0, 30.0 if len(series) > 1 else 24.0)
-    width = _LEFT + step * len(names) + 12
-    width = max(width, 300.0)
-    root = drawing.picture(width, _HEIGHT + _TOP + _BOTTOM, title, "" if inline else _STYLE)
-    root.set("class", "chart")
-    root.set("font-family", drawing.FONT)
-    most = max((value for _, values in series for value in values), default=0.0)
-    top = _nice(most)
-    base = _TOP + _HEIGHT
-    for k in range(5):
-        y = base - _HEIGHT * k / 4
-        element(root, "line", class_="grid", x1=_LEFT, x2=width - 8, y1=y, y2=y, stroke=_LINE)
-        element(
-            root,
-            "text",
-            f"{100 * top * k / 4:.3g} %",
-            x=_LEFT - 5,
-            y=y + 4,
-            font_size=10,
-            fill=_SOFT,
-            text_anchor="end",
-        )
-    x = _LEFT
-    for k, (name, _) in enumerate(series):
-        border, fill = _SERIES[k]
-        style: dict[str, Any] = {"class_": ("first", "second")[k], "fill": fill, "stroke": border, "stroke_width": 1.5}
-        element(root, "rect", x=x, y=7.0, width=10, height=10, **style)
-        element(root, "text", name, x=x + 15, y=16.0, font_size=11, fill=_SOFT)
-        x += 30 + drawing.text_width(name, 11)
-    wide = (step - 8) / max(len(series), 1)
-    for n, name in enumerate(names):
-        left = _LEFT + 4 + n * step
-        for k, (label, values) in enumerate(series):
-            height = _HEIGHT * min(values[n] / top, 1.0) if top else 0.0
-            border, fill = _SERIES[k]
-            bar = element(
-                root,
-                "rect",
-                class_=("first", "second")[k],
-                x=left + k * wide,
-                y=base - height,
-                width=wide - 2,
-                height=height,
-                fill=fill,
-                stroke=border,
-                stroke_width=1.5,
-            )
-            element(bar, "title", f"{label}, {name}: {100 * values[n]:.2f} %")
-        element(
-            root, "text", name, x=left + (step - 8) / 2, y=base + 14, font_size=10, fill=_SOFT, text_anchor="middle"
-        )
-    element(root, "text", below, x=_LEFT, y=base + 30, font_size=11, fill=_SOFT)
-    return drawing.written(root)
-
-
-def _nice(most: float) -> float:
-    """Return a round number that is not less."""
-    for step in (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0):
-        if most <= step:
-            return step
-    return most
+#: Where the axis may end.
+_ROUND = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 #: Words and rows that text for a terminal shows, at most.
@@ -110,7 +35,10 @@ _ROWS = 20
 
 @dataclass(frozen=True)
 class Columns:
-    """A chart of columns: shares of things with names, for one or two series."""
+    """A chart of columns side by side: shares of things with names, for one or two series.
+
+    below: What it says below the axis.
+    """
 
     title: str
     below: str
@@ -118,8 +46,40 @@ class Columns:
     series: list[tuple[str, list[float]]]
 
     def svg(self, inline: bool = False) -> str:
-        """Return the chart."""
-        return columns_svg(self.names, self.series, self.title, self.below, inline)
+        """Return the chart; ``inline``: to be put into a page, which has the style."""
+        step = 30.0 if len(self.series) > 1 else 24.0
+        width = max(_LEFT + step * len(self.names) + 12, 300.0)
+        root = drawing.picture(width, _HEIGHT + _TOP + _BOTTOM, self.title, "" if inline else _STYLE)
+        root.set("class", "chart")
+        root.set("font-family", drawing.FONT)
+        most = max((value for _, values in self.series for value in values), default=0.0)
+        top = next((round_ for round_ in _ROUND if most <= round_), most)
+        base = _TOP + _HEIGHT
+        for k in range(5):
+            y, text = base - _HEIGHT * k / 4, f"{100 * top * k / 4:.3g} %"
+            element(root, "line", class_="grid", x1=_LEFT, x2=width - 8, y1=y, y2=y, stroke=_LINE)
+            element(root, "text", text, x=_LEFT - 5, y=y + 4, font_size=10, fill=_SOFT, text_anchor="end")
+        x = _LEFT
+        for k, (name, _) in enumerate(self.series):
+            border, fill = _SERIES[k]
+            style: dict[str, Any] = {"class_": ("first", "second")[k], "fill": fill, "stroke": border}
+            element(root, "rect", x=x, y=7.0, width=10, height=10, **style, stroke_width=1.5)
+            element(root, "text", name, x=x + 15, y=16.0, font_size=11, fill=_SOFT)
+            x += 30 + drawing.text_width(name, 11)
+        wide = (step - 8) / max(len(self.series), 1)
+        for n, name in enumerate(self.names):
+            left = _LEFT + 4 + n * step
+            for k, (label, values) in enumerate(self.series):
+                height = _HEIGHT * min(values[n] / top, 1.0) if top else 0.0
+                border, fill = _SERIES[k]
+                place: dict[str, Any] = {"x": left + k * wide, "y": base - height, "width": wide - 2, "height": height}
+                kind = ("first", "second")[k]
+                column = element(root, "rect", class_=kind, **place, fill=fill, stroke=border, stroke_width=1.5)
+                element(column, "title", f"{label}, {name}: {100 * values[n]:.2f} %")
+            middle = left + (step - 8) / 2
+            element(root, "text", name, x=middle, y=base + 14, font_size=10, fill=_SOFT, text_anchor="middle")
+        element(root, "text", self.below, x=_LEFT, y=base + 30, font_size=11, fill=_SOFT)
+        return drawing.written(root)
 
 
 @dataclass(frozen=True)
@@ -176,21 +136,13 @@ class ModelView(View):
         lists = []
         for each in self.words:
             rows = [[x for name, p in row for x in (number(name), round(p, 4))] for row in each.rows]
-            counts = each.counts and [round(c, 1) for c in each.counts]
-            shares = each.shares and [[round(p, 3) for p in row] for row in each.shares]
-            ids = [number(word) for word in each.words]
-            lists.append(
-                {
-                    "name": each.name,
-                    "other": each.other,
-                    "words": ids,
-                    "rows": rows,
-                    "counts": counts,
-                    "shares": shares,
-                    "linked": each.linked,
-                }
-            )
-        matrix = self.matrix and heat(*self.matrix)
+            own = {
+                "words": [number(word) for word in each.words],
+                "rows": rows,
+                "counts": each.counts and [round(c, 1) for c in each.counts],
+                "shares": each.shares and [[round(p, 3) for p in row] for row in each.shares],
+            }
+            lists.append({"name": each.name, "other": each.other, **own, "linked": each.linked})
         return page(
             self.title,
             "models",
@@ -199,7 +151,7 @@ class ModelView(View):
             notes=self.notes,
             charts=[(chart.title, chart.svg(inline=True)) for chart in self.charts],
             tables=self.tables,
-            matrix=matrix,
+            matrix=self.matrix and heat(*self.matrix),
             weights=_bars(self.weights),
             lists=[each.name for each in self.words],
         )
@@ -246,15 +198,10 @@ class ModelView(View):
 def _bars(weights: list[Any]) -> list[Any]:
     """Return weights with where their bars begin and how long they are, of 100 to each side."""
     most = max((abs(value) for _, value in weights), default=0.0) or 1.0
+    lengths = [(name, value, 100 * value / most) for name, value in weights]
     return [
-        (
-            visible(name),
-            f"{value:.4f}",
-            round(100 + min(0.0, 100 * value / most), 1),
-            round(abs(100 * value / most), 1),
-            value < 0,
-        )
-        for name, value in weights
+        (visible(name), f"{value:.4f}", round(100 + min(0.0, length), 1), round(abs(length), 1), value < 0)
+        for name, value, length in lengths
     ]
 
 
@@ -275,65 +222,48 @@ class ModelViewing(Settings):
 class Shown(ABC):
     """A result that can be looked at."""
 
+    #: A result of one sentence, which notebooks show as a picture; of many, as a page.
+    _of_one: ClassVar[bool] = False
+
     @abstractmethod
-    def shown(self, gold: Any = None, title: str | None = None) -> "View":
+    def shown(self, gold: Any = None, title: str | None = None) -> View:
         """Return a view of it, beside gold trees or tags of the same words where they are given."""
 
+    def _repr_svg_(self) -> str | None:
+        return self.shown().svg(1) if self._of_one else None
 
-class _Picture(Shown):
-    """A result of one sentence, which notebooks show as a picture."""
-
-    def _repr_svg_(self) -> str:
-        return self.shown().svg(1)
-
-
-class _Page(Shown):
-    """A result of many sentences, which notebooks show as a page."""
-
-    def _repr_html_(self) -> str:
-        return self.shown()._repr_html_()
+    def _repr_html_(self) -> str | None:
+        return None if self._of_one else self.shown()._repr_html_()
 
 
-class _AsTags(Shown):
-    def shown(self, gold: Any = None, title: str | None = None) -> "View":
+class ShownAsTags(Shown):
+    """A tagged sentence, or several: the words above their tags."""
+
+    def shown(self, gold: Any = None, title: str | None = None) -> View:
         """Return a view of the tags; see `aligntools.view_tags`."""
         from aligntools.viewing.annotation import view_tags
 
         return view_tags(self, gold, title=title)
 
 
-class _AsTrees(Shown):
-    def shown(self, gold: Any = None, title: str | None = None) -> "View":
+class ShownAsTrees(Shown):
+    """A dependency tree, or several."""
+
+    def shown(self, gold: Any = None, title: str | None = None) -> View:
         """Return a view of the trees; see `aligntools.view_trees`."""
         from aligntools.viewing.annotation import view_trees
 
         return view_trees(self, gold, title=title)
 
 
-class ShownWithTags(_AsTags, _Picture):
-    """A tagged sentence: the words above their tags."""
-
-
-class ShownAsTags(_AsTags, _Page):
-    """Tagged sentences."""
-
-
-class ShownAsTree(_AsTrees, _Picture):
-    """A dependency tree."""
-
-
-class ShownAsTrees(_AsTrees, _Page):
-    """Dependency trees."""
-
-
-class ShownAsModel(_Page):
+class ShownAsModel(Shown):
     """A model; notebooks show a page with a few hundred of its words."""
 
     @abstractmethod
     def model_view(self, title: str, words: int, best: int) -> "ModelView":
         """Return what the model learned; see `aligntools.view_model`."""
 
-    def shown(self, gold: Any = None, title: str | None = None) -> "View":
+    def shown(self, gold: Any = None, title: str | None = None) -> View:
         """Return a view of what it learned; there is no gold of models."""
         return self.model_view(title or type(self).__name__, ModelViewing.words, ModelViewing.best)
 

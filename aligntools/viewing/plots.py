@@ -6,7 +6,7 @@ Matplotlib is an extra, and used here alone.
 import io
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from aligntools.ground.errors import UsageProblem
@@ -29,11 +29,14 @@ STYLE = (
 )
 
 
-class Series:
+class Series(NamedTuple):
     """A line of a chart: its name, where it is, and which color and pattern it has."""
 
-    def __init__(self, name: str, x: Sequence[float], y: Sequence[float], color: int = 0, pattern: int = 0) -> None:
-        self.name, self.x, self.y, self.color, self.pattern = name, list(x), list(y), color, pattern
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    color: int = 0
+    pattern: int = 0
 
 
 def lines_svg(
@@ -126,12 +129,9 @@ def _tidied(text: str, title: str, inline: bool) -> str:
     ElementTree.register_namespace("", _SVG)
     ElementTree.register_namespace("xlink", _LINK)
     root = ElementTree.fromstring(text)
-    for child in list(root):
-        if child.tag.endswith("metadata"):
-            root.remove(child)
     for parent in list(root.iter()):
         for child in list(parent):
-            if child.tag == f"{{{_SVG}}}style":
+            if child.tag == f"{{{_SVG}}}style" or (parent is root and child.tag.endswith("metadata")):
                 parent.remove(child)
     used = set(re.findall(r"""(?:url\(#|href="#)([^")]+)""", text))
     prefix = "".join(c if c.isalnum() else "-" for c in title.lower())

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from aligntools.formats.links.ladder import SentenceGroup, read_ladder
 from aligntools.formats.opening import files
-from aligntools.ground.errors import DataError, UsageProblem, visible
+from aligntools.ground.errors import DataError, visible
 from aligntools.viewing.base import View
 from aligntools.viewing.page import as_json, page
 from aligntools.viewing.terminal import rendered
@@ -23,9 +23,7 @@ class SentencesView(View):
     target: Sequence[str]
     groups: Sequence[SentenceGroup]
     title: str = "Sentences"
-
-    def __repr__(self) -> str:
-        return f"<SentencesView of {len(self.groups)} groups>"
+    _items = "groups"
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -48,8 +46,8 @@ class SentencesView(View):
 
     def text(self, *, width: int = 80, color: bool = False, number: int | None = None) -> str:
         """Return each group with its sentences, in order; one alone by its number."""
-        if number is not None and not 1 <= number <= len(self):
-            raise UsageProblem(f"there is no group {number}; there are {len(self)}")
+        if number is not None:
+            self._check(number, "group", "there are")
         parts = list[tuple[str, str]]()
         for k in range(len(self)) if number is None else [number - 1]:
             g = self.groups[k]

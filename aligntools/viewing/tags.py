@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from aligntools.formats.annotation.tagged_text import Tokens
-from aligntools.ground.errors import UsageProblem, visible
+from aligntools.ground.errors import visible
 from aligntools.metrics.base import percent
 from aligntools.metrics.tags import Contingency, TagAccuracy, TagScore, many_to_one
 from aligntools.viewing import drawing
-from aligntools.viewing.base import View
+from aligntools.viewing.base import SentencesInOrder
 from aligntools.viewing.drawing import element, text_width
 from aligntools.viewing.page import page
 from aligntools.viewing.terminal import counted, heat, rendered, text_table
@@ -24,7 +24,7 @@ _CELL, _STYLE = 26.0, "@media (prefers-color-scheme: dark) { .confusion text { f
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TagsView(View):
+class TagsView(SentencesInOrder):
     """Tagged sentences, alone or beside gold tags of the same words.
 
     tokens: With tags.
@@ -33,9 +33,6 @@ class TagsView(View):
     tokens: Tokens
     gold: Tokens | None = None
     title: str = "Tags"
-
-    def __repr__(self) -> str:
-        return f"<TagsView of {len(self.tokens)} sentences>"
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -81,10 +78,8 @@ class TagsView(View):
             return f"accuracy {share} %: {int(self.wrong.sum())} of {n} words have a wrong tag"
         return f"many-to-1 {share} %: each class counts as the tag that it mostly is; {n} words"
 
-    def order(self) -> list[int]:
-        """Return the numbers of the sentences, those with most wrong tags first."""
-        found: list[int] = (np.argsort(-self.errors, kind="stable") + 1).tolist()
-        return found
+    def _errors(self) -> np.ndarray:
+        return self.errors
 
     def confusion(self) -> tuple[list[str], list[str], np.ndarray, np.ndarray] | None:
         """Return names of gold tags, of predicted ones, how often each was taken for each, and where that is right.
@@ -128,14 +123,14 @@ class TagsView(View):
     def svg(self, number: int | None = None, **how: object) -> str:
         """Return the confusion table as SVG; with a number, or without gold tags, a sentence with its tags."""
         found = self.confusion()
-        if number is not None or found is None:
-            words, tags, _ = self._sentence(number or 1)
-            return tree_svg(words, [-1] * len(words), None, tags, title=f"Tags of: {' '.join(words)}")
-        return _confusion_svg(*found)
+        return _confusion_svg(*found) if number is None and found else self._picture(number or 1)
+
+    def _picture(self, number: int) -> str:
+        words, tags, _ = self._sentence(number)
+        return tree_svg(words, [-1] * len(words), None, tags, title=f"Tags of: {' '.join(words)}")
 
     def _sentence(self, number: int) -> tuple[list[str], list[str], list[str] | None]:
-        if not 1 <= number <= len(self):
-            raise UsageProblem(f"there is no sentence {number}; the text has {len(self)}")
+        self._check(number)
         a, b = self.tokens.offsets[number - 1 : number + 1].tolist()
         gold = None if self.gold is None else [_text(tag) for tag in (self.gold.tags or [])[a:b]]
         return [_text(w) for w in self.tokens.words[a:b]], [_text(tag) for tag in (self.tokens.tags or [])[a:b]], gold
@@ -149,17 +144,17 @@ class TagsView(View):
                 names, columns, counts, _ = found
                 rows = [[name, *(n or "·" for n in row)] for name, row in zip(names, counts.tolist(), strict=True)]
                 parts.append(text_table(["gold \\ tagged", *columns], rows, "", color))
-        lines: list[tuple[str, str]] = []
-        for each in [number] if number else self.order():
-            words, tags, gold = self._sentence(each)
-            begin = int(self.tokens.offsets[each - 1])
-            lines.append((f"{each}", "head"))
-            for k, (word, tag) in enumerate(zip(words, tags, strict=True)):
-                bad = gold is not None and self.wrong[begin + k]
-                lines += [(f"  {word}", ""), (f"_{tag}", "wrong" if bad else "soft")]
-                lines += [(f" ✗{gold[k]}", "wrong")] if gold is not None and bad else []
-            lines.append(("\n", ""))
+        lines = [part for each in ([number] if number else self.order()) for part in self._parts(each)]
         return "\n".join([*parts, rendered(lines, color)])
+
+    def _parts(self, number: int) -> list[tuple[str, str]]:
+        words, tags, gold = self._sentence(number)
+        begin, parts = int(self.tokens.offsets[number - 1]), [(f"{number}", "head")]
+        for k, (word, tag) in enumerate(zip(words, tags, strict=True)):
+            bad = gold is not None and self.wrong[begin + k]
+            parts += [(f"  {word}", ""), (f"_{tag}", "wrong" if bad else "soft")]
+            parts += [(f" ✗{gold[k]}", "wrong")] if gold is not None and bad else []
+        return [*parts, ("\n", "")]
 
 
 def _text(value: bytes) -> str:

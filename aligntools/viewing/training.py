@@ -171,10 +171,7 @@ class TrainingView(View):
         )
 
     def svg(self, number: int | None = None, **how: object) -> str:
-        """Return one of the charts as SVG, by its number from 1 on; by default the first.
-
-        Raises UsageProblem when there is no such chart, or Matplotlib is not installed.
-        """
+        """Return one of the charts as SVG, by its number from 1 on; by default the first."""
         number = number or 1
         if not 1 <= number <= len(self.charts):
             names = ", ".join(f"{k} {title}" for k, (title, _) in enumerate(self.charts, 1))

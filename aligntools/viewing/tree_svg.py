@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from aligntools.viewing import drawing
-from aligntools.viewing.drawing import DARK, KINDS, element, text_width
+from aligntools.viewing.drawing import DARK, KINDS, TAG_SIZE, WORD_SIZE, WORDS, element, text_width
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,7 @@ class TreeArc:
 def arcs(heads: Sequence[int]) -> list[TreeArc]:
     """Return the arcs of a tree, shorter ones below longer ones, so that only crossing edges are crossing lines.
 
-    heads (sequence of int [words]): Numbers from 1 on; 0 for a root, whose arc comes from above; -1 where there is no
-        head and no arc.
+    heads: Numbers from 1 on; 0 for a root, whose arc comes from above; -1 where there is no head and no arc.
     """
     gaps = np.zeros(len(heads) + 1, np.int64)  # between a word and the one before it: the highest level there
     edges = [(head - 1, word) for word, head in enumerate(heads) if head > 0]
@@ -159,9 +158,8 @@ def drawn_rows(heads: Sequence[int]) -> list[str]:
     return ["".join(row) for row in grid]
 
 
-#: Heights in pixels: from one level of arcs to the next, of the words and their tags; sizes of fonts.
-LEVEL, WORDS = 21.0, 40.0
-WORD_SIZE, TAG_SIZE, LABEL_SIZE = 15, 11, 11
+#: From one level of arcs to the next, in pixels; size of their labels.
+LEVEL, LABEL_SIZE = 21.0, 11
 #: Between words; between the ends of two arcs at one word; around a label; at the edges.
 _GAP, _PORT, _PAD, _EDGE = 16.0, 7.0, 7.0, 8.0
 _STYLE = "".join(
@@ -188,46 +186,25 @@ def tree_svg(
     heads: Numbers from 1 on, 0 for a root, -1 where there is none.
     gold_heads, gold_labels: Of the gold tree, which is drawn below the words. What is wrong in the tree and missed of
         the gold is marked by the line's pattern and a sign, not by color alone.
-    title: What a screen reader says.
     """
-    above = _Side(heads, labels, _kinds(heads, labels, gold_heads, gold_labels))
+    kinds = ["plain"] * len(heads)
+    if gold_heads is not None:
+        kinds = ["wrong" if head != gold else "right" for head, gold in zip(heads, gold_heads, strict=True)]
+        if labels is not None and gold_labels is not None:
+            same = zip(kinds, labels, gold_labels, strict=True)
+            kinds = ["label" if kind == "right" and label != gold else kind for kind, label, gold in same]
+    above = _Side(heads, labels, kinds)
     sides = [above]
     if gold_heads is not None:
-        sides.append(_Side(gold_heads, gold_labels, _gold_kinds(heads, gold_heads)))
+        sides.append(_Side(gold_heads, gold_labels, ["missed" if kind == "wrong" else "right" for kind in kinds]))
     centers, width = _spread(words, tags, sides)
     top = _EDGE + above.height
     height = top + WORDS + (sides[1].height if len(sides) > 1 else 0) + _EDGE
     root = drawing.picture(width, height, title, _STYLE)
     for side, (edge, sign) in zip(sides, ((top, -1), (top + WORDS, 1)), strict=False):
         side.draw(root, centers, edge, sign)
-    group = element(root, "g", class_="tree-words", font_family=drawing.FONT, text_anchor="middle")
-    for k, word in enumerate(words):
-        element(group, "text", word, x=centers[k], y=top + 17, font_size=WORD_SIZE, fill="#1c1f22")
-        if tags:
-            element(group, "text", tags[k], class_="tag", x=centers[k], y=top + 32, font_size=TAG_SIZE, fill="#5b6268")
+    drawing.draw_words(root, centers, top, words, tags)
     return drawing.written(root)
-
-
-def _kinds(
-    heads: Sequence[int],
-    labels: Sequence[str] | None,
-    gold_heads: Sequence[int] | None,
-    gold_labels: Sequence[str] | None,
-) -> list[str]:
-    """Return the kind of each word's arc in the tree that is looked at."""
-    if gold_heads is None:
-        return ["plain"] * len(heads)
-    other = [False] * len(heads)
-    if labels is not None and gold_labels is not None:
-        other = [label != gold for label, gold in zip(labels, gold_labels, strict=True)]
-    return [
-        "wrong" if head != gold else "label" if other[k] else "right"
-        for k, (head, gold) in enumerate(zip(heads, gold_heads, strict=True))
-    ]
-
-
-def _gold_kinds(heads: Sequence[int], gold_heads: Sequence[int]) -> list[str]:
-    return ["missed" if head != gold else "right" for head, gold in zip(heads, gold_heads, strict=True)]
 
 
 class _Side:
@@ -324,9 +301,7 @@ def _spread(words: Sequence[str], tags: Sequence[str] | None, sides: list[_Side]
     for side in sides:
         for arc in sorted(side.arcs, key=lambda arc: arc.end - arc.begin):
             if arc.end > arc.begin:
-                lacking = side.needed(arc) - sum(gaps[arc.begin : arc.end])
-                for k in range(arc.begin, arc.end) if lacking > 0 else ():
-                    gaps[k] += lacking / (arc.end - arc.begin)
+                drawing.widen(gaps, arc.begin, arc.end, side.needed(arc))
     centers, x = [], _EDGE + max(widths[0], 40.0) / 2 if n else _EDGE
     for k in range(n):
         centers.append(x)

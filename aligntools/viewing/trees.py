@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.ground.errors import UsageProblem, visible
+from aligntools.ground.errors import visible
 from aligntools.metrics.attachment import DISTANCES, Attachment, DependencyTrees, TreeScore, distance_groups
 from aligntools.metrics.base import percent
-from aligntools.viewing.base import View
+from aligntools.viewing.base import SentencesInOrder
 from aligntools.viewing.page import page
-from aligntools.viewing.terminal import counted, rendered
+from aligntools.viewing.terminal import counted
 from aligntools.viewing.tree_svg import drawn_rows, edge_crossings, tree_svg
 
 #: Rows of a table of the summary, and sentences that text for a terminal shows, at most.
@@ -32,7 +32,7 @@ class SentenceTree:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TreesView(View):
+class TreesView(SentencesInOrder):
     """Dependency trees, alone or beside gold trees of the same words.
 
     trees: With words.
@@ -48,19 +48,12 @@ class TreesView(View):
         if self.gold is not None and self.score is None:
             object.__setattr__(self, "score", Attachment().score(self.gold, self.trees))
 
-    def __repr__(self) -> str:
-        return f"<TreesView of {len(self.trees)} sentences>"
-
     def __len__(self) -> int:
         return len(self.trees)
 
     def sentence(self, number: int) -> SentenceTree:
-        """Return one sentence, by its number from 1 on.
-
-        Raises UsageProblem when there is no such sentence.
-        """
-        if not 1 <= number <= len(self):
-            raise UsageProblem(f"there is no sentence {number}; the text has {len(self)}")
+        """Return one sentence, by its number from 1 on."""
+        self._check(number)
         begin, end = self.trees.offsets[number - 1 : number + 1].tolist()
         labels, gold_labels = (None if of is None else self._texts(of, begin, end) for of in self._labels)
         return SentenceTree(
@@ -105,10 +98,13 @@ class TreesView(View):
             labels = np.fromiter((a != b for a, b in pairs), bool, len(heads)) & ~heads
         return heads, labels
 
-    def order(self) -> list[int]:
-        """Return the numbers of the sentences, those with most errors first."""
-        found: list[int] = (np.argsort(-self.errors.sum(axis=1), kind="stable") + 1).tolist()
-        return found
+    def _errors(self) -> np.ndarray:
+        return np.asarray(self.errors.sum(axis=1))
+
+    def _picture(self, number: int) -> str:
+        s = self.sentence(number)
+        title = f"Dependency tree of: {' '.join(s.words)}"
+        return tree_svg(s.words, s.heads, s.labels, s.tags, s.gold_heads, s.gold_labels, title)
 
     @property
     def headline(self) -> str:
@@ -180,24 +176,7 @@ class TreesView(View):
         data = {"compared": compared, "labels": list(names), "tags": list(tags), "sentences": rows}
         return page(self.title, "trees", data, headline=self.headline, tables=self.tables(), compared=compared)
 
-    def svg(self, number: int | None = None, **how: object) -> str:
-        """Return a sentence's tree as SVG; without a number, that of the sentence with most errors."""
-        if number is None:
-            number = self.order()[0] if len(self) else 1
-        s = self.sentence(number)
-        return tree_svg(
-            s.words, s.heads, s.labels, s.tags, s.gold_heads, s.gold_labels, f"Dependency tree of: {' '.join(s.words)}"
-        )
-
-    def text(self, *, width: int = 80, color: bool = False, number: int | None = None) -> str:
-        """Return the trees as text: the sentences with most errors first, all in order without gold, or one."""
-        parts = [] if number else [(f"{self.headline}\n\n", "head")]
-        for each in [number] if number else self.order():
-            parts += self._parts(each)
-        return rendered(parts[:-1], color)
-
     def _parts(self, number: int) -> list[tuple[str, str]]:
-        """Return a sentence as pieces of text and their styles."""
         s, (heads, labels) = self.sentence(number), self.errors[number - 1].tolist()
         about = f"  {counted(heads, 'wrong head')}, {counted(labels, 'wrong label')}" if self.gold is not None else ""
         parts = [(f"sentence {number}", "head"), (f"{about}\n", "soft")]

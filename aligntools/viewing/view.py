@@ -18,7 +18,7 @@ from aligntools.formats.inputs.sentences import InputFormat, Sentences, Split, p
 from aligntools.formats.links import pharaoh
 from aligntools.formats.links.findings import Finding, read_findings
 from aligntools.formats.links.goldlinks import Gold
-from aligntools.formats.links.pharaoh import Links, read_with_probabilities
+from aligntools.formats.links.pharaoh import read_with_probabilities
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.formats.text.exchange import paired
@@ -119,14 +119,14 @@ def view(
         raise UsageProblem(f"{len(names)} names for {len(alignments)} alignments")
     systems = []
     for number, given in enumerate(alignments, 1):
-        called = names[number - 1] if names is not None else _name_of(given, str(number))
+        file = isinstance(given, str | os.PathLike)
+        called = names[number - 1] if names is not None else Path(given).name if file else str(number)
         systems.append(_system(visible(called), given, lengths, how.index_base, name))
-    read = None
-    if gold is not None:
-        read = _gold(gold, lengths, how.of_gold(len(source)), name)
-    tags = tuple(
-        None if path is None else _tags(path, words) for path, words in ((source_tags, source), (target_tags, target))
-    )
+    read = None if gold is None else _gold(gold, lengths, how.of_gold(len(source)), name)
+    tags = [
+        None if path is None else [[visible(tag) for tag in row] for row in word_tags(path, list(map(len, words)))]
+        for path, words in ((source_tags, source), (target_tags, target))
+    ]
     found = None if checked is None else _findings(checked, len(source), name)
     return AlignmentsView(source, target, systems, read, visible(title or "Alignments"), tags[0], tags[1], found)
 
@@ -144,10 +144,6 @@ def _view_of(thing: Any, gold: Any, title: str | None) -> View | None:
     if isinstance(thing, list) and thing and all(isinstance(one, Step) for one in thing):
         return view_training(thing, title=title or "Training")
     return None
-
-
-def _name_of(given: Any, otherwise: str) -> str:
-    return Path(given).name if isinstance(given, str | os.PathLike) else otherwise
 
 
 def _sides(text: Any, input_format: str, languages: str | None, split: Split) -> tuple[_Words, _Words, str]:
@@ -207,7 +203,8 @@ def _system(name: str, given: Any, lengths: Sequence[np.ndarray], base: int, tex
     else:
         path, links = name, links_of(given, name=name, index_base=base, compiled=False)
         probabilities = getattr(given, "probabilities", None)
-    _check_count(links, lengths, path, text)
+    if len(links) != len(lengths[0]):
+        raise DataError(path, None, f"{len(links)} lines, but {text} has {len(lengths[0])} sentence pairs")
     pharaoh.check_range(links, *lengths, path=path, index_base=base)
     return ShownSystem(name, links, probabilities)
 
@@ -222,17 +219,6 @@ def _findings(given: Any, pairs: int, text: str) -> dict[int, Finding]:
     if last > pairs:
         raise DataError(path, None, f"is about pair {last}, but {text} has {pairs} sentence pairs")
     return {one.line: one for one in found}
-
-
-def _tags(path: Any, words: _Words) -> _Words:
-    """Return a tag for each word of a side, as it can be shown."""
-    return [[visible(tag) for tag in row] for row in word_tags(path, list(map(len, words)))]
-
-
-def _check_count(links: Links, lengths: Sequence[np.ndarray], path: str, text: str) -> None:
-    if len(links) != len(lengths[0]):
-        problem = f"{len(links)} lines, but {text} has {len(lengths[0])} sentence pairs"
-        raise DataError(path, None, problem)
 
 
 def _gold(given: Any, lengths: Sequence[np.ndarray], how: dict[str, Any], text: str) -> Gold:
