@@ -119,14 +119,14 @@ def _decided(study, model, pairs=None):
     import numpy as np
 
     from aligntools.aligning.applying.applier import Applier
-    from aligntools.aligning.applying.decisions import Decisions, decided
+    from aligntools.aligning.applying.decisions import Decisions, align_text
     from aligntools.aligning.contrastive.candidates import CELLS
     from aligntools.aligning.contrastive.learning import pick
     from aligntools.formats.links.pharaoh import concatenate
 
     text = study.gold_text if pairs is None else pick(study.gold_text, np.arange(pairs))
     applier = Applier(model.views, model.settings, model.sizes, CELLS, model.subwords)
-    return concatenate([found.table for found in decided(applier, text, Decisions(), study.pool)])
+    return concatenate([found.table for found in align_text(applier, text, Decisions(), study.pool)])
 
 
 def _supervised(study, judge, start):

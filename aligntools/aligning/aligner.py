@@ -188,7 +188,7 @@ class Aligner(ShownAsModel):
         from aligntools.aligning.model import AlignmentModel
 
         given = Given("load", options)
-        asked = EvidenceOptions.given(given, applying=True)
+        asked = EvidenceOptions.of(given.take, applying=True)
         given.end()
         with pool_of(threads) as pool:
             if os.path.isdir(path):
@@ -401,33 +401,31 @@ def _align_part(
     pool: "Pool",
 ) -> Iterator[Alignments]:
     """Yield the alignments of the runs of a part, and have their links counted."""
-    from aligntools.aligning.applying.decisions import decided
+    from aligntools.aligning.applying.decisions import align_text
     from aligntools.formats.links.pharaoh import concatenate
-    from aligntools.formats.text.corpus import Skipped
 
     text, given = text_of(part, aligner.model)
     weights = aligner.weights if decisions.by_network else None
     if aligner.before is not None:
-        from aligntools.aligning.mixture import decided_by_both, judged_by_both
+        from aligntools.aligning.mixture import align_by_both, judged_by_both
 
         if weights is None:
-            found = decided_by_both(aligner, text, decisions, pool, directions)
+            found = align_by_both(aligner, text, decisions, pool, directions)
         else:
             asked = dict(zip(weights.knowers, given, strict=True))
             found = judged_by_both(aligner, text, asked, decisions, pool, directions)
     elif weights is None:
         applier = aligner.own_applier if cells is None else aligner.applier(cells)
-        found = decided(applier, text, decisions, pool, directions)
+        found = align_text(applier, text, decisions, pool, directions)
     else:
         from aligntools.aligning.contrastive import tasks
 
         found = tasks.align(aligner.finder(pool, cells), text, weights, pool, given, directions, decisions)
-    skipped, tables = text.skipped, []
-    for d in found:
+    tables = []
+    for number, run in enumerate(found):
         if counter is not None:
-            tables.append((d.forward_table, d.reverse_table))
-        yield Alignments.of(d, skipped)
-        skipped = Skipped()
+            tables.append((run.forward_table, run.reverse_table))
+        yield run if number else replace(run, skipped=text.skipped)
     if counter is not None:
         counter.add(text, *(concatenate(column) for column in zip(*tables, strict=True)))
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack
 
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.aligner_training import settings_of_new_text, tell_unused, train_with
-from aligntools.aligning.alignments import Alignments
-from aligntools.aligning.applying.decisions import Decided, joined
+from aligntools.aligning.alignments import Alignments, joined
 from aligntools.aligning.evidence import EvidenceOptions, TextEvidence, ask
 from aligntools.aligning.evidence_kinds import SETTINGS
 from aligntools.aligning.models import registry
@@ -96,7 +95,7 @@ def read_bitext(
     return found
 
 
-def known_text(
+def text_with_evidence(
     sources: "Sentences | Bitext",
     targets: Sentences | None,
     asked: EvidenceOptions,
@@ -108,9 +107,13 @@ def known_text(
     """Return a text as training reads it, and the evidence about its words as written; see `evidence.ask`."""
     from aligntools.formats.text.corpus import Bitext, in_lower_case
 
-    written = sources
-    if not isinstance(written, Bitext):
-        written = read_bitext(written, targets, reading=replace(reading, case_sensitive=True))
+    if isinstance(sources, Bitext):
+        written = sources
+    else:
+        cased = replace(reading, case_sensitive=True) if asked else reading
+        written = read_bitext(sources, targets, reading=cased)
+    if not asked:
+        return written, None
     with pool_of(run.threads) as pool:
         known = ask(written, asked, pool, tell, places)
     text = written if reading.case_sensitive else in_lower_case(written)
@@ -204,29 +207,54 @@ def train_aligner(
     [(0, 0), (1, 1)]
     """
     given = Given("train_aligner", options)
-    settings = given.take(AlignerSettings, settings)
+    settings = _settings_after(given.take(AlignerSettings, settings), init_model, adapt)
     weights, reading, run = given.take(PriorWeights, weights), given.take(Reading, reading), given.take(Run, run)
-    settings = _settings_after(settings, init_model, adapt)
-    asked = EvidenceOptions.given(given).chosen(settings.best and init_model is None)
+    how: Any = {
+        "priors": priors,
+        "init_model": init_model,
+        "adapt": adapt,
+        "keep_text": keep_text,
+        "progress": progress,
+    }
+    return _read_and_trained(sources, targets, settings, weights, reading, run, given, **how)[0]
+
+
+def _read_and_trained(
+    sources: "Sentences | Bitext",
+    targets: Sentences | None,
+    settings: AlignerSettings,
+    weights: PriorWeights,
+    reading: Reading,
+    run: Run,
+    given: Given,
+    *,
+    priors: "SomePriors | None",
+    init_model: Aligner | None,
+    adapt: Aligner | None,
+    keep_text: bool,
+    progress: Progress,
+    links: LastPass | None = None,
+) -> "tuple[Aligner, Bitext]":
+    """Read a text and train an aligner on it; return both. What is left of ``given`` is about evidence."""
+    asked = EvidenceOptions.of(given.take).chosen(settings.best and init_model is None)
     given.end()
     counts = WeightedPriors.of(priors, weights)  # before what takes long
-    reading, known = _reading_for(init_model or adapt, reading), None
-    if asked:
-        bitext, known = known_text(sources, targets, asked, reading, run)
-    else:
-        bitext, keep_text = _text(sources, targets, reading, keep_text)
-    return train_with(
+    reading = _reading_for(init_model or adapt, reading)
+    bitext, known = text_with_evidence(sources, targets, asked, reading, run)
+    aligner = train_with(
         bitext,
         settings,
         init_model=init_model,
         reading=reading,
         run=run,
-        keep_text=keep_text,
+        keep_text=keep_text and (bool(asked) or bitext is sources),  # no one else has the words that are read here
         progress=progress,
         priors=counts,
+        links=links,
         known=known,
         learned=adapt,
     )
+    return aligner, bitext
 
 
 @taking(AlignerSettings, ReconstructionSettings, Reading, Run)
@@ -272,7 +300,7 @@ def train_mre_aligner(
     reading, run = given.take(Reading, reading), given.take(Run, run)
     given.end()
     reading = _reading_for(init_model, reading)
-    bitext, keep_text = _text(sources, targets, reading, keep_text)
+    bitext, _ = text_with_evidence(sources, targets, EvidenceOptions(), reading, run)
     return train_with(
         bitext,
         plan.settings,
@@ -280,7 +308,7 @@ def train_mre_aligner(
         reconstruction=plan.reconstruction,
         reading=reading,
         run=run,
-        keep_text=keep_text,
+        keep_text=keep_text and bitext is sources,
         progress=progress,
     )
 
@@ -333,17 +361,6 @@ def _reading_for(init_model: Aligner | None, reading: Reading) -> Reading:
     return reading if init_model is None else replace(reading, case_sensitive=not init_model.model.lowercase)
 
 
-def _text(
-    sources: "Sentences | Bitext", targets: Sentences | None, reading: Reading, keep_text: bool
-) -> "tuple[Bitext, bool]":
-    """Return a text, and whether its words must stay as they are: no one else has those of a text that is read here."""
-    from aligntools.formats.text.corpus import Bitext
-
-    if isinstance(sources, Bitext):
-        return sources, keep_text
-    return read_bitext(sources, targets, reading=reading), False
-
-
 @taking(AlignerSettings, Decisions, PriorWeights, Reading, Run, *SETTINGS)
 def align(
     sources: "Sentences | Bitext",
@@ -384,38 +401,20 @@ def align(
     from aligntools.formats.text.corpus import Bitext
 
     given = Given("align", options)
-    settings, weights = given.take(AlignerSettings, settings), given.take(PriorWeights)
-    decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
-    settings = _settings_after(settings, init_model, adapt)
-    asked = EvidenceOptions.given(given).chosen(settings.best and init_model is None)
-    given.end()
-    counts = WeightedPriors.of(priors, weights)  # before what takes long
-    reading, known = _reading_for(init_model or adapt, reading), None
-    whole = isinstance(sources, Bitext)
-    if asked:
-        bitext, known = known_text(sources, targets, asked, reading, run)
-    else:
-        bitext, _ = _text(sources, targets, reading, whole)
-    blocks: list[Decided] = []
-    direction = settings.direction if init_model is None else init_model.settings.direction
+    settings = _settings_after(given.take(AlignerSettings, settings), init_model, adapt)
+    weights, decisions = given.take(PriorWeights), given.take(Decisions, decisions)
+    reading, run = given.take(Reading, reading), given.take(Run, run)
     network = settings.decides if init_model is None else init_model.weights is not None
-    links = LastPass(blocks.append, decisions.suiting(direction, network))
-    aligner = train_with(
-        bitext,
-        settings,
-        priors=counts,
-        init_model=init_model,
-        reading=reading,
-        run=run,
-        keep_text=whole,
-        progress=progress,
-        links=links,
-        known=known,
-        learned=adapt,
+    blocks: list[Alignments] = []
+    links = LastPass(blocks.append, decisions.suiting(settings.direction, network))
+    how: Any = {"priors": priors, "init_model": init_model, "adapt": adapt, "progress": progress, "links": links}
+    whole = isinstance(sources, Bitext)
+    aligner, bitext = _read_and_trained(
+        sources, targets, settings, weights, reading, run, given, keep_text=whole, **how
     )
     if not links.found:
         blocks = list(aligner.align_blocks(bitext, decisions=decisions, run=run))
-    return Alignments.of(joined(blocks), bitext.skipped)
+    return joined(blocks, bitext.skipped)
 
 
 #: Classes as functions take them: a list, the path of one, or none.

@@ -2,19 +2,18 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.aligning.applying.decisions import Decided
 from aligntools.formats.inputs.sentences import Sentence, words_of
+from aligntools.formats.links.pharaoh import Links, concatenate, format_pharaoh
+from aligntools.formats.text.corpus import Skipped
 
 if TYPE_CHECKING:
-    from aligntools.formats.links.pharaoh import Links
-    from aligntools.formats.text.corpus import Skipped
     from aligntools.formats.text.text_settings import Split
 
 
@@ -113,7 +112,7 @@ def _as_tuples(pairs: npt.NDArray[np.int32]) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Alignments(Decided, Sequence[Alignment]):
+class Alignments(Sequence[Alignment]):
     """The alignments of consecutive sentence pairs, in a few arrays; an item is an `Alignment`.
 
     Attributes
@@ -121,27 +120,27 @@ class Alignments(Decided, Sequence[Alignment]):
     table : Links
         All links: ``table.pairs`` int32 [links, 2] and ``table.offsets`` int64 [pairs + 1], which cut them by pair.
     probabilities : float32 [links]
+        Mean posterior of the link in both directions, or that of the only direction that was trained.
     forward_table, reverse_table : Links or None
-        The single directions' links.
+        Each direction's own links, where they were asked for and trained.
     log_likelihood : float64 [2, pairs]
-        ``ln p(target | source)`` and ``ln p(source | target)``.
+        ``ln p(target | source)`` and ``ln p(source | target)``; NaN for a direction that was not trained.
     lengths : int64 [2, pairs]
         Words of the source and target sentences; 0 for pairs that were left out.
     skipped : Skipped
         How many pairs were left out, and why.
     """
 
-    skipped: "Skipped"
-
-    @classmethod
-    def of(cls, decided: Decided, skipped: "Skipped") -> "Alignments":
-        """Return alignments made of decided links, with counts of what was left out."""
-        return cls(**{field.name: getattr(decided, field.name) for field in fields(Decided)}, skipped=skipped)
+    table: Links
+    probabilities: npt.NDArray[np.float32]
+    forward_table: Links | None
+    reverse_table: Links | None
+    log_likelihood: npt.NDArray[np.float64]
+    lengths: npt.NDArray[np.int64]
+    skipped: Skipped = field(default_factory=Skipped)
 
     def format(self, *, probabilities: bool = False, compiled: bool | None = None) -> bytes:
         """Return the links as Pharaoh text, a line for each pair; with their posteriors where these are asked for."""
-        from aligntools.formats.links.pharaoh import format_pharaoh
-
         return format_pharaoh(self.table, "source", self.probabilities if probabilities else None, compiled)
 
     def word_pairs(
@@ -208,16 +207,37 @@ class Alignments(Decided, Sequence[Alignment]):
         return np.stack([forward, reverse, forward / words[1], reverse / words[0]], axis=1)
 
 
-def _of(links: "Links | None", n: int) -> npt.NDArray[np.int32] | None:
+def _of(links: Links | None, n: int) -> npt.NDArray[np.int32] | None:
     return None if links is None else links.pairs[int(links.offsets[n]) : int(links.offsets[n + 1])]
+
+
+def joined(runs: Sequence[Alignments], skipped: Skipped) -> Alignments:
+    """Join the alignments of consecutive runs of sentence pairs of a text of which some pairs were left out."""
+    if not runs:
+        none = Links(np.empty((0, 2), np.int32), np.zeros(1, np.int64))
+        return Alignments(
+            none, np.empty(0, np.float32), none, none, np.empty((2, 0)), np.empty((2, 0), np.int64), skipped
+        )
+
+    def direction(tables: list[Links | None]) -> Links | None:
+        known = [table for table in tables if table is not None]
+        return concatenate(known) if len(known) == len(tables) else None
+
+    return Alignments(
+        concatenate([run.table for run in runs]),
+        np.concatenate([run.probabilities for run in runs]),
+        direction([run.forward_table for run in runs]),
+        direction([run.reverse_table for run in runs]),
+        np.concatenate([run.log_likelihood for run in runs], axis=1),
+        np.concatenate([run.lengths for run in runs], axis=1),
+        skipped,
+    )
 
 
 class AlignmentTally:
     """Counts of aligned pairs and links, and of what was left out."""
 
     def __init__(self) -> None:
-        from aligntools.formats.text.corpus import Skipped
-
         self.pairs, self.links, self.skipped = 0, 0, Skipped()
 
     def add(self, block: Alignments) -> None:

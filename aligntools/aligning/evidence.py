@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from aligntools.ground.declarations import Given, Settings
+from aligntools.ground.declarations import Settings
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -312,11 +312,6 @@ class EvidenceOptions:
 
     settings: Mapping[str, Settings] = field(default_factory=dict)
     never: tuple[str, ...] = ()
-
-    @classmethod
-    def given(cls, given: Given, *, applying: bool = False) -> "EvidenceOptions":
-        """Take every kind's settings from the keywords of a call; see `of`."""
-        return cls.of(lambda kind: given.take(kind), applying=applying)
 
     @classmethod
     def of(cls, made: Callable[[type[Settings]], Settings], *, applying: bool = False) -> "EvidenceOptions":

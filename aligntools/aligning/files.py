@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from aligntools.aligning.aligner import PART, Aligner
 from aligntools.aligning.aligner_training import settings_of_new_text, tell_unused, train_with
-from aligntools.aligning.alignment import Plan, known_text, read_bitext, with_word_classes
+from aligntools.aligning.alignment import Plan, text_with_evidence, with_word_classes
 from aligntools.aligning.alignments import Alignments, AlignmentTally
 from aligntools.aligning.evidence import EvidenceOptions, TextEvidence
 from aligntools.aligning.evidence_texts import check_applied
@@ -18,14 +18,13 @@ from aligntools.aligning.outputs import AlignmentSinks, check_whole_words, write
 from aligntools.aligning.parts import alignment as large
 from aligntools.aligning.parts.alignment import PartsRun
 from aligntools.aligning.precompile import compiling_for
-from aligntools.aligning.priors import WeightedPriors, read_priors, write_priors
+from aligntools.aligning.priors import PriorCounter, WeightedPriors, write_priors
 from aligntools.aligning.settings import AlignerSettings, Decisions, PartSettings, PriorWeights
 from aligntools.aligning.text_files import TextFiles, TextSides
 from aligntools.aligning.training.sampling import LastPass
 from aligntools.formats.links.pharaoh import concatenate
 from aligntools.formats.opening import files as named_files
 from aligntools.formats.opening.files import Named, in_place_of_star, is_pattern
-from aligntools.formats.text.corpus import Skipped
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
@@ -34,8 +33,6 @@ from aligntools.ground.run import Run
 from aligntools.pipeline import Tally
 
 if TYPE_CHECKING:
-    from aligntools.aligning.applying.decisions import Decided
-    from aligntools.aligning.priors import PriorCounter
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
 
@@ -112,8 +109,8 @@ def align_files(
                     if source_classes or target_classes:
                         bitext = with_word_classes(bitext, source_classes, target_classes)
                         known = known.of(bitext) if known is not None else None
-                    given = _weighted(priors, weights)
-                    _train(plan, start, bitext, out, decisions, reading, run, watch, given, known)
+                    counts = WeightedPriors.of(priors or None, weights)
+                    _train(plan, start, bitext, out, decisions, reading, run, watch, counts, known)
         if out.moses:
             out.moses.finish(*text.paths(reading.split), reading)
 
@@ -180,9 +177,9 @@ def _train(
     links, counted = None, []
     if plan.reconstruction is None and (written or counter):
 
-        def take(found: "Decided") -> None:
+        def take(found: Alignments) -> None:
             """Write links that training finds on its way through a large text."""
-            out.write_block(Alignments.of(found, Skipped()))
+            out.write_block(found)
             counted.append((found.forward_table, found.reverse_table))
             watch.passed("sampler and links", len(found.lengths[0]))
 
@@ -234,28 +231,19 @@ def read(
     sides: TextSides, asked: EvidenceOptions, reading: Reading, run: Run, watch: Watch, places: bool = False
 ) -> "tuple[Bitext, TextEvidence | None]":
     """Read a text; return what is known of its words, too, or of their ``places``."""
-    if not asked:
-        with watch.stage("reading"):
-            return read_bitext(*sides, reading=reading), None
-    with watch.stage(" and ".join(kind.name for kind in asked.kinds)):
-        bitext, known = known_text(*sides, asked, reading, run, _asking(watch), places)
-    watch.close()
-    for line in known.summary if known else ():
-        watch.say(line)
+    with watch.stage(" and ".join(kind.name for kind in asked.kinds) or "reading"):
+        bitext, known = text_with_evidence(*sides, asked, reading, run, _asking(watch), places)
+    if known is not None:
+        watch.close()
+        for line in known.summary:
+            watch.say(line)
     return bitext, known
 
 
-def _weighted(priors: Sequence[str], weights: PriorWeights) -> WeightedPriors | None:
-    """Read counts of other text with their weights."""
-    return WeightedPriors.of(read_priors(priors) if priors else None, weights)
-
-
-def _counter(out: AlignmentSinks, direction: str) -> "PriorCounter | None":
+def _counter(out: AlignmentSinks, direction: str) -> PriorCounter | None:
     """Return what counts priors, if they are asked for."""
     if not out.save_priors:
         return None
-    from aligntools.aligning.priors import PriorCounter
-
     if direction != "both":
         raise UsageProblem(f"`save_priors` counts links of both directions, and {direction} alone is trained")
     return PriorCounter()
@@ -350,7 +338,7 @@ def align_files_in_parts(
             reading=reading,
             run=replace(run, threads=pool),
             evidence=evidence,
-            priors=_weighted(priors, weights),
+            priors=WeightedPriors.of(priors or None, weights),
             directions=out.directions,
             checkpoint=checkpoint,
             progress=watch,

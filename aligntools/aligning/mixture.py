@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from aligntools.aligning.alignments import Alignments
 from aligntools.aligning.applying.applier import Posteriors
-from aligntools.aligning.applying.decisions import Decided, decided
+from aligntools.aligning.applying.decisions import align_text, links_from
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.text.link_matrices import plan_chunks
 from aligntools.formats.text.corpus import Bitext, Skipped, compacted, in_ids_of, parts_of
@@ -138,15 +139,15 @@ def mixed(own: Posteriors, before: Posteriors, share: np.ndarray) -> Posteriors:
     return replace(own, forward=forward, reverse=reverse)
 
 
-def decided_by_both(
+def align_by_both(
     aligner: Adapted, text: Bitext, settings: "Decisions", pool: Pool, directions: bool = False
-) -> Iterator[Decided]:
-    """Yield what `decided` does, by an aligner whose model was adapted."""
+) -> Iterator[Alignments]:
+    """Yield what `align_text` does, by an aligner whose model was adapted."""
     for part in parts_of(text, PAIRS):
         own, paths = aligner.own_applier, None
         if settings.decode == "viterbi":
             paths = [whole(part, own.posteriors(part, pool, True))]
-        yield from decided(own, part, settings, pool, directions, [_posteriors(aligner, part, pool)], paths)
+        yield from align_text(own, part, settings, pool, directions, [_posteriors(aligner, part, pool)], paths)
 
 
 def _posteriors(aligner: Adapted, text: Bitext, pool: Pool) -> Posteriors:
@@ -164,7 +165,7 @@ def judged_by_both(
     settings: "Decisions",
     pool: Pool,
     directions: bool = False,
-) -> Iterator[Decided]:
+) -> Iterator[Alignments]:
     """Yield what `contrastive.tasks.align` does, by an aligner whose model was adapted.
 
     given: Links of the text's words, by the kind of evidence that they are of.
@@ -178,11 +179,10 @@ def judged_by_both(
         here = {name: one[begin:end] for name, one in given.items()}
         posteriors, candidates = _judged(aligner, part, here, settings.threshold, pool)
         found = tasks.chosen_links(candidates, *_both_columns(weights), weights, settings, pool)
-        finder = aligner.finder(pool)
-        chosen = posteriors
+        applier, paths = aligner.finder(pool).applier, None
         if directions and settings.decode == "viterbi":
-            chosen = whole(part, finder.applier.posteriors(part, pool, True))
-        yield tasks.decider_of(finder, settings, directions).decide(posteriors, chosen, pool, found)
+            paths = whole(part, applier.posteriors(part, pool, True))
+        yield links_from(settings, pool, directions, posteriors, **applier.deciding, paths=paths, found=found)
         begin = end
 
 

@@ -49,7 +49,7 @@ def in_parts(folder, settings, pool, part_size, engine=None, files=(SAMPLE,)):
 
 
 def links(work, models, runner):
-    return b"".join(format_pharaoh(d.table) for d, _ in link_parts(work, runner, models, Decisions()))
+    return b"".join(format_pharaoh(d.table) for d in link_parts(work, runner, models, Decisions()))
 
 
 def aligned(*arguments, **more):

@@ -6,6 +6,7 @@ after training, in batches and in a stream give the same bytes.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -82,6 +83,12 @@ class Applier:
         self.settings, self.sizes = settings, sizes
         self.directions = DIRECTIONS[settings.direction]
         self.max_cells = min(max_cells, CHUNK_CELLS)
+        #: What `decisions.links_from` has to know of the model.
+        self.deciding: dict[str, Any] = {
+            "usual": settings.threshold(len(self.models) + (subwords is not None)),
+            "trained": self.directions,
+            "chain": self.models[0].HAS_PATHS,
+        }
 
     def posteriors(
         self, bitext: Bitext, pool: Pool, viterbi: bool = False, believed: Sequence[GivenLinks] = ()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from aligntools.aligning.aligner import JOB, Aligner, align_parts, text_of
-from aligntools.aligning.alignment import known_text, read_bitext
+from aligntools.aligning.alignment import text_with_evidence
 from aligntools.aligning.alignments import Alignment, Alignments, with_words
 from aligntools.aligning.contrastive.base import check_of_places, network_for, network_of, train_base
 from aligntools.aligning.contrastive.distillation import SomeStart, resolved_start
@@ -147,7 +147,7 @@ class ContrastiveAligner:
         """
         found = load_contrastive_weights(weights, beam=beam, constraint=constraint, candidates=candidates, start=start)
         given = Given("load", options)
-        asked = EvidenceOptions.given(given, applying=True)
+        asked = EvidenceOptions.of(given.take, applying=True)
         given.end()
         return cls(aligner, found, asked=asked)
 
@@ -268,14 +268,11 @@ def load_contrastive_weights(
 def _align_part(decisions: Decisions, aligner: ContrastiveAligner, part: Part, pool: "Pool") -> Iterator[Alignments]:
     """Yield the alignments of the runs of a part."""
     from aligntools.aligning.contrastive import tasks
-    from aligntools.formats.text.corpus import Skipped
 
     text, evidence = text_of(part, aligner.model)
     finder = _candidate_finder(aligner.aligner, aligner.weights, pool, aligner._applier)
-    skipped = text.skipped
-    for d in tasks.align(finder, text, aligner.weights, pool, evidence, decisions=decisions):
-        yield Alignments.of(d, skipped)
-        skipped = Skipped()
+    for number, run in enumerate(tasks.align(finder, text, aligner.weights, pool, evidence, decisions=decisions)):
+        yield run if number else replace(run, skipped=text.skipped)
 
 
 def _check_base(aligner: Aligner) -> None:
@@ -358,7 +355,6 @@ def train_contrastive_aligner(
     '0-0 1-1 2-2 3-3'
     """
     from aligntools.aligning.contrastive import tasks
-    from aligntools.formats.text.corpus import Bitext
 
     given = Given("train_contrastive_aligner", options)
     named, begun = resolved_start(start)
@@ -366,7 +362,7 @@ def train_contrastive_aligner(
     for name in settings.of_noise if gold is not None else ():
         _log.warning("`%s` changes nothing: with `gold` weights are learned from its links, not from noise", name)
     reading, run = given.take(Reading, reading), given.take(Run, run)
-    asked = EvidenceOptions.given(given)
+    asked = EvidenceOptions.of(given.take)
     given.end()
     tell = reporter(progress)
     network = network_for(settings.features, start)  # wrong features are told of before anything is trained
@@ -378,17 +374,14 @@ def train_contrastive_aligner(
         raise UsageProblem("an aligner is taken as it is; leave it out, or ask for one round")
     with pool_of(run.threads) as pool:
         if aligner is None:
-            run, known = replace(run, threads=pool), None
-            if asked:
-                sources, known = known_text(sources, targets, asked, reading, run)
-            elif not isinstance(sources, Bitext):
-                sources = read_bitext(sources, targets, reading=reading)
+            run = replace(run, threads=pool)
+            sources, known = text_with_evidence(sources, targets, asked, reading, run)
             base = AlignerSettings(fast=fast, seed=settings.seed)
             how: dict[str, Any] = {"reading": reading, "run": run, "progress": progress, "known": known}
             aligner = train_base(sources, network, base, settings.rounds, **how)
         elif asked and (aligner.known is None or aligner.known.text is not sources):
             how = {"reading": replace(reading, case_sensitive=not aligner.model.lowercase), "run": run}
-            sources, known = known_text(sources, targets, asked, places=True, **how)
+            sources, known = text_with_evidence(sources, targets, asked, places=True, **how)
             aligner = aligner.knowing(known)
         _check_base(aligner)
         texts = list(aligner.texts(sources, targets, reading, False))

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from aligntools.aligning.alignments import Alignments
 from aligntools.aligning.applying.applier import Posteriors, decide
-from aligntools.aligning.applying.decisions import Decided, Decider
+from aligntools.aligning.applying.decisions import links_from
 from aligntools.aligning.applying.kernels_decoding import JOINT, MEAN
 from aligntools.aligning.contrastive import evidence, gold_learning, second_look
 from aligntools.aligning.contrastive import features as names
@@ -24,7 +25,7 @@ from aligntools.aligning.contrastive.search import SearchSettings, known, link_p
 from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, ContrastiveSettings, Method
 from aligntools.aligning.contrastive.weights import ContrastiveStart, Weights, scale, shipped
 from aligntools.aligning.evidence import LOOK, SAMPLED, About, TextEvidence, kind_of, worth
-from aligntools.aligning.settings import DIRECTIONS, Decisions
+from aligntools.aligning.settings import Decisions
 from aligntools.formats.links.given_links import GivenLinks, concatenate_given
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
@@ -412,7 +413,7 @@ def align(
     evidence: Sequence[GivenLinks] = (),
     directions: bool = False,
     decisions: Decisions = Decisions(),  # noqa: B008
-) -> Iterator[Decided]:
+) -> Iterator[Alignments]:
     """Yield the links of consecutive runs of sentences.
 
     Probabilities are those of `link_probabilities`, or the base model's where no network has a part.
@@ -424,18 +425,12 @@ def align(
         are linked as wholes; how single directions are decoded.
     """
     judge = Judge(finder, weights, evidence, decisions.threshold)
-    decide_on = decider_of(finder, decisions, directions)
     viterbi = directions and decisions.decode == "viterbi"
     paths = finder.applier.posteriors(bitext, pool, True, judge.believed) if viterbi else None
     for posteriors, candidates in judge.find(bitext):
         found = chosen_links(candidates, judge.values, judge.active, weights, decisions, pool)
-        yield decide_on.decide(posteriors, next(paths) if paths is not None else posteriors, pool, found)
-
-
-def decider_of(finder: CandidateFinder, decisions: Decisions, directions: bool) -> Decider:
-    """Return what finds the links of single directions of a model's text."""
-    model, chain = finder.model, finder.applier.models[0].HAS_PATHS
-    return Decider(decisions, DIRECTIONS[model.settings.direction], model.usual_threshold, chain, directions)
+        path = next(paths) if paths is not None else None
+        yield links_from(decisions, pool, directions, posteriors, **finder.applier.deciding, paths=path, found=found)
 
 
 def chosen_links(

@@ -185,10 +185,10 @@ class PartsRun:
                 ends = [sum(self.sizes.parts[: n + 1]) for n in range(len(self.sizes.parts))]
                 file = 0
                 linked = link_parts(work, runner, models, self._decisions, self._directions)
-                for part, (d, skipped) in enumerate(linked):
+                for part, found in enumerate(linked):
                     while part >= ends[file]:
                         file += 1
-                    yield file, Alignments.of(d, skipped)
+                    yield file, found
 
     def _ask(self, work: "PartedText", runner: "JobRunner") -> dict[str, About]:
         """Ask about the text's words, and keep priors; return what a model's header says of what was asked."""
@@ -391,7 +391,7 @@ def align_in_parts(
     given = Given("align_in_parts", options)
     settings, parts = given.take(AlignerSettings, settings), given.take(PartSettings)
     decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
-    evidence, weights = EvidenceOptions.given(given).chosen(settings.best), given.take(PriorWeights)
+    evidence, weights = EvidenceOptions.of(given.take).chosen(settings.best), given.take(PriorWeights)
     given.end()
     work = PartsRun(
         sources,

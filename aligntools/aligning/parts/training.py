@@ -6,8 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from aligntools.aligning.applying.applier import CHUNK_CELLS, Applier
-from aligntools.aligning.applying.decisions import Decided, decided, joined
+from aligntools.aligning.alignments import Alignments, joined
+from aligntools.aligning.applying.applier import Applier
+from aligntools.aligning.applying.decisions import align_text
 from aligntools.aligning.contrastive import tasks
 from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
@@ -23,7 +24,7 @@ from aligntools.aligning.parts.work import JobRunner, PartedText, ViewRunner, Vi
 from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
 from aligntools.formats.links.pharaoh import Links
-from aligntools.formats.text.corpus import Bitext, Skipped
+from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.engines import Serial
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
@@ -155,8 +156,8 @@ def link_parts(
     models: tuple[tuple[int, int], ...],
     decisions: Decisions,
     directions: bool = False,
-) -> Iterator[tuple[Decided, Skipped]]:
-    """Yield the links of each part, and the pairs that were skipped in it."""
+) -> Iterator[Alignments]:
+    """Yield the links of each part."""
     runner.run("aligning", partial(link_part, work, models, decisions, directions), range(work.parts))
     for part in range(work.parts):
         yield links_of(work, part)
@@ -228,8 +229,8 @@ def link_part(work: PartedText, models: Models, decisions: Decisions, directions
         runs = tasks.align(finder, text, weights, pool, (), directions, decisions)
     else:
         sizes = len(text.source_vocabulary), len(text.target_vocabulary)
-        runs = decided(Applier(views, work.settings, sizes, CHUNK_CELLS), text, decisions, pool, directions)
-    found = joined(list(runs))
+        runs = align_text(Applier(views, work.settings, sizes), text, decisions, pool, directions)
+    found = joined(list(runs), text.skipped)
     arrays = {name: getattr(found, name) for name in ("log_likelihood", "lengths", "probabilities")}
     for key, of in (("links", found.table), ("forward", found.forward_table), ("reverse", found.reverse_table)):
         if of is not None:
@@ -237,19 +238,19 @@ def link_part(work: PartedText, models: Models, decisions: Decisions, directions
     store.write(name, **arrays)
 
 
-def links_of(work: PartedText, part: int) -> tuple[Decided, Skipped]:
-    """Return what was decided on a part, and what of it was skipped."""
+def links_of(work: PartedText, part: int) -> Alignments:
+    """Return the links of a part."""
     a = work.store.read_all(f"links.{part:06d}")
 
     def table(key: str) -> Links | None:
         return Links(a[f"{key}.pairs"], a[f"{key}.offsets"]) if f"{key}.pairs" in a else None
 
-    found = Decided(
+    return Alignments(
         Links(a["links.pairs"], a["links.offsets"]),
         a["probabilities"],
         table("forward"),
         table("reverse"),
         a["log_likelihood"],
         a["lengths"],
+        work.text(part).skipped,
     )
-    return found, work.text(part).skipped

@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from aligntools.aligning.alignments import Alignments
 from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.applier import Posteriors
-from aligntools.aligning.applying.decisions import Decided, Decider
+from aligntools.aligning.applying.decisions import links_from
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models import kernels_link_counts as kc
@@ -263,13 +264,13 @@ def sample(
 class LastPass:
     """What a training's last pass over a large text gives, so that the text need not be gone over once more.
 
-    take: Called with the `Decided` of consecutive runs of sentence pairs, in order.
+    take: Called with the `Alignments` of consecutive runs of sentence pairs, in order.
     directions: Find the links of the single directions too.
     found: Whether training found any: where not, the aligner has to be applied to the text.
     """
 
     def __init__(
-        self, take: Callable[[Decided], object], decisions: Decisions | None = None, directions: bool = True
+        self, take: Callable[[Alignments], object], decisions: Decisions | None = None, directions: bool = True
     ) -> None:
         self.decisions, self.directions, self.take = decisions or Decisions(), directions, take
         self.found = False
@@ -319,6 +320,5 @@ class LastPass:
         posteriors = Posteriors(
             chunk.k0, chunk.k1, source, target, chunk.cell_offsets, chunk.sentence_blocks, *both, logs
         )
-        decider = Decider(self.decisions, 3, settings.threshold(1), False, self.directions)
         self.found = True
-        self.take(decider.decide(posteriors, posteriors, pool))
+        self.take(links_from(self.decisions, pool, self.directions, posteriors, usual=settings.threshold(1)))
