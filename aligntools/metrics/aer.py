@@ -4,7 +4,7 @@ Och & Ney (2003), "A systematic comparison of various statistical alignment mode
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
 from aligntools.metrics.base import Metric, Score, divide, percent
+from aligntools.metrics.settings import AlignmentScoring
 
 #: Columns of the counts: links of the hypothesis, sure and possible gold links, and what is in common.
 LABELS = ("links", "sure", "possible", "links_in_sure", "links_in_possible")
@@ -72,11 +73,7 @@ def figures(totals: npt.ArrayLike) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Aer(Metric[Gold, Links]):
-    """Alignment error rate.
-
-    reverse: The hypothesis has links target-source.
-    index_base: How the hypothesis counted words before it was read; for the signature.
-    """
+    """Alignment error rate; ``index_base`` is for the signature alone."""
 
     name = "aer"
     labels = LABELS
@@ -85,26 +82,21 @@ class Aer(Metric[Gold, Links]):
     system = "alignment"
     legend = "A: links of the alignment, S: sure, P: possible; p: approximate randomization"
 
-    all_sure: bool = False
-    ignore_possible: bool = False
-    reverse: bool = False
-    index_base: int = 0
+    how: AlignmentScoring = field(default_factory=AlignmentScoring)
+    figures = staticmethod(figures)
 
     def count(self, gold: Gold, hypothesis: Links) -> np.ndarray:
         """Return the counts of `count`, by these settings."""
-        gold = gold.all_sure() if self.all_sure else gold.ignore_possible() if self.ignore_possible else gold
-        return count(hypothesis.inverted() if self.reverse else hypothesis, gold)
-
-    def figures(self, totals: np.ndarray) -> np.ndarray:
-        """Return AER, precision, recall and F1 [shape=(..., 4)]."""
-        return figures(totals)
+        gold = gold.all_sure() if self.how.all_sure else gold.ignore_possible() if self.how.ignore_possible else gold
+        return count(hypothesis.inverted() if self.how.reverse else hypothesis, gold)
 
     def settings(self, gold: Gold, hypothesis: Links, counts: np.ndarray) -> dict[str, Any]:
         """Return the conventions of the files."""
+        how = self.how
         return {
-            "gold": gold.format + ("+allsure" if self.all_sure else "+sureonly" if self.ignore_possible else ""),
-            "base": f"gold{gold.index_base},hyp{self.index_base}",
-            "order": "target-source" if self.reverse else "source-target",
+            "gold": gold.format + ("+allsure" if how.all_sure else "+sureonly" if how.ignore_possible else ""),
+            "base": f"gold{gold.index_base},hyp{how.index_base}",
+            "order": "target-source" if how.reverse else "source-target",
             "nsent": len(gold),
             **({"first": gold.first_sentence} if gold.first_sentence != 1 else {}),
             **({"lines": "numbered"} if gold.numbers is not None else {}),
@@ -113,26 +105,14 @@ class Aer(Metric[Gold, Links]):
     def score(self, gold: Gold, hypothesis: Links) -> "AerScore":
         """Return the score of an alignment; see `Metric.score`."""
         counts = self.count(gold, hypothesis)
-        totals = counts.sum(axis=0)
-        aer, precision, recall, f1 = figures(totals).tolist()
-        links, sure, possible, in_sure, in_possible = totals.tolist()
-        precision, recall = precision if links else None, recall if sure else None
-        f1 = None if precision is None or recall is None else f1
-        return AerScore(
-            metric=self,
-            counts=counts,
-            signature=self.signature(gold, hypothesis, counts),
-            links=links,
-            sure=sure,
-            possible=possible,
-            links_in_sure=in_sure,
-            links_in_possible=in_possible,
-            precision=precision,
-            recall=recall,
-            f1=f1,
-            aer=aer,
-            null_links=gold.null_links,
-        )
+        totals: dict[str, Any] = dict(zip(LABELS, counts.sum(axis=0).tolist(), strict=True))
+        aer, *found = figures(counts.sum(axis=0)).tolist()
+        exist = totals["links"], totals["sure"], totals["links"] and totals["sure"]
+        shares: dict[str, Any] = {
+            name: share if some else None
+            for name, share, some in zip(("precision", "recall", "f1"), found, exist, strict=True)
+        }
+        return AerScore(**self.made(gold, hypothesis, counts), **totals, **shares, aer=aer, null_links=gold.null_links)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -157,11 +137,7 @@ class AerScore(Score):
     recall: float | None
     f1: float | None
     aer: float
-    null_links: int = 0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return counts and figures by name."""
-        return {name: getattr(self, name) for name in (*LABELS, "precision", "recall", "f1", "aer")}
+    null_links: int = field(default=0, repr=False)
 
     def cells(self, verbose: bool = False) -> dict[str, str]:
         """Return the columns of the table."""

@@ -14,7 +14,7 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.metrics.base import Metric, Score, aligned, divide, percent
 from aligntools.metrics.conll18 import Measure, conll18
 from aligntools.metrics.segmentation import WordMatches
-from aligntools.metrics.settings import PUNCTUATION
+from aligntools.metrics.settings import TreeScoring
 
 #: Names and least values of the groups by distance from the head and by length of the sentence.
 DISTANCES = (("root", 0), ("1", 1), ("2", 2), ("3-6", 3), ("7+", 7))
@@ -92,24 +92,14 @@ _NO_GROUPS = ("confusion", "conll18")
 _ROOTS = {b"root", b"ROOT"}
 
 
-def counted(words: Sequence[bytes], tags: Sequence[bytes] | None, convention: str) -> np.ndarray:
-    """Return which words count.
+def counted(values: Sequence[bytes], convention: str) -> np.ndarray:
+    """Return which words count, by their forms (``conll``) or gold tags (``ud``), in UTF-8 [bool, a word each].
 
-    words, tags: Forms and gold tags, UTF-8; tags are needed for ``ud`` alone.
-    convention: One of PUNCTUATION. The evaluation of Universal Dependencies itself counts all words; ``ud`` leaves out
-        those tagged PUNCT (or ``.``, in the 12 universal tags).
-    Returns bool [words].
+    The evaluation of Universal Dependencies itself counts all words; ``ud`` leaves out those tagged PUNCT (or ``.``, in
+    the 12 universal tags).
     """
-    if convention == "all":
-        return np.ones(len(words), bool)
-    if convention == "ud":
-        if tags is None:
-            raise ValueError("the convention 'ud' needs tags")
-        return np.fromiter((tag not in _TAGS for tag in tags), bool, len(words))
-    if convention != "conll":
-        raise ValueError(f"'{convention}' is none of {', '.join(PUNCTUATION)}")
-    known = {word: not _is_punctuation(word) for word in set(words)}
-    return np.fromiter((known[word] for word in words), bool, len(words))
+    known = {one: one not in _TAGS if convention == "ud" else not _is_punctuation(one) for one in set(values)}
+    return np.fromiter(map(known.__getitem__, values), bool, len(values))
 
 
 def _is_punctuation(word: bytes) -> bool:
@@ -230,43 +220,35 @@ class Attachment(Metric[DependencyTrees, DependencyTrees]):
         " p: approximate randomization"
     )
 
-    punct: str = "all"
-    max_length: int | None = None
-    subtypes: bool = True
-    ignore_forms: bool = False
-    predicted_columns: bool = False
+    how: TreeScoring = field(default_factory=TreeScoring)
+    figures = staticmethod(figures)
 
     def counted(self, gold: DependencyTrees) -> np.ndarray:
         """Return which words count [shape=(words,), dtype=bool]."""
-        if self.punct == "all":
-            return np.ones(len(gold.heads), bool)
-        if (gold.words if self.punct == "conll" else gold.tags) is None:
-            raise UsageProblem(
-                f"punct '{self.punct}' needs gold trees with {'words' if self.punct == 'conll' else 'tags'}"
-            )
-        return counted(gold.words or [], gold.tags, self.punct)
+        punct = self.how.punct
+        needed, what = (gold.words, "words") if punct == "conll" else (gold.tags, "tags")
+        if needed is None and punct != "all":
+            raise UsageProblem(f"punct '{punct}' needs gold trees with {what}")
+        return np.ones(len(gold.heads), bool) if punct == "all" else counted(needed or [], punct)
 
     def count(self, gold: DependencyTrees, hypothesis: DependencyTrees) -> np.ndarray:
         """Return the counts of `count`, by these settings."""
         right = None
         if gold.labels and hypothesis.labels and gold.named and hypothesis.named:
-            right = labels_equal(gold.labels, hypothesis.labels, self.subtypes)
-        return count(gold.heads, hypothesis.heads, gold.offsets, self.counted(gold), right, self.max_length)
-
-    def figures(self, totals: np.ndarray) -> np.ndarray:
-        """Return UAS, LAS, complete trees and root accuracy [shape=(..., 4)]."""
-        return figures(totals)
+            right = labels_equal(gold.labels, hypothesis.labels, self.how.subtypes)
+        return count(gold.heads, hypothesis.heads, gold.offsets, self.counted(gold), right, self.how.max_length)
 
     def settings(self, gold: DependencyTrees, hypothesis: DependencyTrees, counts: np.ndarray) -> dict[str, Any]:
         """Return what counts."""
+        how = self.how
         return {
-            "punct": self.punct,
+            "punct": how.punct,
             "nsent": int(counts[:, 3].sum()),
             "nword": int(counts[:, 0].sum()),
-            **({"maxlen": self.max_length} if self.max_length else {}),
-            "subtypes": "yes" if self.subtypes else "no",
-            **({"columns": "predicted"} if self.predicted_columns else {}),
-            **({"forms": "ignored"} if self.ignore_forms else {}),
+            **({"maxlen": how.max_length} if how.max_length else {}),
+            "subtypes": "yes" if how.subtypes else "no",
+            **({"columns": "predicted"} if how.predicted_columns else {}),
+            **({"forms": "ignored"} if how.ignore_forms else {}),
             **({"words": "aligned"} if hypothesis.alignment else {}),
         }
 
@@ -276,9 +258,7 @@ class Attachment(Metric[DependencyTrees, DependencyTrees]):
         totals = counts.sum(axis=0)
         uas, las, complete, root = figures(totals).tolist()
         return TreeScore(
-            metric=self,
-            counts=counts,
-            signature=self.signature(gold, hypothesis, counts),
+            **self.made(gold, hypothesis, counts),
             gold=gold,
             hypothesis=hypothesis,
             words=int(totals[0]),
@@ -301,6 +281,7 @@ class TreeScore(Score):
     root: Share of the gold trees' counted roots that are roots.
     """
 
+    metric: Attachment = field(repr=False)
     words: int
     sentences: int
     uas: float
@@ -323,40 +304,31 @@ class TreeScore(Score):
         elif kind == "distance":
             names = [name for name, _ in DISTANCES]
             pair = [distance_groups(trees.heads, offsets) for trees in (gold, self.hypothesis)]
-        elif kind == "relation":
-            labels = self._labels()
-            kinds = sorted({*labels[0], *labels[1]})
-            numbers = {label: k for k, label in enumerate(kinds)}
-            names = [label.decode("utf-8", "replace") for label in kinds]
-            pair = [np.fromiter((numbers[label] for label in side), np.int64, len(side)) for side in labels]
-            heads_right = heads_right & (pair[0] == pair[1])
-        elif kind != "tag":
+        elif kind not in ("tag", "relation"):
             raise UsageProblem(f"no groups by '{kind}'; there are length, distance, tag and relation")
-        elif gold.tags is None:
+        elif kind == "tag" and gold.tags is None:
             raise UsageProblem("groups by tag need gold trees with tags")
         else:
-            kinds = sorted(set(gold.tags))
-            numbers = {tag: k for k, tag in enumerate(kinds)}
-            names = [tag.decode("utf-8", "replace") for tag in kinds]
-            pair = [np.fromiter((numbers[tag] for tag in gold.tags), np.int64, len(gold.tags))] * 2
+            values = self._labels() if kind == "relation" else [gold.tags or []] * 2
+            kinds = sorted({*values[0], *values[1]})
+            numbers = {one: k for k, one in enumerate(kinds)}
+            names = [one.decode("utf-8", "replace") for one in kinds]
+            pair = [np.fromiter(map(numbers.__getitem__, side), np.int64, len(side)) for side in values]
+            heads_right = heads_right & (pair[0] == pair[1])
         here = self._here()
         return by_group(pair[0][here], pair[1][here], heads_right[here], names)
 
     def _here(self) -> np.ndarray:
         """Return which words were counted."""
-        metric = self.metric
-        assert isinstance(metric, Attachment)
-        return metric.counted(self.gold) & np.repeat(self.counts[:, 0] > 0, np.diff(self.gold.offsets))
+        return self.metric.counted(self.gold) & np.repeat(self.counts[:, 0] > 0, np.diff(self.gold.offsets))
 
     def _labels(self) -> list[list[bytes]]:
         """Return the labels of both sides, as far as they are compared."""
-        metric = self.metric
-        assert isinstance(metric, Attachment)
         found = []
         for side, what in (self.gold, "the gold trees have"), (self.hypothesis, "the other trees have"):
             if side.labels is None or not side.named:
                 raise UsageProblem(f"relations need labels on both sides, and {what} none")
-            found.append(side.labels if metric.subtypes else [label.split(b":")[0] for label in side.labels])
+            found.append(side.labels if self.metric.how.subtypes else [label.split(b":")[0] for label in side.labels])
         return found
 
     def confusions(self, most: int = 20) -> list[tuple[str, str, int]]:
@@ -371,10 +343,6 @@ class TreeScore(Score):
         if self.gold.source is None or self.hypothesis.source is None:
             raise UsageProblem("the measures of CoNLL 2018 need both sides in CoNLL-U")
         return conll18(self.gold.source, self.hypothesis.source, self.hypothesis.alignment)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the figures by name."""
-        return {name: getattr(self, name) for name in ("words", "sentences", "uas", "las", "complete", "root")}
 
     def cells(self, verbose: bool = False) -> dict[str, str]:
         """Return the columns of the table."""

@@ -7,7 +7,7 @@ Everything else follows from these in one place: a `Score` with its `Signature`,
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -85,9 +85,10 @@ class Metric(ABC, Generic[Gold, Hypothesis]):
         Raises ValueError when gold and hypothesis do not have the same sentences.
         """
 
-    def signature(self, gold: Gold, hypothesis: Hypothesis, counts: np.ndarray) -> Signature:
-        """Return what is to be cited with the score that is made of these counts."""
-        return Signature({"metric": self.name, **self.settings(gold, hypothesis, counts), **_version()})
+    def made(self, gold: Gold, hypothesis: Hypothesis, counts: np.ndarray) -> dict[str, Any]:
+        """Return what scores of all metrics have."""
+        settings = {"metric": self.name, **self.settings(gold, hypothesis, counts), **_version()}
+        return {"metric": self, "counts": counts, "signature": Signature(settings)}
 
     def headline_of(self, totals: np.ndarray) -> np.ndarray:
         """Return the headline figure [shape=(...)] of sums of counts [shape=(..., labels)]."""
@@ -133,17 +134,17 @@ class Score(ABC):
             return None
         return resampling.compare(self.counts, baseline.counts, self.metric.headline_of, bootstrap, seed, level)
 
-    @abstractmethod
     def as_dict(self) -> dict[str, Any]:
         """Return the figures by name, for JSON."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.repr and one.name != "signature"}
 
     @abstractmethod
     def cells(self, verbose: bool = False) -> dict[str, str]:
         """Return the figures as a table shows them, the headline first, by the columns' heads."""
 
-    @abstractmethod
     def gold_line(self, by: tuple[str, ...] = ()) -> str:
         """Return a line on what the gold has, for below the table; may be empty."""
+        return ""
 
     def gold_as_dict(self) -> dict[str, Any]:
         """Return what is to be known of the gold, for JSON."""

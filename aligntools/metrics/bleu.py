@@ -5,7 +5,7 @@ up, so that corpora, sentences and drawn samples are all scored by the same func
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.metrics.base import Metric, Score, percent
+from aligntools.metrics.settings import TranslationScoring
 
 ORDER = 4
 #: Columns of the statistics: matches by order, n-grams by order, length, length of the closest reference.
@@ -172,10 +173,7 @@ class Bleu(Metric[Sequence[Segments], Segments]):
         " p: approximate randomization"
     )
 
-    smooth: str = "exp"
-    smooth_value: float | None = None
-    lowercase: bool = False
-    tokenize: str = "none"
+    how: TranslationScoring = field(default_factory=TranslationScoring)
 
     def count(self, gold: Sequence[Segments], hypothesis: Segments) -> np.ndarray:
         """Return the counts of `statistics`."""
@@ -183,17 +181,18 @@ class Bleu(Metric[Sequence[Segments], Segments]):
 
     def figures(self, totals: np.ndarray) -> np.ndarray:
         """Return BLEU [shape=(..., 1)]."""
-        return corpus_bleu(totals, self.smooth, self.smooth_value)[..., None]
+        return corpus_bleu(totals, self.how.smooth, self.how.smooth_value)[..., None]
 
     def settings(self, gold: Sequence[Segments], hypothesis: Segments, counts: np.ndarray) -> dict[str, Any]:
         """Return what sacrebleu's signature says, in its terms."""
-        value = SMOOTHING[self.smooth] if self.smooth_value is None else self.smooth_value
+        how = self.how
+        value = SMOOTHING[how.smooth] if how.smooth_value is None else how.smooth_value
         return {
             "nrefs": len(gold),
-            "case": "lc" if self.lowercase else "mixed",
+            "case": "lc" if how.lowercase else "mixed",
             "eff": "no",
-            "tok": self.tokenize,
-            "smooth": self.smooth if value is None else f"{self.smooth}[{value:.2f}]",
+            "tok": how.tokenize,
+            "smooth": how.smooth if value is None else f"{how.smooth}[{value:.2f}]",
             "nsent": len(counts),
         }
 
@@ -202,12 +201,11 @@ class Bleu(Metric[Sequence[Segments], Segments]):
         counts = self.count(gold, hypothesis)
         total = counts.sum(axis=0)
         words, closest = int(total[-2]), int(total[-1])
+        smoothing = self.how.smooth, self.how.smooth_value
         return BleuScore(
-            metric=self,
-            counts=counts,
-            signature=self.signature(gold, hypothesis, counts),
-            bleu=float(corpus_bleu(total, self.smooth, self.smooth_value)),
-            precisions=tuple(precisions(total, self.smooth, self.smooth_value).tolist()),
+            **self.made(gold, hypothesis, counts),
+            bleu=float(corpus_bleu(total, *smoothing)),
+            precisions=tuple(precisions(total, *smoothing).tolist()),
             brevity_penalty=float(brevity(total)),
             ratio=words / closest if closest else 0.0,
             words=words,
@@ -223,6 +221,7 @@ class BleuScore(Score):
     ratio: Words of the translations to words of the closest references.
     """
 
+    metric: Bleu = field(repr=False)
     bleu: float
     precisions: tuple[float, ...]
     brevity_penalty: float
@@ -232,14 +231,7 @@ class BleuScore(Score):
 
     def sentences(self) -> np.ndarray:
         """Return the BLEU of each sentence, up to the longest n-grams that it has [shape=(sentences,)]."""
-        metric = self.metric
-        assert isinstance(metric, Bleu)
-        return sentence_bleu(self.counts, metric.smooth, metric.smooth_value)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the figures by name."""
-        names = "bleu", "precisions", "brevity_penalty", "ratio", "words", "reference_words"
-        return {name: getattr(self, name) for name in names}
+        return sentence_bleu(self.counts, self.metric.how.smooth, self.metric.how.smooth_value)
 
     def cells(self, verbose: bool = False) -> dict[str, str]:
         """Return the columns of the table."""
@@ -252,7 +244,3 @@ class BleuScore(Score):
             "words": str(self.words),
             "in reference": str(self.reference_words),
         }
-
-    def gold_line(self, by: tuple[str, ...] = ()) -> str:
-        """Return nothing: what the references have is in the table."""
-        return ""

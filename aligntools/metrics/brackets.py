@@ -8,6 +8,7 @@ sentences. What they leave without words is no bracket.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from aligntools.formats.annotation.brackets import Tree
 from aligntools.metrics.attachment import LENGTHS
 from aligntools.metrics.base import Metric, Score, aligned, divide, percent
-from aligntools.metrics.settings import NOT_COUNTED
+from aligntools.metrics.settings import BracketScoring
 
 #: Labels above whole sentences.
 _TOPS = frozenset({"", "TOP", "ROOT", "S1", "VROOT"})
@@ -25,10 +26,7 @@ _SAME = {"PRT": "ADVP"}
 
 @dataclass(frozen=True)
 class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
-    """Labelled brackets; or unlabelled ones.
-
-    not_counted: Tags of words that do not count, by the gold tree.
-    """
+    """Labelled brackets; or unlabelled ones. ``functions`` is for the signature alone."""
 
     name = "brackets"
     labels = (
@@ -43,11 +41,12 @@ class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
         " none, up to 2: sentences with that many"
     )
 
-    not_counted: frozenset[str] = frozenset(NOT_COUNTED)
-    unlabelled: bool = False
-    whole: bool = True
-    max_length: int | None = None
-    functions: bool = False
+    how: BracketScoring = field(default_factory=BracketScoring)
+
+    @cached_property
+    def not_counted(self) -> frozenset[str]:
+        """Tags of words that do not count, by the gold tree."""
+        return self.how.tags_left_out()
 
     def counted_before(self, tags: Sequence[str]) -> list[int]:
         """Return how many words count before each word of a sentence with these gold tags, and in it all."""
@@ -59,16 +58,16 @@ class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
     def bracket(self, label: str, begin: int, end: int, before: Sequence[int]) -> tuple[str, int, int] | None:
         """Return a constituent as it counts, over the words that count; None where it does not."""
         first, last, n = before[begin], before[end], before[-1]
-        if label in _TOPS or first == last or (not self.whole and (last - first == n or last - first == 1)):
+        if label in _TOPS or first == last or (not self.how.whole and (last - first == n or last - first == 1)):
             return None
-        return "" if self.unlabelled else _SAME.get(label, label), first, last
+        return "" if self.how.unlabelled else _SAME.get(label, label), first, last
 
     def brackets(self, tree: Tree, gold: Tree) -> Counter[tuple[str, int, int]]:
         """Return the brackets that count of a tree whose words are those of a gold one."""
         before = self.counted_before(gold.tags())
         keys = (self.bracket(*one, before) for one in tree.spans())
         found = Counter(key for key in keys if key is not None)
-        if self.unlabelled and not self.whole:
+        if self.how.unlabelled and not self.how.whole:
             found = Counter(dict.fromkeys(found, 1))
         return found
 
@@ -81,7 +80,7 @@ class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
 
     def _count(self, gold: Tree, tree: Tree) -> list[int]:
         tags = gold.tags()
-        if not tags or (self.max_length is not None and len(tags) > self.max_length):
+        if not tags or (self.how.max_length is not None and len(tags) > self.how.max_length):
             return [0] * len(self.labels)
         known, found = self.brackets(gold, gold), self.brackets(tree, gold)
         right = sum((known & found).values())
@@ -116,11 +115,11 @@ class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
     def settings(self, gold: Sequence[Tree], hypothesis: Sequence[Tree], counts: np.ndarray) -> dict[str, Any]:
         """Return what was counted."""
         return {
-            "labels": "no" if self.unlabelled else "yes",
+            "labels": "no" if self.how.unlabelled else "yes",
             "left_out": "+".join(sorted(self.not_counted)) or "none",
-            **({"functions": "yes"} if self.functions else {}),
-            **({} if self.whole else {"whole": "no"}),
-            **({"maxlen": self.max_length} if self.max_length else {}),
+            **({"functions": "yes"} if self.how.functions else {}),
+            **({} if self.how.whole else {"whole": "no"}),
+            **({"maxlen": self.how.max_length} if self.how.max_length else {}),
             "nsent": int(counts[:, 3].sum()),
         }
 
@@ -130,9 +129,7 @@ class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
         totals = counts.sum(axis=0)
         f1, precision, recall, exact, crossing, none, two, tags = self.figures(totals).tolist()
         return BracketScore(
-            metric=self,
-            counts=counts,
-            signature=self.signature(gold, hypothesis, counts),
+            **self.made(gold, hypothesis, counts),
             gold=gold,
             hypothesis=hypothesis,
             sentences=int(totals[3]),
@@ -180,6 +177,7 @@ class BracketScore(Score):
     tags: Share of the words that count whose tag is the gold's.
     """
 
+    metric: Bracketing = field(repr=False)
     sentences: int
     failed: int
     f1: float
@@ -202,9 +200,7 @@ class BracketScore(Score):
                 right, gold, parsed = self.counts[(lengths >= least) & (lengths < above), :3].sum(axis=0).tolist()
                 sums.append((name, gold, parsed, right))
             return [one for one in sums if one[1] or one[2]]
-        metric = self.metric
-        assert isinstance(metric, Bracketing)
-        sides = Counter[str](), Counter[str](), Counter[str]()
+        metric, sides = self.metric, (Counter[str](), Counter[str](), Counter[str]())
         for gold, tree, counts in zip(self.gold, self.hypothesis, self.counts[:, 3].tolist(), strict=True):
             if counts:
                 known, found = metric.brackets(gold, gold), metric.brackets(tree, gold)
@@ -213,11 +209,6 @@ class BracketScore(Score):
                         side[label] += n
         every = sorted({*sides[0], *sides[1]}, key=lambda label: (-sides[0][label], -sides[1][label], label))
         return [(label, *(side[label] for side in sides)) for label in every]  # type: ignore[misc]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the figures by name."""
-        names = "sentences", "failed", "f1", "precision", "recall", "exact", "crossing", "without_crossing", "up_to_two"
-        return {name: getattr(self, name) for name in (*names, "tags")}
 
     def cells(self, verbose: bool = False) -> dict[str, str]:
         """Return the columns of the table."""

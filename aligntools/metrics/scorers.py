@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import Any, Protocol
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -110,9 +111,7 @@ class AlignmentScorer:
         with explained_by(self._white):
             pharaoh.check_range(links[: gold.reach], *sides, path=name, index_base=self.settings.index_base)
         _suspect_base(name, links, self.settings.index_base, "index_base")
-        how = self.settings
-        metric = Aer(how.all_sure, how.ignore_possible, how.reverse, how.index_base)
-        return metric.score(gold, links if gold.numbers is None else links[gold.rows])
+        return Aer(self.settings).score(gold, links if gold.numbers is None else links[gold.rows])
 
     def _links(self, system: Any, name: str, head: int | None) -> Links:
         if isinstance(system, str | Path):
@@ -208,27 +207,16 @@ class TagScorer:
         tagging = predicted_of(system) if self.settings.predicted_columns else system
         tags, words = self._read(tagging, "predicted", column, self.settings.hyp_format or self.settings.format)
         if self.settings.head and len(tags) > len(gold):
-            end = int(tags.offsets[len(gold)])
-            tags = replace(
-                tags,
-                words=tags.words[:end],
-                tags=(tags.tags or [])[:end],
-                offsets=tags.offsets[: len(gold) + 1],
-                lines=tags.lines[: len(gold)],
-            )
+            end, edges = int(tags.offsets[len(gold)]), tags.offsets[: len(gold) + 1]
+            own = (tags.tags or [])[:end]
+            tags = replace(tags, words=tags.words[:end], tags=own, offsets=edges, lines=tags.lines[: len(gold)])
         forms = self.settings.ignore_forms
-        check_words(
-            _Shape(gold, words_known),
-            _Shape(tags, words),
-            gold_name,
-            name,
-            ignore_forms=forms,
-            head=True,
-            what="sentences with words",
-        )
-        how = self.settings
-        metric = TagAccuracy(self._training, how.ignore_forms, how.column, column, how.predicted_columns)
-        score = metric.score(gold, tags)
+        sides = [
+            text if known else SimpleNamespace(words=None, offsets=text.offsets, lines=text.lines)
+            for text, known in ((gold, words_known), (tags, words))
+        ]
+        check_words(sides[0], sides[1], gold_name, name, ignore_forms=forms, head=True, what="sentences with words")
+        score = TagAccuracy(self._training, self.settings).score(gold, tags)
         table = score.table
         _something(table.words, self.gold)
         if gold.tags == tags.tags:
@@ -305,13 +293,6 @@ def _tokens_of(items: list[Any], what: str, separator: bytes | None) -> tuple[To
     return Tokens(forms, _offsets(words), list(chain.from_iterable(tags)), _numbers(items), "lists"), with_words
 
 
-class _Shape:
-    """A text's sentences, with words only where they are known."""
-
-    def __init__(self, tokens: Tokens, known: bool) -> None:
-        self.words, self.offsets, self.lines = tokens.words if known else None, tokens.offsets, tokens.lines
-
-
 def _words_of(item: Any) -> Any:
     """Return the words of a sentence that has them, or None."""
     return getattr(item, "tokens", getattr(item, "words", None))
@@ -342,17 +323,13 @@ class TreeScorer:
         trees = self._read(predicted_of(system) if how.predicted_columns else system, "predicted")
         names = name_of(self.gold, "gold"), name
         try:
-            check_words(gold, trees, *names, ignore_forms=self.settings.ignore_forms)
+            check_words(gold, trees, *names, ignore_forms=how.ignore_forms)
         except DataError:
-            if not self.settings.conll18 or self.settings.ignore_forms or gold.source is None or trees.source is None:
+            if not how.conll18 or how.ignore_forms or gold.source is None or trees.source is None:
                 raise
             alignment = align_words(gold.source, trees.source, *names)
-            _log.info(
-                "%s: other words than the gold's; %d of its %d words are the same",
-                name,
-                len(alignment.gold),
-                len(gold.heads),
-            )
+            same, words = len(alignment.gold), len(gold.heads)
+            _log.info("%s: other words than the gold's; %d of its %d words are the same", name, same, words)
             trees = trees.in_words_of(gold, alignment)
         headless = int(np.count_nonzero(trees.heads < 0))
         if headless and not trees.alignment:
@@ -361,8 +338,7 @@ class TreeScorer:
             _untouched(self.gold, system, name, "head")
         elif gold.named and trees.named and gold.labels == trees.labels:
             _untouched(self.gold, system, name, "label")
-        metric = Attachment(how.punct, how.max_length, how.subtypes, how.ignore_forms, how.predicted_columns)
-        score = metric.score(gold, trees)
+        score = Attachment(how).score(gold, trees)
         _something(score.words, self.gold, "`punct`, `max_length`" if len(gold.heads) else "")
         return score
 
@@ -372,16 +348,9 @@ class TreeScorer:
         for flaw, sentences in gold.flaws().items():
             if sentences.any():
                 first = int(np.argmax(sentences))
-                where = first + 1 if gold.lines is None else int(gold.lines[first])
-                count = int(np.count_nonzero(sentences))
-                _log.warning(
-                    "%s:%d: %s in the gold tree; so it is in %d sentences of %d",
-                    name_of(self.gold, "gold"),
-                    where,
-                    flaw,
-                    count,
-                    len(gold),
-                )
+                where = f"{name_of(self.gold, 'gold')}:{_line(gold, first)}"
+                problem = "%s: %s in the gold tree; so it is in %d sentences of %d"
+                _log.warning(problem, where, flaw, np.count_nonzero(sentences), len(gold))
         return gold
 
     def _read(self, given: Any, what: str) -> DependencyTrees:
@@ -452,8 +421,7 @@ class TranslationScorer:
     def score(self, system: Any) -> BleuScore:
         """Score translations: a file's path, or one sentence after the other."""
         gold = self._gold
-        metric = Bleu(self.settings.smooth, self.settings.smooth_value, self.settings.lowercase, self.settings.tokenize)
-        return metric.score(gold, self._fitting(system, "translations", len(gold[0].offsets)))
+        return Bleu(self.settings).score(gold, self._fitting(system, "translations", len(gold[0].offsets)))
 
     @cached_property
     def _gold(self) -> list[Segments]:
@@ -515,12 +483,8 @@ def _decoded(path: str | Path, number: int, text: bytes, encoding: str = "utf-8"
         raise DataError(path, number, problem) from None
 
 
-@dataclass(frozen=True)
-class BracketTreebank:
-    """Trees of a file, without what is not scored, and the words of each.
-
-    offsets (int64 [trees + 1]), lines (int64 [trees] or None).
-    """
+class BracketTreebank(NamedTuple):
+    """Trees of a file, without what is not scored, and the words of each."""
 
     trees: list[Tree]
     words: list[bytes]
@@ -559,8 +523,7 @@ class BracketScorer:
         check_words(gold, other, gold_name, name, ignore_forms=how.ignore_forms, what="trees")
         if note:
             _log.info("%s", note)
-        metric = Bracketing(how.tags_left_out(), how.unlabelled, how.whole, how.max_length, how.functions)
-        score = metric.score(gold.trees, other.trees)
+        score = Bracketing(how).score(gold.trees, other.trees)
         if not score.totals["gold"]:
             raise DataError(gold_name, None, "no bracket of it counts; there is nothing to score")
         if score.failed:
@@ -575,14 +538,10 @@ class BracketScorer:
     def _gold(self) -> tuple[list[Tree], list[int] | None]:
         return trees_given(self.gold, "gold")
 
-    @cached_property
-    def _named(self) -> bool:
-        return are_named(self._gold[0])
-
     def _read(self, given: Any, what: str) -> BracketTreebank:
         trees, numbers = self._gold if what == "gold" else trees_given(given, what)
         lines = None if numbers is None else np.array(numbers, np.int64)
-        trees, notes = plain_trees(trees, self.settings.functions, self._named)
+        trees, notes = plain_trees(trees, self.settings.functions, are_named(self._gold[0]))
         for note in notes:
             _log.info("%s: %s", name_of(given, what), note)
         words = [tree.words() for tree in trees]
@@ -604,25 +563,9 @@ def _filled(gold: BracketTreebank, other: BracketTreebank) -> BracketTreebank:
     return BracketTreebank(other.trees, words, np.append(0, np.cumsum(lengths)), other.lines)
 
 
-class WordSentences(Protocol):
-    """Words of sentences, and where these begin in their file."""
-
-    @property
-    def words(self) -> list[bytes] | None:
-        """All sentences, joined; None where only their lengths are known."""
-
-    @property
-    def offsets(self) -> np.ndarray:
-        """Where each sentence begins [shape=(sentences + 1,)]."""
-
-    @property
-    def lines(self) -> np.ndarray | None:
-        """1-based number of each sentence's first line [shape=(sentences,)]; None where there is no file."""
-
-
 def check_words(
-    gold: WordSentences,
-    other: WordSentences,
+    gold: Any,
+    other: Any,
     gold_name: str,
     name: str,
     *,
@@ -632,7 +575,8 @@ def check_words(
 ) -> None:
     """Check that two texts have the same sentences.
 
-    gold, other: Words are compared where both have them.
+    gold, other: Have ``words`` (None where only their lengths are known), ``offsets``, and ``lines``, where sentences
+        begin in their file (None where there is none). Words are compared where both have them.
     head: Whether the message may recommend ``--head``.
     """
     forms = not ignore_forms and gold.words is not None and other.words is not None
@@ -653,11 +597,11 @@ def check_words(
         raise DataError(name, None, problem + more)
 
 
-def _line(text: WordSentences, s: int) -> int:
+def _line(text: Any, s: int) -> int:
     return s + 1 if text.lines is None else int(text.lines[s])
 
 
-def _sentence(text: WordSentences, s: int) -> list[bytes]:
+def _sentence(text: Any, s: int) -> list[bytes]:
     if text.words is None:
         return []
     return [without_spaces(word) for word in text.words[text.offsets[s] : text.offsets[s + 1]]]

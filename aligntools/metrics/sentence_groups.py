@@ -20,10 +20,9 @@ Groups = Sequence[SentenceGroup]
 
 
 def count(found: Groups, gold: Groups) -> np.ndarray:
-    """Count groups that are right, and gold groups that were found.
+    """Count groups that are right, strictly and laxly, and gold groups that were found.
 
-    A group is right strictly if both its sides are those of a gold group, and laxly if a sentence of its source and one
-    of its target are in one gold group. Sentences without a partner are groups where precision is counted, not where
+    Sentences without a partner are groups where precision is counted, not where
     recall is.
 
     Returns int64 [sentences of the gold, 6]: the columns of `LABELS`, each group where its first sentence is: source
@@ -54,11 +53,7 @@ def _sides(groups: Groups) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]
 
 
 def figures(totals: np.ndarray) -> np.ndarray:
-    """Return strict F1, precision and recall, and the same laxly.
-
-    totals [..., 6]: Sums of counts, see `LABELS`.
-    Returns float64 [..., 6].
-    """
+    """Return strict F1, precision and recall, and the same laxly [..., 6], of sums of counts [..., 6]."""
     groups, right, right_lax, gold, found, found_lax = np.moveaxis(np.asarray(totals, np.float64), -1, 0)
     columns = []
     for of_groups, of_gold in ((right, found), (right_lax, found_lax)):
@@ -78,13 +73,11 @@ class SentenceMatch(Metric[Groups, Groups]):
     system = "ladder"
     legend = "lax: one sentence of each side in one gold group; p: approximate randomization"
 
+    figures = staticmethod(figures)
+
     def count(self, gold: Groups, hypothesis: Groups) -> np.ndarray:
         """Return the counts of `count`."""
         return count(hypothesis, gold)
-
-    def figures(self, totals: np.ndarray) -> np.ndarray:
-        """Return the figures of `figures` [shape=(..., 6)]."""
-        return figures(totals)
 
     def settings(self, gold: Groups, hypothesis: Groups, counts: np.ndarray) -> dict[str, Any]:
         """Return how large the gold is."""
@@ -93,21 +86,10 @@ class SentenceMatch(Metric[Groups, Groups]):
     def score(self, gold: Groups, hypothesis: Groups) -> "LadderScore":
         """Return the score of groups; see `Metric.score`."""
         counts = self.count(gold, hypothesis)
-        totals = counts.sum(axis=0)
-        f1, precision, recall, f1_lax, precision_lax, recall_lax = figures(totals).tolist()
-        return LadderScore(
-            metric=self,
-            counts=counts,
-            signature=self.signature(gold, hypothesis, counts),
-            groups=int(totals[0]),
-            gold=int(totals[3]),
-            f1=f1,
-            precision=precision,
-            recall=recall,
-            f1_lax=f1_lax,
-            precision_lax=precision_lax,
-            recall_lax=recall_lax,
-        )
+        names = "f1", "precision", "recall", "f1_lax", "precision_lax", "recall_lax"
+        found: dict[str, Any] = dict(zip(names, figures(counts.sum(axis=0)).tolist(), strict=True))
+        found |= {"groups": int(counts[:, 0].sum()), "gold": int(counts[:, 3].sum())}
+        return LadderScore(**self.made(gold, hypothesis, counts), **found)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -127,11 +109,6 @@ class LadderScore(Score):
     f1_lax: float
     precision_lax: float
     recall_lax: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return counts and figures by name."""
-        names = ("groups", "gold", "f1", "precision", "recall", "f1_lax", "precision_lax", "recall_lax")
-        return {name: getattr(self, name) for name in names}
 
     def cells(self, verbose: bool = False) -> dict[str, str]:
         """Return the columns of the table."""

@@ -14,6 +14,7 @@ from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.tagged_text import Tokens, without_spaces
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics.base import Metric, Score, aligned, divide, percent
+from aligntools.metrics.settings import TagScoring
 
 _CELLS = 20_000_000  # a larger table is no table of tags
 
@@ -171,11 +172,10 @@ def by_tag(table: Contingency) -> list[TagScores]:
     Where `accuracy` does not apply, labels count as the tags that `many_to_one` maps them to.
     """
     mapping = table.same if table.comparable else many_to_one(table)
-    rows = []
-    for k, tag in enumerate(table.gold):
-        rows.append(
-            (tag, table.counts[k].sum(), table.counts[:, mapping == k].sum(), table.counts[k, mapping == k].sum())
-        )
+    rows = [
+        (tag, table.counts[k].sum(), table.counts[:, mapping == k].sum(), table.counts[k, mapping == k].sum())
+        for k, tag in enumerate(table.gold)
+    ]
     rows += [(table.predicted[p], 0, table.counts[:, p].sum(), 0) for p in np.flatnonzero(mapping < 0)]
     rows.sort(key=lambda row: (-row[1], -row[2], row[0]))
     results = []
@@ -223,10 +223,7 @@ class TagAccuracy(Metric[Tokens, Tokens]):
     legend = "G: gold tags, P: labels; hom: 1 - H(G|P) / H(G), com: 1 - H(P|G) / H(P), V: their harmonic mean"
 
     training: frozenset[bytes] | None = field(default=None, repr=False)
-    ignore_forms: bool = False
-    column: str | int = "upos"
-    hyp_column: str | int = "upos"
-    predicted_columns: bool = False
+    how: TagScoring = field(default_factory=TagScoring)
 
     def count(self, gold: Tokens, hypothesis: Tokens) -> np.ndarray:
         """Return the counts of `sentence_counts`."""
@@ -239,16 +236,17 @@ class TagAccuracy(Metric[Tokens, Tokens]):
 
     def settings(self, gold: Tokens, hypothesis: Tokens, counts: np.ndarray) -> dict[str, Any]:
         """Return what the files were taken for and what was counted."""
+        how = self.how
         return {
-            "gold": _kind(gold, self.column),
-            "hyp": _kind(hypothesis, self.hyp_column),
+            "gold": _kind(gold, how.column),
+            "hyp": _kind(hypothesis, how.column if how.hyp_column is None else how.hyp_column),
             "nsent": len(gold),
             "nword": int(gold.offsets[-1]),
             "1-to-1": "optimal",
             "log": "2",
             **({"train": f"{len(self.training)}types"} if self.training is not None else {}),
-            **({"columns": "predicted"} if self.predicted_columns else {}),
-            **({"forms": "ignored"} if self.ignore_forms else {}),
+            **({"columns": "predicted"} if how.predicted_columns else {}),
+            **({"forms": "ignored"} if how.ignore_forms else {}),
         }
 
     def score(self, gold: Tokens, hypothesis: Tokens) -> "TagScore":
@@ -256,30 +254,23 @@ class TagAccuracy(Metric[Tokens, Tokens]):
         table = contingency(gold.tags or [], hypothesis.tags or [])
         counts = self.count(gold, hypothesis)
         overall = accuracy(table)
-        known = unknown = of_known = of_unknown = None
+        parts: dict[str, Any] = dict.fromkeys(("known", "unknown", "accuracy_known", "accuracy_unknown"))
         if self.training is not None:
             training, right = self.training, agreement(gold.tags or [], hypothesis.tags or [])
             seen = np.fromiter((without_spaces(word) in training for word in gold.words), bool, len(gold.words))
-            known, unknown = int(seen.sum()), int((~seen).sum())
-            if overall is not None:
-                of_known, of_unknown = (
-                    float(part.mean()) if len(part) else None for part in (right[seen], right[~seen])
-                )
+            for name, part in ("known", right[seen]), ("unknown", right[~seen]):
+                share = float(part.mean()) if len(part) and overall is not None else None
+                parts |= {name: len(part), f"accuracy_{name}": share}
         n = table.words
         return TagScore(
-            metric=self,
-            counts=counts,
-            signature=self.signature(gold, hypothesis, counts),
+            **self.made(gold, hypothesis, counts),
             table=table,
             words=n,
             tags=len(table.gold),
             labels=len(table.predicted),
             foreign=table.foreign,
             accuracy=overall,
-            known=known,
-            unknown=unknown,
-            accuracy_known=of_known,
-            accuracy_unknown=of_unknown,
+            **parts,
             many_to_one=_hits(table, many_to_one(table)) / n if n else None,
             one_to_one=_hits(table, one_to_one(table)) / n if n else None,
             information=information(table),
@@ -323,20 +314,7 @@ class TagScore(Score):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures by name."""
-        names = (
-            "words",
-            "tags",
-            "labels",
-            "foreign",
-            "accuracy",
-            "known",
-            "unknown",
-            "accuracy_known",
-            "accuracy_unknown",
-            "many_to_one",
-            "one_to_one",
-        )
-        return {name: getattr(self, name) for name in names} | {"information": asdict(self.information)}
+        return super().as_dict() | {"information": asdict(self.information)}
 
     def cells(self, verbose: bool = False) -> dict[str, str]:
         """Return the columns of the table; ``verbose`` adds the conditional entropies."""

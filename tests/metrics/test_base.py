@@ -16,6 +16,7 @@ from aligntools.metrics import base, report
 from aligntools.metrics.aer import Aer
 from aligntools.metrics.attachment import Attachment, DependencyTrees
 from aligntools.metrics.bleu import Bleu, Segments
+from aligntools.metrics.settings import AlignmentScoring, TranslationScoring, TreeScoring
 from aligntools.metrics.tags import TagAccuracy
 
 #: What the metrics said of the corpus of `everything` at each version: a digest of counts and figures. If this test
@@ -100,21 +101,15 @@ class Share(base.Metric):
     def score(self, gold, hypothesis):
         counts = self.count(gold, hypothesis)
         figure = float(self.headline_of(counts.sum(axis=0)))
-        return ShareScore(metric=self, counts=counts, signature=self.signature(gold, counts, counts), share=figure)
+        return ShareScore(**self.made(gold, counts, counts), share=figure)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class ShareScore(base.Score):
     share: float
 
-    def as_dict(self):
-        return {"share": self.share}
-
     def cells(self, verbose=False):
         return {"share": base.percent(self.share)}
-
-    def gold_line(self, by=()):
-        return ""
 
 
 def test_the_p_value_is_the_share_of_exchanges():
@@ -189,7 +184,7 @@ def everything():
     sure, other = links(), links()
     both = [set(a) | set(b) for a, b in zip(sure.tolists(), other.tolists(), strict=True)]
     for settings in ({}, {"all_sure": True}, {"ignore_possible": True}, {"reverse": True}):
-        yield Aer(**settings).score(Gold(sure, Links.from_lists(both), "pharaoh", 0), links())
+        yield Aer(AlignmentScoring(**settings)).score(Gold(sure, Links.from_lists(both), "pharaoh", 0), links())
     gold = tagging(rng, 40)
     predicted = tagging(rng, 40, gold, 0.7)
     yield TagAccuracy().score(gold, predicted)
@@ -201,10 +196,10 @@ def everything():
         DependencyTrees(h, gold.offsets, labels[::d], words, gold.tags) for h, d in zip(heads, (1, -1), strict=True)
     ]
     for settings in ({}, {"punct": "conll"}, {"punct": "ud"}, {"subtypes": False}, {"max_length": 8}):
-        yield Attachment(**settings).score(*trees)
+        yield Attachment(TreeScoring(**settings)).score(*trees)
     texts = [Segments(rng.integers(0, 4, gold.offsets[-1]).astype(np.int32), gold.offsets) for _ in range(3)]
     for smooth in ("exp", "floor", "add-k", "none"):
-        yield Bleu(smooth).score(texts[1:], texts[0])
+        yield Bleu(TranslationScoring(smooth=smooth)).score(texts[1:], texts[0])
 
 
 def test_the_version_moves_when_figures_do():

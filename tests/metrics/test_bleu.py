@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
 from aligntools.metrics import bleu
+from aligntools.metrics.settings import TranslationScoring
 
 sentence = st.lists(st.integers(1, 5), max_size=12)
 WAYS = [("exp", None), ("floor", None), ("floor", 0.3), ("add-k", None), ("add-k", 0.5), ("none", None)]
@@ -64,7 +65,9 @@ def test_figures_are_sacrebleus(corpus, way):
         )
 
     theirs = metric(False).corpus_score(lines, sets)
-    ours = bleu.Bleu(smoothing, value).score([text(r) for r in references], text(translations))
+    ours = bleu.Bleu(TranslationScoring(smooth=smoothing, smooth_value=value)).score(
+        [text(r) for r in references], text(translations)
+    )
     assert 100 * ours.bleu == pytest.approx(theirs.score, abs=1e-9)
     assert 100 * np.array(ours.precisions) == pytest.approx(np.array(theirs.precisions), abs=1e-9)
     assert ours.brevity_penalty == pytest.approx(theirs.bp, abs=1e-12)

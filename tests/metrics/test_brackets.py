@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from aligntools.formats.annotation.brackets import Tree, parse_trees
 from aligntools.metrics.brackets import Bracketing, _crossing
+from aligntools.metrics.settings import BracketScoring
 
 GOLD = "(S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (NP (DT a) (NN man)) (PP (IN with) (NP (NNS legs))))) (. .))"
 #: The prepositional phrase hangs from the verb; one tag is another.
@@ -20,7 +21,7 @@ def tree(text):
 
 
 def counts(gold, other, **settings):
-    metric = Bracketing(**settings)
+    metric = Bracketing(BracketScoring(**settings))
     (row,) = metric.count([tree(gold)], [tree(other)]).tolist()
     return dict(zip(metric.labels, row, strict=True))
 
@@ -72,7 +73,7 @@ def test_punctuation_is_that_of_the_gold_tree():
     gold, other = "(S (NP (N a) (, ,)) (VP (V b)) (. .))", "(S (NP (N a)) (X (N ,) (VP (V b)) (. .)))"
     found = counts(gold, other)
     assert (found["right"], found["gold"], found["parsed"], found["words"]) == (3, 3, 4, 2)
-    every = counts(gold, other, not_counted=frozenset())
+    every = counts(gold, other, leave_out="none")
     assert (every["right"], every["words"]) == (2, 4)
 
 
