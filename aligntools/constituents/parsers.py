@@ -127,9 +127,7 @@ class ConstituentParser(Annotator, TreeDistributions, ShownAsModel):
         >>> print(parser.parse("The dog sleeps ."))
         (S (NP (DT The) (NN dog)) (VP (VBZ sleeps)) (. .))
         """
-        given = Given("parse", options)
-        decisions = given.take(GrammarDecisions, decisions)
-        given.end()
+        decisions = Given("parse", options).only(GrammarDecisions, decisions)
         sentence = tokens
         if tags is not None:
             words = [decoded(word) for word in words_of(tokens)]  # type: ignore[arg-type]

@@ -277,6 +277,12 @@ class Given:
         """Return a keyword that belongs to none of the classes; None where it was not given."""
         return self._left.pop(name, None)
 
+    def only(self, kind: type[S], whole: S | str | None = None) -> S:
+        """Return settings of the class that all keywords belong to, or are left for."""
+        found = self.take(kind, whole)
+        self.end()
+        return found
+
     def end(self) -> None:
         """Raise a TypeError, as Python does, for a keyword that belongs to none."""
         for name in self._left:

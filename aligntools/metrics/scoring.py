@@ -99,9 +99,7 @@ def aer(
     >>> print(score)
     AER% 28.57, precision 75.00, recall 66.67, F1 70.59, links 4, A∩S 2, A∩P 3
     """
-    given = Given("aer", options)
-    settings = given.take(AlignmentScoring, settings)
-    given.end()
+    settings = Given("aer", options).only(AlignmentScoring, settings)
     return AlignmentScorer(gold, settings, source, target).score(hypotheses)
 
 
@@ -157,9 +155,7 @@ def score_tags(
     >>> round(score.accuracy, 2), round(score.one_to_one, 2), round(score.information.vi, 2)
     (0.67, 0.67, 0.67)
     """
-    given = Given("score_tags", options)
-    settings = given.take(TagScoring, settings)
-    given.end()
+    settings = Given("score_tags", options).only(TagScoring, settings)
     return TagScorer(gold, settings, train).score(predicted)
 
 
@@ -204,9 +200,7 @@ def score_trees(
     >>> print(at.score_trees([[2, 3, 0, 3]], [[2, 0, 2, 3]]))
     UAS% 50.00, LAS% -, trees% 0.00, root% 0.00
     """
-    given = Given("score_trees", options)
-    settings = given.take(TreeScoring, settings)
-    given.end()
+    settings = Given("score_trees", options).only(TreeScoring, settings)
     return TreeScorer(gold, settings).score(predicted)
 
 
@@ -251,9 +245,7 @@ def score_brackets(
     >>> print(at.score_brackets(gold, ["(S (NP (PRP I)) (VP (VBP like) (DT this) (NN song)) (. .))"]))
     F1% 85.71, precision 100.00, recall 75.00, exact% 0.00, tags% 100.00, crossing 0.00
     """
-    given = Given("score_brackets", options)
-    settings = given.take(BracketScoring, settings)
-    given.end()
+    settings = Given("score_brackets", options).only(BracketScoring, settings)
     return BracketScorer(gold, settings).score(parsed)
 
 
@@ -308,7 +300,5 @@ def bleu(
     >>> print(score.signature)  # doctest: +ELLIPSIS
     metric:bleu|nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|nsent:1|version:...
     """
-    given = Given("bleu", options)
-    settings = given.take(TranslationScoring, settings)
-    given.end()
+    settings = Given("bleu", options).only(TranslationScoring, settings)
     return TranslationScorer(references, more_references, settings).score(translations)

@@ -220,15 +220,21 @@ class LanguageModel(ShownAsModel):
         self, text: Text, *, lowercase: bool = False, split: Split | None = None, threads: "int | Pool | None" = None
     ) -> Iterator[list[WordScore]]:
         """Score a text of any length word by word: a list for each line, empty for a blank one; see `score_lines`."""
+        for scores in self._scored(text, lowercase, split, threads, texts=True):
+            shown = iter(scores.texts or ())
+            for begin, end in pairwise(scores.offsets.tolist()):
+                words = [word.decode("utf-8", "surrogateescape") for word in islice(shown, end - begin - 1)]
+                yield _word_scores(scores, [*words, "</s>"], begin, end) if words else []
+
+    def _scored(
+        self, text: Text, lowercase: bool, split: Split | None, threads: "int | Pool | None", texts: bool = False
+    ) -> "Iterator[WordScores]":
+        """Yield the scores of a text part by part."""
         from aligntools.translating.lm.language_model import score_text
 
         with pool_of(threads) as pool:
             for source in sources_of(text, split):
-                for scores in score_text(self.ngrams, source, pool, lowercase=lowercase, texts=True):
-                    ends, shown = scores.offsets.tolist(), iter(scores.texts or ())
-                    for begin, end in pairwise(ends):
-                        words = [word.decode("utf-8", "surrogateescape") for word in islice(shown, end - begin - 1)]
-                        yield _word_scores(scores, [*words, "</s>"], begin, end) if words else []
+                yield from score_text(self.ngrams, source, pool, lowercase=lowercase, texts=texts)
 
     def score_lines(
         self, text: Text, *, lowercase: bool = False, split: Split | None = None, threads: "int | Pool | None" = None
@@ -252,17 +258,10 @@ class LanguageModel(ShownAsModel):
         >>> [score.unknown for score in model.score_lines(["a b", "", "a z"])]
         [0, 0, 1]
         """
-        from aligntools.translating.lm.language_model import score_text
-
-        with pool_of(threads) as pool:
-            for source in sources_of(text, split):
-                for scores in score_text(self.ngrams, source, pool, lowercase=lowercase):
-                    ends = scores.offsets.tolist()
-                    for n, log in enumerate(scores.sentences().tolist()):
-                        begin, end = ends[n], ends[n + 1]
-                        words = end - begin - 1
-                        unknown = int(scores.unknown[begin:end].sum())
-                        yield SentenceScore(log if words else 0.0, words, unknown)
+        for scores in self._scored(text, lowercase, split, threads):
+            for log, (begin, end) in zip(scores.sentences().tolist(), pairwise(scores.offsets.tolist()), strict=True):
+                words = end - begin - 1
+                yield SentenceScore(log if words else 0.0, words, int(scores.unknown[begin:end].sum()))
 
     def perplexity(
         self, text: Text, *, lowercase: bool = False, split: Split | None = None, threads: "int | Pool | None" = None
@@ -292,14 +291,9 @@ class LanguageModel(ShownAsModel):
         >>> 20 < float(model.perplexity("data/samples/fr-en.en")) < 300
         True
         """
-        from aligntools.translating.lm.language_model import PerplexityTally, score_text
+        from aligntools.translating.lm.language_model import perplexity
 
-        tally = PerplexityTally(self.order)
-        with pool_of(threads) as pool:
-            for source in sources_of(text, split):
-                for scores in score_text(self.ngrams, source, pool, lowercase=lowercase):
-                    tally.add(scores)
-        return tally.result()
+        return perplexity(self._scored(text, lowercase, split, threads), self.order)
 
 
 def _word_scores(scores: "WordScores", words: list[str], begin: int, end: int) -> list[WordScore]:
@@ -410,8 +404,8 @@ def _counted_in_parts(
     names, s = [source.name for source in sources if is_file(source)], settings
     with temporary_folder(run.tmpdir) as folder:
         with opened(run, pool, folder, names, each=A_JOB) as engine:
-            found = count_in_parts(
+            gathered = count_in_parts(
                 sources, s.order, Store(folder), engine, pool, lowercase=s.lowercase, skip_symbols=s.skip_symbols
             )
         store = _tables(run)
-        return found.gathered(store), store
+        return gathered(store), store

@@ -409,9 +409,7 @@ class Translator:
 
     def _run(self, function: str, run: Run | None, options: Mapping[str, Any]) -> Run:
         """Return how a call's work is done; with the translator's threads where it does not say."""
-        given = Given(function, options)
-        run = given.take(Run, run)
-        given.end()
+        run = Given(function, options).only(Run, run)
         return run if run.threads is not None else replace(run, threads=self.threads)
 
     def _by_workers(self, run: Run, blocks: Iterable[Any], job: Callable[..., Any], *how: Any) -> Iterator[Any]:

@@ -173,10 +173,7 @@ def test_scores_of_a_text(small, tmp_path):
     sums = [sum(expected[a:b]) for a, b in itertools.pairwise(edges)]
     assert scores.sentences() == pytest.approx(np.array(sums), abs=1e-5)
     assert language_model.score_sentence(model, ["a", "b"]).sentences()[0] == pytest.approx(sums[0], abs=1e-5)
-    tally = language_model.PerplexityTally(model.order)
-    tally.add(scores)
-    tally.add(scores)
-    found = tally.result()
+    found = language_model.perplexity([scores, scores], model.order)
     counted = [e for k, e in enumerate(expected) if k != 3]
     known = [e for k, e in enumerate(expected) if k != 3 and not unknown[k]]
     assert (found.sentences, found.words, found.unknown, sum(found.found)) == (8, 18, 4, 26)
@@ -186,7 +183,7 @@ def test_scores_of_a_text(small, tmp_path):
 
 
 def test_nothing_has_no_perplexity():
-    assert math.isnan(language_model.PerplexityTally(3).result().perplexity)
+    assert math.isnan(language_model.perplexity([], 3).perplexity)
 
 
 def test_words_of_another_vocabulary(small):
@@ -267,10 +264,8 @@ def test_more_text_predicts_better(tmp_path):
         with Pool(2) as pool:
             found = estimate(count([str(DATA / p) for p in paths], 5, store), store, pool)
             model = language_model.from_blocks(5, found.vocabulary, found.counts, found.blocks())
-            tally = language_model.PerplexityTally(5)
-            for scores in language_model.score_text(model, str(DATA / "test2016.en.gz"), pool):
-                tally.add(scores)
-        results.append(tally.result().perplexity)
+            scores = language_model.score_text(model, str(DATA / "test2016.en.gz"), pool)
+            results.append(language_model.perplexity(scores, 5).perplexity)
     assert 20 < results[1] < results[0] < 60
 
 

@@ -394,35 +394,6 @@ class CountingTask:
         return Sorter(ArrayStore(tables * 7 // 10, self.store.folder), self.order, range(self.order))
 
 
-@dataclass(frozen=True)
-class PartedCounts:
-    """Counts of n-grams, with the table in files.
-
-    tables: Names of the pieces of the table, in order.
-    """
-
-    task: CountingTask
-    lexicon: CompiledLexicon
-    sentences: int
-    words: int
-    blank: int
-    tables: list[str]
-
-    def gathered(self, store: ArrayStore) -> NgramCounts:
-        """Return the counts, the table in ``store``; its files are removed."""
-        own, order = self.task.store, self.task.order
-        table = store.empty((sum(own.about(name)["rows"] for name in self.tables), order + 2))
-        row = 0
-        for name in self.tables:
-            (piece,) = own.read(name, "table")
-            table[row : row + len(piece)] = piece
-            row += len(piece)
-            own.remove(name)
-            store.relieve()
-        vocabulary = vocabulary_of(self.lexicon)
-        return NgramCounts(order, vocabulary, table, self.sentences, self.words, self.blank)
-
-
 def sources_in_parts(sources: Sequence[LineSource], workers: int) -> list[LineSource]:
     """Cut files into ranges of lines; what is compressed, not plain, a pipe or in memory stays whole."""
     can_be_cut = [s.lines is None and files.is_plain(s.name) and is_plain_text(s.name) for s in sources]
@@ -561,8 +532,8 @@ def count_in_parts(
     *,
     lowercase: bool = False,
     skip_symbols: bool = False,
-) -> PartedCounts:
-    """Count the n-grams of texts as `kneser_ney.count` does, by an engine's jobs.
+) -> Callable[[ArrayStore], NgramCounts]:
+    """Count the n-grams of texts as `kneser_ney.count` does, by jobs; return what reads them from their files.
 
     texts: Those that are compressed, or not plain text, are jobs of their own; those that are no files at all are read
         in this process.
@@ -592,4 +563,16 @@ def count_in_parts(
     pieces = range(len(cuts) - 1)
     run("merging", functools.partial(merge_piece, task, blocks), pieces)
     store.remove(*(f"grams.{number}.{block}" for number, block in blocks))
-    return PartedCounts(task, lexicon, sentences, words, blank, [f"piece.{piece}" for piece in pieces])
+
+    def gathered(memory: ArrayStore) -> NgramCounts:
+        names = [f"piece.{piece}" for piece in pieces]
+        table, row = memory.empty((sum(store.about(name)["rows"] for name in names), order + 2)), 0
+        for name in names:
+            (piece,) = store.read(name, "table")
+            table[row : row + len(piece)] = piece
+            row += len(piece)
+            store.remove(name)
+            memory.relieve()
+        return NgramCounts(order, vocabulary_of(lexicon), table, sentences, words, blank)
+
+    return gathered

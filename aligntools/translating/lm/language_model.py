@@ -9,6 +9,7 @@ import logging
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -172,14 +173,9 @@ def load(path: str, verify: bool = True) -> NgramModel:
     first = next(blocks)  # with it comes the vocabulary
     assert reader.vocabulary is not None
     try:
-        return from_blocks(reader.order, reader.vocabulary, reader.counts, _chained(first, blocks), reader.has_unknown)
+        return from_blocks(reader.order, reader.vocabulary, reader.counts, chain([first], blocks), reader.has_unknown)
     except Repeated as error:
         raise DataError(path, reader.line_of(error.row), f"this {error.order}-gram is there twice") from None
-
-
-def _chained(first: Block, rest: Iterator[Block]) -> Iterator[Block]:
-    yield first
-    yield from rest
 
 
 @dataclass(eq=False)
@@ -287,37 +283,21 @@ class Perplexity:
         return self.perplexity
 
 
-class PerplexityTally:
-    """Sums up scores of parts of a text."""
-
-    def __init__(self, order: int) -> None:
-        self._found = np.zeros(order + 1, np.int64)
-        self._sentences = self._events = self._unknown = 0
-        self._log = self._log_known = 0.0
-
-    def add(self, scores: WordScores) -> None:
-        """Add a part."""
+def perplexity(parts: Iterable[WordScores], order: int) -> Perplexity:
+    """Return how well a model of this order predicts a text, from the scores of its parts."""
+    found = np.zeros(order + 1, np.int64)
+    sentences = events = unknown = 0
+    log = log_known = 0.0
+    for scores in parts:
         lengths = np.diff(scores.offsets)
-        counted = np.repeat(lengths > 1, lengths)
-        logs = scores.logs.astype(np.float64)
-        self._sentences += int(np.sum(lengths > 1))
-        self._events += int(counted.sum())
-        self._unknown += int(np.sum(scores.unknown))
-        self._log += float(logs[counted].sum())
-        self._log_known += float(logs[counted & ~scores.unknown].sum())
-        self._found += np.bincount(scores.matched[counted], minlength=len(self._found))
-
-    def result(self) -> Perplexity:
-        """Return the figures of all parts together."""
-        return Perplexity(
-            self._sentences,
-            self._events - self._sentences,
-            self._unknown,
-            self._log,
-            _mean_exp(self._log, self._events),
-            _mean_exp(self._log_known, self._events - self._unknown),
-            tuple(self._found[1:].tolist()),
-        )
+        counted, logs = np.repeat(lengths > 1, lengths), scores.logs.astype(np.float64)
+        sentences, events = sentences + int(np.sum(lengths > 1)), events + int(counted.sum())
+        unknown += int(np.sum(scores.unknown))
+        log += float(logs[counted].sum())
+        log_known += float(logs[counted & ~scores.unknown].sum())
+        found += np.bincount(scores.matched[counted], minlength=len(found))
+    means = _mean_exp(log, events), _mean_exp(log_known, events - unknown)
+    return Perplexity(sentences, events - sentences, unknown, log, *means, tuple(found[1:].tolist()))
 
 
 def _mean_exp(total: float, events: int) -> float:
