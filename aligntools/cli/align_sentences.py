@@ -52,11 +52,9 @@ _OF_ONE = (
         help="Write the pairs to this file instead of standard output, both sides on a line with ' ||| ' between them."
         " Written completely or not at all.",
     ),
-    options.option(
+    options.choice(
         "--output-format",
-        type=click.Choice(["text", "tsv", "tmx"]),
-        default="text",
-        show_default=True,
+        choices=("text", "tsv", "tmx"),
         excludes=("source_output",),
         help="tsv: source, target and score with tabs between. tmx: a translation memory with scores.",
     ),
@@ -76,12 +74,10 @@ _OF_ONE = (
     ),
     options.written("--target-output", needs=("source_output",), help="Write their target side to this file."),
     options.written("--ladder", help="Write the groups as numbers of lines, from 0, and scores: [0, 1]:[2]:0.93."),
-    options.option(
+    options.choice(
         "--ladder-format",
-        type=click.Choice(["vecalign", "hunalign", "xces", "intertext"]),
+        choices=("vecalign", "hunalign", "xces", "intertext"),
         needs=("ladder|links",),
-        default="vecalign",
-        show_default=True,
         help="hunalign: a rung a line, where groups begin. xces: links in XML, from 1."
         " intertext: the same, the target first.",
     ),

@@ -40,12 +40,8 @@ FAILED = 3
 )
 @options.group(
     "Output",
-    click.option(
-        "--output-format",
-        type=click.Choice(["tsv", "json"]),
-        default="tsv",
-        show_default=True,
-        help="json: an object a line, with the spans' positions and scores.",
+    options.choice(
+        "--output-format", choices=("tsv", "json"), help="json: an object a line, with the spans' positions and scores."
     ),
     click.option("--summary", is_flag=True, help="Write one line about the text and no rows."),
     click.option("--flagged", is_flag=True, help="Leave out pairs that are not flagged."),
@@ -72,14 +68,6 @@ def command(**o: Any) -> None:
     from aligntools.tools.checks.check_files import check_files
 
     with reporting(o) as reporter:
-        found = check_files(
-            aligning.text_work(o, reporter),
-            declarations.settings(CheckSettings, o),
-            o["output"] or "-",
-            output_format=o["output_format"],
-            summary=o["summary"],
-            flagged=o["flagged"],
-            in_order=o["in_order"],
-        )
+        found = declarations.call(check_files, o, work=aligning.text_work(o, reporter))
     if o["fail_above"] is not None and found.flagged_share > o["fail_above"]:
         sys.exit(FAILED)

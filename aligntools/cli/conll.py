@@ -1,6 +1,6 @@
 """``aligntools conll``: what stands in CoNLL taken out as text, and put in."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
@@ -8,19 +8,14 @@ from aligntools import ColumnReading
 from aligntools.cli import declarations, kinds, options
 from aligntools.ground.errors import UsageProblem
 
-if TYPE_CHECKING:
-    from aligntools.tools.conll_columns import PutFormat, Units, Wanted
-
 
 @click.command("conll", cls=options.Command)
 @click.argument("text", metavar="[CONLL]", default="-")
 @options.group(
     "Common options",
-    click.option(
+    options.choice(
         "--to",
-        type=click.Choice(["words", "tagged", "column", "text", "raw"]),
-        default="words",
-        show_default=True,
+        choices=("words", "tagged", "column", "text", "raw"),
         help="Write words, word_TAG, the values of --column, each sentence's raw text, or"
         " the whole raw text as it was before it was tokenized.",
     ),
@@ -45,11 +40,9 @@ if TYPE_CHECKING:
         help="Column that is taken out, by name (form, lemma, upos, ...) or number.  [default: upos]",
     ),
     declarations.option(ColumnReading, "predicted_columns"),
-    click.option(
+    options.choice(
         "--tokens",
-        type=click.Choice(["words", "surface"]),
-        default="words",
-        show_default=True,
+        choices=("words", "surface"),
         help="Write or put in a value for each syntactic word, or for each token of the surface (one for a range 1-2).",
     ),
     options.option(
@@ -66,32 +59,17 @@ if TYPE_CHECKING:
         help="Separator between word and tag in word_TAG lines.  [default: _; with --put, the one of _ and /"
         " that most tokens have]",
     ),
-    options.option(
+    options.choice(
         "--format",
         needs=("put",),
         said="--format describes the files of --put; add --put, or leave it out",
-        type=click.Choice(["auto", "conll", "tagged", "values"]),
-        default="auto",
-        show_default=True,
+        choices=("auto", "conll", "tagged", "values"),
         help="What the FILEs of --put are: CoNLL, word_TAG lines, or lines of values; auto:"
         " as they begin. The words of word_TAG and CoNLL must be those of CONLL.",
     ),
 )
 @options.group("Messages", options.verbosity)
-def command(
-    text: str,
-    to: "Wanted",
-    put: tuple[tuple[str | int, str], ...],
-    output: str,
-    column: str | int | None,
-    tokens: "Units",
-    space: str,
-    separator: bytes | None,
-    predicted_columns: bool,
-    format: "PutFormat",
-    quiet: bool,
-    verbose: bool,
-) -> None:
+def command(*, put: tuple[tuple[str | int, str], ...], **o: Any) -> None:
     """Take words, tags, columns or raw text out of CoNLL, words and tags out of trees in brackets, or put columns in.
 
     The output has one line per sentence, except with --to raw. --put replaces a column; comments, ranges (1-2), empty
@@ -107,19 +85,15 @@ def command(
     from aligntools.formats.opening.files import writing
     from aligntools.tools.conll_columns import put_in, take_out
 
+    space, columns = o["space"], dict(put)
     if not space or space.split(" ") != [space] or set(space) & set("\t\r\n"):
         raise UsageProblem("--set space is written for a space within a word; it cannot be empty or contain a space")
     if any(path == "-" for _, path in put):
         raise UsageProblem("--put reads files; give CONLL on standard input instead")
-    columns = dict(put)
     if len(columns) < len(put):
         raise UsageProblem("--put names a column twice")
-    reading = ColumnReading(predicted_columns).checked()
-    parts = (
-        put_in(text, columns, tokens=tokens, space=space, format=format, separator=separator, reading=reading)
-        if put
-        else take_out(text, to, column=column, tokens=tokens, space=space, separator=separator, reading=reading)
-    )
-    with writing(output, exact=to == "raw") as out:
+    how: dict[str, Any] = {"path": o["text"], "reading": declarations.settings(ColumnReading, o)}
+    parts = declarations.call(put_in, o, columns=columns, **how) if put else declarations.call(take_out, o, **how)
+    with writing(o["output"], exact=o["to"] == "raw") as out:
         for part in parts:
             out.write(part)

@@ -32,7 +32,6 @@ from aligntools.metrics.scorers import AlignmentScorer
 )
 @declarations.group(AlignmentScoring, "all_sure", "ignore_possible")
 @scoring.tests("AER")
-@options.group("Messages", options.verbosity)
 def command(**o: Any) -> None:
     """Score alignments against gold links: AER, precision, recall, F1.
 
@@ -48,6 +47,6 @@ def command(**o: Any) -> None:
     Example:
       cut -d' ' -f1-5 data/samples/de-en.wa | tr '?' - | aligntools eval-aer data/samples/de-en.wa -
     """
-    scoring.check_files([o["gold"], o["source"], o["target"]], o["hypotheses"], o["paired"])
+    scoring.check_paired(o)
     settings = declarations.settings(AlignmentScoring, o)
-    scoring.report(AlignmentScorer(o["gold"], settings, o["source"], o["target"]).score, o)
+    scoring.write_report(AlignmentScorer(o["gold"], settings, o["source"], o["target"]).score, o)

@@ -14,7 +14,7 @@ from aligntools.metrics.scorers import TranslationScorer
 
 @click.command("eval-bleu", cls=options.Command)
 @click.argument("reference", metavar="REFERENCE")
-@click.argument("translations", metavar="TRANSLATION...", nargs=-1, required=True)
+@click.argument("hypotheses", metavar="TRANSLATION...", nargs=-1, required=True)
 @options.group(
     "Common options",
     declarations.group(TranslationScoring, "lowercase"),
@@ -32,21 +32,7 @@ from aligntools.metrics.scorers import TranslationScorer
 )
 @declarations.group(TranslationScoring, "smooth", "smooth_value")
 @scoring.tests("BLEU")
-@options.group("Messages", options.verbosity)
-def command(
-    reference: str,
-    translations: tuple[str, ...],
-    more: tuple[str, ...],
-    sentence_level: bool,
-    bootstrap: int,
-    paired: bool,
-    seed: int,
-    json: bool,
-    output: str,
-    quiet: bool,
-    verbose: bool,
-    **how: Any,
-) -> None:
+def command(**o: Any) -> None:
     """Score translations against references: BLEU, as sacrebleu counts it with tokenization 'none'.
 
     Words are separated by spaces, so tokenize the text first. In CoNLL, the words are scored. BLEU is the geometric
@@ -61,25 +47,16 @@ def command(
     Example:
       sed 's/ the / a /' data/samples/de-en.en | aligntools eval-bleu data/samples/de-en.en -
     """
-    scoring.check_files([reference, *more], translations, paired)
-    scorer = TranslationScorer(reference, more, declarations.settings(TranslationScoring, how))
-    if sentence_level:
-        scores = [scorer.score(path) for path in translations]
-        options.write_text(output, _sentences(translations, [s.sentences().tolist() for s in scores], json))
-        if verbose:
-            sys.stderr.write("".join(f"{path}: {s.details()}\n" for path, s in zip(translations, scores, strict=True)))
+    scoring.check_paired(o)
+    scorer = TranslationScorer(o["reference"], o["more"], declarations.settings(TranslationScoring, o))
+    if not o["sentence_level"]:
+        scoring.write_report(scorer.score, o)
         return
-    scoring.write_report(
-        scorer.score,
-        translations,
-        output,
-        bootstrap=bootstrap,
-        paired=paired,
-        seed=seed,
-        json=json,
-        quiet=quiet,
-        verbose=verbose,
-    )
+    translations = o["hypotheses"]
+    scores = [scorer.score(path) for path in translations]
+    options.write_text(o["output"], _sentences(translations, [s.sentences().tolist() for s in scores], o["json"]))
+    if o["verbose"]:
+        sys.stderr.write("".join(f"{path}: {s.details()}\n" for path, s in zip(translations, scores, strict=True)))
 
 
 def _sentences(translations: Sequence[str], columns: Sequence[Sequence[float]], json: bool) -> str:

@@ -31,7 +31,6 @@ from aligntools.metrics.scorers import BracketScorer
 )
 @declarations.group(BracketScoring, "whole", "functions", "max_length")
 @scoring.tests("F1")
-@options.group("Messages", options.verbosity)
 def command(**o: Any) -> None:
     """Score trees of constituents against gold trees: labelled F1, precision, recall, as EVALB counts them.
 
@@ -45,6 +44,6 @@ def command(**o: Any) -> None:
     Example:
       aligntools eval-brackets --by label data/samples/en.mrg data/samples/en.mrg
     """
-    scoring.check_files([o["gold"]], o["hypotheses"], o["paired"])
+    scoring.check_paired(o)
     scorer = BracketScorer(o["gold"], declarations.settings(BracketScoring, o))
-    scoring.report(scorer.score, o, by=o["by"])
+    scoring.write_report(scorer.score, o, by=o["by"])

@@ -12,7 +12,6 @@ from aligntools import LanguageModelSettings
 from aligntools.cli import declarations, options, reporter
 
 if TYPE_CHECKING:
-    from aligntools.formats.inputs.sentences import Split
     from aligntools.translating.language_models import Perplexity, SentenceScore, WordScore
 
 _BITS = math.log(2)
@@ -45,20 +44,7 @@ _DECIMAL = math.log(10)
     options.split,
 )
 @options.group("Resources", options.verify, options.threads, options.verbosity)
-def command(
-    model: str,
-    texts: tuple[str, ...],
-    lines: bool,
-    words: bool,
-    lowercase: bool,
-    split: "Split | None",
-    json: bool,
-    output: str,
-    verify: bool,
-    threads: int,
-    quiet: bool,
-    verbose: bool,
-) -> None:
+def command(**o: Any) -> None:
     """Measure the perplexity of texts, one sentence per line, under a language model.
 
     Perplexity is per word, where the end of a sentence counts as a word. The second figure leaves unknown words out
@@ -73,20 +59,26 @@ def command(
     from aligntools.ground.parallel import Pool
     from aligntools.translating.language_models import LanguageModel
 
-    loaded = LanguageModel.load(model, verify=verify)
-    with reporter.shown(quiet), Pool(threads) as pool, writing(output) as out:
-        if lines:
-            for path in texts:
-                for score in loaded.score_lines(path, lowercase=lowercase, split=split, threads=pool):
+    loaded, json = LanguageModel.load(o["model"], verify=o["verify"]), o["json"]
+    with reporter.shown(o["quiet"]), Pool(o["threads"]) as pool, writing(o["output"]) as out:
+        how: dict[str, Any] = {"lowercase": o["lowercase"], "split": o["split"], "threads": pool}
+        if o["lines"]:
+            for path in o["texts"]:
+                for score in loaded.score_lines(path, **how):
                     out.write(_line(score, json).encode())
             return
-        if words:
-            for path in texts:
-                for found in loaded.score_lines_by_word(path, lowercase=lowercase, split=split, threads=pool):
+        if o["words"]:
+            for path in o["texts"]:
+                for found in loaded.score_lines_by_word(path, **how):
                     out.write(_words(found, json).encode("utf-8", "surrogateescape"))
             return
-        results = [(path, loaded.perplexity(path, lowercase=lowercase, split=split, threads=pool)) for path in texts]
-        out.write((_as_json if json else _as_table)(results, verbose and not quiet).encode())
+        results = [(path, loaded.perplexity(path, **how)) for path in o["texts"]]
+        if json:
+            rows = [_figures(*one) for one in results]
+            text = json_module.dumps({"results": rows}, indent=2, ensure_ascii=False) + "\n"
+        else:
+            text = _as_table(results, o["verbose"] and not o["quiet"])
+        out.write(text.encode())
 
 
 def _words(found: "list[WordScore]", json: bool) -> str:
@@ -116,10 +108,6 @@ def _figures(path: str, result: "Perplexity") -> dict[str, Any]:
     events = result.words + result.sentences
     shown["bits"] = -result.log_probability / _BITS / events if events else None
     return shown | {"found_by_order": list(found)}
-
-
-def _as_json(results: "Sequence[tuple[str, Perplexity]]", _verbose: bool) -> str:
-    return json_module.dumps({"results": [_figures(*r) for r in results]}, indent=2, ensure_ascii=False) + "\n"
 
 
 def _as_table(results: "Sequence[tuple[str, Perplexity]]", verbose: bool) -> str:

@@ -12,7 +12,6 @@ from aligntools.cli import options, scoring
 @click.argument("hypotheses", metavar="LADDER...", nargs=-1, required=True)
 @options.group("Common options", scoring.paired("F1", "ladder"), scoring.json, options.output)
 @scoring.tests("F1")
-@options.group("Messages", options.verbosity)
 def command(**o: Any) -> None:
     """Score groups of sentences against gold groups: precision, recall, F1, strict and lax.
 
@@ -29,6 +28,6 @@ def command(**o: Any) -> None:
     from aligntools.formats.links.ladder import read_ladder
     from aligntools.metrics.sentence_groups import SentenceMatch
 
-    scoring.check_files([o["gold"]], o["hypotheses"], o["paired"])
+    scoring.check_paired(o)
     gold = read_ladder(o["gold"])
-    scoring.report(lambda path: SentenceMatch().score(gold, read_ladder(path)), o)
+    scoring.write_report(lambda path: SentenceMatch().score(gold, read_ladder(path)), o)

@@ -27,7 +27,6 @@ from aligntools.metrics.scorers import TagScorer
 )
 @options.group("Input and output", declarations.group(TagScoring, without=("column",)), scoring.json, options.output)
 @scoring.tests("accuracy")
-@options.group("Messages", options.verbosity)
 def command(**o: Any) -> None:
     """Score tags against gold tags: accuracy, and measures for induced classes without names.
 
@@ -43,6 +42,6 @@ def command(**o: Any) -> None:
     Example:
       sed 's/_ADJ/_NOUN/g' data/samples/en.tagged | aligntools eval-tags data/samples/en.tagged -
     """
-    scoring.check_files([o["gold"], o["train"]], o["hypotheses"], o["paired"])
+    scoring.check_paired(o)
     scorer = TagScorer(o["gold"], declarations.settings(TagScoring, o), o["train"])
-    scoring.report(scorer.score, o, by=["tag"] if o["by_tag"] else [])
+    scoring.write_report(scorer.score, o, by=["tag"] if o["by_tag"] else [])

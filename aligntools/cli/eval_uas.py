@@ -39,7 +39,6 @@ from aligntools.metrics.scorers import TreeScorer
 )
 @declarations.group(TreeScoring, "max_length", "subtypes")
 @scoring.tests("UAS")
-@options.group("Messages", options.verbosity)
 def command(**o: Any) -> None:
     """Score dependency trees against gold trees: UAS, LAS, whole trees, roots.
 
@@ -53,6 +52,6 @@ def command(**o: Any) -> None:
     """
     if "column" in declarations.given() and o["punct"] != "ud" and "tag" not in o["by"]:
         raise UsageProblem("`column` changes nothing here; it goes with `punct=ud` or --by tag")
-    scoring.check_files([o["gold"]], o["hypotheses"], o["paired"])
+    scoring.check_paired(o)
     scorer = TreeScorer(o["gold"], declarations.settings(TreeScoring, o))
-    scoring.report(scorer.score, o, by=[*o["by"], *["confusion"] * o["confusion"], *["conll18"] * o["conll18"]])
+    scoring.write_report(scorer.score, o, by=[*o["by"], *["confusion"] * o["confusion"], *["conll18"] * o["conll18"]])

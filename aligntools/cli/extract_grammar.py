@@ -2,7 +2,7 @@
 
 import sys
 import time
-from typing import Any, Literal
+from typing import Any
 
 import click
 
@@ -15,7 +15,7 @@ from aligntools.cli import declarations, engine_options, options, reporter
     "extract-grammar",
     cls=options.Command,
     renamed={"--align": "--alignments"},
-    basic="source target joint alignments output format text max_span min_count keep features workers"
+    basic="source target joint_file alignments output format text max_span min_count keep features workers"
     " max_memory threads quiet",
 )
 @options.group(
@@ -27,12 +27,10 @@ from aligntools.cli import declarations, engine_options, options, reporter
 )
 @options.group(
     "Input and output",
-    options.file("-i", "--input", "joint", help="Both texts in one file: ' ||| ' between them, or TMX or XLIFF."),
-    click.option(
+    options.file("-i", "--input", "joint_file", help="Both texts in one file: ' ||| ' between them, or TMX or XLIFF."),
+    options.choice(
         "--format",
-        type=click.Choice(["hiero", "moses", "binary"]),
-        default="hiero",
-        show_default=True,
+        choices=("hiero", "moses", "binary"),
         help="Text for cdec and Joshua, text for Moses, or a binary file, which loads faster.",
     ),
     options.file("--text", help="Write only rules that this text can use; all rules enter the scores."),
@@ -42,19 +40,7 @@ from aligntools.cli import declarations, engine_options, options, reporter
 @declarations.group(ExtractionSettings)
 @engine_options.group
 @options.group("Resources", options.table_memory, options.threads, options.verbosity)
-def command(
-    source: str | None,
-    target: str | None,
-    joint: str | None,
-    alignments: str,
-    output: str,
-    format: Literal["hiero", "moses", "binary"],
-    text: str | None,
-    index_base: int,
-    quiet: bool,
-    verbose: bool,
-    **o: Any,
-) -> None:
+def command(**o: Any) -> None:
     """Extract a hierarchical grammar (Hiero; Chiang 2007) from aligned text.
 
     Every stretch of words whose links stay within it is an initial phrase pair. Rules are these, and what is left of
@@ -69,30 +55,28 @@ def command(
       aligntools align -q -i data/samples/de-en.txt -o /tmp/de-en.align
       aligntools extract-grammar -q -i data/samples/de-en.txt -a /tmp/de-en.align -o /tmp/de-en.grammar
     """
-    aligning.check_text({"joint_file": joint, "source": source, "target": target})
+    aligning.check_text(o)
     from aligntools.translating.grammars import extract_grammar_file
 
-    first = source if joint is None else joint
-    assert first is not None  # as was checked
     began = time.perf_counter()
-    with reporter.shown(quiet):
+    with reporter.shown(o["quiet"]):
         figures = extract_grammar_file(
-            output,
-            first,
-            target,
-            alignments,
+            o["output"],
+            o["joint_file"] or o["source"],
+            o["target"],
+            o["alignments"],
             declarations.settings(ExtractionSettings, o),
-            format=format,
-            text=text,
-            index_base=index_base,
+            format=o["format"],
+            text=o["text"],
+            index_base=o["index_base"],
             **vars(declarations.settings(PairReading, o)),
             run=declarations.settings(Run, o),
         )
-    if quiet:
+    if o["quiet"]:
         return
     skipped = f" (without words: {figures.skipped})" if figures.skipped else ""
     sys.stderr.write(f"{figures.pairs} sentence pairs{skipped}: {figures.found} rules found, {figures.kept} written\n")
-    if verbose:
+    if o["verbose"]:
         sys.stderr.write(
             f"{figures.sources} source sides, {figures.targets} target sides, {figures.runs} sorted runs,"
             f" {figures.runs_on_disk} of them in temporary files, {time.perf_counter() - began:.1f} s\n"

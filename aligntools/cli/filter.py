@@ -58,13 +58,5 @@ def command(**o: Any) -> None:
     from aligntools.tools.filter_files import filter_files
 
     with reporting(o) as reporter:
-        filter_files(
-            aligning.text_work(o, reporter),
-            declarations.settings(FilterSettings, o),
-            o["output"] if "output" in declarations.given() else None,
-            everything=o["everything"],
-            rejected=o["rejected"],
-            source_output=o["source_output"],
-            target_output=o["target_output"],
-            scores=o["scores"],
-        )
+        output = o["output"] if "output" in declarations.given() else None
+        declarations.call(filter_files, o, work=aligning.text_work(o, reporter), output=output)

@@ -1,7 +1,7 @@
 """``aligntools filter-grammar``: the rules of a grammar that a text can use."""
 
 import sys
-from typing import Any, Literal
+from typing import Any
 
 import click
 
@@ -21,24 +21,14 @@ from aligntools.cli.flags import renamed
     "Input and output",
     options.output,
     options.split,
-    click.option(
+    options.choice(
         "--format",
-        type=click.Choice(["same", "hiero", "moses", "binary"]),
-        default="same",
-        show_default=True,
+        choices=("same", "hiero", "moses", "binary"),
         help="Format to write; same copies the lines as they are.",
     ),
 )
 @options.group("Resources and messages", options.verify, options.verbosity)
-def command(
-    grammar: str,
-    text: str,
-    output: str,
-    format: Literal["same", "hiero", "moses", "binary"],
-    quiet: bool,
-    verbose: bool,
-    **o: Any,
-) -> None:
+def command(*, output: str, quiet: bool, verbose: bool, **o: Any) -> None:
     """Keep the rules of a grammar that a text can use.
 
     A rule is kept if the text has every sequence of source words that stands between its nonterminals.
@@ -55,7 +45,7 @@ def command(
     from aligntools.translating.grammars import filter_grammar_file
 
     with reporter.hushed(quiet):
-        found = filter_grammar_file(grammar, text, output, format=format, **o)
+        found = filter_grammar_file(path=output, **o)
     if quiet:
         return
     sys.stderr.write(f"{found.kept} rules" + (f" of {found.total}" if found.total is not None else "") + "\n")

@@ -1,6 +1,6 @@
 """Options under titles in a command's help."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -43,6 +43,11 @@ def file(*flags: str, **about: Any) -> Callable[[FC], FC]:
 def written(*flags: str, **about: Any) -> Callable[[FC], FC]:
     """Return an option that names a file to be written; parameters are as for `option`."""
     return file(*flags, **{"type": kinds.WRITTEN} | about)
+
+
+def choice(*flags: str, choices: Sequence[str], **about: Any) -> Callable[[FC], FC]:
+    """Return an option that takes one of several values, by default the first; parameters are as for `option`."""
+    return option(*flags, type=click.Choice(choices), default=choices[0], show_default=True, **about)
 
 
 def group(

@@ -23,6 +23,7 @@ from aligntools.cli.kinds import Number as Number
 from aligntools.cli.kinds import Place as Place
 from aligntools.cli.kinds import Word as Word
 from aligntools.cli.option_groups import FC
+from aligntools.cli.option_groups import choice as choice
 from aligntools.cli.option_groups import file as file
 from aligntools.cli.option_groups import group as group
 from aligntools.cli.option_groups import option as option

@@ -1,7 +1,7 @@
 """Options, checks and reports of the commands that score."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -15,11 +15,8 @@ from aligntools.metrics.report import compare_scores
 
 
 def tests(figure: str) -> Callable[[FC], FC]:
-    """Add ``--bootstrap`` and ``--seed``, passed as ``bootstrap`` and ``seed`` (int).
-
-    ``figure`` is what the intervals are of.
-    """
-    return options.group(
+    """Add ``--bootstrap`` and ``--seed``, about intervals of a figure, and the options about messages."""
+    random = options.group(
         "Tests",
         click.option(
             "--bootstrap",
@@ -31,13 +28,11 @@ def tests(figure: str) -> Callable[[FC], FC]:
         ),
         options.seed,
     )
+    return options.group("", random, options.group("Messages", options.verbosity))
 
 
 def paired(figure: str, system: str) -> Callable[[FC], FC]:
-    """Add ``--paired``, passed as ``paired`` (bool).
-
-    ``figure`` is what is tested, ``system`` what each further file is called.
-    """
+    """Add ``--paired``: ``figure`` is what is tested, ``system`` what each further file is called."""
     return click.option("--paired", is_flag=True, help=f"Test the {figure} of each further {system} against the first.")
 
 
@@ -46,37 +41,21 @@ def json(function: FC) -> FC:
     return click.option("--json", is_flag=True, help="Print JSON, with fractions instead of percent.")(function)
 
 
-def report(score: Callable[[str], Score], o: dict[str, Any], by: Sequence[str] = ()) -> None:
-    """Score every system that a command's options name; see `write_report`."""
-    names = ("output", "bootstrap", "paired", "seed", "json", "quiet", "verbose")
-    write_report(score, o["hypotheses"], **{name: o[name] for name in names}, by=by)
-
-
-def check_files(files: Sequence[str | None], systems: Sequence[str], paired: bool) -> None:
-    """Refuse command lines with one system to compare, or with standard input as two files."""
-    if paired and len(systems) < 2:
+def check_paired(o: Mapping[str, Any]) -> None:
+    """Refuse to compare a single system."""
+    if o["paired"] and len(o["hypotheses"]) < 2:
         raise UsageProblem("--paired compares with the first file; give two or more")
 
 
-def write_report(
-    score: Callable[[str], Score],
-    systems: Sequence[str],
-    output: str,
-    *,
-    bootstrap: int,
-    paired: bool,
-    seed: int,
-    json: bool,
-    quiet: bool,
-    verbose: bool,
-    by: Sequence[str] = (),
-) -> None:
-    """Score every system and write the table or the JSON; ``verbose`` adds the counts on standard error."""
+def write_report(score: Callable[[str], Score], o: Mapping[str, Any], by: Sequence[str] = ()) -> None:
+    """Score every system that the options name; write the table or the JSON, with ``verbose`` the counts, too."""
+    paired, bootstrap, seed, verbose = (o[name] for name in ("paired", "bootstrap", "seed", "verbose"))
     if not (bootstrap or paired) and "seed" in declarations.given():
         raise UsageProblem("`seed` is for `bootstrap` and `paired`: there is nothing random without them")
-    with reporter.shown(quiet):
-        scores = [score(path) for path in systems]
-    report = compare_scores(scores, list(map(readable, systems)), paired=paired, bootstrap=bootstrap, seed=seed)
-    options.write_text(output, report.json(by=by) if json else report.text(verbose=verbose, by=by))
+    with reporter.shown(o["quiet"]):
+        scores = [score(path) for path in o["hypotheses"]]
+    names = list(map(readable, o["hypotheses"]))
+    report = compare_scores(scores, names, paired=paired, bootstrap=bootstrap, seed=seed)
+    options.write_text(o["output"], report.json(by=by) if o["json"] else report.text(verbose=verbose, by=by))
     if verbose:
         sys.stderr.write(report.details())

@@ -7,7 +7,6 @@ import click
 from aligntools import Reading, TeachingSettings
 from aligntools.cli import declarations, options, training
 from aligntools.cli.reporter import reporting
-from aligntools.ground.run import Run
 
 
 @click.command(
@@ -68,7 +67,5 @@ def command(**o: Any) -> None:
     """
     from aligntools.aligning.contrastive.distillation import teach_by_files
 
-    settings, reading = declarations.settings(TeachingSettings, o), declarations.settings(Reading, o)
-    texts, run = (o["source"], o["target"], o["joint_file"]), declarations.settings(Run, o)
-    with reporting(o) as reporter:
-        teach_by_files(*texts, o["output"], settings, reading, run, reporter, model=o["model"], verify=o["verify"])
+    with reporting(o) as watch:
+        declarations.call(teach_by_files, o, watch=watch)

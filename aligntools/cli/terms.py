@@ -64,14 +64,4 @@ def command(**o: Any) -> None:
         --known data/samples/glossary.tsv --inconsistent /tmp/otherwise.tsv
     """
     with reporting(o) as reporter:
-        term_files(
-            aligning.text_work(o, reporter),
-            declarations.settings(TermWriting, o),
-            declarations.settings(TermSettings, o),
-            o["output"],
-            alignments=o["alignments"],
-            known=o["known"],
-            inconsistent=o["inconsistent"],
-            source_tags=o["source_tags"],
-            target_tags=o["target_tags"],
-        )
+        declarations.call(term_files, o, work=aligning.text_work(o, reporter))

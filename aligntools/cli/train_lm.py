@@ -11,7 +11,6 @@ from aligntools.cli import declarations, engine_options, options, reporter
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.formats.inputs.sentences import Split
     from aligntools.translating.language_models import LanguageModel
 
 
@@ -25,11 +24,9 @@ if TYPE_CHECKING:
         help="Write the model to this file; ARPA may end in .gz, .xz, .zst.  [default: standard output]",
     ),
     declarations.option(LanguageModelSettings, "order", "-n"),
-    click.option(
+    options.choice(
         "--format",
-        type=click.Choice(["arpa", "binary"]),
-        default="arpa",
-        show_default=True,
+        choices=("arpa", "binary"),
         help="Write ARPA, which KenLM and SRILM read, or a binary file, which loads faster.",
     ),
     options.written("--binary", hidden=True),
@@ -38,16 +35,7 @@ if TYPE_CHECKING:
 @options.group("Training", options.split)
 @engine_options.group
 @options.group("Resources", options.table_memory, options.threads, options.verbosity)
-def command(
-    texts: tuple[str, ...],
-    output: str | None,
-    format: Literal["arpa", "binary"],
-    binary: str | None,
-    split: "Split | None",
-    quiet: bool,
-    verbose: bool,
-    **o: Any,
-) -> None:
+def command(*, texts: tuple[str, ...], format: Literal["arpa", "binary"], **o: Any) -> None:
     """Estimate a language model from texts, one sentence per line; '-' is standard input. Blank lines do not count.
 
     Interpolated modified Kneser-Ney smoothing (Chen & Goodman 1998) with three discounts for each order, as in
@@ -58,25 +46,25 @@ def command(
       aligntools train-lm -n 3 data/samples/de-en.en -o /tmp/en.arpa
       aligntools eval-lm -m /tmp/en.arpa data/samples/fr-en.en
     """
-    if format == "binary" and output in (None, "-"):
+    if format == "binary" and o["output"] in (None, "-"):
         raise UsageProblem("--format binary needs a file: -o FILE")
     from aligntools.translating.language_models import train_lm
 
     steps: dict[str, Any] = {}
-    with reporter.shown(quiet):
+    with reporter.shown(o["quiet"]):
         model = train_lm(
             [Path(text) for text in texts],
             declarations.settings(LanguageModelSettings, o),
-            split=split,
+            split=o["split"],
             run=declarations.settings(Run, o),
             progress=lambda step: steps.update(step.figures),
         )
-    if not quiet:
-        _tell(steps, model, verbose)
-    if output is not None or binary is None:
-        model.save(output or "-", format)
-    if binary is not None:
-        model.save(binary, "binary")
+    if not o["quiet"]:
+        _tell(steps, model, o["verbose"])
+    if o["output"] is not None or o["binary"] is None:
+        model.save(o["output"] or "-", format)
+    if o["binary"] is not None:
+        model.save(o["binary"], "binary")
 
 
 def _tell(figures: dict[str, Any], model: "LanguageModel", verbose: bool) -> None:
