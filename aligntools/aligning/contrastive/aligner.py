@@ -11,16 +11,23 @@ from typing import TYPE_CHECKING, Any, Unpack
 from aligntools.aligning.aligner import JOB, Aligner, align_parts, text_of
 from aligntools.aligning.alignment import text_with_evidence
 from aligntools.aligning.alignments import Alignment, Alignments, with_words
+from aligntools.aligning.contrastive import tasks
 from aligntools.aligning.contrastive.base import check_of_places, network_for, network_of, train_base
+from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
 from aligntools.aligning.contrastive.distillation import SomeStart, resolved_start
+from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.contrastive.other_links import Evidence, check_count, in_step
 from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates, Constraint, ContrastiveSettings
+from aligntools.aligning.contrastive.tasks import EvidenceFile, GoldLearning
+from aligntools.aligning.contrastive.weights import Weights, load_weights
 from aligntools.aligning.evidence import EvidenceOptions, TextEvidence
 from aligntools.aligning.evidence_kinds import SETTINGS
 from aligntools.aligning.evidence_texts import Readers
 from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.formats.inputs.sentences import Sentence, Sentences
+from aligntools.formats.links.pharaoh import check_range
 from aligntools.formats.text.bitext import name_of
+from aligntools.formats.text.corpus import Bitext
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
@@ -28,16 +35,13 @@ from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.run import Run
 from aligntools.links.alignments import OneAlignment
+from aligntools.metrics.scorers import gold_of
 from aligntools.pipeline import Part, Tally
 
 if TYPE_CHECKING:
     from aligntools.aligning.applying.applier import Applier
-    from aligntools.aligning.contrastive.candidates import CandidateFinder
-    from aligntools.aligning.contrastive.tasks import EvidenceFile, GoldLearning
-    from aligntools.aligning.contrastive.weights import Weights
     from aligntools.aligning.model import AlignmentModel
     from aligntools.formats.links.goldlinks import Gold
-    from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.keywords import AppliedEvidenceKeywords, SearchingKeywords, WeightKeywords
     from aligntools.ground.parallel import Pool
 
@@ -69,8 +73,8 @@ class ContrastiveAligner:
     def __init__(
         self,
         aligner: Aligner,
-        weights: "Weights",
-        report: "GoldLearning | None" = None,
+        weights: Weights,
+        report: GoldLearning | None = None,
         evidence: "Sequence[EvidenceFile]" = (),
         asked: EvidenceOptions = EvidenceOptions(),  # noqa: B008
     ):
@@ -153,8 +157,6 @@ class ContrastiveAligner:
 
     @cached_property
     def _applier(self) -> "Applier":
-        from aligntools.aligning.contrastive.candidates import CELLS
-
         return self.aligner.applier(CELLS)
 
     def save_weights(self, path: str | os.PathLike[str]) -> None:
@@ -256,8 +258,6 @@ def load_contrastive_weights(
     start: SomeStart | None = None,
 ) -> "Weights":
     """Read a weights file alone; see `ContrastiveAligner.load`."""
-    from aligntools.aligning.contrastive.weights import load_weights
-
     _, given = resolved_start(start)
     found = load_weights(os.fspath(path), given.network if given is not None else None, name_of(start, "the start"))
     chosen: dict[str, Any] = {name: value for name, value in (("beam", beam), ("constraint", constraint)) if value}
@@ -267,8 +267,6 @@ def load_contrastive_weights(
 
 def _align_part(decisions: Decisions, aligner: ContrastiveAligner, part: Part, pool: "Pool") -> Iterator[Alignments]:
     """Yield the alignments of the runs of a part."""
-    from aligntools.aligning.contrastive import tasks
-
     text, evidence = text_of(part, aligner.model)
     finder = _candidate_finder(aligner.aligner, aligner.weights, pool, aligner._applier)
     for number, run in enumerate(tasks.align(finder, text, aligner.weights, pool, evidence, decisions=decisions)):
@@ -284,8 +282,6 @@ def _candidate_finder(
     aligner: Aligner, chosen: Any, pool: "Pool", applier: "Applier | None" = None
 ) -> "CandidateFinder":
     """Return what finds the features' values; ``chosen`` says which are active."""
-    from aligntools.aligning.contrastive.candidates import CandidateFinder
-
     return CandidateFinder(aligner.model, pool, network_of(chosen), chosen.search.candidates, applier=applier)
 
 
@@ -354,8 +350,6 @@ def train_contrastive_aligner(
     >>> str(model.align("Der Zug fährt .", "The train leaves ."))
     '0-0 1-1 2-2 3-3'
     """
-    from aligntools.aligning.contrastive import tasks
-
     given = Given("train_contrastive_aligner", options)
     named, begun = resolved_start(start)
     settings = replace(given.take(ContrastiveSettings, settings), start=named).checked()
@@ -412,14 +406,12 @@ class Others:
 
     def __init__(
         self,
-        finder: "CandidateFinder",
+        finder: CandidateFinder,
         texts: "list[Bitext]",
         evidence: Sequence[Evidence],
         plan: Any,
         known: TextEvidence | None,
     ) -> None:
-        from aligntools.aligning.contrastive import tasks
-
         check_count(evidence, len(evidence), MOST_FILES)
         self.links, self.known, self._finder = [given for _, given in in_step(texts, evidence)], known, finder
         self.tables: list[Any] = []
@@ -427,26 +419,23 @@ class Others:
         if evidence:
             self.tables, self._files = tasks.judge_files(finder, texts, self.links, plan)
 
-    def weights(self, weights: "Weights", share: float | None) -> "Weights":
+    def weights(self, weights: Weights, share: float | None) -> "Weights":
         """Return the weights with weights for each file and each kind of evidence of places added."""
-        from aligntools.aligning.contrastive.tasks import with_evidence, with_known, with_second_looks
-
         if self._files:
-            weights = with_evidence(weights, self.tables, self._files, share)
+            weights = tasks.with_evidence(weights, self.tables, self._files, share)
         if self.known is None:
             return weights
-        return with_second_looks(with_known(weights, self.known), self.known, self._finder)
+        return tasks.with_second_looks(tasks.with_known(weights, self.known), self.known, self._finder)
 
-    def told(self, weights: "Weights", aers: Sequence[float] = ()) -> "list[EvidenceFile]":
+    def told(self, weights: Weights, aers: Sequence[float] = ()) -> list[EvidenceFile]:
         """Return each file's weights, and its AER where gold links are given."""
-        first = len(weights.values) - len(weights.tables)
-        own = weights.values[first : first + len(self._files)].tolist()
-        known: list[float | None] = [*aers[: len(own)]] or [None] * len(own)
-        return [replace(f, weight=w, aer=a) for f, w, a in zip(self._files, own, known, strict=True)]
+        own = weights.values[len(weights.values) - len(weights.tables) :].tolist()
+        found = [replace(file, weight=weight) for file, weight in zip(self._files, own, strict=False)]
+        return [replace(file, aer=aer) for file, aer in zip(found, aers, strict=False)] or found
 
 
 def learn_from_gold(
-    finder: "CandidateFinder",
+    finder: CandidateFinder,
     texts: "list[Bitext]",
     given: Any,
     plan: Any,
@@ -455,11 +444,6 @@ def learn_from_gold(
     evidence: Others | None,
 ) -> "GoldLearning":
     """Learn weights from the gold links of the text's first pairs."""
-    from aligntools.aligning.contrastive import tasks
-    from aligntools.aligning.contrastive.learning import pick
-    from aligntools.formats.links.pharaoh import check_range
-    from aligntools.metrics.scorers import gold_of
-
     name = str(given) if isinstance(given, str | Path) else "gold"
     n = sum(map(len, texts))
     gold = gold_of(given, {"sentences": n})
@@ -478,12 +462,10 @@ def learn_from_gold(
     how = settings.method, settings.folds, learned
     if evidence is None:
         return tasks.learn_from_gold(finder, text, gold, plan, *how)
-    from aligntools.aligning.contrastive.tasks import plan_with_evidence
-
     links, tables = [x[gold.rows] for x in evidence.links[0]], list(evidence.tables)
-    with_files = plan_with_evidence(plan, len(tables), settings.evidence_share)
+    with_files = tasks.plan_with_evidence(plan, len(tables), settings.evidence_share)
     for places in evidence.known.places.values() if evidence.known is not None else ():
-        with_files = plan_with_evidence(with_files, 1, 1.0)
+        with_files = tasks.plan_with_evidence(with_files, 1, 1.0)
         links.append(places.given[: len(texts[0])][gold.rows])
         tables.append(places.table)
     found = tasks.learn_from_gold(finder, text, gold, with_files, *how, links, tables)

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.aligner_training import train_with
 from aligntools.aligning.contrastive.distillation import SomeStart, resolved_start
+from aligntools.aligning.contrastive.features import NAMES
+from aligntools.aligning.contrastive.rounds import Rounds, rounds_of
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
+from aligntools.aligning.contrastive.tasks import LearningPlan, plan_of
 from aligntools.aligning.evidence import EvidenceOptions, TextEvidence
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.formats.text.text_settings import Reading
@@ -16,23 +19,17 @@ from aligntools.ground.run import Run
 
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.linknetwork import LinkNetwork
-    from aligntools.aligning.contrastive.tasks import LearningPlan
     from aligntools.aligning.contrastive.weights import Weights
     from aligntools.formats.text.corpus import Bitext
 
 
 def network_of(chosen: "LearningPlan | Weights") -> "LinkNetwork | None":
     """Return what judges links under a plan or weights, if anything does."""
-    from aligntools.aligning.contrastive.features import NAMES
-
     return chosen.network if chosen.active[NAMES.index("trees")] else None
 
 
 def network_for(features: str, start: SomeStart | None) -> "LinkNetwork | None":
     """Return what a start with these features judges links by; None for the paper's, which does not rest on it."""
-    from aligntools.aligning.contrastive.features import NAMES
-    from aligntools.aligning.contrastive.tasks import plan_of
-
     named, begun = resolved_start(start)
     plan = plan_of(ContrastiveSettings(features=features, start=named).checked(), given=begun)
     return network_of(plan) if plan.start[NAMES.index("trees")] else None
@@ -61,14 +58,10 @@ def train_base(
     progress: Progress = None,
     known: TextEvidence | None = None,
 ) -> Aligner:
-    """Train a base model on a text, in rounds: see `aligning.contrastive.rounds`.
+    """Train a base model on a text, in rounds: see `aligning.contrastive.rounds`; None: as `rounds.rounds_of` says.
 
-    rounds: None: as `rounds.rounds_of` says.
-    reading, run, progress, known: As for `train_aligner`.
     Raises UsageProblem when several rounds are asked for, and nothing judges links.
     """
-    from aligntools.aligning.contrastive.rounds import Rounds, rounds_of
-
     many = rounds_of(rounds, network, len(bitext), settings.fast)
     return train_with(
         bitext, settings, reading=reading, run=run, progress=progress, rounds=Rounds(network, many), known=known

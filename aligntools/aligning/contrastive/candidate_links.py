@@ -7,6 +7,7 @@ import numpy as np
 
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_local_features as kl
+from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.parallel import balanced_blocks
 
 #: Blocks that sentences are cut into, whatever the number of threads.
@@ -47,6 +48,14 @@ class CandidateLinks:
 
     def __len__(self) -> int:
         return len(self.starts) - 1
+
+    def sentences(self) -> np.ndarray:
+        """Return the sentence pair of each candidate, int64 [candidates]."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    def keys(self) -> np.ndarray:
+        """Return numbers that name the cells of candidates, ascending, int64 [candidates]."""
+        return cell_keys(self.sentences(), self.rows, self.columns)
 
     def read(self) -> np.ndarray:
         """Return the readings of files of evidence; for candidates that have some."""
@@ -95,10 +104,7 @@ class CandidateLinks:
 def bare_candidates(
     s_offsets: np.ndarray, t_offsets: np.ndarray, starts: np.ndarray, rows: np.ndarray, columns: np.ndarray
 ) -> CandidateLinks:
-    """Return candidates of which only the positions are known.
-
-    Parameters are those of `CandidateLinks`; candidates are sorted by row, then column.
-    """
+    """Return candidates of which only the positions are known, sorted by row, then column."""
     n, k = len(rows), len(starts) - 1
     neighbours = np.empty((n, 8), np.int32)
     kf.find_neighbours(starts, rows, columns, neighbours)
@@ -112,8 +118,9 @@ def bare_candidates(
 
 
 def concatenate(parts: Iterable[CandidateLinks]) -> CandidateLinks:
-    """Join the candidates of consecutive runs of sentences."""
-    parts = list(parts)
+    """Join the candidates of consecutive runs of sentences, of which there may be none."""
+    zero = np.zeros(1, np.int64)
+    parts = list(parts) or [bare_candidates(zero, zero, zero, np.empty(0, np.int32), np.empty(0, np.int32))]
     if len(parts) == 1:
         return parts[0]
 
@@ -128,7 +135,12 @@ def concatenate(parts: Iterable[CandidateLinks]) -> CandidateLinks:
     return CandidateLinks(*offsets, *(np.concatenate([getattr(p, name) for p in parts]) for name in names))
 
 
-def empty() -> CandidateLinks:
-    """Return the candidates of no sentences."""
-    zero = np.zeros(1, np.int64)
-    return bare_candidates(zero, zero, zero, np.empty(0, np.int32), np.empty(0, np.int32))
+def cell_keys(sentences: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return numbers that name cells of sentence pairs (int64), and sort as these do."""
+    keys: np.ndarray = (sentences << 32) | (rows.astype(np.int64) << 16) | columns
+    return keys
+
+
+def link_keys(links: Links) -> np.ndarray:
+    """Return the numbers of the cells that are linked, int64 [links]; see `CandidateLinks.keys`."""
+    return cell_keys(links.sentences(), links.pairs[:, 0], links.pairs[:, 1])

@@ -10,7 +10,7 @@ from aligntools.aligning.applying.applier import Applier, Posteriors
 from aligntools.aligning.applying.model_text import ModelText
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_local_features as kl
-from aligntools.aligning.contrastive.candidate_links import CandidateLinks, bare_candidates, concatenate, empty
+from aligntools.aligning.contrastive.candidate_links import CandidateLinks, bare_candidates, concatenate
 from aligntools.aligning.contrastive.evidence import given_too, likeness, readings
 from aligntools.aligning.contrastive.kernels_local_features import Uses
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
@@ -173,21 +173,15 @@ class CandidateFinder:
         believed: See `Applier.posteriors`.
         """
         texts = [self.applier.text(m, bitext) for m in self.applier.models]
-        spellings = [
-            spelling(side.tokens, vocabulary)
-            for side, vocabulary in (
-                (bitext.source, bitext.source_vocabulary),
-                (bitext.target, bitext.target_vocabulary),
-            )
-        ]
+        sides = (bitext.source, bitext.source_vocabulary), (bitext.target, bitext.target_vocabulary)
+        spellings = [spelling(side.tokens, vocabulary) for side, vocabulary in sides]
         for posteriors in self.applier.posteriors(bitext, self.pool, believed=believed):
             given = [x[posteriors.k0 : posteriors.k1] for x in evidence]
             yield posteriors, self._of(posteriors, bitext, texts, spellings, given)
 
     def find_all(self, bitext: Bitext, evidence: Sequence[GivenLinks] = ()) -> CandidateLinks:
         """Return the `CandidateLinks` of a whole text, which must be small; see `find`."""
-        parts = [candidates for _, candidates in self.find(bitext, evidence)]
-        return concatenate(parts) if parts else empty()
+        return concatenate(candidates for _, candidates in self.find(bitext, evidence))
 
     @staticmethod
     def _pairs(p: Posteriors, text: ParallelText) -> Pairs:

@@ -34,8 +34,6 @@ from aligntools.ground.progress import Progress, Step, Watch, reporter
 from aligntools.ground.run import Report, Run
 
 if TYPE_CHECKING:
-    from aligntools.aligning.contrastive.weights import ContrastiveStart
-    from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.keywords import TeachKeywords
 
 
@@ -120,9 +118,10 @@ def teach(
             def learned(figures: dict[str, Any]) -> None:
                 tell(Step("students", None, None, figures))
 
-            check_size(bitext, settings, _first_file(text))
-            if aligner is None:
-                teacher = teacher_of(bitext, settings, pool, lowercase, trained)
+            check_size(bitext, settings, name_of(text[0] if isinstance(text, tuple) else text))
+            if aligner is None:  # a model of all of the text, of every view
+                own = AlignerSettings(views=TEACHER_VIEWS, seed=settings.seed).resolved(len(bitext.source.tokens))
+                teacher = train_model(bitext, own, pool, lowercase=lowercase, report=trained)
             else:
                 teacher = aligner.model
             part = lessons_of(bitext, teacher, settings, pool, learned, n)
@@ -136,15 +135,10 @@ def teach(
 
 
 def _read(text: TeachingText, reading: Reading) -> "Bitext":
-    from aligntools.formats.text.corpus import Bitext
-
-    if isinstance(text, Bitext):
-        check_lengths(text)
-        return text
-    sides = text if isinstance(text, tuple) else (text, None)
-    bitext = read_bitext(*sides, reading=reading)
-    check_lengths(bitext)
-    return bitext
+    if not isinstance(text, Bitext):
+        text = read_bitext(*(text if isinstance(text, tuple) else (text, None)), reading=reading)
+    check_lengths(text)
+    return text
 
 
 def _name(text: TeachingText, number: int) -> str:
@@ -154,18 +148,11 @@ def _name(text: TeachingText, number: int) -> str:
     return ", ".join(files) or f"text {number + 1}"
 
 
-def _first_file(text: TeachingText) -> str:
-    first = text[0] if isinstance(text, tuple) else text
-    return name_of(first)
-
-
-def resolved_start(start: SomeStart | None) -> "tuple[str | None, ContrastiveStart | None]":
+def resolved_start(start: SomeStart | None) -> tuple[str | None, ContrastiveStart | None]:
     """Return what settings call a start, and the start itself where it is given.
 
     Raises ModelError when it names a file that is not a start.
     """
-    from aligntools.aligning.contrastive.weights import ContrastiveStart
-
     if start is None or (isinstance(start, str) and start in STARTS):
         return start, None
     if isinstance(start, ContrastiveStart):
@@ -188,11 +175,8 @@ def teach_by_files(
 ) -> None:
     """Teach a start and save it.
 
-    source, target: The sides of texts, as many of the one as of the other.
     joint_file: Texts with both sides in one file; they come after the others.
     model: Teachers, one for each text; empty: they are trained.
-    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
-    written, or a text is too small.
     """
     if len(source) != len(target) or not (source or joint_file):
         as_many = "`source` and `target`, as many of the one as of the other, or `joint_file`"
@@ -302,14 +286,6 @@ def answers(applier: Applier, text: Bitext, candidates: CandidateLinks, pool: Po
     return out
 
 
-def teacher_of(
-    bitext: Bitext, settings: TeachingSettings, pool: Pool, lowercase: bool = True, report: Report | None = None
-) -> AlignmentModel:
-    """Train a teacher: a model of all of the text, of every view."""
-    own = AlignerSettings(views=TEACHER_VIEWS, seed=settings.seed).resolved(len(bitext.source.tokens))
-    return train_model(bitext, own, pool, lowercase=lowercase, report=report)
-
-
 def check_size(bitext: Bitext, settings: TeachingSettings, name: str = "<sentences>") -> None:
     """Refuse a text that is too small for any student; ``name`` is what messages call it."""
     if not len(bitext.source.tokens):
@@ -333,10 +309,8 @@ def lessons_of(
 ) -> Lessons:
     """Train students of a text; return their candidates with the teacher's answers.
 
-    teacher: Of both directions.
     report: Called after each student with a dict: student (its pairs), candidates.
     number: Of the text: students of several texts are drawn differently with one seed.
-    Raises UsageProblem when the text is too small for any student.
     """
     check_size(bitext, settings)
     drawn = settings.drawn(len(bitext))
@@ -380,10 +354,5 @@ def learn_start(
     (network,) = fit([parts], settings.networks, passes, pool, settings.seed, report)
     weights = np.zeros(kf.FEATURES)
     weights[[kf.TREES, kf.POSTERIOR]] = 1.0, LEAN
-    about = {
-        "texts": [part.about for part in lessons],
-        "lessons": settings.lessons,
-        "passes": passes,
-        "seed": settings.seed,
-    }
-    return ContrastiveStart(network, weights, about)
+    about = {"texts": [part.about for part in lessons], "lessons": settings.lessons}
+    return ContrastiveStart(network, weights, {**about, "passes": passes, "seed": settings.seed})

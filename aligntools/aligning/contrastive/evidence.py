@@ -14,7 +14,7 @@ import numpy as np
 
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import second_look
-from aligntools.aligning.contrastive.candidate_links import CandidateLinks
+from aligntools.aligning.contrastive.candidate_links import CandidateLinks, cell_keys, link_keys
 from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.links.pharaoh import Links
 
@@ -33,11 +33,6 @@ PASSES, STILL = 100, 1e-4
 LEAST_OWN = float(np.log(0.02 / 0.98))
 
 
-def _keys(sentences: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    keys: np.ndarray = (sentences << 32) | (rows.astype(np.int64) << 16) | columns
-    return keys
-
-
 def given_too(
     starts: np.ndarray, rows: np.ndarray, columns: np.ndarray, evidence: Sequence[GivenLinks]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -45,10 +40,8 @@ def given_too(
 
     evidence: Of as many sentences.
     """
-    found = [_keys(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), rows, columns)]
-    for given in evidence:
-        links, kept = given.links, given.strengths >= LEAST
-        found.append(_keys(links.sentences(), links.pairs[:, 0], links.pairs[:, 1])[kept])
+    found = [cell_keys(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), rows, columns)]
+    found += [link_keys(given.links)[given.strengths >= LEAST] for given in evidence]
     keys = np.unique(np.concatenate(found))
     starts = np.searchsorted(keys, np.arange(len(starts)) << 32)
     return starts, ((keys >> 16) & 0xFFFF).astype(np.int32), (keys & 0xFFFF).astype(np.int32)
@@ -80,11 +73,9 @@ def _in(
     candidates: CandidateLinks, evidence: Sequence[GivenLinks]
 ) -> Iterator[tuple[GivenLinks, np.ndarray, np.ndarray]]:
     """Yield each file with the numbers of the candidates that it links (int64), and of its links."""
-    sentences = np.repeat(np.arange(len(candidates)), np.diff(candidates.starts))
-    wanted = _keys(sentences, candidates.rows, candidates.columns)
+    wanted = candidates.keys()
     for given in evidence:
-        links = given.links
-        keys = _keys(links.sentences(), links.pairs[:, 0], links.pairs[:, 1])
+        keys = link_keys(given.links)
         places = np.searchsorted(keys, wanted)
         at = np.flatnonzero(np.append(keys, -1)[places] == wanted)
         yield given, at, places[at]
@@ -125,7 +116,7 @@ def with_readings(
     looks: Of each file the weights of a second look (`second_look`), from which the first's odds are then taken; None,
         or nothing: there is none.
     """
-    read, sentences = candidates.read(), np.repeat(np.arange(len(candidates)), np.diff(candidates.starts))
+    read, sentences = candidates.read(), candidates.sentences()
     columns = []
     for k, table in enumerate(tables):
         look = looks[k] if looks else None
@@ -202,7 +193,7 @@ def _log_odds(read: np.ndarray, links: np.ndarray) -> np.ndarray:
 
 def agreement(given: Links, own: Links) -> float:
     """Return how far two aligners' links of the same sentences agree: F1, as a fraction."""
-    a, b = (_keys(x.sentences(), x.pairs[:, 0], x.pairs[:, 1]) for x in (given, own))
+    a, b = link_keys(given), link_keys(own)
     return 2.0 * len(np.intersect1d(a, b, assume_unique=True)) / max(len(a) + len(b), 1)
 
 

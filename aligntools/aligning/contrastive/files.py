@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.alignments import AlignmentTally
@@ -35,12 +35,6 @@ from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Watch
 from aligntools.ground.run import Run
 from aligntools.pipeline import Sinks, Tally
-
-if TYPE_CHECKING:
-    from aligntools.ground.parallel import Pool
-
-# What is said of other aligners' links: what each file is worth, and whether it helps
-
 
 #: A file that agrees with the base model less than this is probably of other lines ...
 DOUBTFUL = 0.25
@@ -120,25 +114,11 @@ def contrastive_align_files(
 ) -> None:
     """Align a text with features of whole alignments.
 
-    settings: How weights are learned.
     search: How alignments are searched, as far as that was said; the rest is as weights files say.
-    asked: Which evidence takes part, besides files of links.
-    output: Links; ``-`` is standard output.
-    model: A base model.
-    forward_table, reverse_table, source_vcb, target_vcb: Tables that another aligner wrote, in the place of one.
+    model: A base model; or tables that another aligner wrote, in the place of one.
     weights: Weights of the features: nothing is learned then.
-    start: What judges links and start weights: a name, or a file.
-    gold: Gold links.
     evidence: Other aligners' links.
-    save_model, save_weights: Where the base model and the weights are saved.
-    fast: Train the quickest base model.
-    threshold: The posterior that a link must exceed.
-    verify: Check checksums.
-    unbuffered: Write each line as soon as its pair is read.
     ending: Returns a context in which lines are answered, and that may end the reading.
-    verbose: Say which weights were learned.
-    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
-    written.
     """
     there = model is not None or forward_table is not None
     check_count(evidence, len(evidence), MOST_FILES)
@@ -155,8 +135,13 @@ def contrastive_align_files(
         if taken is None or not there:
             asked = asked.chosen(network is not None and not fast)
         bitext, links = None, evidence
-        base = _given_base(model, forward_table, reverse_table, source_vcb, target_vcb, verify, reading, pool, watch)
-        if base is None:
+        if model is not None:
+            base = Aligner.load(model, threads=pool, verify=verify)
+        elif forward_table is not None and reverse_table is not None:
+            watch.begin("reading tables")
+            names = {"source_vcb": source_vcb, "target_vcb": target_vcb}
+            base = aligner_from_tables(forward_table, reverse_table, **names, case_sensitive=reading.case_sensitive)
+        else:
             bitext, known = read(text.paths(reading.split), asked, reading, run, watch)
             links = read_evidence(bitext, evidence)
             watch.close()
@@ -188,54 +173,18 @@ def contrastive_align_files(
                 aligner.save_weights(save_weights)
         sides = text.paths(reading.split) if bitext is None else (bitext,)
         watch.begin("aligning", None if bitext is None else len(bitext), "pair")
+        tally, answers = AlignmentTally(), Tally()
+        requests = (answers, str(sides[0])) if unbuffered else None
+        how = {"unbuffered": unbuffered, "evidence": links, "requests": requests, "threshold": threshold}
         with ending():
-            _write(aligner, sides, links, sinks, reading, run, watch, unbuffered, threshold)
-
-
-def _write(
-    aligner: ContrastiveAligner,
-    sides: tuple[Any, ...],
-    links: Sequence[Evidence],
-    sinks: Sinks,
-    reading: Reading,
-    run: Run,
-    watch: Watch,
-    unbuffered: bool,
-    threshold: float | None,
-) -> None:
-    """Align a text, and write its links."""
-    tally, answers = AlignmentTally(), Tally()
-    requests = (answers, str(sides[0])) if unbuffered else None
-    how: Any = {"unbuffered": unbuffered, "evidence": links, "requests": requests, "threshold": threshold}
-    for block in aligner.align_blocks(*sides, **how, reading=reading, run=run):
-        compiled = True if tally.links >= MANY_LINKS else None
-        sinks.write({"output": block.format(compiled=compiled)}, flush=unbuffered)
-        tally.add(block)
-        watch.advance("aligning", len(block))
-    for line in answers.lines():
-        watch.say(line)
-    watch.summary(tally.pairs, tally.links, tally.skipped.summary())
-
-
-def _given_base(
-    model: str | None,
-    forward_table: str | None,
-    reverse_table: str | None,
-    source_vcb: str | None,
-    target_vcb: str | None,
-    verify: bool,
-    reading: Reading,
-    pool: "Pool",
-    watch: Watch,
-) -> Aligner | None:
-    """Return the base model that is there already, saved or in another aligner's tables."""
-    if model is not None:
-        return Aligner.load(model, threads=pool, verify=verify)
-    if forward_table is None or reverse_table is None:
-        return None
-    watch.begin("reading tables")
-    names = {"source_vcb": source_vcb, "target_vcb": target_vcb}
-    return aligner_from_tables(forward_table, reverse_table, **names, case_sensitive=reading.case_sensitive)
+            for block in aligner.align_blocks(*sides, **how, reading=reading, run=run):
+                compiled = True if tally.links >= MANY_LINKS else None
+                sinks.write({"output": block.format(compiled=compiled)}, flush=unbuffered)
+                tally.add(block)
+                watch.advance("aligning", len(block))
+            for line in answers.lines():
+                watch.say(line)
+            watch.summary(tally.pairs, tally.links, tally.skipped.summary())
 
 
 def _learned(

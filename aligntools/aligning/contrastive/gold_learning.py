@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_search as ks
-from aligntools.aligning.contrastive.candidate_links import CandidateLinks
+from aligntools.aligning.contrastive.candidate_links import CandidateLinks, link_keys
 from aligntools.aligning.contrastive.kernels_features import FEATURES
 from aligntools.aligning.contrastive.search import GREEDY, BestLists, SearchSettings, search
 from aligntools.aligning.contrastive.settings import Method
@@ -27,13 +27,8 @@ PENALTY, NETWORK_PENALTY = 1e-3, 0.05
 
 def gold_marks(candidates: CandidateLinks, gold: Gold) -> list[np.ndarray]:
     """Return which candidates the gold has as sure and as possible, uint8 [candidates] each."""
-    sentence = np.repeat(np.arange(len(candidates)), np.diff(candidates.starts))
-    keys = (sentence << 32) | (candidates.rows.astype(np.int64) << 16) | candidates.columns
-    marks = []
-    for links in (gold.sure, gold.possible):
-        wanted = (links.sentences() << 32) | (links.pairs[:, 0].astype(np.int64) << 16) | links.pairs[:, 1]
-        marks.append(np.isin(keys, wanted).astype(np.uint8))
-    return marks
+    keys = candidates.keys()
+    return [np.isin(keys, link_keys(links)).astype(np.uint8) for links in (gold.sure, gold.possible)]
 
 
 @dataclass
@@ -43,12 +38,6 @@ class TrainingLists:
     features: list[np.ndarray]
     counts: list[np.ndarray]
     n_sure: np.ndarray
-
-    def part(self, sentences: np.ndarray) -> "TrainingLists":
-        """Return some of the sentences."""
-        return TrainingLists(
-            [self.features[k] for k in sentences], [self.counts[k] for k in sentences], self.n_sure[sentences]
-        )
 
 
 def aer(counts: np.ndarray, n_sure: float) -> np.ndarray:

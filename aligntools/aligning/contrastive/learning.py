@@ -10,7 +10,6 @@ The objective ranks links but hardly says how many there should be: weights that
 its noisy copy as well. So the weight of the link count is set last, by `calibrate`.
 """
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -39,7 +38,6 @@ class WeightLearning:
     pull: Share of the start that is mixed into what was learned, 0 to 1.
     passes: Passes over the pairs, at most.
     tolerance: Learning ends after a pass that raises the objective by less than this share.
-    scaled: Scale each feature by its spread over the text.
     optimizer: One of `settings.OPTIMIZERS`; `learn_plainly` says what ``sgd`` does.
     limit: Most links of a word.
     """
@@ -52,7 +50,6 @@ class WeightLearning:
     passes: int = 10
     tolerance: float = 1e-3
     seed: int = 1
-    scaled: bool = False
     optimizer: str = "sphere"
     limit: int = GREEDY.source_limit
 
@@ -63,10 +60,7 @@ class WeightLearning:
 
 
 def list_expectations(best: BestLists, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each sentence's ``ln Z`` and expected features over its list.
-
-    Returns float64 [sentences], float64 [sentences, FEATURES].
-    """
+    """Return each sentence's ``ln Z`` and expected features over its list, float64 [sentences, FEATURES]."""
     if not len(best.sizes):
         return np.zeros(0), np.zeros((0, len(active)))
     top = best.scores[:, :1]
@@ -83,10 +77,7 @@ def objective(
     settings: SearchSettings,
     pool: Pool | None = None,
 ) -> tuple[float, np.ndarray]:
-    """Return the mean difference of ``ln Z``, and its gradient, float64 [FEATURES].
-
-    observed, corrupted: Of as many sentences.
-    """
+    """Return the mean difference of ``ln Z`` of as many sentences, and its gradient, float64 [FEATURES]."""
     (z, phi), (z_corrupted, phi_corrupted) = (
         list_expectations(search(e, weights, active, settings, pool), active) for e in (observed, corrupted)
     )
@@ -122,11 +113,10 @@ def learn(
     tell({"pass": 0, "objective": value})
     if not n:
         return start
-    spread = _spread(observed, start, active, lists, pool) if settings.scaled else np.ones_like(start)
-    size = float(np.linalg.norm(start * spread)) or 1.0
+    size = float(np.linalg.norm(start)) or 1.0
 
     def sized(weights: np.ndarray) -> np.ndarray:
-        return weights * (size / max(float(np.linalg.norm(weights * spread)), 1e-12))
+        return weights * (size / max(float(np.linalg.norm(weights)), 1e-12))
 
     rng = np.random.default_rng(settings.seed)
     parts = [(observed.part(k, k + 1), corrupted.part(k, k + 1)) for k in range(n)]
@@ -135,7 +125,7 @@ def learn(
         mean = np.zeros_like(weights)
         for k in rng.permutation(n):
             _, gradient = objective(parts[k][0], parts[k][1], weights, active, lists)
-            weights = sized(weights + settings.rate * size / (t + settings.delay) * gradient / spread**2)
+            weights = sized(weights + settings.rate * size / (t + settings.delay) * gradient)
             mean += weights / n
             t += 1
         mean = sized(settings.pull * start + (1 - settings.pull) * mean)
@@ -191,28 +181,6 @@ def learn_plainly(
     return mixed
 
 
-def _spread(
-    candidates: CandidateLinks, weights: np.ndarray, active: np.ndarray, settings: SearchSettings, pool: Pool | None
-) -> np.ndarray:
-    """Return the root mean square of each feature a sentence, over the best alignments; 1 where it is always 0."""
-    best = search(candidates, weights, active, replace(settings, n_best=1), pool)
-    phi = best.features(active)[:, 0]
-    spread = np.sqrt(np.mean(phi**2, axis=0))
-    found: np.ndarray = np.where(spread > 0, spread, 1.0)
-    return found
-
-
-def count_links(
-    candidates: CandidateLinks,
-    weights: np.ndarray,
-    active: np.ndarray,
-    settings: SearchSettings,
-    pool: Pool | None = None,
-) -> int:
-    """Return how many links the best alignments have."""
-    return len(search(candidates, weights, active, settings, pool).links().pairs)
-
-
 def calibrate(
     candidates: CandidateLinks,
     weights: np.ndarray,
@@ -237,7 +205,7 @@ def calibrate(
 
     def excess(weight: float) -> int:
         weights[kf.LINKS] = weight
-        return count_links(candidates, weights, active, settings, pool) - wanted
+        return len(search(candidates, weights, active, settings, pool).links().pairs) - wanted
 
     at, step = weights[kf.LINKS], max(np.abs(weights).max(), 1.0)
     over = excess(at)
@@ -270,19 +238,18 @@ def pick(bitext: Bitext, sentences: np.ndarray) -> Bitext:
         lengths = side.lengths()[sentences]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         places = np.repeat(side.offsets[:-1][sentences] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        sides[name] = dataclasses.replace(side, tokens=side.tokens[places], offsets=offsets)
-    return dataclasses.replace(bitext, **sides)
+        sides[name] = replace(side, tokens=side.tokens[places], offsets=offsets)
+    return replace(bitext, **sides)
 
 
 def noisy(bitext: Bitext, kind: str, seed: int, numbers: Sequence[int] | np.ndarray | None = None) -> Bitext:
-    """Return a text with every sentence pair corrupted.
+    """Return a text with both sides of every sentence pair corrupted.
 
-    kind: One of `settings.NOISE`, or several with shares, as `settings.noise_shares` takes them: each pair is corrupted
-        in one of these ways, drawn at random, on both sides. A new word is drawn from the words of the vocabulary, each
-        as likely as the next, as the authors' program does. The last word of a side is never left out.
+    kind: One of `settings.NOISE`, or several with shares, as `settings.noise_shares` takes them: one is drawn for each
+        pair. A new word is drawn from the words of the vocabulary, each as likely as the next, as the authors' program
+        does. The last word of a side is never left out.
     numbers (int [sentences] or None): Numbers of the sentence pairs in the whole text, so that each is corrupted alike
         in whatever part it comes; None: from 0 on.
-    Returns as many sentences. A side of one word that is shuffled, or whose word would be left out, stays as it is.
     """
     numbers = np.arange(len(bitext)) if numbers is None else numbers
     kinds = _kinds(kind, seed, numbers)
@@ -296,8 +263,8 @@ def noisy(bitext: Bitext, kind: str, seed: int, numbers: Sequence[int] | np.ndar
         ]
         offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
         tokens = np.concatenate([np.empty(0, np.int32), *rows]).astype(np.int32)
-        sides[name] = dataclasses.replace(side, tokens=tokens, offsets=offsets)
-    return dataclasses.replace(bitext, **sides)
+        sides[name] = replace(side, tokens=tokens, offsets=offsets)
+    return replace(bitext, **sides)
 
 
 def _kinds(text: str, seed: int, numbers: Sequence[int] | np.ndarray) -> list[str]:
@@ -329,16 +296,12 @@ def _corrupt(row: np.ndarray, kind: str, words: int, rng: np.random.Generator) -
 
 
 def has_changed(observed: Bitext, corrupted: Bitext) -> np.ndarray:
-    """Return which sentence pairs differ from their noisy copies, bool [sentences].
+    """Return which sentence pairs differ from their noisy copies, bool [sentences]; others teach nothing.
 
-    Pairs with one word on each side, or only equal words, do not change by shuffling; nothing is learned from them.
+    Pairs with one word on each side, or only equal words, do not change by shuffling.
     """
     changed = np.zeros(len(observed), bool)
-    for name in ("source", "target"):
-        a, b = getattr(observed, name), getattr(corrupted, name)
-        same = a.lengths() == b.lengths()
-        changed |= ~same
-        for k in np.flatnonzero(same):
-            x, y = a.tokens[a.offsets[k] : a.offsets[k + 1]], b.tokens[b.offsets[k] : b.offsets[k + 1]]
-            changed[k] |= not np.array_equal(x, y)
+    for a, b in ((observed.source, corrupted.source), (observed.target, corrupted.target)):
+        rows = (np.split(side.tokens, side.offsets[1:-1]) for side in (a, b))
+        changed |= np.array([not np.array_equal(x, y) for x, y in zip(*rows, strict=True)])[: len(changed)]
     return changed

@@ -247,7 +247,7 @@ def part_of(candidates: CandidateLinks, links: np.ndarray, shares: np.ndarray) -
     links, shares (float32 [candidates]): The probability of a link, and the weight of the candidate.
     """
     e = candidates
-    sentence = np.repeat(np.arange(len(e)), np.diff(e.starts))
+    sentence = e.sentences()
     rows, columns = e.rows + e.s_offsets[sentence], e.columns + e.t_offsets[sentence]
     words = [side[at] for side, at in ((e.s_words, rows), (e.t_words, columns))]
     asked = [NAMES.index(name) for name in INPUTS]

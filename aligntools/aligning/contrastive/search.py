@@ -1,6 +1,5 @@
 """The search for the best alignments of sentence pairs."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -9,7 +8,7 @@ import numpy as np
 from aligntools.aligning.contrastive import kernels_blocks as kb
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_search as ks
-from aligntools.aligning.contrastive.candidate_links import CandidateLinks
+from aligntools.aligning.contrastive.candidate_links import CandidateLinks, link_keys
 from aligntools.aligning.contrastive.features import ALL
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.parallel import Pool, over
@@ -96,16 +95,8 @@ class BestLists:
         def task(block: tuple[int, int]) -> None:
             ks.list_features(*block, e.arrays(), active, self.arrays(), out)
 
-        _run(task, e, pool)
+        over(pool, task, [(0, len(e))] if pool is None else e.blocks())
         return out
-
-
-def _run(task: Callable[[tuple[int, int]], None], candidates: CandidateLinks, pool: Pool | None) -> None:
-    if pool is None or len(candidates) < 2:
-        if len(candidates):
-            task((0, len(candidates)))
-    else:
-        pool.map(task, candidates.blocks())
 
 
 def search(
@@ -137,7 +128,7 @@ def search(
     def task(block: tuple[int, int]) -> None:
         ks.search_block(*block, given, weights, active, options, found)
 
-    _run(task, e, pool)
+    over(pool, task, [(0, len(e))] if pool is None else e.blocks())
     return best
 
 
@@ -164,12 +155,7 @@ def known(values: np.ndarray) -> bool:
 
 
 def link_probabilities(candidates: CandidateLinks, links: Links, values: np.ndarray) -> np.ndarray:
-    """Return the probability of each link, float32 [links].
-
-    candidates: With the network's log-odds, and what evidence says.
-    links: Of the same sentences; each is a candidate.
-    values (float64 [columns]): Weights; see `link_odds`.
-    """
+    """Return the probability of each link, all of them candidates, float32 [links]; ``values``: see `link_odds`."""
     odds = link_odds(candidates, values, places_of(candidates, links))
     found: np.ndarray = (1.0 / (1.0 + np.exp(-SCALE * odds))).astype(np.float32)
     return found
@@ -192,10 +178,7 @@ def link_odds(candidates: CandidateLinks, values: np.ndarray, chosen: np.ndarray
 
 def places_of(candidates: CandidateLinks, links: Links) -> np.ndarray:
     """Return the number of the candidate that each link is, int64 [links]."""
-    sentences = np.repeat(np.arange(len(candidates), dtype=np.int64), np.diff(candidates.starts))
-    keys = (sentences << 32) | (candidates.rows.astype(np.int64) << 16) | candidates.columns
-    wanted = (links.sentences().astype(np.int64) << 32) | (links.pairs[:, 0].astype(np.int64) << 16) | links.pairs[:, 1]
-    places: np.ndarray = np.searchsorted(keys, wanted)
+    places: np.ndarray = np.searchsorted(candidates.keys(), link_keys(links))
     return places
 
 
@@ -205,12 +188,7 @@ BONUS = 1.0
 
 
 def with_phrases(candidates: CandidateLinks, links: Links, values: np.ndarray, pool: Pool | None = None) -> Links:
-    """Return links with those of phrases.
-
-    candidates: With the network's log-odds.
-    links: Of the same sentences; each is a candidate.
-    values (float64 [columns]): Weights; see `link_probabilities.link_odds`.
-    """
+    """Return links, all of them candidates, with those of phrases; ``values``: see `link_odds`."""
     e, odds = candidates, link_odds(candidates, values)
     linked = np.zeros(len(e.rows), np.uint8)
     linked[places_of(candidates, links)] = 1

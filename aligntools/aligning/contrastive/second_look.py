@@ -45,7 +45,7 @@ def inputs(
     source: The number of its column.
     """
     e, read = candidates, candidates.read()[:, source]
-    sentences = np.repeat(np.arange(len(e)), np.diff(e.starts))
+    sentences = e.sentences()
     at = np.flatnonzero((np.bincount(sentences, read, len(e)) > 0)[sentences])
     links = 1.0 / (1.0 + np.exp(-(np.clip(first, -MOST, MOST) + np.asarray(table)[read])))
     lines = e.rows + e.s_offsets[sentences], e.columns + e.t_offsets[sentences]

@@ -15,7 +15,7 @@ from aligntools.aligning.contrastive import evidence, gold_learning, second_look
 from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import search as phrases
-from aligntools.aligning.contrastive.candidate_links import CandidateLinks, concatenate, empty
+from aligntools.aligning.contrastive.candidate_links import CandidateLinks, concatenate
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.evidence import firm, with_readings
 from aligntools.aligning.contrastive.learning import WeightLearning, calibrate, has_changed, learn, noisy, pick
@@ -34,12 +34,12 @@ from aligntools.formats.text.corpus import Bitext, in_ids_of
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.run import Report
+from aligntools.metrics import aer
 
 # How far the network that judges links holds back: in large text the base model's own log-odds count beside its.
 #
 # The network was taught by base models of little text and of much, but it does not see how much the one at hand has
 # read. The more that is, the less it has to add (`bench/SETTINGS.md`).
-
 
 #: Pairs of a text up to which the network decides alone, and from which on the base model counts for MOST of the
 #: decision; in between for a share that rises with the logarithm.
@@ -53,12 +53,7 @@ def share_of_base(pairs: int) -> float:
 
 
 def held_back(start: np.ndarray, active: np.ndarray, pairs: int) -> np.ndarray:
-    """Return start weights of both log-odds, for text of so many pairs.
-
-    Those that do not rest on the network stay as they are.
-
-    start (float64 [FEATURES]), active (bool [FEATURES]).
-    """
+    """Return start weights (float64 [FEATURES]) for text of so many pairs; those without the network do not change."""
     share = share_of_base(pairs)
     if not share or not active[[kf.TREES, kf.POSTERIOR]].all() or start[kf.TREES] <= 0:
         return start
@@ -142,10 +137,7 @@ class Observed:
 def learn_weights(
     finder: CandidateFinder, bitexts: list[Bitext], plan: LearningPlan, report: Report | None = None
 ) -> Weights:
-    """Learn weights from texts without gold.
-
-    report: See `learning.learn`.
-    """
+    """Learn weights from texts without gold; ``report`` is that of `learning.learn`."""
     found, first = Observed(), 0
     for bitext, chosen in zip(bitexts, draw(bitexts, plan.sentences, plan.learning.seed), strict=True):
         found.add(finder, bitext, chosen, first, plan)
@@ -155,21 +147,15 @@ def learn_weights(
 
 def learned_from(found: Observed, plan: LearningPlan, pool: Pool, report: Report | None = None) -> Weights:
     """Learn weights from what was observed; see `learn_weights`."""
-    observed, corrupted = (concatenate(parts) if parts else empty() for parts in (found.seen, found.noised))
-    links = found.links
+    observed, corrupted = concatenate(found.seen), concatenate(found.noised)
     values, active = np.where(plan.active, plan.start, 0.0), plan.active
     if plan.learning.passes:
         values = learn(observed, corrupted, plan.start, plan.active, plan.learning, pool, report)
     if plan.density != "learned":
-        wanted = links if plan.density == "base" else float(observed.expected.sum())
+        wanted = found.links if plan.density == "base" else float(observed.expected.sum())
         values, active = calibrate(observed, values, active, wanted, plan.search, pool)
-    about = {
-        "from": "noise",
-        "noise": plan.noise,
-        "pairs": len(observed),
-        "seed": plan.learning.seed,
-        "density": plan.density,
-    }
+    about = {"from": "noise", "noise": plan.noise, "pairs": len(observed)}
+    about |= {"seed": plan.learning.seed, "density": plan.density}
     if plan.learning.optimizer != WeightLearning.optimizer:
         about["optimizer"] = plan.learning.optimizer
     return Weights(values, active, plan.search, about, network=plan.network)
@@ -208,45 +194,33 @@ def learn_from_gold(
     """Learn weights from gold alignments of a text's sentence pairs; see `gold_learning.train_supervised`.
 
     evidence: Other aligners' links of the same sentences.
-    tables (sequence of float64 [evidence.READINGS]): What the readings of each of them are worth; the plan has the
-        weights that learning starts from.
+    tables (sequence of float64 [evidence.READINGS]): What the readings of each are worth.
     """
-    pool = finder.pool
-    parts, links = [], []
-    for posteriors, candidates in finder.find(bitext, evidence):
-        parts.append(candidates)
-        pairs, offsets, _ = decide(posteriors, JOINT, plan.threshold, pool)
-        links.append((pairs, offsets))
-    candidates = concatenate(parts) if parts else empty()
+    pool, parts, links = finder.pool, [], []
+    for posteriors, found in finder.find(bitext, evidence):
+        parts.append(found)
+        links.append(Links(*decide(posteriors, JOINT, plan.threshold, pool)[:2]))
+    candidates = concatenate(parts)
     if tables and parts:
         candidates = with_readings(candidates, tables)
-    totals, n_sure = np.zeros(3), float(len(gold.sure.pairs))
-    at = 0
-    for pairs, offsets in links:
-        part = _part(gold, np.arange(at, at + len(offsets) - 1))
-        at += len(offsets) - 1
-        totals += _counts(pairs, offsets, part)
-    base = float(gold_learning.aer(totals, n_sure))
-    files = [
-        float(gold_learning.aer(_counts(x.links.pairs, x.links.offsets, gold), n_sure)) for x in map(firm, evidence)
-    ]
+
+    def error(counts: np.ndarray) -> float:
+        return float(gold_learning.aer(counts, float(len(gold.sure.pairs))))
+
+    base = error(_counts(join(links), gold))
+    files = [error(_counts(firm(given).links, gold)) for given in evidence]
+
+    def some(sentences: np.ndarray) -> tuple[CandidateLinks, Gold]:
+        part = replace(gold, sure=gold.sure[sentences], possible=gold.possible[sentences])
+        return concatenate(candidates.part(k, k + 1) for k in sentences.tolist()), part
 
     def train(sentences: np.ndarray, tell: Report | None = None) -> np.ndarray:
-        return gold_learning.train_supervised(
-            _sentences(candidates, sentences),
-            _part(gold, sentences),
-            plan.start,
-            plan.active,
-            method,
-            plan.search,
-            penalty=plan.penalty,
-            pool=pool,
-            report=tell,
-        )
+        how: dict[str, Any] = {"penalty": plan.penalty, "pool": pool, "report": tell}
+        return gold_learning.train_supervised(*some(sentences), plan.start, plan.active, method, plan.search, **how)
 
     def counts(weights: np.ndarray, sentences: np.ndarray) -> np.ndarray:
-        found = search(_sentences(candidates, sentences), weights, plan.active, plan.search, pool).links()
-        return _counts(found.pairs, found.offsets, _part(gold, sentences))
+        part, known = some(sentences)
+        return _counts(search(part, weights, plan.active, plan.search, pool).links(), known)
 
     everything = np.arange(len(candidates))
     validated = None
@@ -256,40 +230,22 @@ def learn_from_gold(
         for held in np.array_split(order, folds):
             held = np.sort(held)
             totals += counts(train(np.setdiff1d(everything, held)), held)
-        validated = float(gold_learning.aer(totals, n_sure))
+        validated = error(totals)
     learned = train(everything, report)
-    fitted = float(gold_learning.aer(counts(learned, everything), n_sure))
+    fitted = error(counts(learned, everything))
     about = {"from": "gold", "method": method, "pairs": len(candidates)}
     weights = Weights(learned, plan.active, plan.search, about, tuple(tables), plan.network)
     return GoldLearning(weights, base, fitted, validated, files)
 
 
-def _sentences(candidates: CandidateLinks, sentences: np.ndarray) -> CandidateLinks:
-    return concatenate([candidates.part(k, k + 1) for k in sentences.tolist()]) if len(sentences) else empty()
-
-
-def _part(gold: Gold, sentences: np.ndarray) -> Gold:
-    """Return some sentences of a gold alignment."""
-    from aligntools.formats.links.pharaoh import concatenate as join
-
-    def some(links: Links) -> Links:
-        return join([links[k : k + 1] for k in sentences.tolist()]) if len(sentences) else links[:0]
-
-    return replace(gold, sure=some(gold.sure), possible=some(gold.possible)) if isinstance(gold, Gold) else gold
-
-
-def _counts(pairs: np.ndarray, offsets: np.ndarray, gold: Gold) -> np.ndarray:
-    from aligntools.formats.links.pharaoh import Links
-    from aligntools.metrics import aer
-
-    links, _, _, in_sure, in_possible = aer.count(Links(pairs, offsets), gold).sum(axis=0)
-    return np.array([links, in_sure, in_possible], np.float64)
+def _counts(found: Links, gold: Gold) -> np.ndarray:
+    """Return all links, and those that are sure and that are possible in the gold, float64 [3]."""
+    counts: np.ndarray = aer.count(found, gold).sum(axis=0)[[0, 3, 4]].astype(np.float64)
+    return counts
 
 
 def learning_plan(features: str, start: str | ContrastiveStart = USUAL, **others: Any) -> LearningPlan:
-    """Return a `LearningPlan` for a selection of features, as `features.select` takes it.
-
-    ``start`` is one of `settings.STARTS`, or a `ContrastiveStart`.
+    """Return a `LearningPlan` for features, as `features.select` takes them, and a start by name or as it is.
 
     Raises UsageProblem when the start has no weight for any of the features.
     """
@@ -313,7 +269,6 @@ def plan_of(
 ) -> LearningPlan:
     """Return the `LearningPlan` that settings mean.
 
-    threshold: The base model's, for its own decision.
     given: The start of a file.
     pairs: Of the text that is learned from without gold links; the network that comes with the program holds back if
         they are many, and judges few candidates if they are more than LARGEST.
@@ -372,11 +327,8 @@ def first_look(candidates: CandidateLinks, weights: Weights) -> np.ndarray:
 
 
 class Judge:
-    """Finds the candidates of a text, with all that weights count of them.
+    """Finds the candidates of a text, with all that weights count of them; parameters are those of `align`.
 
-    finder, evidence: As for `align`.
-    weights: Those of the model.
-    threshold: Moves the odds that a link must have as far as it is from the usual one.
     values, active: Of the columns of the candidates.
     """
 
@@ -489,15 +441,13 @@ def judge_files(
     files: For each text, those of each file.
     Returns list of float64 [evidence.READINGS], list of EvidenceFile.
     """
-    parts, own, drawn = [], [], []
+    parts, own, drawn, told, tables = [], [], [], [], []
     for bitext, of_text, chosen in zip(bitexts, files, draw(bitexts, PAIRS, plan.learning.seed), strict=True):
-        part = [x[chosen] for x in of_text]
-        drawn.append(part)
-        for posteriors, found in finder.find(pick(bitext, chosen), part):
+        drawn.append([x[chosen] for x in of_text])
+        for posteriors, found in finder.find(pick(bitext, chosen), drawn[-1]):
             parts.append(found)
             own.append(Links(*decide(posteriors, MEAN, plan.threshold, finder.pool)[:2]))
     links = join(own)
-    told, tables = [], []
     judged = evidence.judge(concatenate(parts), bool(plan.active[kf.TREES])) if parts else None
     for k in range(len(files[0]) if files else 0):
         given = evidence.firm(concatenate_given([part[k] for part in drawn]))
@@ -509,10 +459,9 @@ def judge_files(
 
 
 def share(precision: float) -> float:
-    """Return the weight of a file's log-odds against the base model's, 0 to 1, from its estimated precision.
+    """Return the weight of a file's log-odds against the base model's: from 0 at a precision of DOUBTED to 1 at 1.
 
-    The weight grows from 0 at DOUBTED to 1 at a precision of 1. Links of eflomal and fast_align have estimates of 0.65
-    to 0.94, those of a model of far more text 0.99 and more.
+    Links of eflomal and fast_align have estimates of 0.65 to 0.94, those of a model of far more text 0.99 and more.
     """
     return min(1.0, max(0.0, (precision - DOUBTED) / (1.0 - DOUBTED))) ** STEEPNESS
 
@@ -520,10 +469,7 @@ def share(precision: float) -> float:
 def with_evidence(
     weights: Weights, tables: list[np.ndarray], told: list[EvidenceFile], counts_for: float | None = None
 ) -> Weights:
-    """Return weights with those of evidence, for which they were not learned.
-
-    ``counts_for`` is what every file counts for; None: its `share`.
-    """
+    """Return weights with those of evidence; ``counts_for`` is what every file counts for, or None: its `share`."""
     usual = scale(weights.values, weights.active)
     own = [(share(x.precision) if counts_for is None else counts_for) * usual for x in told]
     values, active = np.concatenate([weights.values, own]), np.append(weights.active, np.ones(len(tables), bool))
@@ -543,10 +489,9 @@ def for_new_text(weights: Weights, header: Mapping[str, About], known: TextEvide
     """
     places = {} if known is None else known.places
     read = {name: found.table for name, found in places.items()}
-    unread = worth(header, read)
     whole = {name for name, found in places.items() if found.whole}
     about = {name: one if name in whole else {**one, SAMPLED: True} for name, one in header.items()}
-    return with_knowers(weights, about, read | unread)
+    return with_knowers(weights, about, read | worth(header, read))
 
 
 def with_knowers(weights: Weights, header: Mapping[str, About], tables: Mapping[str, np.ndarray]) -> Weights:
