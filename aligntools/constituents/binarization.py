@@ -25,30 +25,15 @@ EMPTY, _ESCAPED = r"\e", re.compile(r"\\(?:e|(.))")
 
 
 def binarize(tree: Tree, horizontal: int | None = 2, vertical: int = 1) -> Tree:
-    r"""Return a tree in which constituents have one child or two.
+    r"""Return a tree in which constituents have one child or two; its leaves and their tags are those of ``tree``.
 
-    Parameters
-    ----------
-    tree : Tree
-        Without outer brackets. It is not changed.
-    horizontal : int or None
-        How many siblings an intermediate label has; None for all.
-    vertical : int
-        How many labels a constituent's label has, its own and those above it: 1 is the label itself. Tags are left as
-        they are.
+    tree: Without outer brackets. It is not changed.
+    horizontal: How many siblings an intermediate label has; None for all.
+    vertical: How many labels a constituent's label has, its own and those above it: 1 is the label itself.
 
-    Returns
-    -------
-    Tree
-        Its leaves are those of `tree`, with their tags. A label that begins with ``@`` or has ``^`` or ``\`` in it is
-        written with ``\`` before these, and an empty one as ``\e``.
+    A label that begins with ``@`` or has ``^`` or ``\`` in it is written with ``\`` before these, and an empty one as
+    ``\e``. ``restore(binarize(tree, h, v)) == tree`` for every tree, h and v.
 
-    Notes
-    -----
-    `restore` is the inverse: ``restore(binarize(tree, h, v)) == tree`` for every tree, h and v.
-
-    Examples
-    --------
     >>> from aligntools.formats.annotation.brackets import Tree
     >>> tree = Tree("NP", [Tree("DT", [], "the"), Tree("JJ", [], "old"), Tree("JJ", [], "red"), Tree("NN", [], "barn")])
     >>> print(binarize(tree, horizontal=1))
@@ -95,8 +80,6 @@ def _ordered(tree: Tree) -> Tree:
 def restore(tree: Tree) -> Tree:
     """Return the tree that `binarize` made a binary one of, without intermediate labels and those above.
 
-    Examples
-    --------
     >>> from aligntools.formats.annotation.brackets import Tree
     >>> inner = Tree("@NP^S|DT", [Tree("JJ", [], "red"), Tree("NN", [], "barn")])
     >>> print(restore(Tree("NP^S", [Tree("DT", [], "the"), inner])))
@@ -134,8 +117,6 @@ def without_repeats(tree: Tree) -> Tree:
     A chain with a label twice is a way back to where it was, which no best tree goes. What stands between the two is
     left out with the second. Grammars learn from such trees.
 
-    Examples
-    --------
     >>> from aligntools.formats.annotation.brackets import Tree
     >>> leaf = Tree("NN", [], "rain")
     >>> print(without_repeats(Tree("NP", [Tree("NP", [leaf])])))

@@ -58,44 +58,18 @@ _ANNOTATED = re.compile("|".join(map(re.escape, (ABOVE, BESIDE))))
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
-    """A grammar to parse with."""
-
-    grammar: ConstituentGrammar
-    rules: kernels_chart.Rules
-
-    @classmethod
-    def of(cls, grammar: ConstituentGrammar) -> "Level":
-        """Return a grammar as kernels read it."""
-        rules = kernels_chart.Rules(
-            grammar.first,
-            np.ascontiguousarray(grammar.binary),
-            grammar.binary_at,
-            grammar.binary_weights,
-            grammar.by_left,
-            np.ascontiguousarray(grammar.unary),
-            grammar.unary_at,
-            grammar.unary_weights,
-            grammar.by_child,
-            grammar.roots,
-        )
-        return cls(grammar, rules)
-
-
-@dataclass(frozen=True, eq=False)
 class Product:
     """Grammars to parse with together (Petrov 2010).
 
-    levels: Their symbols and rules are the same, their substates and weights are not.
+    grammars: Their symbols and rules are the same, their substates and weights are not.
     """
 
-    levels: tuple[Level, ...]
+    grammars: tuple[ConstituentGrammar, ...]
     members: kernels_best.Members
 
     @classmethod
     def of(cls, *grammars: ConstituentGrammar) -> "Product":
         """Return grammars as kernels read them; one is a product, too."""
-        levels = tuple(map(Level.of, grammars))
         width = max(own.n_states for own in grammars)
         members = kernels_best.Members(
             np.stack([own.first for own in grammars]),
@@ -105,17 +79,17 @@ class Product:
             _joined([own.unary_weights for own in grammars]),
             np.stack([np.pad(own.roots, (0, width - own.n_states)) for own in grammars]),
         )
-        return cls(levels, members)
+        return cls(grammars, members)
 
     @property
     def first(self) -> "Product":
         """The first member alone."""
-        return self if len(self.levels) == 1 else Product.of(self.levels[0].grammar)
+        return self if len(self.grammars) == 1 else Product.of(self.grammars[0])
 
     def charts(self, n: int, allowed: np.ndarray) -> tuple[kernels_best.Charts, list[kernels_chart.Chart]]:
         """Return the memory of a sentence of n words, whose cells may have some symbols, and each member's part."""
-        cells, symbols = n * (n + 1) // 2, len(self.levels[0].grammar.symbols)
-        shape = len(self.levels), cells, self.members.roots.shape[1]
+        cells, symbols = n * (n + 1) // 2, len(self.grammars[0].symbols)
+        shape = len(self.grammars), cells, self.members.roots.shape[1]
         four = [np.empty(shape) for _ in range(4)]
         found = kernels_best.Charts(four[0], four[1], four[2], four[3], np.empty(shape[:2]))
         parts = list[kernels_chart.Chart]()
@@ -144,7 +118,7 @@ class Pruning:
     right (int32 [binary rules]): The right child of each rule of the coarse one.
     """
 
-    level: Level
+    grammar: ConstituentGrammar
     classes: np.ndarray
     right: np.ndarray
 
@@ -164,8 +138,8 @@ class Pruning:
                 classes.append(known[name])
             n_tags = n_tags or len(names)
         found = np.array(classes, np.int64)
-        level = Level.of(grammar.projected(frequencies, found, tuple(names), n_tags))
-        return cls(level, found, np.ascontiguousarray(level.grammar.binary[:, 2]))
+        coarse = grammar.projected(frequencies, found, tuple(names), n_tags)
+        return cls(coarse, found, np.ascontiguousarray(coarse.binary[:, 2]))
 
     def allowed(self, words: np.ndarray, least: float) -> np.ndarray | None:
         """Return which symbols of the whole grammar each cell may have; None where there is no tree.
@@ -173,7 +147,7 @@ class Pruning:
         words (float64 [words, tags]).
         Returns bool [cells, symbols].
         """
-        n, size = len(words), self.level.grammar.n_states
+        n, size = len(words), self.grammar.n_states
         cells = n * (n + 1) // 2
         lower, upper, out_upper = (np.empty((cells, size)) for _ in range(3))
         sums = np.empty(len(self.right))
@@ -181,7 +155,7 @@ class Pruning:
         scale, out_lower = np.empty(cells), np.empty(size)
         memory = kernels_coarse.Coarse(lower, upper, out_upper, scale, out_lower, sums, self.right, live, n_live)
         found = np.zeros((cells, size), np.bool_)
-        if not kernels_coarse.probable(n, words, self.level.rules, memory, least, found):
+        if not kernels_coarse.probable(n, words, self.grammar.rules, memory, least, found):
             return None
         return np.ascontiguousarray(found[:, self.classes])
 
@@ -201,14 +175,15 @@ def best_tree(
     decode: The most probable derivation is that of the first member.
     Returns value: Mean of the log-probabilities of the members that were looked at.
     """
-    n, grammar = len(sentence), product.levels[0].grammar
+    n, grammar = len(sentence), product.grammars[0]
     if decode == "viterbi":
         words, product = words[:1], product.first
     charts, parts, values = filled(words, product, allowed, outside=decode != "viterbi")
     if -np.inf in values:
         return None, -np.inf
     if decode == "viterbi":
-        best, top = _derivation(n, words[0], product.levels[0], parts[0])
+        best = _best(n, grammar.n_states, True)
+        top = kernels_best.viterbi(n, words[0], grammar.rules, parts[0], best)[0]
     else:
         best, top = max_rule(n, product, charts, parts[0])
     tree = None if top < 0 else tree_of(_steps(best, top, n, grammar), sentence, tags, grammar)
@@ -223,11 +198,11 @@ def filled(
     Where one of these is -inf, the charts are not filled.
     """
     charts, parts = product.charts(len(words[0]), allowed)
-    members = list(zip(words, product.levels, parts, strict=True))
-    values = [kernels_chart.fill_inside(len(own), own, level.rules, chart) for own, level, chart in members]
+    members = list(zip(words, product.grammars, parts, strict=True))
+    values = [kernels_chart.fill_inside(len(own), own, grammar.rules, chart) for own, grammar, chart in members]
     if outside and -np.inf not in values:
-        for own, level, chart in members:
-            kernels_chart.fill_outside(len(own), level.rules, chart)
+        for own, grammar, chart in members:
+            kernels_chart.fill_outside(len(own), grammar.rules, chart)
     return charts, parts, values
 
 
@@ -235,16 +210,9 @@ def max_rule(
     n: int, product: Product, charts: kernels_best.Charts, chart: kernels_chart.Chart
 ) -> tuple[kernels_best.BestDerivations, int]:
     """Return the best rules of symbols; `kernels_best.max_rule` says how."""
-    rules, symbols = product.levels[0].rules, len(product.levels[0].grammar.symbols)
-    best = _best(n, symbols, False)
-    return best, kernels_best.max_rule(n, rules, product.members, charts, chart, best)
-
-
-def _derivation(
-    n: int, words: np.ndarray, level: Level, chart: kernels_chart.Chart
-) -> tuple[kernels_best.BestDerivations, int]:
-    best = _best(n, level.grammar.n_states, True)
-    return best, kernels_best.viterbi(n, words, level.rules, chart, best)[0]
+    grammar = product.grammars[0]
+    best = _best(n, len(grammar.symbols), False)
+    return best, kernels_best.max_rule(n, grammar.rules, product.members, charts, chart, best)
 
 
 def _best(n: int, size: int, states: bool) -> kernels_best.BestDerivations:

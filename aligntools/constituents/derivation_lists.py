@@ -98,7 +98,7 @@ class BestTrees:
     def __init__(
         self, n: int, product: Product, charts: Charts, chart: Chart, best: BestDerivations, values: Sequence[float]
     ) -> None:
-        self._n, self._rules, self._best = n, product.levels[0].rules, best
+        self._n, self._rules, self._best = n, product.grammars[0].rules, best
         self._given = self._rules, product.members, charts, chart, best
         binary, unary = (
             np.bincount(rules[:, 0], minlength=1).max() for rules in (self._rules.binary, self._rules.unary)
@@ -229,7 +229,7 @@ def best_trees(
 
     The first is that of `decoding.best_tree`, unless others are as good. Parameters are as there.
     """
-    n, grammar = len(sentence), product.levels[0].grammar
+    n, grammar = len(sentence), product.grammars[0]
     charts, parts, values = filled(words, product, allowed)
     if -np.inf in values:
         return []
@@ -260,14 +260,14 @@ def drawn_trees(
 
     Parameters are as for `decoding.best_tree`.
     """
-    n, grammar = len(sentence), product.levels[0].grammar
+    n, grammar = len(sentence), product.grammars[0]
     _, parts, values = filled(words, product, allowed, outside=False)
     if -np.inf in values:
         return []
     waiting, steps = np.empty((2 * n, kernels_tree_lists.WAITING), np.int64), np.empty((4 * n, 4), np.int32)
     found = list[ScoredTree]()
     for member in random.integers(len(parts), size=size).tolist():
-        rules, chart = product.levels[member].rules, parts[member]
+        rules, chart = product.grammars[member].rules, parts[member]
         count = kernels_tree_lists.draw(n, rules, chart, random.random(3 * n), waiting, steps)
         own = list(map(tuple, steps[:count].tolist()))
         value = _conditional(own, words, product, values)
@@ -280,8 +280,8 @@ def _conditional(
 ) -> float:
     """Return the logarithm of the mean of a tree's probabilities under the members, given the sentence."""
     logs = [
-        log_probability(steps, own, level.rules) - value
-        for own, level, value in zip(words, product.levels, values, strict=True)
+        log_probability(steps, own, grammar.rules) - value
+        for own, grammar, value in zip(words, product.grammars, values, strict=True)
     ]
     return float(np.logaddexp.reduce(logs) - np.log(len(logs)))
 

@@ -6,10 +6,12 @@ each combination of substates. Chains of constituents with one child are one ste
 which ones stood between is remembered.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+
+from aligntools.constituents.kernels_chart import Rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +67,13 @@ class ConstituentGrammar:
         """Where the unary rules of each child begin, and the end: int64 [symbols + 1]."""
         return np.searchsorted(self.unary[:, 1], np.arange(len(self.symbols) + 1)).astype(np.int64)
 
+    @cached_property
+    def rules(self) -> Rules:
+        """The grammar as kernels read it."""
+        binary = np.ascontiguousarray(self.binary), self.binary_at, self.binary_weights, self.by_left
+        unary = np.ascontiguousarray(self.unary), self.unary_at, self.unary_weights, self.by_child
+        return Rules(self.first, *binary, *unary, self.roots)
+
     @property
     def n_states(self) -> int:
         """Number of states."""
@@ -85,11 +94,9 @@ class ConstituentGrammar:
             (self.binary, self.binary_at, self.binary_weights),
             (self.unary, self.unary_at, self.unary_weights),
         ):
-            parents = self.substates[rules[:, 0]]
-            inner = (np.diff(at) // np.maximum(parents, 1)).repeat(parents)
+            states, inner = self._parents(rules, at)
             begins = np.append(0, np.cumsum(inner))[:-1]
-            sums = np.add.reduceat(weights, begins) if len(weights) else np.zeros(0)
-            np.add.at(found, _states(self.first, rules[:, 0], parents), sums)
+            np.add.at(found, states, np.add.reduceat(weights, begins) if len(weights) else np.zeros(0))
         return found
 
     def normalized(self) -> "ConstituentGrammar":
@@ -105,15 +112,21 @@ class ConstituentGrammar:
 
     def with_weights(self, binary: np.ndarray, unary: np.ndarray, roots: np.ndarray) -> "ConstituentGrammar":
         """Return the same rules with other weights."""
-        rules = self.symbols, self.n_tags, self.substates, self.binary
-        return ConstituentGrammar(*rules, binary, self.unary, unary, roots, self.paths)
+        return replace(self, binary_weights=binary, unary_weights=unary, roots=roots)
 
     def _by_parent(self, values: np.ndarray, rules: np.ndarray, at: np.ndarray) -> np.ndarray:
         """Spread values of states over the blocks of rules, by the parent's state."""
-        parents = self.substates[rules[:, 0]]
-        inner = (np.diff(at) // np.maximum(parents, 1)).repeat(parents)
-        spread: np.ndarray = values[_states(self.first, rules[:, 0], parents)].repeat(inner)
+        states, inner = self._parents(rules, at)
+        spread: np.ndarray = values[states].repeat(inner)
         return spread
+
+    def _parents(self, rules: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the states of rules' parents, and how many weights of the rule each has."""
+        parents = self.substates[rules[:, 0]]
+        begins = np.append(0, np.cumsum(parents))
+        inside = np.arange(int(begins[-1])) - begins[:-1].repeat(parents)
+        states = self.first[rules[:, 0]].repeat(parents) + inside
+        return states, (np.diff(at) // np.maximum(parents, 1)).repeat(parents)
 
     def projected(
         self, frequencies: np.ndarray, classes: np.ndarray, names: tuple[str, ...], n_tags: int
@@ -147,11 +160,3 @@ class ConstituentGrammar:
         binary, binary_weights, unary, unary_weights = rules
         paths = tuple(self.paths[k] for k in most[1].tolist())
         return ConstituentGrammar(names, n_tags, ones, binary, binary_weights, unary, unary_weights, roots, paths)
-
-
-def _states(first: np.ndarray, symbols: np.ndarray, substates: np.ndarray) -> np.ndarray:
-    """Return the states of symbols, those of each one side by side."""
-    begins = np.append(0, np.cumsum(substates))
-    inside = np.arange(int(begins[-1])) - begins[:-1].repeat(substates)
-    found: np.ndarray = first[symbols].repeat(substates) + inside
-    return found

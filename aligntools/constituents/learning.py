@@ -141,6 +141,7 @@ BLOCKS = 4
 NOISE = 0.01
 #: How much further the words of substates are drawn to their mean than their rules.
 _WORDS = 10.0
+_COUNTED = "binary", "unary", "words", "roots"
 #: Called with the name of a stage and its figures.
 Report: TypeAlias = Callable[[str, dict[str, float]], None]
 
@@ -169,7 +170,7 @@ def learn(
 ) -> tuple[EmState, np.ndarray]:
     """Learn a grammar; return it, and how often each state is expected."""
     state, rng = start(bank), np.random.default_rng(settings.seed)
-    frequencies = state_counts(bank.grammar, bank.pair_counts, bank.occurrences.pairs)
+    frequencies = state_counts(bank, bank.grammar, bank.pair_counts)
     for number in range(1, settings.latent + 1):
         state = split(bank, state, rng)
         state, _ = _train(bank, state, settings.iterations, pool, report, number, "split")
@@ -190,7 +191,7 @@ def _train(
         if report is not None:
             figures = {"round": number, "iteration": iteration, "objective": value}
             report(stage, figures | {"substates": state.grammar.n_states})
-        frequencies = state_counts(counts[0], counts[1], bank.occurrences.pairs)
+        frequencies = state_counts(bank, *counts)
         words = bank.occurrences.drawn(counts[1], state.grammar.substates[: state.grammar.n_tags])
         state = EmState(counts[0].normalized(), words, _lexicon(bank, words, state.grammar, 0.0))
     return state, frequencies
@@ -202,32 +203,16 @@ def _lexicon(bank: Treebank, pair_counts: np.ndarray, grammar: ConstituentGramma
 
 def weights_of(bank: Treebank, state: EmState) -> RuleWeights:
     """Return the weights of rules, and of words p(word | state), as kernels read them."""
-    grammar, pairs = state.grammar, bank.occurrences.pairs
-    lexicon = state.lexicon
-    sizes = grammar.substates[pairs[:, 1]].astype(np.int64)
-    at = lexicon.pairs_at
-    states = grammar.first[pairs[:, 1]].repeat(sizes) + np.arange(at[-1]) - at[:-1].repeat(sizes)
+    grammar, lexicon = state.grammar, state.lexicon
+    _, at, _, states = bank.occurrences.blocks(grammar.substates[: grammar.n_tags])
     totals = np.bincount(states, lexicon.pair_counts, grammar.n_states)
     words = lexicon.pair_counts / np.maximum(totals[states], 1e-300)
-    return RuleWeights(
-        grammar.first,
-        grammar.binary_at,
-        grammar.binary_weights,
-        grammar.unary_at,
-        grammar.unary_weights,
-        at,
-        words,
-        grammar.roots,
-    )
+    rules = grammar.binary_at, grammar.binary_weights, grammar.unary_at, grammar.unary_weights
+    return RuleWeights(grammar.first, *rules, at, words, grammar.roots)
 
 
 def _zeros(weights: RuleWeights) -> RuleWeights:
-    return weights._replace(
-        binary=np.zeros_like(weights.binary),
-        unary=np.zeros_like(weights.unary),
-        words=np.zeros_like(weights.words),
-        roots=np.zeros_like(weights.roots),
-    )
+    return weights._replace(**{name: np.zeros_like(getattr(weights, name)) for name in _COUNTED})
 
 
 def _memory(nodes: Nodes, weights: RuleWeights) -> tuple[np.ndarray, np.ndarray]:
@@ -247,19 +232,16 @@ def expected_counts(
 
     total, value = _zeros(weights), 0.0
     for counts, more in over(pool, work, balanced_blocks(np.diff(nodes.offsets).astype(np.float64), BLOCKS)):
-        for name in ("binary", "unary", "words", "roots"):
+        for name in _COUNTED:
             getattr(total, name)[:] += getattr(counts, name)
         value += more
     grammar = state.grammar.with_weights(total.binary, total.unary, total.roots)
     return (grammar, total.words), value
 
 
-def state_counts(counts: ConstituentGrammar, pair_counts: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+def state_counts(bank: Treebank, counts: ConstituentGrammar, pair_counts: np.ndarray) -> np.ndarray:
     """Return how often each state occurs: constituents by their rules, tags by their words."""
-    found = counts.totals()
-    sizes = counts.substates[pairs[:, 1]].astype(np.int64)
-    at = np.append(0, np.cumsum(sizes))
-    states = counts.first[pairs[:, 1]].repeat(sizes) + np.arange(at[-1]) - at[:-1].repeat(sizes)
+    found, states = counts.totals(), bank.occurrences.blocks(counts.substates[: counts.n_tags])[3]
     tags: np.ndarray = found + np.bincount(states, pair_counts, len(found))
     return tags
 
@@ -270,10 +252,7 @@ def split(bank: Treebank, state: EmState, rng: np.random.Generator) -> EmState:
     Substates 2 k and 2 k + 1 come from k. The first symbol of a sentence and all others are split alike.
     """
     old = state.grammar
-    substates = (2 * old.substates).astype(np.int32)
-    new = ConstituentGrammar(
-        old.symbols, old.n_tags, substates, old.binary, np.zeros(0), old.unary, np.zeros(0), np.zeros(0), old.paths
-    )
+    new = replace(old, substates=(2 * old.substates).astype(np.int32))
     binary = _spread(old.binary_weights, old.substates[old.binary], rng, 0.25)
     unary = _spread(old.unary_weights, old.substates[old.unary], rng, 0.5)
     roots = (old.roots / 2).repeat(2)
@@ -286,15 +265,13 @@ def split(bank: Treebank, state: EmState, rng: np.random.Generator) -> EmState:
 
 def _spread(weights: np.ndarray, shapes: np.ndarray, rng: np.random.Generator, share: float) -> np.ndarray:
     """Return blocks twice as long in each direction, with noise; ``share`` is that of a combination of children."""
-    parts, at = list[np.ndarray](), 0
-    for shape in shapes.tolist():
-        size = int(np.prod(shape))
-        block = weights[at : at + size].reshape(shape)
-        at += size
-        for axis in range(len(shape)):
+
+    def doubled(_: int, block: np.ndarray) -> np.ndarray:
+        for axis in range(block.ndim):
             block = block.repeat(2, axis)
-        parts.append(share * block.ravel())
-    every = np.concatenate(parts) if parts else np.zeros(0)
+        return share * block
+
+    every = _changed(weights, shapes, doubled)
     noisy: np.ndarray = every * (1 + NOISE * rng.uniform(-1, 1, len(every)))
     return noisy
 
@@ -302,7 +279,7 @@ def _spread(weights: np.ndarray, shapes: np.ndarray, rng: np.random.Generator, s
 def merge(bank: Treebank, state: EmState, share: float, pool: Pool | None = None) -> EmState:
     """Return a grammar in which the share of pairs that adds least to the likelihood is one substate again."""
     counts, _ = expected_counts(bank, state, pool)
-    frequencies = state_counts(counts[0], counts[1], bank.occurrences.pairs)
+    frequencies = state_counts(bank, *counts)
     of_pairs = frequencies.reshape(-1, 2)
     halves = of_pairs / np.maximum(of_pairs.sum(1, keepdims=True), 1e-300)
     lost = _losses(bank, state, np.ascontiguousarray(halves.ravel()), pool)[::2]
@@ -316,10 +293,7 @@ def merge(bank: Treebank, state: EmState, share: float, pool: Pool | None = None
     old = state.grammar
     by_symbol = np.add.reduceat(width, old.first[:-1] // 2)
     target = target - np.append(0, np.cumsum(by_symbol))[:-1].repeat(old.substates)
-    substates = by_symbol.astype(np.int32)
-    new = ConstituentGrammar(
-        old.symbols, old.n_tags, substates, old.binary, np.zeros(0), old.unary, np.zeros(0), np.zeros(0), old.paths
-    )
+    new = replace(old, substates=by_symbol.astype(np.int32))
     grammar = new.with_weights(
         _gathered(counts[0].binary_weights, old, new, old.binary, target),
         _gathered(counts[0].unary_weights, old, new, old.unary, target),
@@ -334,23 +308,16 @@ def _gathered(
     counts: np.ndarray, old: ConstituentGrammar, new: ConstituentGrammar, rules: np.ndarray, target: np.ndarray
 ) -> np.ndarray:
     """Return blocks in which the counts of substates that become one are added up."""
-    parts, at = list[np.ndarray](), 0
-    for rule in rules.tolist():
-        block = counts[at : at + int(np.prod([old.substates[s] for s in rule]))]
-        at += len(block)
-        block = block.reshape([old.substates[s] for s in rule])
-        for axis, symbol in enumerate(rule):
+
+    def added(number: int, block: np.ndarray) -> np.ndarray:
+        for axis, symbol in enumerate(rules[number].tolist()):
             found = np.zeros([*block.shape[:axis], new.substates[symbol], *block.shape[axis + 1 :]])
-            index = [slice(None)] * block.ndim
-            for k in range(old.substates[symbol]):
-                index[axis] = slice(k, k + 1)
-                to = [slice(None)] * block.ndim
-                place = int(target[old.first[symbol] + k])
-                to[axis] = slice(place, place + 1)
-                found[tuple(to)] += block[tuple(index)]
+            places = target[old.first[symbol] : old.first[symbol + 1]]
+            np.add.at(found.swapaxes(0, axis), places, block.swapaxes(0, axis))
             block = found
-        parts.append(block.ravel())
-    return np.concatenate(parts) if parts else np.zeros(0)
+        return block
+
+    return _changed(counts, old.substates[rules], added)
 
 
 def _losses(bank: Treebank, state: EmState, share: np.ndarray, pool: Pool | None) -> np.ndarray:
@@ -380,13 +347,17 @@ def smooth(bank: Treebank, state: EmState, share: float) -> EmState:
 
 
 def _drawn(weights: np.ndarray, shapes: np.ndarray, share: float) -> np.ndarray:
+    return _changed(weights, shapes, lambda _, block: (1 - share) * block + share * block.mean(0, keepdims=True))
+
+
+def _changed(weights: np.ndarray, shapes: np.ndarray, change: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:
+    """Return weights whose blocks, of these shapes, are changed; ``change`` gets each one's number, too."""
     parts, at = list[np.ndarray](), 0
-    for shape in shapes.tolist():
+    for number, shape in enumerate(shapes.tolist()):
         size = int(np.prod(shape))
-        block = weights[at : at + size].reshape(shape)
+        parts.append(change(number, weights[at : at + size].reshape(shape)).ravel())
         at += size
-        parts.append(((1 - share) * block + share * block.mean(0, keepdims=True)).ravel())
-    return np.concatenate(parts) if parts else weights
+    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def train(

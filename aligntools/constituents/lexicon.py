@@ -202,14 +202,14 @@ class Occurrences:
         pair_counts (float64 [...]): Blocks of the pairs, one after the other.
         substates (int32 [tags]).
         """
-        sizes, at, first, states = self._blocks(substates)
+        sizes, at, first, states = self.blocks(substates)
         amounts = np.add.reduceat(pair_counts, at[:-1])
         found = np.bincount(states, pair_counts, int(first[-1]))
         of_states = found / np.maximum(np.add.reduceat(found, first[:-1]), 1e-300).repeat(substates)
         drawn: np.ndarray = (pair_counts + DRAWN * of_states[states]) * (amounts / (amounts + DRAWN)).repeat(sizes)
         return drawn
 
-    def _blocks(self, substates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def blocks(self, substates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return the size of each pair's block, where it begins, tags' first states, and the state of each number."""
         sizes = substates[self.pairs[:, 1]].astype(np.int64)
         at = np.append(0, np.cumsum(sizes))
@@ -221,7 +221,7 @@ class Occurrences:
 
         draw: How far the substates of a pair are drawn to their mean, from 0 to 1.
         """
-        sizes, at, first, states = self._blocks(substates)
+        sizes, at, first, states = self.blocks(substates)
         if draw:
             means = (np.add.reduceat(pair_counts, at[:-1]) / sizes).repeat(sizes)
             pair_counts = (1 - draw) * pair_counts + draw * means

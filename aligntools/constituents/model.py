@@ -90,7 +90,7 @@ class ConstituentModel(SavedModel):
 
     @cached_property
     def _coarse_product(self) -> Product:
-        return Product.of(self._pruning[0].level.grammar)
+        return Product.of(self._pruning[0].grammar)
 
     @property
     def _states(self) -> np.ndarray:
@@ -220,7 +220,7 @@ class ConstituentModel(SavedModel):
         n = len(words)
         if n <= how.max_length:
             product, scores = self._coarse_product, self._coarse_scores(words, tags)
-            allowed = np.ones((n * (n + 1) // 2, len(product.levels[0].grammar.symbols)), np.bool_)
+            allowed = np.ones((n * (n + 1) // 2, len(product.grammars[0].symbols)), np.bool_)
             tree, _ = best_tree(words, tags, [scores], product, allowed, how.decode)
             if tree is not None:
                 return tree

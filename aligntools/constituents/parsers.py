@@ -42,8 +42,8 @@ from aligntools.words.white_space import in_form
 
 if TYPE_CHECKING:
     from aligntools.constituents.derivation_lists import ScoredTree
-    from aligntools.constituents.model import ConstituentModel, ParsedTrees
-    from aligntools.formats.inputs.annotation import Parsed, PathLike, TaggedInput
+    from aligntools.constituents.model import ParsedTrees
+    from aligntools.formats.inputs.annotation import TaggedInput
     from aligntools.ground.keywords import (
         GrammarDecisionsKeywords,
         GrammarParsingKeywords,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
         InducingGrammarKeywords,
     )
     from aligntools.ground.parallel import Pool
-    from aligntools.viewing.models import ModelView
 
 
 _log = logging.getLogger("aligntools")
@@ -86,8 +85,6 @@ class ConstituentParser(Annotator, TreeDistributions, ShownAsModel):
 
     @classmethod
     def _of_file(cls, path: PathLike, verify: bool) -> "ConstituentParser":
-        from aligntools.constituents.model import ConstituentModel
-
         return cls(ConstituentModel.load(path, verify))
 
     @taking(GrammarDecisions)
@@ -448,8 +445,6 @@ class InducedConstituentParser(ConstituentParser):
 
     @classmethod
     def _of_file(cls, path: "PathLike", verify: bool) -> "InducedConstituentParser":
-        from aligntools.constituents.inducing.model import InducedGrammar
-        from aligntools.constituents.neural.model import NeuralGrammar
         from aligntools.formats.models.modelfile import model_kind
 
         kind = NeuralGrammar if model_kind(path) == NeuralGrammar.KIND else InducedGrammar

@@ -76,16 +76,12 @@ class GrammarSettings(Settings):
     @property
     def siblings(self) -> int:
         """``horizontal``, or its default."""
-        if self.horizontal is not None:
-            return self.horizontal
-        return 0 if self.latent else 2
+        return self.horizontal if self.horizontal is not None else (0 if self.latent else 2)
 
     @property
     def labels(self) -> int:
         """``vertical``, or its default."""
-        if self.vertical is not None:
-            return self.vertical
-        return 1 if self.latent else 2
+        return self.vertical if self.vertical is not None else (1 if self.latent else 2)
 
 
 @documented

@@ -96,5 +96,5 @@ def everything(grammar, n):
 def filled(grammar, words):
     """Return a level, its chart of the words' inside, and the log-probability."""
     product, n = Product.of(grammar), len(words)
-    (level,), (chart,) = product.levels, product.charts(n, everything(grammar, n))[1]
+    (level,), (chart,) = product.grammars, product.charts(n, everything(grammar, n))[1]
     return level, chart, kernels_chart.fill_inside(len(words), words, level.rules, chart)

@@ -75,11 +75,11 @@ def by_rules(grammars, words):
     """Return the best rules of a product of grammars, and the symbol at the top."""
     n, product = len(words[0]), Product.of(*grammars)
     charts, parts = product.charts(n, everything(grammars[0], n))
-    for own, level, chart in zip(words, product.levels, parts, strict=True):
+    for own, level, chart in zip(words, product.grammars, parts, strict=True):
         kernels_chart.fill_inside(n, own, level.rules, chart)
         kernels_chart.fill_outside(n, level.rules, chart)
     best = _best(n * (n + 1) // 2, len(SYMBOLS), False)
-    return best, kernels_best.max_rule(n, product.levels[0].rules, product.members, charts, parts[0], best)
+    return best, kernels_best.max_rule(n, product.grammars[0].rules, product.members, charts, parts[0], best)
 
 
 @settings(max_examples=8)

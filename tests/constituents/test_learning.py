@@ -102,7 +102,7 @@ def test_a_split_changes_nothing_but_by_noise(bank):
 def test_losses_are_those_of_merging_at_each_node(bank):
     state = split_state(bank)
     counts, _ = learning.expected_counts(bank, state)
-    frequencies = learning.state_counts(counts[0], counts[1], bank.occurrences.pairs).reshape(-1, 2)
+    frequencies = learning.state_counts(bank, *counts).reshape(-1, 2)
     shares = frequencies / frequencies.sum(1, keepdims=True)
     found = learning._losses(bank, state, np.ascontiguousarray(shares.ravel()), None)[::2]
     expected = np.zeros(len(shares))

@@ -60,7 +60,7 @@ def test_the_best_trees_are_all_trees_in_order(seed, n, members):
     if given_ is None:
         return
     product, words, truth = given_
-    grammar = product.levels[0].grammar
+    grammar = product.grammars[0]
     charts, parts, values = filled(words, product, everything(grammar, n))
     np.testing.assert_allclose(values, [math.log(total) for *_, total in truth])
     best, _ = max_rule(n, product, charts, parts[0])
@@ -81,11 +81,11 @@ def test_the_probability_of_a_tree_is_that_of_its_derivations(seed, n):
     if given_ is None:
         return
     product, words, ((_, probabilities, total),) = given_
-    level = product.levels[0]
-    charts, parts, values = filled(words, product, everything(level.grammar, n))
+    level = product.grammars[0]
+    charts, parts, values = filled(words, product, everything(level, n))
     best, _ = max_rule(n, product, charts, parts[0])
     for _, steps in derivation_lists.BestTrees(n, product, charts, parts[0], best, values):
-        expected = probabilities[bare_tree(steps, level.grammar, n)] * total
+        expected = probabilities[bare_tree(steps, level, n)] * total
         assert log_probability(steps, words[0], level.rules) == pytest.approx(math.log(expected))
 
 
@@ -96,7 +96,7 @@ def test_the_probability_of_a_tree_is_that_of_its_derivations(seed, n):
 def test_trees_are_drawn_as_often_as_they_are_probable(seed, members, monkeypatch):
     """Chi-square of 2,000 draws over the trees; the seed is fixed, so that it does not fail by chance."""
     product, words, truth = product_of(seed, 3, members, 0.35)
-    grammar, drawn = product.levels[0].grammar, Counter()
+    grammar, drawn = product.grammars[0], Counter()
     means = {tree: sum(p[tree] for _, p, _ in truth) / members for tree in truth[0][1]}
     logs = []
 

@@ -35,16 +35,14 @@ class Expected:
     posteriors: np.ndarray
 
 
-@dataclass(frozen=True)
-class _Places:
-    """The rules of a sentence, whose tags are its places."""
+def _places(
+    tables: kernels_dense.TensorRules, emissions: np.ndarray
+) -> tuple[kernels_dense.TensorRules, np.ndarray, float]:
+    """Return the rules of a sentence, whose tags are its places.
 
-    tables: kernels_dense.TensorRules
-    shares: np.ndarray  # float64 [words, preterminals]: of each word, up to a factor
-    lost: float  # the logarithm of the factors
-
-
-def _places(tables: kernels_dense.TensorRules, emissions: np.ndarray) -> _Places:
+    Returns shares (float64 [words, preterminals]): Of each word, up to a factor.
+    Returns lost: The logarithm of the factors.
+    """
     n, hidden = emissions.shape
     size = len(tables.roots)
     most = np.maximum(emissions.max(1), _LEAST)
@@ -57,9 +55,8 @@ def _places(tables: kernels_dense.TensorRules, emissions: np.ndarray) -> _Places
     first = (shares[:-1] @ tables.tags.reshape(hidden, -1)).reshape(n - 1, hidden, size)
     at = np.arange(n - 1)
     pairs[at, at + 1] = np.matmul(shares[1:, None], first)[:, 0]
-    return _Places(
-        kernels_dense.TensorRules(tables.roots, tables.symbols, left, right, pairs), shares, float(np.log(most).sum())
-    )
+    rules = kernels_dense.TensorRules(tables.roots, tables.symbols, left, right, pairs)
+    return rules, shares, float(np.log(most).sum())
 
 
 def _sentence(n: int) -> tuple[np.ndarray, np.ndarray, int, int]:
@@ -73,10 +70,9 @@ def expectations(tables: kernels_dense.TensorRules, emissions: np.ndarray) -> Ex
     emissions (float64 [words, preterminals]): The probability of each word by each preterminal, above 0.
     """
     n, size = len(emissions), len(tables.roots)
-    own, counts = _places(tables, emissions), zeros(size, n)
-    value, _ = kernels_dense.expect(*_sentence(n), own.tables, chart(n, size), counts)
-    sums, posteriors = _carried_back(tables, own.shares, counts)
-    return Expected(value + own.lost, sums, posteriors)
+    (own, shares, lost), counts = _places(tables, emissions), zeros(size, n)
+    value, _ = kernels_dense.expect(*_sentence(n), own, chart(n, size), counts)
+    return Expected(value + lost, *_carried_back(tables, shares, counts))
 
 
 def _carried_back(
@@ -109,7 +105,7 @@ def best_tree(tables: kernels_dense.TensorRules, emissions: np.ndarray) -> tuple
     if n == 1:
         nodes[0] = 0, 1, -1
         return nodes, 0.0, emissions / np.maximum(emissions.sum(), _LEAST)
-    own, counts = _places(tables, emissions), zeros(size, n)
+    (own, shares, lost), counts = _places(tables, emissions), zeros(size, n)
     memory = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1), np.int64)
-    kernels_dense.decode(*_sentence(n), own.tables, chart(n, size), counts, *memory, nodes, scores)
-    return nodes, float(scores[0]) + own.lost, _carried_back(tables, own.shares, counts)[1]
+    kernels_dense.decode(*_sentence(n), own, chart(n, size), counts, *memory, nodes, scores)
+    return nodes, float(scores[0]) + lost, _carried_back(tables, shares, counts)[1]

@@ -24,7 +24,6 @@ from aligntools.constituents.neural.network import (
     encode_back,
     heads,
     heads_back,
-    scores_of_latent_back,
     scores_of_symbols,
     scores_of_symbols_back,
     uses,
@@ -78,7 +77,7 @@ def climb(
             by_pairs[k] = of_base.sum(0)
             for name, array in more.items():
                 sums[name] += array
-        scores_of_latent_back(latent, by_pairs, sums)
+        sums["rules.weights"][-latent.shape[1] :] += latent.T @ by_pairs
         by_mean = by_latent - encoded.mean
         by_log_variance = 0.5 * (by_latent * noise * spread - spread * spread + 1)
         encode_back(arrays, encoded, by_mean, by_log_variance, sums)

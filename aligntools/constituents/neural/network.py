@@ -141,15 +141,6 @@ def heads(arrays: Arrays, base: np.ndarray, z: np.ndarray | None) -> Heads:
     return Heads(log_softmax(roots), log_softmax(rules), log_softmax(words), (first, second))
 
 
-def scores_of_latent_back(latent: np.ndarray, by: np.ndarray, sums: Arrays) -> None:
-    """Add the derivatives of what latent vectors add to the scores of rules to ``sums``.
-
-    latent (float [sentences, latent]).
-    by (float [sentences, hidden * hidden]): The sum over symbols of what `heads_back` returns.
-    """
-    sums["rules.weights"][-latent.shape[1] :] += latent.T @ by
-
-
 def heads_back(
     arrays: Arrays, found: Heads, by: RuleCounts, z: np.ndarray | None, sums: Arrays
 ) -> tuple[np.ndarray, np.ndarray]:
