@@ -135,15 +135,7 @@ class System:
             return found
         if tuple(text.names) != self.arc_features:
             raise ValueError(f"arcs with the features {text.names} for a system that has {self.arc_features}")
-        return Lattices(
-            found.tokens,
-            found.offsets,
-            found.passed,
-            found.extra,
-            begins=text.begins,
-            ends=text.ends,
-            values=text.values,
-        )
+        return Lattices(**vars(found), begins=text.begins, ends=text.ends, values=text.values)
 
     def encode_target(self, words: Sequence[bytes], sentences: EncodedText) -> np.ndarray:
         """Number words of the target side, references for instance, as translations of ``sentences`` are numbered.
@@ -231,17 +223,9 @@ class System:
             if begin == end:
                 return blank()
             k, part = int(np.searchsorted(sentences.offsets, begin, "right")) - 1, slice(begin, end)
-            goal = forced_decoding.derive(
-                sentences.tokens[part],
-                sentences.passed[part],
-                words[offsets[k] : offsets[k + 1]],
-                workspace,
-                index,
-                self._tables,
-                model,
-                self.settings.span_limit,
-                self.settings.pass_known,
-            )
+            texts = sentences.tokens[part], sentences.passed[part], words[offsets[k] : offsets[k + 1]]
+            how = self.settings.span_limit, self.settings.pass_known
+            goal = forced_decoding.derive(*texts, workspace, index, self._tables, model, *how)
             return blank() if goal is None else self._forest(workspace, goal, sentences, part, lm_ids)
 
         return join(self._each(hypergraph, sentences, pool))
@@ -285,27 +269,14 @@ class System:
         settings = np.array([s.pop_limit, s.span_limit, keep and s.full_states, keep, s.lazy, s.pass_known], np.int64)
         model = self._prepared.model._replace(ids=lm_ids)
         if isinstance(sentences, Lattices):
-            scores = (
-                sentences.values[part].astype(np.float64) @ self.weights[-len(self.arc_features) or len(self.weights) :]
-            )
+            of_arcs = self.weights[-len(self.arc_features) or len(self.weights) :]
+            scores = sentences.values[part].astype(np.float64) @ of_arcs
             return decode_lattice(sentences, part, scores, settings, self._lm_weights, self._tables, model, w)
         span = min(s.span_limit, len(words))
         w.fit(len(words) * span + len(words) + 1, span, bool(keep and s.full_states), keep)
         while True:
-            status = kernels.decode(
-                words,
-                passed,
-                settings,
-                self._lm_weights,
-                self._tables,
-                model,
-                w.context,
-                w.chart,
-                w.items,
-                w.nothing,
-                w.hypotheses,
-                w.counts,
-            )
+            memory = w.context, w.chart, w.items, w.nothing, w.hypotheses, w.counts
+            status = kernels.decode(words, passed, settings, self._lm_weights, self._tables, model, *memory)
             if status >= 0:
                 return int(status)
             w.enlarge(status)
@@ -314,15 +285,9 @@ class System:
         tables, size = self._tables, 4 * len(passed) + 64
         while True:
             out, stack = np.empty(size, np.int32), np.empty((size, 2), np.int64)
+            rows, rules = workspace.hypotheses.rows, self._prepared.rules
             count = kernels_forest.read_best(
-                goal,
-                workspace.hypotheses.rows,
-                self._prepared.rules,
-                tables.target_offsets,
-                tables.target,
-                passed,
-                stack,
-                out,
+                goal, rows, rules, tables.target_offsets, tables.target, passed, stack, out
             )
             if count >= 0:
                 return out[:count]
@@ -336,17 +301,8 @@ class System:
         n_nodes, n_edges = workspace.counts[:2].tolist()
         reached = Reached(np.empty(n_nodes + 1, np.int64), np.empty(n_edges, np.int64), np.empty(n_nodes, np.int64))
         totals = np.empty(4, np.int64)
-        kernels_forest.reach(
-            goal,
-            n_nodes,
-            n_edges,
-            hypotheses.edges,
-            reached,
-            tables.target_offsets,
-            features.dense.shape[1] + 4,
-            features.sparse_offsets,
-            totals,
-        )
+        sizes = tables.target_offsets, features.dense.shape[1] + 4, features.sparse_offsets
+        kernels_forest.reach(goal, n_nodes, n_edges, hypotheses.edges, reached, *sizes, totals)
         nodes, edges, n_features, n_words = totals.tolist()
         out = ForestArrays(
             np.empty(nodes + 1, np.int64),
@@ -361,17 +317,8 @@ class System:
             np.empty((nodes, 4), np.int32),
             np.empty(nodes, np.int32),
         )
-        kernels_forest.write_forest(
-            n_nodes,
-            hypotheses,
-            reached,
-            self.lm is not None,
-            tables,
-            passed,
-            (lm_ids[passed] == 0).astype(np.int32),
-            features,
-            out,
-        )
+        has_lm, unknown = self.lm is not None, (lm_ids[passed] == 0).astype(np.int32)
+        kernels_forest.write_forest(n_nodes, hypotheses, reached, has_lm, tables, passed, unknown, features, out)
         n_features, n_words = int(out.feature_offsets[-1]), int(out.word_offsets[-1])
         out = out._replace(
             feature_ids=out.feature_ids[:n_features].copy(),

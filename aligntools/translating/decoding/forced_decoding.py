@@ -67,24 +67,12 @@ def derive(
     workspace.fit(len(words) * span + len(words) + 1, span, False, True)
     n_rules = len(rules.ordered) - 4
     sides = kernels_forced_decoding.RuleSides(index.source_offsets, index.source, rules.target_offsets, rules.target)
-    scores = np.zeros((size, size))
+    rest, scores = (sides, has_source, has_target, n_rules, model), np.zeros((size, size))
     while True:
         place, hypotheses = np.full((size, size), -1, np.int64), workspace.hypotheses
         items = kernels_forced_decoding.ForcedItems(scores, place, workspace.chart.cells, hypotheses, workspace.counts)
         status = kernels_forced_decoding.derive(
-            words,
-            passed,
-            alone,
-            given,
-            candidates.copy(),
-            span,
-            sides,
-            has_source,
-            has_target,
-            n_rules,
-            model,
-            workspace.context,
-            items,
+            words, passed, alone, given, candidates.copy(), span, *rest, workspace.context, items
         )
         if status >= 0:
             return int(status)

@@ -1,6 +1,7 @@
 """Decoding lattices: cells are pairs of nodes, and arcs have features."""
 
 from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -26,6 +27,7 @@ class EncodedText:
     extra: Words that are not in the target vocabulary.
     """
 
+    ROWS: ClassVar[tuple[str, ...]] = ("tokens", "passed")
     tokens: np.ndarray
     offsets: np.ndarray
     passed: np.ndarray
@@ -34,10 +36,11 @@ class EncodedText:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def part(self, begin: int, end: int) -> "EncodedText":
+    def part(self, begin: int, end: int) -> Self:
         """Return the sentences ``begin..end`` by themselves, with the same ``extra``."""
         a, b = self.offsets[begin], self.offsets[end]
-        return EncodedText(self.tokens[a:b], self.offsets[begin : end + 1] - a, self.passed[a:b], self.extra)
+        rows = {name: getattr(self, name)[a:b] for name in self.ROWS}
+        return replace(self, offsets=self.offsets[begin : end + 1] - a, **rows)
 
 
 #: Bytes of the table of pairs of nodes from which the bound on memory is looked at.
@@ -51,22 +54,10 @@ class Lattices(EncodedText):
     begins, ends, values: See `aligntools.translating.lattices.LatticeLines`.
     """
 
+    ROWS = "tokens", "passed", "begins", "ends", "values"
     begins: np.ndarray
     ends: np.ndarray
     values: np.ndarray
-
-    def part(self, begin: int, end: int) -> "Lattices":
-        """Return the lattices ``begin..end`` by themselves, with the same ``extra``."""
-        a, b = self.offsets[begin], self.offsets[end]
-        return replace(
-            self,
-            tokens=self.tokens[a:b],
-            offsets=self.offsets[begin : end + 1] - a,
-            passed=self.passed[a:b],
-            begins=self.begins[a:b],
-            ends=self.ends[a:b],
-            values=self.values[a:b],
-        )
 
 
 def decode_lattice(
@@ -93,21 +84,8 @@ def decode_lattice(
     arcs = Arcs(lattices.tokens[part], begins, at, scores, cells)
     w.fit_lattice(nodes, count, bool(settings[WHOLE_STATES]), bool(settings[KEEP_EDGES]))
     while True:
-        status = kernels.decode_lattice(
-            count,
-            arcs,
-            lattices.passed[part],
-            settings,
-            lm_weights,
-            tables,
-            model,
-            w.context,
-            w.chart,
-            w.items,
-            w.paths,
-            w.hypotheses,
-            w.counts,
-        )
+        room = w.context, w.chart, w.items, w.paths, w.hypotheses, w.counts
+        status = kernels.decode_lattice(count, arcs, lattices.passed[part], settings, lm_weights, tables, model, *room)
         if status >= 0:
             return int(status)
         w.enlarge(status)

@@ -157,11 +157,9 @@ class _Search:
         )
         words, scores = np.empty(word_offsets[-1], np.int32), np.empty(count)
         ids, values = np.empty(feature_offsets[-1], np.int32), np.empty(feature_offsets[-1], np.float32)
-        kernels.fill_derivations(
-            *(h.tails, h.word_offsets, h.words, *features, self.scores, starts, edges),
-            *(np.empty(longest, np.int64), np.empty(2 * longest + 2, np.int64)),
-            *(np.zeros(self.features), np.empty(self.features, np.int32)),
-            *(word_offsets, words, feature_offsets, ids, values, scores),
-        )
+        given = *h.strings[1:], *features, self.scores, starts, edges
+        sums = np.zeros(self.features), np.empty(self.features, np.int32)
+        memory = np.empty(longest, np.int64), np.empty(2 * longest + 2, np.int64), *sums
+        kernels.fill_derivations(*given, *memory, word_offsets, words, feature_offsets, ids, values, scores)
         used = feature_offsets[-1]
         return word_offsets, words, feature_offsets, ids[:used].copy(), values[:used].copy(), scores

@@ -114,14 +114,12 @@ def expected(forest: Hypergraph, conditional: np.ndarray, s: int, order: int, fl
     size = int(most[-1]) + 1
     lengths, starts, work = np.empty((len(most), size)), np.empty((len(most), size)), np.empty((3, size))
     kernels.yield_lengths(*h.strings, conditional, begin, root + 1, lengths, work[:2].copy())
+    given = *h.strings, h.left, h.right, h.lengths, conditional, begin, root, order, float(floor)
     buffer, room = np.empty((int(np.diff(h.word_offsets).max(initial=0)) + 20, 4), np.int32), 1 << 12
     while True:
         room *= 4
         slots, rows, amounts = np.empty(room, np.int64), np.empty((room, 8), np.int32), np.empty(room)
-        count = kernels.expected_grams(
-            *(*h.strings, h.left, h.right, h.lengths, conditional, begin, root, order, float(floor)),
-            *(lengths, starts, work, buffer, slots, rows, amounts),
-        )
+        count = kernels.expected_grams(*given, lengths, starts, work, buffer, slots, rows, amounts)
         if count >= 0:
             return _by_state(rows[:count].tolist(), amounts[:count].tolist(), order)
 

@@ -9,6 +9,7 @@ update of Liang, Bouchard-Cote, Klein & Taskar 2006.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from aligntools.translating.tuning.mert import MertCorpus, Seed
 
 #: What is left of the background's statistics after each sentence (Cherry & Foster 2012, section 3.1).
 DECAY = 0.999
+Arrays: TypeAlias = tuple[np.ndarray, ...]
 
 
 def _passes(
@@ -33,7 +35,7 @@ def _passes(
     columns = lists.offsets, lists.feature_offsets, lists.feature_ids, lists.feature_values
     for _ in range(passes):
         total = np.zeros(len(weights))
-        one(columns, rng.permutation(len(lists)), learned, weights, total, change)
+        one(columns, rng.permutation(len(lists)), learned, weights, (total, change))
         yield total / sentences
 
 
@@ -62,28 +64,9 @@ def mira(
         gains = np.asarray((1.0 - sentence_losses(statistics)) * statistics[:, REFERENCE], np.float64)
     background = np.ones(10)
 
-    def one(
-        columns: tuple[np.ndarray, ...],
-        order: np.ndarray,
-        learned: np.ndarray,
-        weights: np.ndarray,
-        total: np.ndarray,
-        change: np.ndarray,
-    ) -> None:
-        kernels.mira_pass(
-            *columns,
-            statistics,
-            gains,
-            order,
-            corpus.shares,
-            float(step),
-            DECAY,
-            learned,
-            weights,
-            background,
-            total,
-            change,
-        )
+    def one(columns: Arrays, order: np.ndarray, learned: np.ndarray, weights: np.ndarray, made: Arrays) -> None:
+        how = statistics, gains, order, corpus.shares, float(step), DECAY, learned
+        kernels.mira_pass(*columns, *how, weights, background, *made)
 
     best, value = np.array(start, np.float64), -1.0
     for average in _passes(corpus, start, seed, passes, frozen, one):
@@ -110,15 +93,8 @@ def perceptron(
     """
     losses = np.asarray(sentence_losses(statistics), np.float64)
 
-    def one(
-        columns: tuple[np.ndarray, ...],
-        order: np.ndarray,
-        learned: np.ndarray,
-        weights: np.ndarray,
-        total: np.ndarray,
-        change: np.ndarray,
-    ) -> None:
-        kernels.perceptron_pass(*columns, losses, order, corpus.shares, float(step), learned, weights, total, change)
+    def one(columns: Arrays, order: np.ndarray, learned: np.ndarray, weights: np.ndarray, made: Arrays) -> None:
+        kernels.perceptron_pass(*columns, losses, order, corpus.shares, float(step), learned, weights, *made)
 
     averages = list(_passes(corpus, start, seed, passes, frozen, one))
     best = np.mean(averages, axis=0) if averages else np.array(start, np.float64)
