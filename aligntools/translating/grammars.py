@@ -37,31 +37,34 @@ AlignmentsInput: TypeAlias = Union[PathLike, "Links", Iterable[Any]]
 _ANY_LENGTH = 2**31 - 1
 
 
-def extraction_of(
-    source: "Text | Bitext",
-    target: Text | None,
+def _extraction(
+    function: str,
+    texts: "tuple[Text | Bitext, Text | None]",
     alignments: AlignmentsInput | None,
-    settings: ExtractionSettings,
     text: Text | None,
     index_base: int,
-    reading: PairReading,
-    run: Run,
-) -> "Extraction":
-    """Read what is given and prepare the extraction."""
+    wholes: tuple[ExtractionSettings | None, Run | None],
+    options: "ExtractingKeywords",
+) -> "tuple[Extraction, Run]":
+    """Read what a function is given and prepare the extraction; return also how it is run."""
+    given = Given(function, options)
+    settings, run = given.take(ExtractionSettings, wholes[0]), given.take(Run, wholes[1])
+    reading = given.take(PairReading)
+    given.end()
     if alignments is None:
         raise UsageProblem("a grammar needs alignments: one for each sentence pair")
     from aligntools.formats.links import pharaoh
     from aligntools.translating.grammar.extraction import Extraction
 
     split = reading.split
-    bitext = _bitext(_split_as(source, split), _split_as(target, split), reading)
+    bitext = _bitext(_split_as(texts[0], split), _split_as(texts[1], split), reading)
     links, name = _links(alignments, index_base)
     if len(links) != len(bitext):
         found = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs; they must have the same number"
         raise DataError(name, None, found)
     lengths = bitext.source.lengths(), bitext.target.lengths()
     pharaoh.check_range(links, *lengths, path=name, index_base=index_base)
-    return Extraction(
+    extraction = Extraction(
         bitext,
         links,
         settings,
@@ -70,6 +73,7 @@ def extraction_of(
         max_memory=memory.for_tables(run.memory, TABLES),
         folder=None if run.tmpdir is None else os.fspath(run.tmpdir),
     )
+    return extraction, run
 
 
 def _bitext(source: "Text | Bitext", target: Text | None, reading: PairReading) -> "Bitext":
@@ -142,16 +146,14 @@ def _links(alignments: AlignmentsInput, index_base: int) -> "tuple[Links, str]":
     return parse_pharaoh(data, path="<alignments>", index_base=index_base), "<alignments>"
 
 
-def whole_of(extraction: "Extraction", run: Run) -> "GrammarRules":
+def _whole_of(extraction: "Extraction", run: Run) -> "GrammarRules":
     """Return the grammar whole."""
-    if not run.asked:
-        return extraction.grammar()
     from aligntools.translating.grammar.extraction import whole
 
-    return whole(parts_of(extraction, run, None))
+    return whole(_parts_of(extraction, run, None) if run.asked else extraction.parts())
 
 
-def parts_of(extraction: "Extraction", run: Run, style: str | None) -> Iterator[Any]:
+def _parts_of(extraction: "Extraction", run: Run, style: str | None) -> Iterator[Any]:
     """Yield the grammar in parts that workers make, in text of a style if there is one."""
     from aligntools.translating.grammar.extraction_jobs import parts_by_jobs
 
@@ -225,8 +227,6 @@ class Grammar(ShownAsModel):
 
     def model_view(self, title: str, words: int, best: int) -> "ModelView":
         """Return how many rules have no, one and two nonterminals; see `aligntools.view_model`."""
-        import numpy as np
-
         from aligntools.viewing.models import Columns, ModelView
 
         arities = np.bincount(self.rules.arities(), minlength=3) / max(len(self), 1)
@@ -357,12 +357,9 @@ def extract_grammar(
     >>> print(grammar[len(grammar) - 1])
     [X] ||| ein Haus ||| a house ||| PhraseEgivenF=0 PhraseFgivenE=0 LexEgivenF=0 LexFgivenE=0
     """
-    given = Given("extract_grammar", options)
-    settings, run = given.take(ExtractionSettings, settings), given.take(Run, run)
-    reading = given.take(PairReading)
-    given.end()
-    extraction = extraction_of(source, target, alignments, settings, text, index_base, reading, run)
-    rules = whole_of(extraction, run)
+    texts, wholes = (source, target), (settings, run)
+    extraction, run = _extraction("extract_grammar", texts, alignments, text, index_base, wholes, options)
+    rules = _whole_of(extraction, run)
     _report(extraction, progress)
     return Grammar(rules)
 
@@ -382,38 +379,23 @@ def extract_grammar_file(
     progress: Progress = None,
     **options: "Unpack[ExtractingKeywords]",
 ) -> "ExtractionFigures":
-    """Extract a grammar and write it part by part, so that it is never in memory as a whole.
+    """Extract a grammar and write it part by part, so that it is never in memory as a whole; see `extract_grammar`.
 
-    Parameters
-    ----------
-    path : str or path
-        The file, which appears whole or not at all; ``-`` is standard output.
-    format : str
-        ``hiero``, ``moses`` or ``binary``; the last one is made in memory.
-    source, target, alignments, settings, text, index_base, run, progress
-        See `extract_grammar`.
-    **options
-
-    Returns
-    -------
-    ExtractionFigures
-        Sentence pairs, rules found and written, source and target sides, sorted runs.
+    path: The file, which appears whole or not at all; ``-`` is standard output.
+    format: ``hiero``, ``moses`` or ``binary``; the last one is made in memory.
     """
     from aligntools.formats.opening import files
     from aligntools.formats.translation.grammar_text import tell_factors, write_grammar, write_text
 
     if format == "binary" and os.fspath(path) == "-":
         raise UsageProblem("`format=binary` is written to a file, not to standard output")
-    given = Given("extract_grammar_file", options)
-    settings, run = given.take(ExtractionSettings, settings), given.take(Run, run)
-    reading = given.take(PairReading)
-    given.end()
-    extraction = extraction_of(source, target, alignments, settings, text, index_base, reading, run)
+    texts, wholes = (source, target), (settings, run)
+    extraction, run = _extraction("extract_grammar_file", texts, alignments, text, index_base, wholes, options)
     if format == "binary":
-        write_grammar(os.fspath(path), whole_of(extraction, run), "binary")
+        write_grammar(os.fspath(path), _whole_of(extraction, run), "binary")
     elif run.asked:
         with files.writing(os.fspath(path)) as out:
-            out.writelines(parts_of(extraction, run, format))
+            out.writelines(_parts_of(extraction, run, format))
         if format == "moses":
             tell_factors(os.fspath(path), extraction.source_vocabulary, extraction.target_vocabulary)
     else:
@@ -475,20 +457,8 @@ def filter_grammar_file(
 ) -> FilterFigures:
     """Keep the rules of a grammar's file that a text can use; the lines of text files are copied as they are.
 
-    Parameters
-    ----------
-    grammar : str or path
-        Of any format.
-    text : path, or iterable of sentences
-    path : str or path
-        The file to write; it appears whole or not at all. ``-`` is standard output.
-    format : str
-        ``same`` as that of the grammar, or one of those of `Grammar.save`.
-    **options
-
-    Returns
-    -------
-    FilterFigures
+    path: The file to write; it appears whole or not at all. ``-`` is standard output.
+    format: ``same`` as that of the grammar, or one of those of `Grammar.save`.
     """
     from aligntools.formats.models import modelfile
     from aligntools.formats.opening import files

@@ -11,7 +11,6 @@ import numpy as np
 from aligntools.formats.inputs.sentences import PathLike
 from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import check_version, in_words, is_number, read_described
-from aligntools.formats.text.bitext import name_of
 from aligntools.ground.errors import DataError
 from aligntools.viewing.models import ShownAsWeights
 
@@ -52,7 +51,10 @@ class TranslationWeights(ShownAsWeights):
 
     def save(self, path: PathLike) -> None:
         """Write the weights as JSON; the file appears whole or not at all."""
-        save_weights(os.fspath(path), list(self.features), list(self.features.values()), dict(self.about))
+        features = {name: float(value) for name, value in self.features.items()}
+        text = {"format": FORMAT, "kind": KIND, "version": VERSION, "features": features, "about": dict(self.about)}
+        with files.writing(os.fspath(path)) as out:
+            out.write((json.dumps(text, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 #: Weights: learned ones, their file, numbers by name, or None for untuned ones.
@@ -66,13 +68,6 @@ def weights_of(weights: WeightsInput) -> TranslationWeights | None:
     if isinstance(weights, str | os.PathLike):
         return TranslationWeights.load(weights)
     return TranslationWeights(dict(weights))
-
-
-def ordered_weights(given: WeightsInput, weights: TranslationWeights | None, names: list[str]) -> Any:
-    """Return a weight for each feature [float64], untuned ones if there are none."""
-    if weights is None:
-        return default_weights(names)
-    return in_order(name_of(given, "<weights>"), weights.features, names)
 
 
 def with_bigrams(
@@ -121,19 +116,6 @@ _DEFAULTS = {
     "glue-binary": -1.0,
     "unknown": -10.0,
 }
-
-
-def save_weights(path: str, names: Sequence[str], values: Any, about: dict[str, Any] | None = None) -> None:
-    """Write weights; the file appears whole or not at all."""
-    text = {
-        "format": FORMAT,
-        "kind": KIND,
-        "version": VERSION,
-        "features": {name: float(value) for name, value in zip(names, values, strict=True)},
-        "about": about or {},
-    }
-    with files.writing(path) as out:
-        out.write((json.dumps(text, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def read_weights(path: str) -> tuple[dict[str, float], dict[str, Any]]:

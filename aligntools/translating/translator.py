@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from aligntools.formats.inputs.sentences import Lines, PathLike, Sentence
+from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import Split, Splitting
 from aligntools.formats.translation.derivations import DerivedSentence as DerivedSentence
 from aligntools.formats.translation.plf import WordLattice
@@ -31,7 +32,8 @@ from aligntools.translating.settings import DecoderSettings, LatticeSettings, Tr
 from aligntools.translating.translation_weights import (
     TranslationWeights,
     WeightsInput,
-    ordered_weights,
+    default_weights,
+    in_order,
     weights_of,
     with_bigrams,
 )
@@ -209,11 +211,14 @@ class Translator:
         rules = (grammar if isinstance(grammar, Grammar) else Grammar.load(grammar)).rules
         if tags is not None:
             rules = with_bigrams(rules, tags, None if given is None else given.features)
-        values = ordered_weights(weights, given, feature_names(rules))
+        names = feature_names(rules)
+        known = (
+            default_weights(names) if given is None else in_order(name_of(weights, "<weights>"), given.features, names)
+        )
         model = lm if isinstance(lm, LanguageModel) or lm is None else LanguageModel.load(lm)
         object.__setattr__(self, "threads", threads)
         object.__setattr__(self, "_split", split)
-        object.__setattr__(self, "_system", System(rules, model.ngrams if model else None, values, settings))
+        object.__setattr__(self, "_system", System(rules, model.ngrams if model else None, known, settings))
         object.__setattr__(self, "_lattices", None)
         object.__setattr__(self, "_arc_weights", of_arcs)
 

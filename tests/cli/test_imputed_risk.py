@@ -30,7 +30,7 @@ def systems(tmp_path_factory, samples, trained):
     from aligntools.formats.links.pharaoh import Links, read_pharaoh
     from aligntools.formats.text.bitext import read_bitext
     from aligntools.formats.translation.grammar_text import write_grammar
-    from aligntools.translating.grammar.extraction import Extraction
+    from aligntools.translating.grammar.extraction import Extraction, whole
     from aligntools.translating.settings import ExtractionSettings
 
     folder = tmp_path_factory.mktemp("systems")
@@ -47,7 +47,7 @@ def systems(tmp_path_factory, samples, trained):
         ("en-de.grammar", "en", "de", Links(np.ascontiguousarray(exchanged), links.offsets)),
     ):
         bitext = read_bitext(paths[source], paths[target], lowercase=False)
-        write_grammar(str(folder / name), Extraction(bitext, of, standard).grammar())
+        write_grammar(str(folder / name), whole(Extraction(bitext, of, standard).parts()))
     for side in paths:
         lines = (folder / side).read_text(encoding="utf-8").splitlines()
         (folder / f"{side}.arpa").write_text(arpa(lines))

@@ -41,7 +41,7 @@ CORPUS = [
 
 def extract_grammar(bitext, links, settings=None, **how):
     """Extract a grammar whole."""
-    return Extraction(bitext, links, settings, **how).grammar()
+    return extraction.whole(Extraction(bitext, links, settings, **how).parts())
 
 
 def tight(phrases="tight", features="standard", **options):
@@ -250,7 +250,7 @@ def test_only_for_a_text():
 def test_words_that_the_format_uses_are_left_out():
     corpus = [(["a", "[X,1]", "b"], ["c", "|||", "d"], [(0, 0), (1, 1), (2, 2)])]
     whole = Extraction(*bitext(corpus))
-    found = as_dict(whole.grammar())
+    found = as_dict(extraction.whole(whole.parts()))
     assert set(found) == {(("a",), ("c",)), (("b",), ("d",)), ((("a", -1, "b")), ("c", -1, "d"))} | {
         key for key in found if -1 in key[0]
     }

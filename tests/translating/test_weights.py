@@ -7,7 +7,7 @@ import pytest
 
 from aligntools.ground.errors import DataError
 from aligntools.translating.decoding.system_tables import COUNTS
-from aligntools.translating.translation_weights import default_weights, in_order, read_weights, save_weights
+from aligntools.translating.translation_weights import TranslationWeights, default_weights, in_order, read_weights
 
 NAMES = ["lm", "PhraseEgivenF", *COUNTS, "DT_NN"]
 
@@ -19,7 +19,7 @@ def load(path, names):
 
 def test_what_is_saved_is_loaded_by_name(tmp_path):
     values = np.arange(len(NAMES)) / 7
-    save_weights(tmp_path / "w", NAMES, values, {"bleu": 40.5})
+    TranslationWeights(dict(zip(NAMES, values, strict=True)), {"bleu": 40.5}).save(tmp_path / "w")
     assert np.array_equal(load(tmp_path / "w", NAMES), values)
     assert np.array_equal(load(tmp_path / "w", NAMES[::-1]), values[::-1])
     assert read_weights(tmp_path / "w") == (dict(zip(NAMES, values, strict=True)), {"bleu": 40.5})
@@ -41,7 +41,7 @@ def test_what_is_saved_is_loaded_by_name(tmp_path):
     ],
 )
 def test_what_does_not_fit_is_one_line(change, fragments, tmp_path):
-    save_weights(tmp_path / "w", NAMES, np.ones(len(NAMES)))
+    TranslationWeights(dict.fromkeys(NAMES, 1.0)).save(tmp_path / "w")
     text = json.loads((tmp_path / "w").read_text())
     change(text)
     (tmp_path / "w").write_text(json.dumps(text))

@@ -112,10 +112,6 @@ class Extraction:
                     yield from pool.map(lambda k: self.finish(shards.get(k), totals.get(k)[0], words), some)
                     store.relieve()
 
-    def grammar(self) -> GrammarRules:
-        """Return the grammar whole, in canonical form."""
-        return whole(self.parts())
-
     def extract_runs(self, begin: int, end: int, pool: Pool, runs: Any, memory: int) -> None:
         """Fill tables with the distinct rules of sentences ``begin:end``, and add them to ``runs``, sorted.
 
