@@ -47,11 +47,7 @@ class FlatLinks:
 
 
 def flat_links(links: Links, weights: np.ndarray | None, source: np.ndarray, target: np.ndarray) -> FlatLinks:
-    """Return links as those of a whole text.
-
-    weights [links] or None.
-    source, target (int64 [sentences + 1]): Where the sentences of each side begin among its words.
-    """
+    """Return links as those of a whole text; source, target (int64 [sentences + 1]): where sentences begin in it."""
     sentence = links.sentences()
     lengths = [np.maximum(np.diff(side), 1)[sentence] for side in (source, target)]
     places = links.pairs.astype(np.int64)
@@ -185,12 +181,10 @@ def _spans_of(values: Sequence[bytes], begin: int, end: int) -> Iterator[tuple[i
 def type_dictionary(
     words: Sequence[bytes], labels: Sequence[bytes], weights: np.ndarray, least: float = 0.0
 ) -> dict[bytes, dict[bytes, float]]:
-    """Count the labels of each word.
+    """Return for each word with a label (not ``_``) its labels' weights, heaviest first.
 
-    words, labels: Of a text; ``_`` is no label.
-    weights [words]: What each word counts.
+    weights [words of the text]: What each counts.
     least: Labels with a smaller share of their word's weight are left out.
-    Returns for each word with a label its labels' weights, heaviest first.
     """
     counts: dict[bytes, dict[bytes, float]] = {}
     for word, label, weight in zip(words, labels, weights.tolist(), strict=True):
@@ -218,12 +212,10 @@ def partial_trees(
     pairs consistent). So two of them hold each other, or have no word in common: they are a tree. The constituent above
     the sentence has all words. Words that no other constituent has stand in the lowest one around them.
 
-    trees: Of the source, without what has no word.
     target (int64 [sentences + 1]): Where the target's sentences begin among its words.
     words, tags: Of the target.
-    Returns trees: Of the target; empty where one of the two sentences has no words.
-    Returns carried: Constituents that were carried over, without those above sentences.
-    Returns constituents: How many the source has, counted alike.
+    Returns the target's trees, empty where one of the two sentences has no words; how many constituents were carried
+    over, without those above sentences; and how many the source has.
     """
     lengths = [sum(1 for _ in tree.leaves()) for tree in trees]
     source = np.append(0, np.cumsum(lengths)).astype(np.int64)

@@ -9,24 +9,26 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.formats.annotation.brackets import Tree, format_trees, plain_trees
+from aligntools.formats.annotation.brackets import Tree, format_trees, plain_trees, trees_given
 from aligntools.formats.annotation.conll import Conll, column_place, format_conll, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
+from aligntools.formats.annotation.tag_sets import format_dictionary
 from aligntools.formats.annotation.tagged_text import Tokens, column_name, filled_column, stream_sentences
 from aligntools.formats.inputs.annotation import Parsed, PathLike, Sentence, decoded, tokens_of
 from aligntools.formats.inputs.sentences import Split
+from aligntools.formats.links.pharaoh import read_with_probabilities
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import LinkReading, Splitting
 from aligntools.ground.declarations import Given, Settings, documented, option, taking
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.links.alignments import check_fit, links_of
+from aligntools.projecting import columns as carry
 from aligntools.words.white_space import split_as
 
 if TYPE_CHECKING:
     from aligntools.formats.annotation.brackets import SomeTrees
-    from aligntools.formats.links.pharaoh import Links
     from aligntools.ground.keywords import ProjectingKeywords
     from aligntools.links.alignments import ManyAlignments
-    from aligntools.projecting.columns import FlatLinks, Partners
 
 
 LinkChoice: TypeAlias = Literal["best", "one-to-one", "vote"]
@@ -142,12 +144,10 @@ class Projection:
         min_share : float
             Labels with a smaller share of their word's weight are left out.
         """
-        from aligntools.projecting.columns import type_dictionary
-
         place = column_place(column)
         if place not in self.columns:
             raise UsageProblem(f"column '{column}' was not carried over")
-        found = type_dictionary(self.source.words, self.columns[place], self.confidence, min_share)
+        found = carry.type_dictionary(self.source.words, self.columns[place], self.confidence, min_share)
         return {
             decoded(word): {decoded(label): weight for label, weight in labels.items()}
             for word, labels in found.items()
@@ -155,8 +155,6 @@ class Projection:
 
     def format_dictionary(self, column: str | int = "upos", min_share: float = 0.0) -> bytes:
         """Return `dictionary` as lines of a word, a label and its weight, as `train_tagger` reads them."""
-        from aligntools.formats.annotation.tag_sets import format_dictionary
-
         return format_dictionary(self.dictionary(column, min_share))
 
 
@@ -217,18 +215,15 @@ def project(
     >>> print(found.trees[0])
     (S (NP (DT der) (NN Hund)) (VP (VBZ schläft)))
     """
-    from aligntools.projecting import columns as carry
-
     given = Given("project", options)
-    settings, how, split = (
-        given.take(ProjectionSettings, settings),
-        given.take(LinkReading),
-        given.take(Splitting).split,
-    )
+    settings, how = given.take(ProjectionSettings, settings), given.take(LinkReading)
+    split = given.take(Splitting).split
     given.end()
     if settings.of_trees:
         return _of_trees(source, target, alignments, settings, how, split)
-    wanted, spans, links = _columns(settings), settings.spans, settings.links
+    wanted, spans, links = list(dict.fromkeys(settings.columns)), settings.spans, settings.links
+    if spans is not None and column_place(spans) in (COLUMNS["id"], COLUMNS["form"], *(COLUMNS[c] for c in wanted)):
+        raise UsageProblem(f"column '{spans}' cannot hold spans: it is the words' own, or carried over as labels")
     if not isinstance(source, Conll | str | os.PathLike):
         raise DataError(
             "source", None, f"{type(source).__name__} is not CoNLL; give a file's name, or what was read of one"
@@ -262,14 +257,6 @@ def project(
     return Projection(text, result, reached, confidence, scored=scored or links == "vote")
 
 
-def _columns(settings: ProjectionSettings) -> list[str]:
-    """Return the columns to carry over."""
-    own, spans = (COLUMNS["id"], COLUMNS["form"], *(COLUMNS[c] for c in settings.columns)), settings.spans
-    if spans is not None and column_place(spans) in own:
-        raise UsageProblem(f"column '{spans}' cannot hold spans: it is the words' own, or carried over as labels")
-    return list(dict.fromkeys(settings.columns))
-
-
 def _target(target: "PathLike | Parsed | Iterable[Sentence]", split: Split | None) -> Parsed:
     if isinstance(target, (str, os.PathLike)):
         whole = next(stream_sentences(os.fspath(target), "auto", 1 << 62), None)
@@ -277,27 +264,6 @@ def _target(target: "PathLike | Parsed | Iterable[Sentence]", split: Split | Non
             raise DataError(target, None, "is empty; give the translations, one for each sentence")
         return whole
     return target if isinstance(target, (Tokens, Conll)) else tokens_of(target, split)
-
-
-def _links(alignments: "PathLike | ManyAlignments", index_base: int) -> "tuple[Links, npt.NDArray[np.float64] | None]":
-    from aligntools.formats.links.pharaoh import read_with_probabilities
-    from aligntools.links.alignments import links_of
-
-    if isinstance(alignments, (str, os.PathLike)):
-        links, weights = read_with_probabilities(alignments, index_base=index_base)
-        return links, None if weights is None else np.nan_to_num(weights, nan=1.0)
-    return links_of(alignments, index_base=index_base), None
-
-
-def _turned(
-    links: "Links", weights: "npt.NDArray[np.float64] | None"
-) -> "tuple[Links, npt.NDArray[np.float64] | None]":
-    """Return links with their sides exchanged, and their weights in the new order."""
-    turned = links.inverted()
-    if weights is None:
-        return turned, None
-    order = np.lexsort((links.pairs[:, 0], links.pairs[:, 1], links.sentences()))
-    return turned, weights[order]
 
 
 def _joined(
@@ -308,42 +274,34 @@ def _joined(
     alignments: "PathLike | ManyAlignments",
     settings: ProjectionSettings,
     how: LinkReading,
-) -> "tuple[FlatLinks, Partners, bool]":
-    """Return the links that count, whose annotation each word takes, and whether links have probabilities."""
-    from aligntools.projecting.columns import flat_links, one_to_one, partners
+) -> "tuple[carry.FlatLinks, carry.Partners, bool]":
+    """Return the links that count, whose annotation each word takes, and whether links have probabilities.
 
-    table, weights = _links(alignments, how.index_base)
+    Refuses texts and links that do not belong together.
+    """
+    name, weights = name_of(alignments, "alignments"), None
+    if isinstance(alignments, (str, os.PathLike)):
+        table, weights = read_with_probabilities(alignments, index_base=how.index_base)
+    else:
+        table = links_of(alignments, index_base=how.index_base)
+    if weights is not None:
+        weights = np.nan_to_num(weights, nan=1.0)
     if how.reverse:
-        table, weights = _turned(table, weights)
-    name = name_of(alignments, "alignments")
-    _check(source_name, source, text, target_name, table, name, how.index_base)
+        if weights is not None:
+            weights = weights[np.lexsort((*table.pairs.T, table.sentences()))]
+        table = table.inverted()
+    for count, what, unit in ((len(text), target_name, "sentences"), (len(table), name, "lines of links")):
+        if count != len(source) - 1:
+            problem = f"{count} {unit}, but {source_name} has {len(source) - 1} sentences"
+            raise DataError(what, None, f"{problem}; there must be one for each, in the same order")
+    check_fit(table, np.diff(source), np.diff(text.offsets), name, how.index_base)
     n_source, n_target = int(source[-1]), len(text.words)
-    flat = flat_links(table, weights, source, text.offsets)
+    flat = carry.flat_links(table, weights, source, text.offsets)
     if not len(flat.target):
         raise DataError(name, None, "has no link, so there is nothing to carry over")
     if settings.links == "one-to-one":
-        flat = one_to_one(flat, n_source, n_target)
-    return flat, partners(flat, n_source, n_target), weights is not None
-
-
-def _check(
-    source_name: object,
-    source: "npt.NDArray[np.int64]",
-    target: Parsed,
-    target_name: object,
-    links: "Links",
-    name: object,
-    index_base: int,
-) -> None:
-    """Refuse texts and links that do not belong together."""
-    from aligntools.links.alignments import check_fit
-
-    for found, what in ((target, target_name), (links, name)):
-        if len(found) != len(source) - 1:
-            unit = "lines of links" if found is links else "sentences"
-            problem = f"{len(found)} {unit}, but {source_name} has {len(source) - 1} sentences"
-            raise DataError(what, None, f"{problem}; there must be one for each, in the same order")
-    check_fit(links, np.diff(source), np.diff(target.offsets), name, index_base)
+        flat = carry.one_to_one(flat, n_source, n_target)
+    return flat, carry.partners(flat, n_source, n_target), weights is not None
 
 
 def _of_trees(
@@ -355,9 +313,6 @@ def _of_trees(
     split: Split | None,
 ) -> Projection:
     """Carry trees of constituents over."""
-    from aligntools.formats.annotation.brackets import trees_given
-    from aligntools.projecting.columns import partial_trees
-
     if isinstance(source, Conll):
         raise DataError(source.path, None, "is CoNLL; with `spans=brackets` the source is trees in brackets")
     theirs, notes = plain_trees(trees_given(source, "source")[0])
@@ -371,13 +326,13 @@ def _of_trees(
     flat, found, scored = _joined(name, offsets, text, name_of(target, "target"), alignments, settings, how)
     words = list(map(decoded, text.words))
     tags = _tags(text, [tag for tree in theirs for tag in tree.tags()], found)
-    trees, carried, total = partial_trees(theirs, text.offsets, flat, words, tags)
+    trees, carried, total = carry.partial_trees(theirs, text.offsets, flat, words, tags)
     return Projection(
         text, {}, found.reached, found.confidence, scored=scored, trees=trees, constituents=(carried, total)
     )
 
 
-def _tags(text: Parsed, theirs: Sequence[str], found: "Partners") -> list[str]:
+def _tags(text: Parsed, theirs: Sequence[str], found: "carry.Partners") -> list[str]:
     """Return tags of the target's words: its own, XPOS before UPOS, or else those of the linked words."""
     if isinstance(text, Conll):
         for column in ("xpos", "upos"):

@@ -37,10 +37,7 @@ def filter_files(
     output: The pairs that pass, both sides on a line. None: standard output (``-``), unless their sides are written.
     everything: ``output`` has all pairs, as rows: line, reason, score, source and target with tabs between.
     rejected: The other pairs, as such rows.
-    source_output, target_output: The sides of the pairs that pass.
     scores: A line for every line of the text: score, coverage of source and target, ln p per word, copied part, reason.
-    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
-    written.
     """
     work.check()
     sides = [source_output is not None, target_output is not None]
@@ -78,7 +75,10 @@ def filter_files(
     watch.close()
     if unread := tally.skipped.summary():
         watch.say(f"rejected unaligned: {unread}")
-    watch.say(_summary(reasons))
+    why = ", ".join(f"{reasons[r]} {r}" for r in sorted(reasons) if r)
+    rejected_pairs = reasons.total() - reasons[""]
+    told = f"{reasons['']} of {reasons.total()} pairs kept, {rejected_pairs} rejected"
+    watch.say(told + (f" ({why})" if why else ""))
 
 
 def _rows(
@@ -105,10 +105,3 @@ def _rows(
         else:
             rows["rejected"].append(row)
     return {name: b"".join(line + b"\n" for line in lines) for name, lines in rows.items()}
-
-
-def _summary(reasons: Counter[str]) -> str:
-    """Return how many pairs passed, and why others did not."""
-    found = ", ".join(f"{reasons[r]} {r}" for r in sorted(reasons) if r)
-    rejected = reasons.total() - reasons[""]
-    return f"{reasons['']} of {reasons.total()} pairs kept, {rejected} rejected" + (f" ({found})" if found else "")

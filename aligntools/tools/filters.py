@@ -27,20 +27,25 @@ LEAST = 0.02
 SCALE = 8.0
 
 
-def coverage(links: Links, probabilities: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return how far the words of each side are linked: the mean over them of the best link's posterior.
+def best_links(links: Links, probabilities: np.ndarray, lengths: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield for each side the probability of each word's best link, float64 [words of all sentences].
 
-    probabilities [links].
-    lengths (int64 [2, pairs]): Words of the source and target sentences.
-    Returns float64 [2, pairs]: 0 for sentences without words.
+    probabilities [links], lengths (int64 [2, pairs]).
     """
-    sentence, found = links.sentences(), np.zeros((2, len(links)))
+    sentence = links.sentences()
     for side in (0, 1):
         begins = np.concatenate([[0], np.cumsum(lengths[side])])
-        best = np.zeros(begins[-1] + 1)
+        best = np.zeros(int(begins[-1]))
         np.maximum.at(best, begins[sentence] + links.pairs[:, side], probabilities)
-        sums = np.concatenate([[0.0], np.cumsum(best)])
-        found[side] = (sums[begins[1:]] - sums[begins[:-1]]) / np.maximum(lengths[side], 1)
+        yield best
+
+
+def coverage(links: Links, probabilities: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Return how far sentences are linked: the mean over the words of `best_links`, 0 without words, [2, pairs]."""
+    found = np.zeros((2, len(links)))
+    for side, best in enumerate(best_links(links, probabilities, lengths)):
+        sums, ends = np.concatenate([[0.0], np.cumsum(best)]), np.cumsum(lengths[side])
+        found[side] = (sums[ends] - sums[ends - lengths[side]]) / np.maximum(lengths[side], 1)
     return found
 
 

@@ -25,11 +25,8 @@ def write_lexicon(
 ) -> str:
     """Count links and write what is wanted of them; return how much that is, in words.
 
-    alignments: Links, one line for each sentence pair.
     output: What the names of the tables' files begin with: ``OUTPUT.f2e`` and ``OUTPUT.e2f``.
     shortlist: The best translations of each source word.
-    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
-    written.
     """
     if not output and writing != TableWriting():
         raise UsageProblem("`min_share` and `null=False` are about the tables; give `output` as well as `shortlist`")

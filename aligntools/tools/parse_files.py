@@ -11,12 +11,13 @@ import numpy as np
 
 from aligntools.constituents.derivation_lists import PART as TREE_PART
 from aligntools.constituents.derivation_lists import check_lists
-from aligntools.constituents.parsers import ConstituentParser
+from aligntools.constituents.parsers import ConstituentParser, InducedConstituentParser
 from aligntools.constituents.settings import GrammarDecisions, TreeLists
 from aligntools.formats.annotation.brackets import format_tree_lists, format_trees
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.annotation.tagged_text import stream_tags
 from aligntools.formats.inputs.annotation import predicted_of
+from aligntools.formats.models.modelfile import model_kind
 from aligntools.formats.text.text_settings import TagReading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
@@ -44,22 +45,8 @@ _FLAT = {
 
 
 def writes_trees(model: str) -> bool:
-    """Return whether a model file has a grammar of constituents, whose trees are written in brackets.
-
-    Raises ModelError when it is not a model file.
-    """
-    from aligntools.formats.models.modelfile import model_kind
-
+    """Return whether a model file has a grammar of constituents, whose trees are written in brackets."""
     return model_kind(model) in ("pcfg", "induced-pcfg", "neural-pcfg")
-
-
-def constituent_parser(path: str, verify: bool = True) -> ConstituentParser:
-    """Load a grammar of constituents, of whichever kind it is."""
-    from aligntools.constituents.parsers import InducedConstituentParser
-    from aligntools.formats.models.modelfile import model_kind
-
-    kind = ConstituentParser if model_kind(path) == "pcfg" else InducedConstituentParser
-    return kind.load(path, verify=verify)
 
 
 def parse_files(
@@ -80,21 +67,24 @@ def parse_files(
 
     decisions: Of the kind of parser that the model is.
     lists: Several trees of each sentence in the place of one; of a grammar of constituents.
-    unbuffered: Answer each line before the next is read.
     ending: Returns a context in which lines are answered, and that may end the reading.
-    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
-    written.
     """
     check_unbuffered(unbuffered, run)
     parser: Any
     if isinstance(decisions, GrammarDecisions):
         if unbuffered and lists.kind:
             raise UsageProblem("`unbuffered` answers a line with a line; leave out `n_best` and `samples`")
-        parser = constituent_parser(model, verify)
+        kind = ConstituentParser if model_kind(model) == "pcfg" else InducedConstituentParser
+        parser = kind.load(model, verify=verify)
         check_lists(lists, decisions, parser.has_lists)
         work, plain, size, lines = partial(_trees_of, decisions, reading, lists), not parser.needs_tags, TREE_PART, _odd
     else:
-        parser = _parser(model, verify, decisions, watch)
+        parser = Parser.load(model, verify=verify)
+        if decisions.projective is False and parser.projective and not parser.unsupervised:
+            watch.say(
+                "warning: the parser was trained on projective trees; among all trees it finds worse ones (train it"
+                " with `projective=False` for them)"
+            )
         work, plain, size, lines = partial(_heads_of, decisions, reading), False, PART, _unknown
     column_place(parser.column if reading.column is None else reading.column)
 
@@ -112,17 +102,6 @@ def parse_files(
         for line in lines(tally):
             watch.say(line)
     return tally.counts["words"]
-
-
-def _parser(model: str, verify: bool, decisions: ParserDecisions, watch: LineWatch) -> Parser:
-    """Load a parser; warn of trees that it finds badly."""
-    parser = Parser.load(model, verify=verify)
-    if decisions.projective is False and parser.projective and not parser.unsupervised:
-        watch.say(
-            "warning: the parser was trained on projective trees; among all trees it finds worse ones (train it"
-            " with `projective=False` for them)"
-        )
-    return parser
 
 
 def _heads_of(decisions: ParserDecisions, reading: ParserReading, parser: Parser, part: Part, pool: Pool) -> Worked:

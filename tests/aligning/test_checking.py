@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from aligntools.formats.links.pharaoh import Links
 from aligntools.tools.checks.judgements import BLANK, MOST, Lengths, different_numbers, judge, judge_alone, repetitions
-from aligntools.tools.checks.null_rates import OMITTED, RATE_OF_CLASS, USUAL, log_odds, unlinked, usual_rates
+from aligntools.tools.checks.null_rates import OMITTED, RATE_OF_CLASS, USUAL, log_odds, usual_rates
 from aligntools.tools.checks.segments import maximal_spans
+from aligntools.tools.filters import best_links
 from tests import naive_checking
 
 SCORES = st.lists(st.integers(-5, 5).map(float), max_size=9)
@@ -25,7 +26,6 @@ def test_spans_are_maximal(scores):
 def test_the_best_span_has_the_highest_sum(scores):
     sums = [sum(scores[a:b]) for a in range(len(scores)) for b in range(a + 1, len(scores) + 1)]
     assert max((span.score for span in maximal_spans(scores)), default=0) == max([0, *sums])
-    assert all(span.score >= 4 for span in maximal_spans(scores, 4))
 
 
 def test_the_tables_are_distributions_and_tell_what_is_missing():
@@ -46,10 +46,10 @@ def test_a_place_does_not_make_itself_usual():
     assert rates[3] == pytest.approx((50 * RATE_OF_CLASS.ravel()[9] + 1) / 51)
 
 
-def test_a_word_is_unlinked_as_far_as_its_best_link_leaves_it():
+def test_a_word_is_linked_as_far_as_by_its_best_link():
     links = Links.from_lists([[(0, 0), (0, 1)], [], [(1, 0)]])
-    found = unlinked(links, np.array([0.25, 0.75, 0.5], np.float32), np.array([[1, 1, 2], [2, 0, 1]]))
-    assert [side.tolist() for side in found] == [[0.25, 1, 1, 0.5], [0.75, 0.25, 0.5]]
+    found = best_links(links, np.array([0.25, 0.75, 0.5], np.float32), np.array([[1, 1, 2], [2, 0, 1]]))
+    assert [side.tolist() for side in found] == [[0.75, 0, 0, 0.5], [0.25, 0.75, 0.5]]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_longer_side_and_a_span_make_a_score_and_a_facing_span_lowers_it():
     none, some = np.full(6, -1.0), np.array([-1, 3, 3, 3, -1, -1.0])
     plain, one, both = (judge((words, words[::-1]), odds, usual) for odds in ((none, none), (none, some), (some, some)))
     assert plain.score < both.score < one.score
-    assert one.spans == ([], [(1, 4, 9.0)])
+    assert one.spans == [[], [(1, 4, 9.0)]]
     longer = judge((words[:2], words), (none[:2], some), usual)
     assert longer.score > one.score
     again = judge((words, [*words, *words[3:]]), (none, np.full(9, -1.0)), usual)

@@ -13,8 +13,8 @@ import aligntools as at
 from aligntools.cli.main import cli
 from aligntools.formats.markup.segments import BrokenSegment, parse_segment, render
 from aligntools.formats.markup.usfm import parse_usfm
-from aligntools.projecting.markup.placement import SIZE, Evidence, MarkupSide, SparseLinks, feature_names
-from aligntools.projecting.markup.transfer import MarkupSettings, prepare, transferred, transferred_segment
+from aligntools.projecting.markup.placement import SIZE, Evidence, MarkupSide, SparseLinks
+from aligntools.projecting.markup.transfer import MarkupSettings, prepare, transferred
 from aligntools.projecting.markup.words import WordFinder, missing_placeholders
 from tests import models
 from tests.naive_markup import best_span
@@ -67,11 +67,12 @@ def test_tags_nest_and_stand_once_and_the_text_is_untouched(source, target, seed
 def carried(source, target, pairs):
     """Carry tags over links that are certain, between words counted as they stand."""
     finders = WordFinder(), WordFinder()
-    links = np.zeros([len(words) for words in prepare(parse_segment(source), target, finders).words])
+    prepared = prepare(parse_segment(source), target, finders)
+    links = np.zeros([len(words) for words in prepared.words])
     for pair in pairs.split():
         i, j = pair.split("-")
         links[int(i), int(j)] = 0.97
-    return transferred_segment(source, target, finders, SparseLinks.of(links), MarkupSettings()).text
+    return transferred(prepared, SparseLinks.of(links), MarkupSettings()).text
 
 
 @pytest.mark.parametrize(
@@ -124,9 +125,8 @@ def test_a_tag_is_repeated_where_its_words_are_apart():
         links[i, j] = 0.97
     for tag, twice in (("b", 2), ("a", 1)):
         source = f"sie <{tag}>anrufen</{tag}> alle ."
-        found = transferred_segment(
-            source, "they ring all up .", finders, SparseLinks.of(links), MarkupSettings("repeat")
-        )
+        prepared = prepare(parse_segment(source), "they ring all up .", finders)
+        found = transferred(prepared, SparseLinks.of(links), MarkupSettings("repeat"))
         assert found.text.count(f"<{tag}>") == found.text.count(f"</{tag}>") in (1, twice)
     assert parse_segment(found.text).text == "they ring all up ."
 
@@ -142,7 +142,6 @@ def test_scores_of_spans_are_those_of_their_features():
         SparseLinks.of(rng.random([len(s) for s in spans]) ** 3),
     )
     weights = rng.normal(size=SIZE)
-    assert len(feature_names()) == SIZE
     for begin, end in ((0, 1), (1, 4), (2, 6)):
         features = evidence.features(begin, end)
         assert np.isclose(features.scores(weights).max(), best_span(features, weights)[0])

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import count
+from itertools import zip_longest
 from typing import Any
 
 from aligntools.aligning.evidence import EvidenceOptions
@@ -44,13 +44,11 @@ _log = logging.getLogger("aligntools")
 _PLAIN = str.maketrans("\t\n\r", "   ")
 
 
-def _both(source: str, target: str, ends: deque[bytes] | None = None) -> Iterator[tuple[str, str]]:
+def _both(source: str, target: str, ends: deque[bytes]) -> Iterator[tuple[str, str]]:
     """Yield the lines of two files, which must be as many; note how those of the second end."""
-    ours, theirs = _text_lines(source), _text_lines(target, ends)
-    for number in count():
-        first, second = next(ours, None), next(theirs, None)
-        if first is None and second is None:
-            return
+    for number, (first, second) in enumerate(
+        zip_longest(_text(source, lines(source)), _text(target, _with_ends(target, ends)))
+    ):
         if first is None or second is None:
             short, long = (source, target) if first is None else (target, source)
             problem = f"{number} lines, fewer than {long}; both must have the same number of lines"
@@ -58,8 +56,9 @@ def _both(source: str, target: str, ends: deque[bytes] | None = None) -> Iterato
         yield first, second
 
 
-def _text_lines(path: str, ends: deque[bytes] | None = None) -> Iterator[str]:
-    for number, line in enumerate(lines(path) if ends is None else _with_ends(path, ends), 1):
+def _text(path: str, given: Iterable[bytes]) -> Iterator[str]:
+    """Yield lines as text; refuse what is not UTF-8."""
+    for number, line in enumerate(given, 1):
         try:
             yield line.decode()
         except UnicodeDecodeError as error:
@@ -170,16 +169,8 @@ def transfer_markup_files(
         or a document with the same blocks. All else is written as it is.
     segments: The text of the segments of an HTML or DOCX document, one a line without tags, to be translated; nothing
         else is done.
-    output: The translations with tags.
     report: A line for every tag, with how sure its place is.
-    model: A saved model.
-    train: Train a model on these segments, and on more text.
-    train_source, train_target, train_input: More text to train on, in two files or one with ``' ||| '`` or a tab
-        between the sides.
-    save_model: Where the model is saved that is trained.
-    evidence: Which sources training asks, or the saved model.
-    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
-    written, tags are not well-formed, or a target has some.
+    train: Train a model on these segments, and on more text: in two files, or one with ``' ||| '`` or a tab between.
     """
     if (source is None) == (document is None) or (source is not None and target is None):
         ways = "the segments with tags as `source` and their translations as `target`, or a document"
@@ -205,7 +196,9 @@ def transfer_markup_files(
         if whole is not None:
             pairs = [(s.source, s.target.text) for s in whole.segments]
         else:
-            pairs = _pairs(str(source), str(target), settings.markup, ends)
+            files = str(source), str(target)
+            both = enumerate(_both(*files, ends), 1)
+            pairs = (pair_or_error(*sides, files, number, settings.markup) for number, sides in both)
         if model is not None:
             aligner, _ = loaded(model, pool, watch, verify, Reading(), evidence)
         else:
@@ -233,19 +226,10 @@ def transfer_markup_files(
     watch.say(found.summary())
 
 
-def _pairs(source: str, target: str, markup: str, ends: deque[bytes]) -> Iterator[Pair]:
-    """Yield the segments and their translations, or in the place of a segment what is wrong with it.
-
-    ends: Gets how each line of the translations ends, behind the byte order mark that they may begin with.
-    """
-    for number, sides in enumerate(_both(source, target, ends), 1):
-        yield pair_or_error(*sides, (source, target), number, markup)
-
-
 def _more(source: str | None, target: str | None, joint: str | None) -> Iterator[tuple[str, str]]:
     """Yield more sentences and their translations to train on; those that are no pair are left out."""
     if source is not None and target is not None:
-        yield from _both(source, target)
+        yield from _both(source, target, deque(maxlen=0))
     for line in () if joint is None else lines(joint):
         sides = line.split(b"\t") if b"\t" in line else SEPARATOR.split(line)
         if len(sides) == 2:

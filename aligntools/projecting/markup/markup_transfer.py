@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import count, islice
+from itertools import count
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -16,7 +16,7 @@ from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.run import Run
 from aligntools.projecting.markup.placement import SparseLinks
-from aligntools.projecting.markup.transfer import CHARACTERS, Prepared, prepare, transferred
+from aligntools.projecting.markup.transfer import CHARACTERS, prepare, transferred
 from aligntools.projecting.markup.transfer import LEAST as LEAST
 from aligntools.projecting.markup.transfer import MarkedText as MarkedText
 from aligntools.projecting.markup.transfer import MarkupSettings as MarkupSettings
@@ -125,15 +125,13 @@ class MarkupTransfer:
         """Do as `transfer_batch` does, with segments that are parsed already, and their translations."""
         run = Run(threads=threads, max_memory=max_memory)
         for block in blocks_of(pairs):
-            found = self._placed([prepare(segment_of(*pair), pair[1], self._finders) for pair in block], run)
-            for (source, _), one in zip(block, found, strict=True):
-                yield replace(one, problem=str(source)) if isinstance(source, DataError) else one
-
-    def _placed(self, prepared: Sequence[Prepared], run: Run) -> Iterator[MarkedText]:
-        wanted = [bool(one.marks) and one.same is None and not one.over_long for one in prepared]
-        links = self._links([one.words for one, yes in zip(prepared, wanted, strict=True) if yes], run)
-        for one, yes in zip(prepared, wanted, strict=True):
-            yield transferred(one, next(links) if yes else SparseLinks.of(np.zeros((0, 0))), self.settings)
+            segments = [source if isinstance(source, Segment) else Segment(target) for source, target in block]
+            prepared = [prepare(one, pair[1], self._finders) for one, pair in zip(segments, block, strict=True)]
+            wanted = [bool(one.marks) and one.same is None and not one.over_long for one in prepared]
+            links = self._links([one.words for one, yes in zip(prepared, wanted, strict=True) if yes], run)
+            for (source, _), one, yes in zip(block, prepared, wanted, strict=True):
+                found = transferred(one, next(links) if yes else SparseLinks.of(np.zeros((0, 0))), self.settings)
+                yield replace(found, problem=str(source)) if isinstance(source, DataError) else found
 
     def _links(self, pairs: Sequence[tuple[list[str], list[str]]], run: Run) -> Iterator[SparseLinks]:
         """Yield the links of pairs of words."""
@@ -155,18 +153,15 @@ class MarkupTransfer:
 
 def blocks_of(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
     """Yield segments that are aligned together."""
-    waiting = iter(pairs)
-    while block := list(_block(waiting)):
-        yield block
-
-
-def _block(pairs: Iterator[Pair]) -> Iterator[Pair]:
-    size = 0
-    for pair in islice(pairs, _BLOCK):
-        yield pair
+    block, size = list[Pair](), 0
+    for pair in pairs:
+        block.append(pair)
         size += len(pair[1])
-        if size > _CHARACTERS:
-            return
+        if size > _CHARACTERS or len(block) == _BLOCK:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
 
 
 def finders(how: Tokenizing, model: Aligner | None = None) -> tuple[WordFinder, WordFinder]:
@@ -176,7 +171,8 @@ def finders(how: Tokenizing, model: Aligner | None = None) -> tuple[WordFinder, 
         first, second = (WordFinder(None, tokenize) for tokenize in found)
         return first, second
     sides = model.model.source_vocabulary, model.model.target_vocabulary
-    first, second = (WordFinder(_known(side, model), tokenize) for side, tokenize in zip(sides, found, strict=True))
+    lowercase = model.model.lowercase
+    first, second = (WordFinder(_known(x, lowercase), tokenize) for x, tokenize in zip(sides, found, strict=True))
     return first, second
 
 
@@ -185,20 +181,13 @@ def tokenizing_finders(how: Tokenizing) -> Sequence[Finder | None]:
     return [one.spans for one in tokenizers(how.tokenize, how.tokenizer)] if how.tokenize else [None, None]
 
 
-def _known(vocabulary: Any, model: Aligner) -> Known:
-    lowercase = model.model.lowercase
-
+def _known(vocabulary: Any, lowercase: bool) -> Known:
     def known(words: Sequence[str]) -> Sequence[bool]:
         written = [(word.lower() if lowercase else word).encode("utf-8", "surrogatepass") for word in words]
         found: list[bool] = (vocabulary.ids(written) > 0).tolist()
         return found
 
     return known
-
-
-def segment_of(source: Segment | DataError, target: str) -> Segment:
-    """Return a segment; of one that cannot be read, one without tags."""
-    return source if isinstance(source, Segment) else Segment(target)
 
 
 def parsed_pairs(sources: Iterable[str | Segment], targets: Iterable[str], markup: str = "xml") -> Iterator[Pair]:
@@ -303,17 +292,9 @@ def transfer_markup(
 
 
 def trained(pairs: Iterable[Pair], more: Iterable[tuple[str, str]], how: Tokenizing, **options: Any) -> Aligner:
-    """Return an aligner that is trained on segments without their tags, and on more text.
+    """Return an aligner that `train_aligner` trains on segments without their tags, and on more text.
 
-    Parameters
-    ----------
-    pairs : iterable of (Segment, str)
-        Those with a `DataError` in the segment's place are passed over.
-    more : iterable of (str, str)
-        Sentences and their translations; those that are too long for links are passed over.
-    how : Tokenizing
-    **options
-        Of `train_aligner`.
+    Segments that cannot be read, and text that is too long for links, are passed over.
     """
     found = finders(how)
     words: tuple[list[list[str]], list[list[str]]] = [], []

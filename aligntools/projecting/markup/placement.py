@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -40,7 +41,6 @@ _QUOTES = frozenset("\"'“”„‟‘’‚«»‹›`＂")
 _STOPS = frozenset(".,:;!?…。、，：；！？．¿¡،؛؟।")
 _HYPHENS = frozenset("-–—‐‑−/\\|~・_")
 _DEPTH = {c: 1 for c in "([{（「『【〈《［〔“„«"} | {c: -1 for c in ")]}）」』】〉》］〕”»"}
-_OPENERS = frozenset("([{（「『【〈《［〔“„«‘‹¿¡")
 #: A link less probable than this is no word's best one.
 _BEST = 0.3
 #: Unlinked words in a row that are told apart.
@@ -54,15 +54,8 @@ DENSE = (
 EDGE = DENSE + tuple(f"{a}{b}" for a in INSIDE for b in INSIDE) + tuple(f"{a}|{b}" for a in OUTSIDE for b in OUTSIDE)
 WITHIN = ("in", "out", "odds", "unlinked word", "unlinked mark", "in strong", "out strong", "best of in", "best of out")
 WHOLE = (
-    "longer",
-    "shorter",
-    "longer squared",
-    "shorter squared",
-    "unbalanced",
-    "quotes",
-    "copy",
-    "one word",
-    "copy and more",
+    *("longer", "shorter", "longer squared", "shorter squared"),
+    *("unbalanced", "quotes", "copy", "one word", "copy and more"),
 )
 _NUMBER_INSIDE, _NUMBER_OUTSIDE = len(INSIDE) ** 2, len(OUTSIDE) ** 2
 
@@ -81,10 +74,7 @@ def character_class(character: str) -> int:
 
 
 class MarkupSide:
-    """A sentence as spans are chosen in it.
-
-    spans: Where its words begin and end.
-    """
+    """A sentence as spans are chosen in it; ``spans``: where its words begin and end."""
 
     def __init__(self, text: str, spans: Spans) -> None:
         self.text, self.spans = text, spans
@@ -248,20 +238,9 @@ class Evidence:
         marks = self.target.marks
         best_inside = self._summed(begin, end, self._best)
         odds = np.log((inside + 0.05) / (outside + 0.05))
-        within = np.stack(
-            [
-                inside,
-                outside,
-                np.where(marks, 0.3 * odds, odds),
-                unlinked * ~marks,
-                unlinked * marks,
-                (inside > 0.5) & (inside > outside),
-                (outside > 0.5) & (outside > inside),
-                best_inside,
-                self._totals[1] - best_inside,
-            ],
-            1,
-        ).astype(np.float64)
+        found = [inside, outside, np.where(marks, 0.3 * odds, odds), unlinked * ~marks, unlinked * marks]
+        found += [(inside > 0.5) & (inside > outside), (outside > 0.5) & (outside > inside)]
+        within = np.stack([*found, best_inside, self._totals[1] - best_inside], 1).astype(np.float64)
         masses = inside, outside, unlinked
         first = self._edge(masses, begin, -1, 1, begins)
         last = self._edge(masses, end - 1, 1, -1, ends)
@@ -328,24 +307,11 @@ class Evidence:
 
 def _runs(these: npt.NDArray[np.bool_], way: int) -> Floats:
     """Return for each place how many in a row there are from it on, at most a few."""
-    out = np.zeros(len(these))
-    values = these.astype(np.float64)
-    alive = np.ones(len(these), bool)
-    for shift in range(_RUN):
-        moved = np.zeros(len(these))
-        if way > 0:
-            moved[: len(these) - shift] = values[shift:]
-        else:
-            moved[shift:] = values[: len(these) - shift]
-        alive &= moved > 0
+    out, alive = np.zeros(len(these)), these[::way]
+    for _ in range(_RUN):
         out += alive
-    return out
-
-
-def feature_names() -> list[str]:
-    """Return what each weight is of, in order."""
-    edges = [f"{edge} {name}" for edge in ("first", "last") for name in EDGE]
-    return [*edges, *(f"within {name}" for name in WITHIN), *(f"whole {name}" for name in WHOLE)]
+        alive = alive & np.append(alive[1:], False)
+    return out[::way]
 
 
 Bools = npt.NDArray[np.bool_]
@@ -387,19 +353,17 @@ class Placed:
 _Ranked: TypeAlias = list[tuple[float, int, int]]
 
 
-@dataclass(frozen=True)
-class _Span:
+class WordSpan(NamedTuple):
     """The words of the source that a mark is around; none where ``begin == end``."""
 
     begin: int
     end: int
 
 
-def word_span(begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], mark: Mark) -> tuple[int, int]:
+def word_span(begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], mark: Mark) -> WordSpan:
     """Return the words that a mark is around: those more than half of which lie in it; else before which one it is."""
-    middles = (begins + ends) / 2
-    first, last = np.searchsorted(middles, [mark.begin, mark.end])
-    return int(first), max(int(first), int(last))
+    first, last = np.searchsorted((begins + ends) / 2, [mark.begin, mark.end])
+    return WordSpan(int(first), max(int(first), int(last)))
 
 
 def _best(scores: Floats, begins: range, ends: range) -> "_Ranked":
@@ -414,10 +378,6 @@ def _best(scores: Floats, begins: range, ends: range) -> "_Ranked":
     firsts, lasts = np.divmod(found, scores.shape[1])
     spans = zip(flat[found].tolist(), (firsts + begins.start).tolist(), (lasts + ends.start + 1).tolist(), strict=True)
     return [span for span in spans if span[0] > -np.inf]
-
-
-def _end(span: tuple[int, int]) -> int:
-    return span[1]
 
 
 def _sign(word: str) -> str:
@@ -435,21 +395,16 @@ def _is_joint(side: MarkupSide, word: int) -> bool:
 
 
 class Placement:
-    """The marks of one segment while they are placed.
-
-    marks: Their places count the characters that ``evidence`` counts.
-    weights (float64 [features.SIZE]).
-    """
+    """The marks of one segment while they are placed; their places count the characters that ``evidence`` counts."""
 
     def __init__(self, marks: Sequence[Mark], evidence: Evidence, weights: Floats) -> None:
         self.marks, self.evidence, self.weights = marks, evidence, weights
         self.words = len(evidence.target.spans)
         source = evidence.source
-        spans = [_Span(*word_span(source.begins, source.ends, mark)) for mark in marks]
-        sides = source, evidence.target
-        signs = [Counter(_sign(side.text[a:b]) for a, b in side.spans) for side in sides]
+        spans = [word_span(source.begins, source.ends, mark) for mark in marks]
+        signs = [Counter(_sign(side.text[a:b]) for a, b in side.spans) for side in (source, evidence.target)]
         self._lacking = {sign for sign in signs[0] if sign and signs[1][sign] < signs[0][sign]}
-        self.source = [_Span(span.begin, span.begin) if self._is_left_out(span) else span for span in spans]
+        self.source = [WordSpan(span.begin, span.begin) if self._is_left_out(span) else span for span in spans]
         self.parents = {mark.parent for mark in marks}
         self.found: list[Placed | None] = [None] * len(marks)
         #: Of those that are placed, their words; of others, from the first to the last word of what is placed in them.
@@ -467,7 +422,7 @@ class Placement:
                 self._place_point(k, free(mark.parent))
         return [one for one in self.found if one is not None]
 
-    def _is_left_out(self, span: _Span) -> bool:
+    def _is_left_out(self, span: WordSpan) -> bool:
         """Whether a span is the number or sign of a note, which the translation does not have.
 
         One that a space is before may also be linked to what it is called there, such as 8 to eight.
@@ -483,11 +438,11 @@ class Placement:
 
     def _place_spans(self, around: list[int]) -> None:
         total = len(self.evidence.source.spans)
-        known: dict[_Span, tuple[_Ranked, float]] = {}
+        known: dict[WordSpan, tuple[_Ranked, float]] = {}
         ranked: dict[int, _Ranked] = {}
         for k in around:
             span = self.source[k]
-            if (span.begin, span.end) == (0, total):
+            if span == (0, total):
                 self._fix(k, Placed(0, self.words, 1.0, BY_EDGE))
                 continue
             if span not in known:
@@ -517,7 +472,7 @@ class Placement:
             how = BY_LINKS if linked > _UNLINKED else BY_NEIGHBOURS
             self._fix(k, Placed(begin, end, float(np.exp(score - norms[k])), how))
 
-    def _scores(self, span: _Span, low: int, high: int) -> tuple[Floats, range, range]:
+    def _scores(self, span: WordSpan, low: int, high: int) -> tuple[Floats, range, range]:
         """Return the scores of spans by first and last word, and these words.
 
         In a long target these are those around where links put the span's ends, or as near as ``low`` to ``high`` are.
@@ -525,12 +480,9 @@ class Placement:
         begins = ends = range(self.words)
         if self.words > _SHORT:
             first, last = (int(np.argmax(self._point_scores(place))) for place in (span.begin, span.end))
-            begins, ends = (self._around(min(max(word, low), high)) for word in (first, max(first, last)))
+            near = [min(max(word, low), high) - _WINDOW // 2 for word in (first, max(first, last))]
+            begins, ends = (range(a, a + _WINDOW) for a in (min(max(a, 0), self.words - _WINDOW) for a in near))
         return self.evidence.features(span.begin, span.end, begins, ends).scores(self.weights), begins, ends
-
-    def _around(self, word: int) -> range:
-        begin = min(max(word - _WINDOW // 2, 0), self.words - _WINDOW)
-        return range(begin, begin + _WINDOW)
 
     def _adjusted(self, k: int, begin: int, end: int) -> tuple[int, int]:
         """Return a span as what stands at its ends wants it."""
@@ -566,15 +518,9 @@ class Placement:
         before = source.text[max(source.spans[own.begin][0] - 1, 0)]
         if before in _ADDED or source.text[source.spans[own.begin][0]] in _ADDED:
             return begin, end
-        edges = [
-            target.text[target.spans[j][0]] if 0 <= j < self.words else "" for j in (begin - 1, begin, end - 1, end)
-        ]
-        for opening, closing, span in (
-            (edges[0], edges[3], (begin - 1, end + 1)),
-            (edges[1], edges[3], (begin, end + 1)),
-            (edges[0], edges[2], (begin - 1, end)),
-        ):
-            if opening in _ADDED and _ADDED[opening] == closing and self._allowed(k, *span):
+        for span in ((begin - 1, end + 1), (begin, end + 1), (begin - 1, end)):
+            edges = [target.text[target.spans[j][0]] for j in (span[0], span[1] - 1) if 0 <= j < self.words]
+            if len(edges) == 2 and _ADDED.get(edges[0]) == edges[1] and self._allowed(k, *span):
                 return span
         return begin, end
 
@@ -607,7 +553,7 @@ class Placement:
         firsts, lasts = np.array(begins), np.array(ends)
         most = np.full(len(firsts), high)  # how far a span goes that begins with each word
         for taken in blocked:
-            at = bisect_left(taken, begins.start, key=_end)
+            at = bisect_left(taken, begins.start, key=itemgetter(1))
             near = np.array([*taken[at : bisect_right(taken, (ends.stop, 0))], (high, self.words + 1)])
             most = np.minimum(most, near[np.searchsorted(near[:, 1], firsts, "right"), 0])
         right = lasts[None, :] < most[:, None]
@@ -620,7 +566,7 @@ class Placement:
         if not low <= begin <= inner_low or not inner_high <= end <= high:
             return False
         for taken in blocked:
-            at = bisect_right(taken, begin, key=_end)
+            at = bisect_right(taken, begin, key=itemgetter(1))
             if at < len(taken) and taken[at][0] < end:
                 return False
         return True

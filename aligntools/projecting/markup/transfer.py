@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.formats.markup.segments import Mark, Segment, decoded, parse_segment, render
+from aligntools.formats.markup.segments import Mark, Segment, decoded, render
 from aligntools.formats.models.modelfile import hold, read_model
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Settings, documented, option
@@ -159,10 +159,7 @@ def prepare(segment: Segment, target: str, finders: Sequence[WordFinder]) -> Pre
     if len(text) != len(segment.text):
         at = list(places)
         moved = [(bisect_left(at, mark.begin), bisect_left(at, mark.end)) for mark in marks]
-        marks = [
-            Mark(m.opening, m.closing, begin, end, m.parent, m.name, m.attributes)
-            for m, (begin, end) in zip(marks, moved, strict=True)
-        ]
+        marks = [replace(m, begin=begin, end=end) for m, (begin, end) in zip(marks, moved, strict=True)]
     plain, target_places = decoded(target)
     cuts = {place for mark in marks for place in (mark.begin, mark.end)}
     same = _same_places(text, plain) if marks else None
@@ -192,11 +189,9 @@ def transferred(prepared: Prepared, links: SparseLinks, settings: MarkupSettings
     if not prepared.marks:
         return MarkedText(prepared.target, [], *lacking)
     if (same := prepared.same) is not None:
-        raw = [[(prepared.places[same[mark.begin]], prepared.places[same[mark.end]])] for mark in prepared.marks]
-        marked = render(prepared.target, prepared.segment.marks, raw)
-        each = zip(prepared.marks, raw, strict=True)
-        return MarkedText(marked, [PlacedTag(mark.shown, *place, 1.0, 1.0, COPY) for mark, (place,) in each], *lacking)
-    if prepared.over_long:
+        spans = [[(same[mark.begin], same[mark.end])] for mark in prepared.marks]
+        placed = [PlacedTag(mark.shown, 0, 0, 1.0, 1.0, COPY) for mark in prepared.marks]
+    elif prepared.over_long:
         spans = _by_position(prepared.marks, *prepared.sides)
         placed = [PlacedTag(mark.shown, 0, 0, 0.0, 0.0, BY_POSITION) for mark in prepared.marks]
     else:
@@ -231,27 +226,16 @@ def _by_position(marks: Sequence[Mark], source: RawSentence, target: RawSentence
     """Return where marks stand that are as far along as in the source, in characters: at the next ends of words."""
     size, words = max(len(source.text), 1), [found.span() for found in re.finditer(r"\S+", target.text)]
     begins, ends = np.array([0, *(a for a, _ in words)]), np.array([*(b for _, b in words), len(target.text)])
-    spans = []
-    for mark in marks:
-        begin, end = (
-            _nearest(places, place * len(target.text) / size)
-            for places, place in ((begins, mark.begin), (ends, mark.end))
-        )
-        spans.append([(begin, max(begin, end))])
+
+    def nearest(places: npt.NDArray[np.int64], place: int) -> int:
+        goal = place * len(target.text) / size
+        at = max(int(np.searchsorted(places, goal)) - 1, 0)
+        return int(min(places[at : at + 2], key=lambda place: abs(place - goal)))
+
+    found = [(nearest(begins, mark.begin), nearest(ends, mark.end)) for mark in marks]
+    spans = [[(begin, max(begin, end))] for begin, end in found]
     _settle(marks, spans, spans, len(target.text))
     return spans
-
-
-def _nearest(places: npt.NDArray[np.int64], goal: float) -> int:
-    at = max(int(np.searchsorted(places, goal)) - 1, 0)
-    return int(min(places[at : at + 2], key=lambda place: abs(place - goal)))
-
-
-def transferred_segment(
-    source: str, target: str, finders: Sequence[WordFinder], links: SparseLinks, settings: MarkupSettings
-) -> MarkedText:
-    """Return a translation with the tags of its source, both as they are written."""
-    return transferred(prepare(parse_segment(source), target, finders), links, settings)
 
 
 def _pieces(placement: Placement, k: int, placed: Placed, settings: MarkupSettings) -> list[tuple[int, int]]:

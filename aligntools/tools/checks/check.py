@@ -1,6 +1,6 @@
 """Sentence pairs checked: what their translations leave out, add or repeat."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -17,13 +17,13 @@ from aligntools.formats.links.findings import DIFFERENCES, SPANS, Finding, of_fi
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.run import Run
-from aligntools.tools.checks.segments import CheckSettings, Span
-from aligntools.tools.filters import qualities
+from aligntools.tools.checks.judgements import Judged, Lengths, judge, judge_alone
+from aligntools.tools.checks.null_rates import Floats, WordTypes, log_odds, null_shares, usual_rates
+from aligntools.tools.checks.segments import CheckSettings
+from aligntools.tools.filters import best_links, qualities
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import CheckingKeywords
-    from aligntools.tools.checks.judgements import Judged
-    from aligntools.tools.checks.null_rates import Floats
 
 #: What speaks against a pair, in the order in which it is told, and the fields of `PairCheck` that have it.
 _PROBLEMS = {name: (field,) for name, (field, _) in SPANS.items()} | DIFFERENCES
@@ -156,8 +156,6 @@ class Checker:
     """What collects a text's links block by block, and then judges its pairs."""
 
     def __init__(self, model: Aligner, settings: CheckSettings) -> None:
-        from aligntools.tools.checks.null_rates import null_shares
-
         self._model, self._settings = model, settings.checked()
         self._shares = null_shares(model.model)
         self._begin()
@@ -169,8 +167,6 @@ class Checker:
         return found
 
     def _begin(self) -> None:
-        from aligntools.tools.checks.null_rates import WordTypes
-
         self._types = [WordTypes(self._model.model, side, self._shares) for side in (0, 1)]
         self._words: list[tuple[list[str], list[str]]] = []
         self._raw: list[tuple[str, str]] = []
@@ -184,11 +180,8 @@ class Checker:
         words: The words of both sides, pair by pair.
         raw: The sides as they stand.
         """
-        from aligntools.tools.checks.null_rates import unlinked
-
-        apart = unlinked(block.table, block.probabilities, block.lengths)
-        for side in (0, 1):
-            self._apart[side].append(apart[side])
+        for apart, best in zip(self._apart, best_links(block.table, block.probabilities, block.lengths), strict=True):
+            apart.append(np.clip(1 - best, 0, 1))
         for n, (pair, texts) in enumerate(zip(zip(*words, strict=True), zip(*raw, strict=True), strict=True)):
             sizes = block.lengths[:, n].tolist()
             if not all(sizes) and bool(pair[0]) != bool(pair[1]):
@@ -203,63 +196,44 @@ class Checker:
     def judged(self) -> Checked:
         """Return what was found in all pairs that were added."""
         apart, found = self._judged()
-        shares = []
-        for n in range(len(self._words)):
-            if n in self._alone:
-                source, target = self._alone[n]
-                shares.append((float(bool(source)), float(bool(target))))
-            else:
-                shares.append((_mean(apart[0][n]), _mean(apart[1][n])))
-        scores = np.array([0.0 if one is None else one.score for one in found])
+        scores = np.array([one.score for one in found])
         below = (np.searchsorted(np.sort(scores), scores) / max(len(scores), 1)).tolist()
         pairs = []
         for n, one in enumerate(found):
-            left_out: list[FoundSpan] = []
-            added: list[FoundSpan] = []
-            repeated: list[FoundSpan] = []
-            rest: list[list[str]] = [[], [], [], []]
-            if one is not None:
-                source, target = self._alone.get(n, self._words[n])
-                left_out = [_told(span, source) for span in one.spans[0]]
-                added, repeated = ([_told(span, target) for span in own] for own in (one.spans[1], one.repeated))
-                rest = [*one.numbers, *one.placeholders]
-            score = float(scores[n])
-            flagged = score > self._settings.flag_above
-            pairs.append(PairCheck(n + 1, score, below[n], flagged, *shares[n], left_out, added, repeated, *rest))
+            alone, sides = self._alone.get(n), self._alone.get(n, self._words[n])
+            shares: Any = [float(bool(side)) for side in sides]
+            if alone is None:
+                shares = [float(own[n].mean()) if len(own[n]) else 0.0 for own in apart]
+            spans = [
+                [FoundSpan(*span, " ".join(words[span.start : span.end])) for span in own]
+                for own, words in zip((*one.spans, one.repeated), (*sides, sides[1]), strict=True)
+            ]
+            flagged = bool(one.score > self._settings.flag_above)
+            rest: Any = [*spans, *map(list, one.numbers), *map(list, one.placeholders)]
+            pairs.append(PairCheck(n + 1, float(one.score), below[n], flagged, *shares, *rest))
         total = sum(float(place.sum()) for side in apart for place in side)
         return Checked(pairs, total / max(sum(len(place) for side in apart for place in side), 1))
 
-    def _judged(self) -> "tuple[list[list[Floats]], list[Judged | None]]":
+    def _judged(self) -> "tuple[list[list[Floats]], list[Judged]]":
         """Return the probabilities that words have no link, pair by pair, and what was found in each pair."""
-        from aligntools.tools.checks.judgements import Lengths, judge, judge_alone
-        from aligntools.tools.checks.null_rates import joined, log_odds, usual_rates
-
         sizes = np.array([[len(pair[side]) for pair in self._words] for side in (0, 1)], np.int64).reshape(2, -1)
         lengths = Lengths.of(sizes, self._model.model.length_ratio)
         apart, odds = [], []
         for side in (0, 1):
-            whole, numbers = joined(self._apart[side]), np.array(self._numbers[side], np.int64)
+            whole, numbers = np.concatenate([np.zeros(0), *self._apart[side]]), np.array(self._numbers[side], np.int64)
             own = log_odds(whole, usual_rates(numbers, whole, self._types[side].classes))
             ends = np.cumsum(sizes[side])[:-1]
             apart.append(np.split(whole, ends))
             odds.append(np.split(own, ends))
-        found: list[Judged | None] = []
+        found: list[Judged] = []
         for n, words in enumerate(self._words):
             if n in self._alone:
                 found.append(judge_alone(self._alone[n]))
             elif all(words):
                 found.append(judge(words, (odds[0][n], odds[1][n]), lengths, self._raw[n]))
             else:
-                found.append(None)
+                found.append(Judged())
         return apart, found
-
-
-def _mean(apart: "Floats") -> float:
-    return float(apart.mean()) if len(apart) else 0.0
-
-
-def _told(span: Span, words: Sequence[str]) -> FoundSpan:
-    return FoundSpan(*span, " ".join(words[span.start : span.end]))
 
 
 @taking(CheckSettings)
@@ -323,12 +297,11 @@ def check(
     for block in qualities(model, sources, targets, reading=reading, run=run):
         here = slice(at, at + len(block))
         at += len(block)
-        words = [list(_words(side[here], reading.split or model.model.split)) for side in (sources, targets)]
+        split = reading.split or model.model.split
+        words = [
+            [[word.decode("utf-8", "replace") for word in words_of(sentence, split)] for sentence in side[here]]
+            for side in (sources, targets)
+        ]
         raw = [[s if isinstance(s, str) else " ".join(s) for s in side[here]] for side in (sources, targets)]
         checker.add(block, words, raw)
     return checker.judged()
-
-
-def _words(sentences: Iterable[Sentence], split: Any) -> Iterator[list[str]]:
-    for sentence in sentences:
-        yield [word.decode("utf-8", "replace") for word in words_of(sentence, split)]

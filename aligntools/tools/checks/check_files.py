@@ -1,7 +1,7 @@
 """Translations in files checked: every pair judged, the worst first, with its line number."""
 
 import json
-from typing import Any, Literal
+from typing import Literal
 
 from aligntools.aligning.alignments import AlignmentTally
 from aligntools.formats.links.findings import as_text
@@ -9,7 +9,7 @@ from aligntools.formats.opening.files import writing
 from aligntools.ground.errors import UsageProblem
 from aligntools.tools.checks.check import Checked, Checker, PairCheck
 from aligntools.tools.checks.segments import CheckSettings
-from aligntools.tools.text_work import OpenedText, TextWork
+from aligntools.tools.text_work import TextWork
 from aligntools.words.vocabulary import split_words
 
 CheckFormat = Literal["tsv", "json"]
@@ -25,14 +25,8 @@ def row(pair: PairCheck, source: str, target: str, form: CheckFormat) -> str:
         return json.dumps(pair.as_dict() | {"source": source, "target": target}, ensure_ascii=False)
     shares = (f"{pair.source_unlinked:.3f}", f"{pair.target_unlinked:.3f}")
     figures = (str(pair.line), f"{pair.score:.2f}", f"{pair.below:.4f}", "flagged" if pair.flagged else "passed")
-    return "\t".join(
-        [
-            *figures,
-            *shares,
-            as_text(found.words, found.differences).replace("\t", " "),
-            *(text.translate(_PLAIN) for text in (source, target)),
-        ]
-    )
+    told = as_text(found.words, found.differences).replace("\t", " ")
+    return "\t".join([*figures, *shares, told, *(text.translate(_PLAIN) for text in (source, target))])
 
 
 def check_files(
@@ -49,12 +43,9 @@ def check_files(
 
     The text is kept in memory: the pairs have to be put in order, and what is usual is learned from all of them.
 
-    output: Rows with tabs between their fields, or an object a line; the worst pair first.
+    output: Rows with tabs between their fields, or an object a line; the worst pair first, or ``in_order``.
     summary: ``output`` has one line about the text alone.
     flagged: Leave out pairs that are not flagged.
-    in_order: Pairs as they stand in the text.
-    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
-    written.
     """
     work.check()
     if summary and (flagged or in_order or output_format != "tsv"):
@@ -66,8 +57,11 @@ def check_files(
         checker = Checker(model, settings)
         for block in blocks:
             lines = text.raw.read(len(block))
-            words = _words(text.tokens.read(len(block)) if text.tokens else lines, text)
             texts = [[line.decode("utf-8", "replace") for line in side] for side in lines]
+            spaced = text.tokens.read(len(block)) if text.tokens else lines
+            if text.reading.split == "unicode":
+                spaced = (text.tokens or text.raw).spaced(spaced)
+            words = [[split_words(line.decode("utf-8", "replace")) for line in side] for side in spaced]
             checker.add(block, words, texts)
             for side in (0, 1):
                 shown[side].extend(texts[side])
@@ -88,8 +82,3 @@ def check_files(
     if not summary:
         watch.say(found.summary())
     return found
-
-
-def _words(lines: list[Any], text: OpenedText) -> list[list[list[str]]]:
-    spaced = (text.tokens or text.raw).spaced(lines) if text.reading.split == "unicode" else lines
-    return [[split_words(line.decode("utf-8", "replace")) for line in side] for side in spaced]

@@ -33,10 +33,6 @@ _CONVERSION = re.compile(r"%(?!\d+\$)[^(%{<A-Z\d]*[\d.*lhqjztL]*[a-zA-Z@]")
 _POSITION = re.compile(r"%\d+\$.+")
 
 
-def _is_word(word: str) -> bool:
-    return any(c.isalnum() for c in word)
-
-
 def repetitions(words: Sequence[str], at_once: bool = False) -> list[Span]:
     """Return the words that repeat what is before them: right behind it, or three and more of them anywhere.
 
@@ -44,34 +40,23 @@ def repetitions(words: Sequence[str], at_once: bool = False) -> list[Span]:
     number of words. With ``at_once`` only what is repeated right behind itself is found.
     """
     n = len(words)
-    marked = [False] * n
+    marked, lettered = [False] * n, [any(c.isalnum() for c in word) for word in words]
     for period in range(1, min(n // 2, LONGEST_PERIOD) + 1):
         run = 0
         for k in range(period, n + 1):
             if k < n and words[k] == words[k - period]:
                 run += 1
                 continue
-            if run >= period and any(map(_is_word, words[k - run : k])):
+            if run >= period and any(lettered[k - run : k]):
                 marked[k - run : k] = [True] * run
             run = 0
     seen: dict[tuple[str, ...], int] = {}
     for k in range(0 if not at_once else n, n - AGAIN + 1):
         part = tuple(words[k : k + AGAIN])
-        if seen.setdefault(part, k) + AGAIN <= k and all(map(_is_word, part)):
+        if seen.setdefault(part, k) + AGAIN <= k and all(lettered[k : k + AGAIN]):
             marked[k : k + AGAIN] = [True] * AGAIN
-    spans, k = [], 0
-    while k < n:
-        end = k
-        while end < n and marked[end]:
-            end += 1
-        if end > k:
-            spans.append(Span(k, end, float(end - k)))
-        k = end + 1
-    return spans
-
-
-def _digits(text: str) -> str:
-    return "".join(str(unicodedata.digit(c)) if c.isdigit() and not c.isascii() else c for c in text)
+    edges = np.flatnonzero(np.diff([0, *marked, 0])).tolist()
+    return [Span(a, b, float(b - a)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _value(number: str) -> str:
@@ -102,7 +87,8 @@ def _short(number: str) -> str:
 
 def numbers(text: str) -> TextNumbers:
     """Return the numbers of a text: ``1,000``, ``1.000`` and ``1 000`` (with a no-break space) are all 1000."""
-    text, found, at = _digits(text), TextNumbers([], [], []), 0
+    text = "".join(str(unicodedata.digit(c)) if c.isdigit() and not c.isascii() else c for c in text)
+    found, at = TextNumbers([], [], []), 0
 
     def plain(end: int) -> None:
         found.found.extend(_short(_value(number)) for number in _NUMBER.findall(text[at:end]))
@@ -199,12 +185,8 @@ def compared(source: Placeholders, target: Placeholders) -> tuple[list[str], lis
     for side in (0, 1):
         if any(map(_POSITION.fullmatch, sides[side].needed)) or "{0}" in sides[side].needed:
             sides[1 - side] = _in_order(sides[1 - side], sides[side].needed)
-    one, two = sides
-    return _without(one.needed, two.there), _without(two.needed, one.there)
-
-
-def _without(needed: Sequence[str], there: Counter[str]) -> list[str]:
-    return list((Counter(needed) - there).elements())
+    missing, added = (Counter(own.needed) - other.there for own, other in (sides, sides[::-1]))
+    return list(missing.elements()), list(added.elements())
 
 
 def _in_order(found: Placeholders, others: Sequence[str]) -> Placeholders:
@@ -246,15 +228,6 @@ LEAST_SPAN = 6.0
 ENOUGH, DEVIATION = 50, 0.3
 
 
-class Differences(NamedTuple):
-    """What one side of a pair has and the other has not."""
-
-    #: of the source alone
-    missing: list[str]
-    #: of the target alone
-    added: list[str]
-
-
 @dataclass(frozen=True)
 class Lengths:
     """How long translations are: the median and the standard deviation of ``ln(target words / source words)``."""
@@ -278,15 +251,14 @@ class Lengths:
         return max(0.0, -far), max(0.0, far)
 
 
-@dataclass(frozen=True)
-class Judged:
-    """What was found in one pair."""
+class Judged(NamedTuple):
+    """What was found in a pair: spans of each side; numbers and placeholders of the source and of the target alone."""
 
-    score: float
-    spans: tuple[list[Span], list[Span]]
-    repeated: list[Span]
-    numbers: Differences
-    placeholders: Differences
+    score: float = 0.0
+    spans: Sequence[Sequence[Span]] = ((), ())
+    repeated: Sequence[Span] = ()
+    numbers: Sequence[Sequence[str]] = ((), ())
+    placeholders: Sequence[Sequence[str]] = ((), ())
 
 
 def judge(
@@ -295,7 +267,7 @@ def judge(
     """Return what is found in a pair.
 
     sides: The words of both sides; at least one of each.
-    odds ((float64 [source words], float64 [target words])): See `usual.log_odds`.
+    odds (float64 [words], of both sides): See `null_rates.log_odds`.
     raw: The sides as they stand, for placeholders and numbers; else the words with spaces between.
     """
     texts = raw if raw is not None else [" ".join(side) for side in sides]
@@ -320,11 +292,11 @@ def judge(
     repeated = [Span(places[1][span.start], places[1][span.end - 1] + 1, span.score) for span in again]
     score += REPETITION * (at_once > 0) + REPEATED_WORD * min(repeated_words, MOST_REPEATED)
     shown = [visible(text, own.hidden) for text, own in zip(texts, other, strict=True)]
-    numbers, lacking = Differences(*different_numbers(*shown)), Differences(*compared(*other))
+    numbers, lacking = different_numbers(*shown), compared(*other)
     for weight, differences in ((NUMBER, numbers), (PLACEHOLDER, lacking)):
         score += weight * min(sum(map(len, differences)), MOST_DIFFERENT)
     told = [[span for span in spans if span.score >= LEAST_SPAN] for spans in found]
-    return Judged(score, (told[0], told[1]), repeated, numbers, lacking)
+    return Judged(score, told, repeated, numbers, lacking)
 
 
 def _words_of_text(words: Sequence[str], text: str, hidden: Sequence[tuple[int, int]]) -> npt.NDArray[np.bool_]:
@@ -351,4 +323,4 @@ def judge_alone(sides: Sequence[Sequence[str]]) -> Judged:
     """Return what is found in a pair of which one side is blank: all words of the other have no counterpart."""
     spans = [[Span(0, len(side), MOST * len(side))] if side else [] for side in sides]
     score = max(span.score for own in spans for span in own)
-    return Judged(BLANK + score, (spans[0], spans[1]), [], Differences([], []), Differences([], []))
+    return Judged(BLANK + score, spans)

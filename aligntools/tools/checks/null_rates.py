@@ -6,13 +6,12 @@ a place is are log-odds of two distributions of the probability that a word has 
 whose counterpart was taken out of a translation, and that of other words that are as seldom linked as this one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from aligntools.aligning.model import AlignmentModel
-from aligntools.formats.links.pharaoh import Links
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -55,23 +54,6 @@ MOST = 4.0
 _NULL_PLACES = 0.1
 
 
-def unlinked(links: Links, probabilities: npt.NDArray[np.float32], lengths: npt.NDArray[np.int64]) -> list[Floats]:
-    """Return the probability that each word has no link: 1 less its best link's posterior.
-
-    probabilities (float32 [links]).
-    lengths (int64 [2, pairs]): Words of the source and target sentences.
-    Returns list of float64 [words of the source], float64 [words of the target]: the words of all pairs, one after the
-    other.
-    """
-    sentence, found = links.sentences(), []
-    for side in (0, 1):
-        begins = np.concatenate([[0], np.cumsum(lengths[side])])
-        best = np.zeros(int(begins[-1]))
-        np.maximum.at(best, begins[sentence] + links.pairs[:, side], probabilities)
-        found.append(np.clip(1 - best, 0, 1))
-    return found
-
-
 def shape_of(word: str) -> int:
     """Return the shape of a word: 0 with letters alone, 1 with a digit, 2 with neither."""
     if any(c.isdigit() for c in word):
@@ -80,9 +62,9 @@ def shape_of(word: str) -> int:
 
 
 def null_shares(model: AlignmentModel) -> tuple[Floats, Floats] | None:
-    """Return which share of each word of the vocabularies a model ascribes to NULL; None where it has no whole words.
+    """Return the shares of the words of both vocabularies that a model ascribes to NULL, float64 [words + 1].
 
-    Returns (float64 [source words + 1], float64 [target words + 1]) or None: by the words' ids.
+    None where it has no whole words.
     """
     view = model.views[0]
     if view.letters:
@@ -99,11 +81,7 @@ def null_shares(model: AlignmentModel) -> tuple[Floats, Floats] | None:
 
 
 class WordTypes:
-    """The words of one side of a text: a number for each, and its class.
-
-    side: 0 for the source, 1 for the target.
-    shares ((float64 [source words + 1], float64 [target words + 1]) or None): What `null_shares` finds of the model.
-    """
+    """The words of one side of a text: a number for each, and its class; ``shares``: see `null_shares`."""
 
     def __init__(self, model: AlignmentModel, side: int, shares: tuple[Floats, Floats] | None) -> None:
         self._shares = None if shares is None else shares[side]
@@ -135,10 +113,11 @@ class WordTypes:
 def usual_rates(types: Ids, apart: Floats, classes: Ids) -> Floats:
     """Return how often the word of each place has no link elsewhere, smoothed by the rate of its class.
 
+    The place itself does not count: what is unusual about it must not become usual by it.
+
     types (int64 [places]): The number of each place's word.
-    apart (float64 [places]): The probability that it has no link there; see `unlinked`.
+    apart (float64 [places]): The probability that it has no link there.
     classes (int64 [words]).
-    Returns float64 [places]: the place itself does not count: what is unusual about it must not become usual by it.
     """
     count, total = np.bincount(types, minlength=len(classes)), np.bincount(types, apart, len(classes))
     fixed = RATE_OF_CLASS.ravel()
@@ -151,13 +130,8 @@ def usual_rates(types: Ids, apart: Floats, classes: Ids) -> Floats:
 def log_odds(apart: Floats, rates: Floats) -> Floats:
     """Return how much speaks for each place's word having no counterpart, rather than a usual one: natural logarithms.
 
-    apart, rates (float64 [places]): See `unlinked` and `usual_rates`.
+    apart, rates (float64 [places]): See `usual_rates`.
     """
     link, rate = np.digitize(apart, UNLINKED), np.digitize(rates, RATES)
     found: Floats = np.clip(np.log(OMITTED[link] / USUAL[rate, link]), -MOST, MOST)
     return found
-
-
-def joined(parts: Iterable[Floats]) -> Floats:
-    """Return arrays one after the other; of none an empty one."""
-    return np.concatenate([np.zeros(0), *parts])

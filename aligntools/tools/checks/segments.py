@@ -19,14 +19,11 @@ class Span(NamedTuple):
     score: float
 
 
-def maximal_spans(scores: Sequence[float], least: float = 0.0) -> list[Span]:
+def maximal_spans(scores: Sequence[float]) -> list[Span]:
     """Return the maximal scoring spans of a sequence, in order.
 
     Each is a span that cannot be made longer or shorter without its sum falling, and none overlaps another. The best of
     them is the span with the highest sum. Linear time in practice.
-
-    scores (sequence of float [length=words]).
-    least: Leave out spans with a lower sum; never one with a sum of 0.
     """
     # a candidate: start, end, sum of all that is before it, sum up to its end
     found: list[tuple[int, int, float, float]] = []
@@ -43,7 +40,7 @@ def maximal_spans(scores: Sequence[float], least: float = 0.0) -> list[Span]:
             start, left = found[at][0], found[at][2]
             del found[at:]
         found.append((start, k + 1, left, right))
-    return [Span(s, e, right - left) for s, e, left, right in found if right - left >= least]
+    return [Span(s, e, right - left) for s, e, left, right in found]
 
 
 @documented

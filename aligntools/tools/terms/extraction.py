@@ -79,16 +79,11 @@ class _Scored:
 
 
 def kinds_of(text: Bitext, links: Links, learned: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return where words of both vocabularies may stand in a term [shape=(words,), dtype=int8].
-
-    learned: Learn stop words, too.
-    """
+    """Return where words of both vocabularies may stand in a term, int8 [words]; ``learned``: with stop words."""
     of = np.repeat(np.arange(len(text)), np.diff(links.offsets))
     ends = [side.tokens[links.pairs[:, k] + side.offsets[of]] for k, side in enumerate((text.source, text.target))]
-    found = []
-    for k, (side, vocabulary) in enumerate(
-        ((text.source, text.source_vocabulary), (text.target, text.target_vocabulary))
-    ):
+    found, both = [], ((text.source, text.source_vocabulary), (text.target, text.target_vocabulary))
+    for k, (side, vocabulary) in enumerate(both):
         words = vocabulary.words()
         kinds = np.array([kind_of(word) for word in words], np.int8)
         if learned:
@@ -108,7 +103,6 @@ def find_terms(
     """Return the term pairs of an aligned text, the best first; upper and lower case are the same.
 
     cased: As it is written, which is how terms are shown.
-    links: Of as many pairs, all within them.
     tags: A tag for each word of either side, where the settings have a pattern of tags.
     """
     text = in_lower_case(cased)
@@ -128,18 +122,10 @@ def find_terms(
     order = _best(scored, settings)
     shown = [_shown(cased, every, scored, k) for k in order.tolist()]
     others = _variants(cased, every, scored, order)
+    figures = (x[order].tolist() for x in (scored.counts, scored.source_counts, scored.target_counts, scored.scores))
     return [
-        Term(
-            source=shown[n][0],
-            target=shown[n][1],
-            count=int(scored.counts[k]),
-            source_count=int(scored.source_counts[k]),
-            target_count=int(scored.target_counts[k]),
-            score=float(scored.scores[k]),
-            variants=others[n],
-            pair=shown[n][2],
-        )
-        for n, k in enumerate(order.tolist())
+        Term(source, target, n, n_source, n_target, score, variants, pair)
+        for (source, target, pair), n, n_source, n_target, score, variants in zip(shown, *figures, others, strict=True)
     ]
 
 
@@ -229,9 +215,7 @@ def alone(source: Side, target: Side, pairs: PhrasePairs, counts: np.ndarray, lo
     """Return how often each pair comes by itself: less the mean count of the longer pairs that it stands within.
 
     pairs: One occurrence of each pair, ordered by `code`.
-    counts [pairs].
     longest: Words of a side, at most.
-    Returns float64 [pairs].
     """
     code = pairs.code
     sums, within = np.zeros(len(code)), np.zeros(len(code))
@@ -302,21 +286,15 @@ def stop_words(words: Sequence[str], tokens: np.ndarray, best: np.ndarray) -> np
     frequent = (share >= _RARE) & (counts >= _FEW)
     uneven = np.maximum(unevenness(tokens, len(words)), _LEAST_UNEVEN)
     lengths = np.array([len(word) for word in words])
-    parts = (
-        np.log(np.maximum(share, 1e-12) / _FREQUENT),
-        -np.log(uneven / _UNEVEN),
-        _BEST - best,
-        _LETTERS - lengths,
-    )
+    parts = np.log(np.maximum(share, 1e-12) / _FREQUENT), -np.log(uneven / _UNEVEN), _BEST - best, _LETTERS - lengths
     score = np.sum([weight * part for weight, part in zip(_WEIGHTS, parts, strict=True)], axis=0)
     return np.asarray(frequent & (score > _NEEDED))
 
 
 def best_shares(words: int, own: np.ndarray, other: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return which share of a word's occurrences is linked to its most frequent partner [shape=(words,)].
+    """Return which share of a word's occurrences (``counts``) is linked to its most frequent partner, float64 [words].
 
     own, other [links]: The words of each link.
-    counts [words]: Occurrences of each word.
     """
     pairs, times = np.unique(own.astype(np.int64) << 32 | other.astype(np.int64), return_counts=True)
     best = np.zeros(words)

@@ -12,8 +12,10 @@ from aligntools.aligning.settings import AlignerSettings
 from aligntools.formats.inputs.annotation import word_tags
 from aligntools.formats.inputs.sentences import Sentences
 from aligntools.formats.links import glossaries
+from aligntools.formats.links.pharaoh import Links, check_range, concatenate
 from aligntools.formats.opening import files
 from aligntools.formats.text.bitext import name_of
+from aligntools.formats.text.corpus import Bitext, in_lower_case
 from aligntools.formats.text.text_settings import Reading
 from aligntools.formats.text.units import languages_given
 from aligntools.ground.declarations import Given, taking
@@ -23,19 +25,17 @@ from aligntools.ground.ranges import shown
 from aligntools.ground.run import Run
 from aligntools.links.alignments import links_of
 from aligntools.pipeline import Sinks
-from aligntools.tools.terms.settings import TermFormat, TermSettings
+from aligntools.tools.terms.consistency import InAnyCase, Inconsistency, inconsistencies
+from aligntools.tools.terms.extraction import Term, find_terms
+from aligntools.tools.terms.settings import TagPattern, TermFormat, TermSettings
 from aligntools.tools.terms.settings import TermWriting as TermWriting
 from aligntools.tools.text_work import TextWork
 from aligntools.words.tokenizers import languages_of, tokenizers
 
 if TYPE_CHECKING:
-    from aligntools.formats.links.pharaoh import Links
-    from aligntools.formats.text.corpus import Bitext
     from aligntools.formats.text.raw_pairs import RawPairs
     from aligntools.ground.keywords import TermsKeywords
     from aligntools.links.alignments import ManyAlignments
-    from aligntools.tools.terms.consistency import Inconsistency
-    from aligntools.tools.terms.extraction import Term
 
 
 #: Terms that are known: a glossary in a file, or pairs of source and target terms.
@@ -77,23 +77,14 @@ class TermList(Sequence["Term"]):
         """Return a sentence pair that has a term: as it was written, where raw text was read, else its words."""
         if self._raw is not None and term.pair in self._raw:
             return self._raw[term.pair]
-        sides = []
-        for side, words in (
-            (self.bitext.source, self.bitext.source_vocabulary),
-            (self.bitext.target, self.bitext.target_vocabulary),
-        ):
-            begin, end = side.offsets[term.pair], side.offsets[term.pair + 1]
-            sides.append(" ".join(words.word(int(k)) for k in side.tokens[begin:end]))
-        return sides[0], sides[1]
-
-    def showing(self, lines: Mapping[int, tuple[str, str]]) -> "TermList":
-        """Return the list with examples as they were written, by the numbers of their pairs, from 0."""
-        return replace(self, _raw=lines)
+        text = self.bitext
+        both = (text.source, text.source_vocabulary), (text.target, text.target_vocabulary)
+        sides = [(side.tokens[slice(*side.offsets[term.pair : term.pair + 2])], words) for side, words in both]
+        source, target = (" ".join(words.word(int(k)) for k in own) for own, words in sides)
+        return source, target
 
     def without(self, known: Known) -> "TermList":
         """Return the list without the terms whose source side is known, in upper or lower case."""
-        from aligntools.tools.terms.consistency import InAnyCase
-
         there = InAnyCase()
         for source, _ in known_terms(known, self.languages):
             there.add(source)
@@ -104,8 +95,6 @@ class TermList(Sequence["Term"]):
 
         Terms and translations count in any case, and in forms of their words that differ in some letters at the end.
         """
-        from aligntools.tools.terms.consistency import inconsistencies
-
         return list(inconsistencies(self.bitext, self.links, known_terms(known, self.languages)))
 
     def format(self, format: TermFormat = "tsv") -> str:
@@ -229,10 +218,6 @@ def terms(
     >>> [(term.source, term.target, term.count) for term in found[:2]]  # doctest: +SKIP
     [('Gemeinderat', 'village council', 5), ('Zug', 'train', 9)]
     """
-    from aligntools.formats.links.pharaoh import check_range
-    from aligntools.formats.text.corpus import Bitext
-    from aligntools.tools.terms.extraction import find_terms
-
     given = Given("terms", options)
     settings = given.take(TermSettings, settings).checked()
     training = given.take(AlignerSettings, training)
@@ -265,8 +250,6 @@ def terms(
 
 def _tags(path: str | os.PathLike[str], lengths: Sequence[int], settings: TermSettings) -> list[str]:
     """Return a tag for each word of a side, some of which the pattern names."""
-    from aligntools.tools.terms.settings import TagPattern
-
     found = [tag for row in word_tags(path, lengths, left_out=True) for tag in row]
     named = TagPattern(settings.patterns or "").tags
     if named and found and named.isdisjoint(found):
@@ -284,9 +267,6 @@ def _aligned(
     progress: Progress,
 ) -> "Links":
     """Return the links of a text."""
-    from aligntools.formats.links.pharaoh import concatenate
-    from aligntools.formats.text.corpus import in_lower_case
-
     text = written  # which a model reads in the case that it was trained on
     if model is None:
         text = written if reading.case_sensitive else in_lower_case(written)
@@ -313,12 +293,9 @@ def term_files(
 ) -> None:
     """Find the terms of a text and write them.
 
-    alignments: Links of the text, one line for each sentence pair.
     known: A glossary whose terms are left out.
     inconsistent: Where the text translates these terms otherwise: line, term, its translations, what it is linked to.
     source_tags, target_tags: A tag for each word of the sides.
-    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
-    written.
     """
     work.check()
     text, tags = work.text, (source_tags, target_tags)
@@ -332,7 +309,12 @@ def term_files(
         raise UsageProblem("`inconsistent` holds the text against `known`; give that too")
     if any(tags) and text.tokenizing.tokenize:
         raise UsageProblem("`tokenize` finds other words than those that have tags; give the words themselves")
-    form, languages = writing.output_format, _languages(work)
+    asked, languages = text.tokenizing.tokenize, None
+    if work.reading.languages is not None:
+        languages = languages_given(work.reading.languages)
+    elif asked and asked != "icu":
+        languages = languages_of(asked)
+    form = writing.output_format
     form = format_of(output) if form == "auto" else form
     if form == "tbx" and languages is None:
         raise UsageProblem("TBX names the languages of its terms; give `languages`, such as de,en")
@@ -348,14 +330,6 @@ def term_files(
         sinks.write({"output": found.format(form).encode("utf-8", "surrogateescape")})
         work.watch.close()
         work.watch.say(f"{len(found)} terms of {len(found.bitext)} sentence pairs")
-
-
-def _languages(work: TextWork) -> tuple[str, str] | None:
-    """Return the languages of both sides, where an option names them."""
-    if work.reading.languages is not None:
-        return languages_given(work.reading.languages)
-    asked = work.text.tokenizing.tokenize
-    return languages_of(asked) if asked and asked != "icu" else None
 
 
 def _found(
@@ -378,7 +352,8 @@ def _found(
             run=text.run,
             progress=work.watch,
         )
-        return found if text.tokens is None else found.showing(_lines_of(text.raw, {one.pair for one in found}))
+        raw = None if text.tokens is None else _lines_of(text.raw, {one.pair for one in found})
+        return replace(found, _raw=raw)
 
 
 def _inconsistent(found: TermList, known: list[tuple[str, str]], watch: Watch) -> bytes:
