@@ -214,7 +214,6 @@ def together(paths: Iterable[str]) -> Iterator[None]:
     When the block does not end well, none appears. What is written in other threads does not wait.
 
     paths: In the order in which they appear.
-    Raises DataError when one cannot take its name, at the end; those before it have theirs by then.
     """
     group = _Group(paths)
     token = _together.set(group)

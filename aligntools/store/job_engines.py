@@ -77,10 +77,7 @@ def _open(
 
 @contextlib.contextmanager
 def temporary_folder(tmpdir: str | os.PathLike[str] | None) -> Iterator[str]:
-    """Make a folder for the files of jobs, in ``tmpdir`` or where the system has such; remove it after the block.
-
-    Raises DataError when it cannot be made.
-    """
+    """Make a folder for the files of jobs, in ``tmpdir`` or where the system has such; remove it after the block."""
     where = os.fspath(tmpdir) if tmpdir is not None else tempfile.gettempdir()
     try:
         folder = tempfile.mkdtemp(prefix="aligntools.", dir=os.path.abspath(where))

@@ -92,7 +92,6 @@ def stored_arrays(store: Store, name: str, *keys: str, held: bool = False) -> li
     """Return arrays that are kept under a name of a store; their parts (slices) are read when they are asked for.
 
     held: Keep the file open, as long as one of the arrays is there.
-    Raises ModelError when one is not there, or damaged.
     """
     path = store.path(name)
     try:

@@ -58,10 +58,7 @@ class Store:
         return sorted(os.path.basename(path)[: -len(".arrays")] for path in found if not _is_hidden(path))
 
     def write(self, name: str, about: dict[str, Any] | None = None, /, **arrays: np.ndarray) -> None:
-        """Keep arrays, and facts in JSON, under a name.
-
-        Raises DataError when the disk is full, or the folder cannot be written.
-        """
+        """Keep arrays, and facts in JSON, under a name."""
         try:
             with atomic_write.appearing(self.path(name), self.lasting) as part:
                 tensors.write(part, arrays, {_ABOUT: json.dumps(about or {})})
@@ -84,19 +81,13 @@ class Store:
             raise ModelError(path, None, f"is damaged ({error}); remove the folder and begin anew") from None
 
     def about(self, name: str) -> dict[str, Any]:
-        """Return the facts kept under a name.
-
-        Raises ModelError when there is nothing, or it is damaged.
-        """
+        """Return the facts kept under a name."""
         with self._opened(name) as file:
             found: dict[str, Any] = json.loads((file.metadata() or {})[_ABOUT])
             return found
 
     def read(self, name: str, *keys: str) -> list[np.ndarray]:
-        """Return arrays that are kept under a name, by their keys.
-
-        Raises ModelError when one is not there, or damaged.
-        """
+        """Return arrays that are kept under a name, by their keys."""
         with self._opened(name) as file:
             arrays = [file.get_tensor(key) for key in keys]
         self.read_bytes += sum(array.nbytes for array in arrays)
@@ -141,7 +132,6 @@ def held(folder: str, *, ends: bool = False) -> Iterator[None]:
     """Hold a folder for this process alone while the block runs.
 
     ends: What is kept in it is done with after the block: the file that is locked goes, too.
-    Raises DataError when another process holds it, or it cannot be made or written.
     """
     path = os.path.join(folder, "lock")
     handle = _locked(folder, path)
@@ -181,10 +171,7 @@ _PICKLE = "pickle"  # comes after numbers
 
 
 def write_object(store: Store, name: str, thing: Any) -> None:
-    """Keep an object that can be pickled under a name.
-
-    Raises DataError when the disk is full, or the folder cannot be written.
-    """
+    """Keep an object that can be pickled under a name."""
     buffers: list[pickle.PickleBuffer] = []
     data = pickle.dumps(thing, protocol=5, buffer_callback=buffers.append)
     arrays = {}
@@ -201,7 +188,6 @@ def read_object(store: Store, name: str, shared: bool = False) -> Any:
 
     shared: Have its arrays in memory that all processes of this machine share which read it so. They can be written:
         what is written, this process has for itself.
-    Raises ModelError when there is nothing, or it is damaged.
     """
     path = store.path(name)
     try:

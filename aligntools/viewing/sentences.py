@@ -61,7 +61,6 @@ def view_sentences(source: str, target: str, ladder: str, title: str | None = No
     """Return the view of two documents, a sentence per line, and of the groups of a ladder in any of its forms.
 
     Lines with text that are in no group are shown as without a partner.
-    Raises DataError when a file cannot be read, or the ladder has a line that a document has not.
     """
     sides = [list(files.text_lines(path)) for path in (source, target)]
     groups = read_ladder(ladder)

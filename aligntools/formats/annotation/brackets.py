@@ -168,11 +168,7 @@ class Tree:
 
 
 def parse_trees(lines: Iterable[str], path: object) -> Iterator[tuple[int, Tree]]:
-    """Yield the trees of a file, each with the number of its first line.
-
-    Raises DataError when brackets are not balanced, a constituent has no words or words and constituents, a leaf more
-    than a word and its lemma, or the lines are of another format.
-    """
+    """Yield the trees of a file, each with the number of its first line."""
     open_trees, own, began = list[tuple[Tree, int]](), list[str](), 0
     number = 0
     for number, line in enumerate(lines, 1):

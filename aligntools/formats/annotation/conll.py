@@ -125,10 +125,7 @@ class Conll:
         return [line.split(b"\t", place + 1)[place] for line in lines]
 
     def heads(self) -> np.ndarray:
-        """Return the number of each word's head in its sentence, int32 [words]: 0 for a root, -1 for ``_``.
-
-        Raises DataError for the first head that is not a number, the word itself, or not in the sentence.
-        """
+        """Return the number of each word's head in its sentence, int32 [words]: 0 for a root, -1 for ``_``."""
         values = self.column(COLUMNS["head"])
         if all(map(bytes.isdigit, values)) and max(map(len, values), default=0) < 10:
             heads = np.fromiter(map(int, values), np.int32, len(values))

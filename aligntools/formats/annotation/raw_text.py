@@ -59,8 +59,7 @@ def decoded_lines(path: object, lines: Iterable[bytes]) -> Iterator[str]:
         try:
             yield line.decode()
         except UnicodeDecodeError:
-            problem = "bytes that are not UTF-8 (convert the file, for instance with iconv)"
-            raise DataError(path, number, problem) from None
+            raise DataError(path, number, files.NOT_UTF8) from None
 
 
 def format_raw(lines: Iterable[str], spans: Spans, split: Split | None) -> Iterator[bytes]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.formats.opening import files
+from aligntools.formats.opening.json_text import as_number
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
 from aligntools.words.vocabulary import split_words
@@ -74,10 +75,7 @@ def _weight(fields: list[bytes]) -> float | None:
     """Return the weight of a line of a dictionary, None where it is none."""
     if len(fields) not in (2, 3) or not fields[0] or split_words(fields[1]) != [fields[1]]:
         return None
-    try:
-        weight = float(fields[2]) if len(fields) == 3 else 1.0
-    except ValueError:
-        return None
+    weight = as_number(fields[2]) if len(fields) == 3 else 1.0
     return weight if 0 <= weight < float("inf") else None
 
 
@@ -86,8 +84,6 @@ def sets_of(text: Tokens, path: object, known: Collection[bytes] = ()) -> dict[b
 
     path: What messages call the text, which has tags.
     known: Names of tags, apart from those that stand alone in the text.
-    Raises DataError when a set has an empty tag, ``_`` or a tag twice, or one that stands nowhere alone: then ``|`` may
-    be part of the tags' names.
     """
     labels = text.tags or []
     sets = {label: tuple(label.split(OR)) if label != NONE else () for label in set(labels)}

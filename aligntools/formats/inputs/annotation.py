@@ -164,7 +164,7 @@ def tell_unused(format: str, name: str, column: str | int | None, separator: str
 def predicted_of(text: object) -> Conll:
     """Return CoNLL-2009, a file or what was read of one, with the predicted columns.
 
-    Raises DataError when it is other CoNLL. Raises UsageProblem when it is no CoNLL.
+    Raises UsageProblem when it is no CoNLL.
     """
     if isinstance(text, (str, os.PathLike)):
         text = read_conll(os.fspath(text))
@@ -209,7 +209,6 @@ def word_tags(path: str | os.PathLike[str], lengths: Sequence[int], left_out: bo
     path: Tagged text or CoNLL, as `score_tags` takes it.
     lengths: Words of each sentence.
     left_out: Sentences without words may have tags: of those that were left out when the text was read.
-    Raises DataError when it cannot be read, or does not have a tag for each word.
     """
     path = os.fspath(path)
     tokens = tagged_text.read_tags(path)

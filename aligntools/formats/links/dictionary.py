@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from aligntools.formats.opening import files
+from aligntools.formats.opening.json_text import as_number
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
 from aligntools.words.vocabulary import split_words
@@ -76,10 +77,7 @@ def is_articles(data: bytes) -> bool:
 
 
 def read_articles(path: str, data: bytes) -> Iterator[Entry]:
-    """Read the entries of a file of articles, beside which its index is.
-
-    Raises DataError when there is no index, or it is none of these articles.
-    """
+    """Read the entries of a file of articles, beside which its index is."""
     stem = next((path.removesuffix(end) for end in _ARTICLES if path.endswith(end)), path)
     names = [stem + ".index" + end for end in ("", *_COMPRESSED)]
     index = next((name for name in names if os.path.isfile(name)), None)
@@ -90,10 +88,7 @@ def read_articles(path: str, data: bytes) -> Iterator[Entry]:
 
 
 def read_by_index(path: str, index: bytes) -> Iterator[Entry]:
-    """Read the entries of an index, beside which the articles are.
-
-    Raises DataError when there are none, or they are not those of the index.
-    """
+    """Read the entries of an index, beside which the articles are."""
     stem = next((path.removesuffix(end) for end in _COMPRESSED if path.endswith(end)), path).removesuffix(".index")
     names = [stem + end for end in _ARTICLES]
     articles = next((name for name in names if os.path.isfile(name)), None)
@@ -161,10 +156,7 @@ def is_dictionary(data: bytes) -> bool:
 
 
 def entries(path: str, data: bytes) -> Iterator[Entry]:
-    """Yield the entries of a dictionary.
-
-    Raises DataError when it is no XML, or no dictionary of two languages.
-    """
+    """Yield the entries of a dictionary."""
     if not _BEGIN.match(data):
         raise DataError(path, None, "is XML, and not a dictionary of Apertium (<dictionary>); convert it to lines")
     try:
@@ -207,8 +199,7 @@ _FORM = "a word, a tab and its translation were expected (several with ; between
 def read_dictionary(path: str) -> list[Entry]:
     """Read a dictionary of any of the known formats, plain or compressed.
 
-    Returns each once, in the order of the file; what comes several times has its largest weight. Raises DataError when
-    it cannot be read, is damaged, or has no entries.
+    Returns each once, in the order of the file; what comes several times has its largest weight.
     """
     with files.reading(path) as file:
         data = file.read()
@@ -237,8 +228,7 @@ def _pairs(path: str, data: bytes) -> Iterator[Entry]:
         try:
             fields = line.decode().removesuffix("\r").split("\t")
         except UnicodeDecodeError:
-            problem = "bytes that are not UTF-8 (convert the file, for instance with iconv)"
-            raise DataError(path, number, problem) from None
+            raise DataError(path, number, files.NOT_UTF8) from None
         if "\0" in line.decode():
             raise DataError(path, number, f"is binary; {_FORM}")
         if len(fields) == 1 and " @ " in fields[0]:
@@ -249,16 +239,8 @@ def _pairs(path: str, data: bytes) -> Iterator[Entry]:
         targets = [target] if target == ";" else [plain(one) for one in target.split(";")]
         if not source or not any(targets):
             raise DataError(path, number, f"'{shown(line.decode().strip())}' has an empty side; {_FORM}")
-        weight = _weight(fields[2], path, number) if len(fields) == 3 else 1.0
+        weight = as_number(fields[2]) if len(fields) == 3 else 1.0
+        if not 0 <= weight <= MUCH:
+            raise DataError(path, number, f"'{shown(fields[2])}' is not a weight from 0 to {MUCH:g}")
         for one in filter(None, targets):
             yield Entry(source, one, weight)
-
-
-def _weight(field: str, path: str, line: int) -> float:
-    try:
-        weight = float(field)
-    except ValueError:
-        weight = -1.0
-    if not 0 <= weight <= MUCH:  # so is no number that is none
-        raise DataError(path, line, f"'{shown(field)}' is not a weight from 0 to {MUCH:g}")
-    return weight

@@ -98,10 +98,7 @@ def of_fields(about: dict[str, Any]) -> tuple[tuple[FoundWords, ...], tuple[str,
 
 
 def read_findings(path: object) -> list[Finding]:
-    """Read what `check` wrote, in any order of the pairs; pairs may be left out.
-
-    Raises DataError when a line is neither a row nor an object of its kind, or a pair is there twice.
-    """
+    """Read what `check` wrote, in any order of the pairs; pairs may be left out."""
     found: dict[int, Finding] = {}
     with files.reading(path) as file:
         lines = file.read().decode("utf-8", "replace").removesuffix("\n").split("\n")

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.links.pharaoh import LineReader, Links, check_range, parse_pharaoh, tokenize_links
+from aligntools.formats.links.pharaoh import (
+    LineReader,
+    Links,
+    check_range,
+    concatenate,
+    parse_pharaoh,
+    tokenize_links,
+)
+from aligntools.formats.opening.json_text import as_number
 from aligntools.ground.errors import DataError
 
 #: How sure a possible link, as in ``3?4``, is taken to be.
@@ -54,8 +62,6 @@ class GivenLinks:
 
 def concatenate_given(parts: Sequence[GivenLinks]) -> GivenLinks:
     """Join blocks of sentences."""
-    from aligntools.formats.links.pharaoh import concatenate
-
     strengths = [np.empty(0), *(part.strengths for part in parts)]
     alike = [part.likeness for part in parts if part.likeness is not None]
     likeness = np.concatenate(alike) if alike and len(alike) == len(parts) else None
@@ -63,10 +69,7 @@ def concatenate_given(parts: Sequence[GivenLinks]) -> GivenLinks:
 
 
 class GivenLinksReader:
-    """A file of links given out in step with the blocks of a text, in constant memory.
-
-    path: Of any compression; ``-`` is standard input.
-    """
+    """A file of links given out in step with the blocks of a text, in constant memory."""
 
     def __init__(self, path: object) -> None:
         self._lines = LineReader(path)
@@ -79,7 +82,6 @@ class GivenLinksReader:
     def read(self, source_lengths: np.ndarray, target_lengths: np.ndarray) -> GivenLinks:
         """Return the links of the next sentence pairs, whose words are given.
 
-        Raises DataError when there are fewer lines, or for the first line that has anything but links of its words.
         Pairs that are empty on both sides, as those that were skipped are, may have any links, which are left out.
         """
         first, n = self._lines.line + 1, len(source_lengths)
@@ -121,8 +123,6 @@ def parse_given(data: bytes, *, path: object = "-", line: int = 1) -> GivenLinks
     """Read lines of links ``3-4``, ``3-4:0.97`` and ``3?4`` in any order, after the last `` ||| `` if there is one.
 
     Of a link that is there twice the last counts.
-
-    Raises DataError for the first line that has anything else.
     """
     if not any(mark in data for mark in (b"?", b"p", b"P", b":")):
         return GivenLinks.of(parse_pharaoh(data, path=path, line=line))
@@ -142,11 +142,8 @@ def parse_given(data: bytes, *, path: object = "-", line: int = 1) -> GivenLinks
     offsets = offsets[: data.count(b"\n") + 1]
     strengths = np.where(marks == ord("-"), 1.0, POSSIBLE)
     scored = [k for k, match in enumerate(matched) if match is not None and match[2] is not None]
-    try:
-        strengths[scored] = [float(match[2]) for match in matched if match is not None and match[2] is not None]
-    except ValueError:
-        raise _bad(data, path, line) from None
-    if (strengths > 1).any():
+    strengths[scored] = [as_number(match[2]) for match in matched if match is not None and match[2] is not None]
+    if not (strengths <= 1).all():
         raise _bad(data, path, line)
     return _sorted(pairs, strengths, offsets)
 
@@ -170,13 +167,6 @@ def _bad(data: bytes, path: object, line: int) -> DataError:
             if match is None:
                 due = "is not a link (3-4, 3-4:0.97 with a probability, or 3?4 for a possible one)"
                 return DataError(path, number, f"'{shown}' {due}")
-            if match[2] is not None and not (match[2].count(b".") < 2 and _number(match[2]) <= 1):
+            if match[2] is not None and not as_number(match[2]) <= 1:
                 return DataError(path, number, f"'{shown}': a probability from 0 to 1 was expected after the link")
     return DataError(path, line, "lines that are not links")  # pragma: no cover
-
-
-def _number(text: bytes) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return np.inf

@@ -12,6 +12,7 @@ import numpy as np
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
 from aligntools.formats.opening.files import writing
+from aligntools.formats.opening.json_text import as_number
 from aligntools.ground.errors import DataError
 from aligntools.words.vocabulary import split_words
 from aligntools.words.white_space import is_blank
@@ -27,13 +28,10 @@ def read_giza_a3(path: str, *, sentences: int | None = None) -> tuple[Links, int
 
     Pairs are put in the order of their numbers, so that the parts of a parallel run may simply be joined.
 
-    path: Of any compression; ``-`` is standard input.
     sentences: How many there should be; None takes the highest number found.
     Returns links: ``i`` is the position in the sentence that generates (the file's third line, without NULL), ``j``
         that in the generated one (the second line). Each ``j`` has at most one ``i``.
     Returns missing: Pairs that the file does not have (MGIZA loses some); they have no links.
-    Raises DataError when the file is cut short, a line is not what GIZA++ writes, a number comes twice, a position
-    comes twice or is past its sentence, or a number is far past what the file can have.
     """
     found: dict[int, list[tuple[int, int]]] = {}
     for line, (number, source_length, target_length), (_, _, words) in giza_records(path):
@@ -64,7 +62,6 @@ def giza_records(path: str) -> Iterator[tuple[int, tuple[int, int, int], tuple[b
     Yields line: That of the pair's first line.
     Yields header: The pair's number, and how many words generate and are generated.
     Yields lines: Its lines without their ends.
-    Raises DataError when the file ends within a pair, or a pair does not begin as GIZA++ writes it.
     """
     rows = enumerate(files.lines(path), 1)
     for line, header in rows:
@@ -95,7 +92,6 @@ def format_giza_a3(
     sources, targets: As many lines of text: what generates, and what is generated.
     path, line: For errors: the file that the links are of, and the number of the first line.
     scores: What is written as each alignment's probability; None writes 1.
-    Raises DataError when a target word has several links.
     """
     written = []
     texts = (text.split(b"\n") for text in (sources, targets))
@@ -260,7 +256,6 @@ def parse_bal(data: bytes, *, path: object = "-", line: int = 1) -> tuple[Links,
     data: Whole lines, three for each pair.
     path, line: For errors: the file, and the number of the first line.
     Returns direct, inverse: Links ``(f, e)``: of ``a``, at most one for each f, and of ``b``, at most one for each e.
-    Raises DataError when the lines are not three for each pair or one is not of this form.
     """
     rows = data.split(b"\n")
     if not rows[-1]:
@@ -284,15 +279,11 @@ def parse_bal(data: bytes, *, path: object = "-", line: int = 1) -> tuple[Links,
 def _positions(row: bytes, path: object, line: int) -> list[int]:
     """Return the positions behind the words of a line."""
     fields = row.split()
-    words = int(fields[0]) if fields and _is_number(fields[0]) else -1
+    words = int(fields[0]) if fields and _NUMBER.fullmatch(fields[0]) else -1
     numbers = fields[words + 2 :]
-    if words < 0 or len(numbers) != words or fields[words + 1] != b"#" or not all(map(_is_number, numbers)):
+    if words < 0 or len(numbers) != words or fields[words + 1] != b"#" or not all(map(_NUMBER.fullmatch, numbers)):
         raise DataError(path, line, f"'{_shown(row)}' is not N words, '#' and N positions (as giza2bal.pl writes them)")
     return list(map(int, numbers))
-
-
-def _is_number(field: bytes) -> bool:
-    return field.isdigit() and len(field) < 10
 
 
 def _shown(row: bytes) -> str:
@@ -328,6 +319,13 @@ class Entries(NamedTuple):
     p: np.ndarray
 
 
+class Fertilities(NamedTuple):
+    """Rows of ``n(phi | e)``: numbers of words, int64 [n], and probabilities, float64 [n, fertilities]."""
+
+    words: np.ndarray
+    p: np.ndarray
+
+
 class GizaDistances(NamedTuple):
     """Distances of IBM 4, by classes.
 
@@ -337,18 +335,6 @@ class GizaDistances(NamedTuple):
 
     observed: np.ndarray
     given: np.ndarray
-    p: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Fertilities:
-    """Rows of ``n(phi | e)``.
-
-    words (int64 [n]): Numbers of words.
-    p (float64 [n, fertilities]).
-    """
-
-    words: np.ndarray
     p: np.ndarray
 
 
@@ -372,10 +358,7 @@ def _start_of(line: bytes) -> str:
 
 
 def _probability(path: object, number: int, field: bytes) -> float:
-    try:
-        found = float(field)
-    except ValueError:
-        found = np.nan
+    found = as_number(field)
     if not 0 <= found <= 1.001:  # rounding may give a little more than 1
         raise DataError(path, number, f"'{_start_of(field)}' is not a probability, from 0 to 1")
     return found
@@ -386,7 +369,6 @@ def read_entries(path: str | PathLike[str], columns: int, form: str) -> Entries:
 
     columns: 2 for ``t3.final``, 4 for ``a3.final`` and ``d3.final``.
     form: What a line is, for messages.
-    Raises DataError when it cannot be read, or for the first line that is not of this form or has no end.
     """
     keys: list[int] = []
     p: list[float] = []
@@ -438,10 +420,7 @@ def read_p0(path: str | PathLike[str]) -> float:
 
 
 def read_distances(path: str | PathLike[str], heads: bool) -> GizaDistances:
-    """Read ``d4.final``, each table a line, or ``D4.final``, each a line of nine numbers and one of probabilities.
-
-    Raises DataError: Besides, when distances depend on other things than classes (``-depM4`` other than 76).
-    """
+    """Read ``d4.final``, each table a line, or ``D4.final``, each a line of nine numbers and one of probabilities."""
     observed: list[int] = []
     given: list[int] = []
     rows: list[list[float]] = []
@@ -489,12 +468,8 @@ def read_word_classes(path: str | PathLike[str]) -> dict[bytes, int]:
 
 def read_settings(path: str | PathLike[str]) -> dict[str, str]:
     """Read ``name value`` lines (``.gizacfg``); names in lower case."""
-    found = {}
-    for line in files.text_lines(path):
-        name, _, value = line.strip(" \t").partition(" ")
-        if name:
-            found[name.lower()] = value.strip(" \t")
-    return found
+    rows = (line.strip(" \t").partition(" ") for line in files.text_lines(path))
+    return {name.lower(): value.strip(" \t") for name, _, value in rows if name}
 
 
 def read_jumps(path: str | PathLike[str]) -> np.ndarray:
@@ -534,10 +509,7 @@ def read_first_positions(path: str | PathLike[str]) -> np.ndarray:
 
 
 def _weight(path: object, number: int, field: bytes) -> float:
-    try:
-        found = float(field)
-    except ValueError:
-        found = np.nan
+    found = as_number(field)
     if not 0 <= found < np.inf:
         raise DataError(path, number, f"'{_start_of(field)}' is not a number from 0 on")
     return found

@@ -35,7 +35,6 @@ def read_glossary(path: str, languages: Sequence[str] = ()) -> list[tuple[str, s
     of the other.
 
     languages: Source and target of TBX; without, the first two that it has.
-    Raises DataError when it cannot be read, a line has one column, or there is no term.
     """
     with files.reading_bytes(path) as file:
         root = (xml_root(file.read(1 << 16) or b"") or "").rpartition(":")[2].lower()
@@ -60,7 +59,7 @@ def _of_table(path: str) -> Iterator[tuple[str, str]]:
             expected = "a source term, a tab and a target term were expected"
             raise DataError(path, number, f"'{row[0][:60] if row else ''}' has no translation ({expected})")
         if any("\ud800" <= c <= "\udfff" for c in cells[0] + cells[1]):
-            raise DataError(path, number, "bytes that are not UTF-8 (convert the file, for instance with iconv)")
+            raise DataError(path, number, files.NOT_UTF8)
         yield cells[0], cells[1]
 
 

@@ -2,12 +2,14 @@
 
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from aligntools.formats.links.pharaoh import Links, check_base, tokenize_links
 from aligntools.formats.opening import files
 from aligntools.formats.opening.files import FOR_OBJECTS
+from aligntools.formats.opening.json_text import as_number
 from aligntools.ground.errors import DataError, UsageProblem
 
 FORMATS = ("pharaoh", "naacl")
@@ -43,14 +45,11 @@ class Gold:
 
     def all_sure(self) -> "Gold":
         """Return the gold with every possible link taken as sure."""
-        return self._with(self.possible, self.possible)
+        return replace(self, sure=self.possible)
 
     def ignore_possible(self) -> "Gold":
         """Return the gold without the links that are only possible."""
-        return self._with(self.sure, self.sure)
-
-    def _with(self, sure: Links, possible: Links) -> "Gold":
-        return replace(self, sure=sure, possible=possible)
+        return replace(self, possible=self.sure)
 
     @property
     def rows(self) -> np.ndarray:
@@ -63,37 +62,10 @@ class Gold:
         return len(self) if self.numbers is None else int(self.numbers[-1])
 
 
-def read_gold(
-    path: str,
-    *,
-    format: str = "auto",
-    index_base: int | None = None,
-    first_sentence: int | None = None,
-    sentences: int | None = None,
-) -> Gold:
-    """Read gold links.
-
-    ``pharaoh``: one line per sentence pair, ``i-j`` sure, ``i?j`` or ``ipj`` possible; each line may begin with an id
-    (of a verse, say) and a tab, which are passed over: pairs are known by their lines. Ids ``#1``, ``#17`` are the
-    numbers of the corpus's lines instead, ascending, and other lines have no gold. ``naacl``: one line per link,
-    ``sentence source target [S|P] [confidence]``, sure by default, also in lower case; sentence pairs
-    without a link have no line. Position 0 is NULL there, and such links are dropped.
-
-    path: Of any compression; ``-`` is standard input.
-    format: ``pharaoh``, ``naacl`` or ``auto``, which goes by the first line that is not blank.
-    index_base: What the first word is called; None is 0 in Pharaoh text, 1 otherwise.
-    first_sentence: ``naacl`` only: number of the first sentence pair of the corpus. None works it out from
-        ``sentences``.
-    sentences: ``naacl`` only: how many sentence pairs the other files have, where that is known.
-    Raises DataError when the file cannot be read or is empty, a line is not of the format, an index is below the base,
-    or it is not clear which sentence pair the first number stands for. Raises UsageProblem when ``index_base`` is 0 for
-    ``naacl``, where 0 is NULL.
-    """
+def read_gold(path: str, **how: Any) -> Gold:
+    """Read gold links; see `parse_gold`."""
     with files.reading(path, FOR_OBJECTS) as file:
-        data = file.read()
-    return parse_gold(
-        data, path=path, format=format, index_base=index_base, first_sentence=first_sentence, sentences=sentences
-    )
+        return parse_gold(file.read(), path=path, **how)
 
 
 def parse_gold(
@@ -105,7 +77,21 @@ def parse_gold(
     first_sentence: int | None = None,
     sentences: int | None = None,
 ) -> Gold:
-    """Read gold links from a file's contents; ``path`` is for errors, see `read_gold` for the rest."""
+    """Read gold links from a file's contents.
+
+    ``pharaoh``: one line per sentence pair, ``i-j`` sure, ``i?j`` or ``ipj`` possible; each line may begin with an id
+    (of a verse, say) and a tab, which are passed over: pairs are known by their lines. Ids ``#1``, ``#17`` are the
+    numbers of the corpus's lines instead, ascending, and other lines have no gold. ``naacl``: one line per link,
+    ``sentence source target [S|P] [confidence]``, sure by default, also in lower case; sentence pairs
+    without a link have no line. Position 0 is NULL there, and such links are dropped.
+
+    path: For errors.
+    format: ``pharaoh``, ``naacl`` or ``auto``, which goes by the first line that is not blank.
+    index_base: What the first word is called; None is 0 in Pharaoh text, 1 otherwise.
+    first_sentence: ``naacl`` only: number of the first sentence pair of the corpus. None works it out from
+        ``sentences``.
+    sentences: ``naacl`` only: how many sentence pairs the other files have, where that is known.
+    """
     data, numbers = _without_ids(path, data)
     if format == "auto":
         format = _detect(path, data)
@@ -201,7 +187,8 @@ def _read_naacl(path: str, data: bytes, first_sentence: int | None, sentences: i
             continue
         flags = [field.upper() for field in fields[3:4] if field in (b"S", b"P", b"s", b"p")]
         rest = fields[3 + len(flags) :]
-        if len(fields) < 3 or not all(f.isdigit() and len(f) < 10 for f in fields[:3]) or not _numbers(rest):
+        sound = len(fields) >= 3 and all(f.isdigit() and len(f) < 10 for f in fields[:3]) and len(rest) < 2
+        if not sound or not all(as_number(field) >= 0 for field in rest):
             shown = row[:40].decode("utf-8", "replace").strip()
             raise DataError(path, line, f"'{shown}' is not 'sentence source target [S|P] [confidence]'")
         number, i, j = map(int, fields[:3])
@@ -223,13 +210,6 @@ def _read_naacl(path: str, data: bytes, first_sentence: int | None, sentences: i
         return Links(pairs[chosen][order], offsets).sorted()
 
     return Gold(collect(sure), collect(np.full(len(sure), True)), "naacl", 1, first, null_links)
-
-
-def _numbers(fields: list[bytes]) -> bool:
-    try:
-        return len(fields) < 2 and all(float(field) >= 0 for field in fields)
-    except ValueError:
-        return False
 
 
 def _first_number(path: str, lowest: int, highest: int, first: int | None, sentences: int | None) -> int:

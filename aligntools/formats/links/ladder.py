@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from xml.etree import ElementTree
 
 from aligntools.formats.opening import files
+from aligntools.formats.opening.json_text import as_number
 from aligntools.ground.errors import DataError
 
 LadderFormat: TypeAlias = Literal["vecalign", "hunalign", "xces", "intertext"]
@@ -38,10 +39,7 @@ class SentenceGroup(NamedTuple):
 
 
 def read_ladder(path: str) -> list[SentenceGroup]:
-    """Return the groups of a file of any of the forms.
-
-    Raises DataError where a line is of none of them, or a sentence is in two groups.
-    """
+    """Return the groups of a file of any of the forms."""
     whole = list(files.text_lines(path))
     lines = [(number, line) for number, line in enumerate(whole, 1) if line.strip(" \t\r")]
     if lines and lines[0][1].lstrip(" \t").startswith("<"):
@@ -68,10 +66,7 @@ def _sentence(path: str, number: int | None, digits: str) -> int:
 
 
 def _score(path: str, number: int, text: str) -> float:
-    try:
-        score = float(text)
-    except ValueError:
-        score = math.nan
+    score = as_number(text)
     if not math.isfinite(score):
         raise DataError(path, number, f"'{text[:60]}' is no score; a number such as 0.93 was expected")
     return score

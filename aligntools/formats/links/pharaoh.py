@@ -212,7 +212,6 @@ def check_range(
 
     source_lengths, target_lengths (int64 [sentences] or None): Words of each sentence; None leaves that side unchecked.
     path, line, index_base: For the error: file, number of the first line, and how the file counts.
-    Raises DataError for the first link that does not.
     """
     first = None
     for side, lengths, name in ((0, source_lengths, "source"), (1, target_lengths, "target")):
@@ -341,12 +340,9 @@ def read_pharaoh(path: object, *, index_base: int = 0, head: int | None = None, 
     Links are read after the last `` ||| `` of a line that has one, in any order. A probability after a
     link, as in ``3-4:0.9731``, is ignored.
 
-    path: Of any compression; ``-`` is standard input.
     index_base: What the first word is called, 0 or 1.
     head: Read only so many lines.
     compiled: Use compiled code; None decides by size.
-    Raises DataError when the file cannot be read, or for the first line that has anything but links, or an index 0
-    where counting starts from 1.
     """
     blocks, left = [], head
     with closing(LinkReader(path, index_base=index_base, compiled=compiled)) as reader:

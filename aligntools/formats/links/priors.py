@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.formats.opening import files
+from aligntools.formats.opening.json_text import as_number
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
 from aligntools.words.vocabulary import Vocabulary
@@ -101,13 +102,8 @@ class Priors:
 
     def tables(self) -> dict[str, Counted]:
         """Return the counts by the kind of their lines, in the order of files."""
-        return {
-            "LEX": self.lexical,
-            "FERF": self.source_fertilities,
-            "FERR": self.target_fertilities,
-            "HMMF": self.forward_jumps,
-            "HMMR": self.reverse_jumps,
-        }
+        fertilities = self.source_fertilities, self.target_fertilities
+        return dict(zip(_FORMS, (self.lexical, *fertilities, self.forward_jumps, self.reverse_jumps), strict=True))
 
     def believed(self, share: float) -> "Priors":
         """Return the same with links of words that count for so much; without these for 0."""
@@ -144,10 +140,7 @@ def priors_of(
     forward_jumps: Iterable[tuple[Any, ...]] = (),
     reverse_jumps: Iterable[tuple[Any, ...]] = (),
 ) -> Priors:
-    """Make priors of Python objects.
-
-    Raises DataError for what a file could not hold: an empty word, a number that is negative or not finite.
-    """
+    """Make priors of Python objects."""
     builder = _Builder()
     given = (lexical, source_fertilities, target_fertilities, forward_jumps, reverse_jumps)
     for kind, rows in zip(PAIRS + JUMPS, given, strict=True):
@@ -159,20 +152,12 @@ def priors_of(
 
 
 def read_priors(path: object) -> Priors:
-    """Read priors; what comes several times adds.
-
-    Raises DataError when the file cannot be read, and for the first line that has an unknown kind, an empty word, a
-    fertility or jump that is no such number, or a count that is negative or not finite. Blank lines are passed over.
-    """
+    """Read priors; what comes several times adds."""
     builder = _Builder()
     line = 1
     for block in files.blocks_of_lines(path):
         lines = block.count(b"\n")
-        try:
-            block.decode()
-        except UnicodeDecodeError as error:
-            bad = line + block.count(b"\n", 0, error.start)
-            raise DataError(path, bad, "bytes that are not UTF-8 (convert the file, for instance with iconv)") from None
+        files.check_utf8(block, path, line)
         if not block.endswith(b"\n"):
             block += b"\n"
         if not _take_pairs(builder, block):
@@ -209,10 +194,7 @@ def _take_lines(builder: "_Builder", block: bytes, path: object, first: int) -> 
 
 
 def row_of(row: bytes, path: object, line: int) -> tuple[str, list[bytes]]:
-    """Return the kind of a line, without its end, and its other fields.
-
-    Raises DataError when it is no line of priors.
-    """
+    """Return the kind of a line, without its end, and its other fields."""
     name, *fields = row.split(b"\t")
     kind = _KINDS.get(name)
     if kind is None:
@@ -233,11 +215,7 @@ def _check_row(kind: str, fields: Sequence[bytes], path: object, line: int) -> N
         what, least = ("a jump", -_MOST) if kind in JUMPS else ("a number of links", 0)
         if not _is_whole(fields[-2], least):
             raise DataError(path, line, f"'{shown(fields[-2].decode('utf-8', 'replace'))}' is not {what}, in '{row}'")
-    try:
-        alpha = float(fields[-1])
-    except ValueError:
-        alpha = np.nan
-    if not 0 <= alpha <= _MUCH:
+    if not 0 <= as_number(fields[-1]) <= _MUCH:
         value = shown(fields[-1].decode("utf-8", "replace"))
         raise DataError(path, line, f"'{value}' is not a count from 0 to {_MUCH:g}, in '{row}'")
 
@@ -339,9 +317,6 @@ def _formatted(form: str, values: list[float]) -> list[bytes]:
 
 
 def write_priors(path: str | os.PathLike[str], priors: Priors) -> None:
-    """Write priors; the file appears whole or not at all.
-
-    Raises DataError when it cannot be written.
-    """
+    """Write priors."""
     with files.writing(path) as file:
         file.writelines(format_priors(priors))

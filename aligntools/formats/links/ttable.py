@@ -72,13 +72,10 @@ def _folded(numbers: dict[bytes, int]) -> tuple[dict[bytes, int], np.ndarray]:
 
 
 def read_vocabulary(path: object) -> dict[bytes, bytes]:
-    """Read a GIZA++ vocabulary: number -> word, both bytes; number 0 is NULL.
-
-    Raises DataError when the file cannot be read, or for the first line that is not a number and a word.
-    """
+    """Read a GIZA++ vocabulary: number -> word, both bytes; number 0 is NULL."""
     found = {_NULL_NUMBER: NULL}
     for number, line in enumerate(files.lines(path), 1):
-        _check_utf8(line, path, number)
+        files.check_utf8(line, path, number)
         fields = split_words(line)
         if len(fields) not in (2, 3) or not fields[0].isdigit():
             shown = line[:60].decode("utf-8", "replace")
@@ -96,16 +93,13 @@ def read_ttable(
 
     given_vocabulary, vocabulary: What the numbers in the first and in the second column stand for (see
         `read_vocabulary`); None: words.
-    Raises DataError when the file cannot be read, or for the first line that is not two words and a number, has a
-    number of a word that is not in the vocabulary, or has what is neither a probability nor, as all others, a logarithm
-    of one.
     """
     given: dict[bytes, int] = {}
     words: dict[bytes, int] = {}
     rows, columns, logs = [], [], []
     line = 1
     for block in files.blocks_of_lines(path):
-        _check_utf8(block, path, line)
+        files.check_utf8(block, path, line)
         first, second, values = _fields(block, path, line)
         if vocabulary is not None and given_vocabulary is not None:
             first = _named(first, given_vocabulary, path, line)
@@ -130,14 +124,6 @@ def read_ttable(
         last = np.append(keys[1:] != keys[:-1], True)
         keys, probabilities = keys[last], probabilities[last]
     return TTable(given, words, keys, probabilities)
-
-
-def _check_utf8(block: bytes, path: object, line: int) -> None:
-    try:
-        block.decode()
-    except UnicodeDecodeError as error:
-        problem = "bytes that are not UTF-8 (convert the file, for instance with iconv)"
-        raise DataError(path, line + block.count(b"\n", 0, error.start), problem) from None
 
 
 def _check(numbers: np.ndarray, path: object) -> None:

@@ -84,8 +84,6 @@ def read_translation(document: Page | Docx, path: Any) -> "Document[Any]":
 
     Text that begins with a tag and has tags of blocks is an HTML document; not where the document's own text begins
     with such a tag, and there is a line for each segment.
-
-    Raises DataError when it cannot be read, or does not have the same segments.
     """
     data = _data(path)
     if isinstance(document, Docx):

@@ -409,10 +409,7 @@ class Docx:
         return [plain_line(one.source, _BREAKS) for one in self.segments]
 
     def with_lines(self, lines: Iterable[str], name: object) -> "Docx":
-        """Return the document with lines of text as the translations of its paragraphs.
-
-        Raises DataError when there are not as many lines as paragraphs, or a line has characters that XML cannot have.
-        """
+        """Return the document with lines of text as the translations of its paragraphs."""
         targets = [_escaped(line.strip(SPACE), name, number) for number, line in enumerate(lines, 1)]
         if len(targets) != len(self.segments):
             counted = f"{len(targets)} lines where {self.path} has {len(self.segments)} paragraphs with text"
@@ -429,10 +426,7 @@ class Docx:
         return replace(self, segments=segments, wanted=[one.whole for one in segments])
 
     def with_page(self, translated: "Docx") -> "Docx":
-        """Return a translated document as one whose paragraphs get the looks and links of this one's.
-
-        Raises DataError when it has not as many paragraphs, or links go by relations that it has not.
-        """
+        """Return a translated document as one whose paragraphs get the looks and links of this one's."""
         ours, theirs = (Counter(one.part for one in side.segments) for side in (self, translated))
         for part in [*ours, *theirs]:
             if ours[part] != theirs[part]:
@@ -514,10 +508,7 @@ def _same(info: zipfile.ZipInfo) -> zipfile.ZipInfo:
 
 
 def read_docx(packed: bytes, path: object) -> Docx:
-    """Read a DOCX document's bytes.
-
-    Raises DataError when it is no DOCX, is damaged or locked, or a part is not well-formed or larger than `LARGEST`.
-    """
+    """Read a DOCX document's bytes."""
     parts: list[tuple[zipfile.ZipInfo, bytes]] = []
     try:
         with zipfile.ZipFile(BytesIO(packed)) as archive:

@@ -125,10 +125,7 @@ class Page:
         return [plain_line(one.source, _SEPARATORS) for one in self.segments]
 
     def with_lines(self, lines: Iterable[str], name: object) -> "Page":
-        """Return the document with lines of text as the translations of its segments.
-
-        Raises DataError when there are not as many lines as segments.
-        """
+        """Return the document with lines of text as the translations of its segments."""
         targets = [line.strip(SPACE) for line in lines]
         if len(targets) != len(self.segments):
             counted = f"{len(targets)} lines where {self.path} has {len(self.segments)} segments"
@@ -145,10 +142,7 @@ class Page:
         return replace(self, segments=segments, wanted=[True] * len(segments))
 
     def with_page(self, translated: "Page") -> "Page":
-        """Return a translated document as one whose segments get the tags of this one's.
-
-        Raises DataError when its segments do not stand in the same blocks.
-        """
+        """Return a translated document as one whose segments get the tags of this one's."""
         ours, theirs = self.segments, translated.segments
         for first, second in zip(ours, theirs, strict=False):
             if first.block != second.block:
@@ -174,8 +168,6 @@ def read_page(data: bytes, path: object) -> Page:
     """Read an HTML document's bytes.
 
     Its encoding is what its first bytes, or the first ``<meta>`` with a charset, say; else UTF-8.
-
-    Raises DataError when it is not in that encoding.
     """
     encoding = next((name for bom, name in _BOMS if data.startswith(bom)), "")
     if not encoding:

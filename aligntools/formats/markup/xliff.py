@@ -119,18 +119,12 @@ class _Unit:
 
 
 def read_xliff(data: bytes, path: object) -> TranslationFile:
-    """Read an XLIFF file's bytes.
-
-    Raises DataError when it is not well-formed XML, declares entities, or is no XLIFF.
-    """
+    """Read an XLIFF file's bytes."""
     return _read(data, path, lambda events: _xliff_pairs(events, path))
 
 
 def read_tmx(data: bytes, path: object, languages: str | None = None) -> TranslationFile:
-    """Read a TMX file's bytes, of two languages or of those asked for.
-
-    Raises DataError when it is not well-formed XML, declares entities, or has not these languages.
-    """
+    """Read a TMX file's bytes, of two languages or of those asked for."""
     return _read(data, path, lambda events: _tmx_pairs(events, Languages(path, languages)))
 
 

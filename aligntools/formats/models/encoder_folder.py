@@ -43,8 +43,7 @@ class EncoderFolder:
 def read(folder: str) -> EncoderFolder:
     """Read a folder.
 
-    Raises DataError, ModelError when something is missing, damaged, or of a kind that is not known. Raises UsageProblem
-    when the library ``tokenizers`` is not installed.
+    Raises UsageProblem when the library ``tokenizers`` is not installed.
     """
     config = _config(os.path.join(folder, CONFIG))
     arrays, checksum = _weights(folder)

@@ -144,7 +144,6 @@ def write_model(
     kind: What the file holds, for instance ``alignment``.
     header: Settings and the like, JSON.
     check: What loading makes a model of, from the header and the arrays; what it refuses is not written.
-    Raises DataError when it cannot be written.
     """
     if check is not None:
         with fitting(path, "is not written, as it could not be loaded"):
@@ -325,10 +324,7 @@ def is_model(path: str | os.PathLike[str]) -> bool:
 
 
 def model_kind(path: str | os.PathLike[str]) -> str:
-    """Return the kind of a model file, for instance ``tagger``.
-
-    Raises ModelError when it is not a model file, or damaged.
-    """
+    """Return the kind of a model file, for instance ``tagger``."""
     with _opened(path) as (_, about):
         return str(about["kind"])
 
@@ -380,7 +376,6 @@ def read_model(
     """Read a model file.
 
     verify: Check the checksum, which files of 0.2.0 and before do not have.
-    Raises ModelError when it is not a model file, is damaged, or is of another kind or version.
     """
     with _opened(path, kind) as (file, about):
         if about["kind"] != kind:
@@ -416,10 +411,7 @@ class SavedModel(ABC):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], verify: bool = True) -> Self:
-        """Read a model file.
-
-        Raises ModelError when it is not one, or its parts do not fit together.
-        """
+        """Read a model file."""
         header, arrays = read_model(path, cls.KIND, verify)
         with fitting(path):
             return cls.from_parts(header, arrays)

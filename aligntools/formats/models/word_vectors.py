@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from aligntools.formats.opening import files
+from aligntools.formats.opening.json_text import as_number
 from aligntools.ground import memory
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
@@ -34,8 +35,7 @@ def read_word_vectors(path: str, words: Iterable[str]) -> np.ndarray:
 
     path: Plain or compressed; ``-`` is standard input.
     words: Each once.
-    Returns float32 [words, numbers]: words that have none have zeros. Raises DataError when it cannot be read, is
-    binary, or the line of a word that is asked for has other numbers than it should.
+    Returns float32 [words, numbers]: words that have none have zeros.
     """
     blocks = files.blocks_of_lines(path)
     first = next(blocks, b"")
@@ -116,7 +116,4 @@ class _Reader:
 
 
 def _is_number(field: bytes) -> bool:
-    try:
-        return abs(float(field)) <= _LARGEST  # so is no number that is none
-    except ValueError:
-        return False
+    return abs(as_number(field)) <= _LARGEST

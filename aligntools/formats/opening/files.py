@@ -61,7 +61,7 @@ def ended_by(descriptor: int) -> Iterator[None]:
 Readable: TypeAlias = io.BufferedReader | io.RawIOBase
 
 
-class Metered(io.RawIOBase):
+class Metered(live_inputs.ReadOnly):
     """The bytes of an open file, counted.
 
     file: Read in its place and closed with it.
@@ -75,10 +75,6 @@ class Metered(io.RawIOBase):
         self._file, self._path, self._share = file, path, share
         self.live = file.live
         self._lines = self._since = self._unseen = 0  # lines ended, bytes since the last, bytes since the last look
-
-    def readable(self) -> bool:
-        """Return True: it can be read."""
-        return True
 
     def readinto(self, buffer: Any, /) -> int:
         """Read some bytes and count them."""
@@ -154,8 +150,6 @@ def open_input(path: object, mark: bool = False, wide: bool = False, archive: bo
     What is open (`io.RawIOBase`, such as `bitext.TextLines`) is returned as it is. With ``mark`` a byte
     order mark stays; with ``wide`` UTF-16 is read as it is, with ``archive`` a ZIP archive. The name may say what puts
     lines in the place of what the file has (`translated`, such as of `formats.text.exchange.PairsFile`).
-
-    Raises DataError when it cannot be opened.
     """
     if isinstance(path, io.RawIOBase):
         return path
@@ -246,10 +240,7 @@ class _Beginning:
 
 
 def line_ranges(path: str, size: int) -> list[tuple[int, int]]:
-    """Cut a plain file into ranges of about so many bytes, which are whole lines; the first begins at 0.
-
-    Raises DataError when it cannot be read.
-    """
+    """Cut a plain file into ranges of about so many bytes, which are whole lines; the first begins at 0."""
     cuts = [0]
     with open(path, "rb") as file:
         at, total = size, os.path.getsize(path)
@@ -307,6 +298,17 @@ def text_lines(path: object) -> Generator[str, None, None]:
         yield line.decode("utf-8", "surrogateescape")
 
 
+NOT_UTF8 = "bytes that are not UTF-8 (convert the file, for instance with iconv)"
+
+
+def check_utf8(block: bytes, path: object, line: int) -> None:
+    """Refuse whole lines, the first of which has this number, that are not UTF-8."""
+    try:
+        block.decode()
+    except UnicodeDecodeError as error:
+        raise DataError(path, line + block.count(b"\n", 0, error.start), NOT_UTF8) from None
+
+
 class Output:
     """A file that is being written; what fails is its own `DataError`, unlike what else fails meanwhile.
 
@@ -348,8 +350,6 @@ def writing(path: str | os.PathLike[str], exact: bool = False) -> Iterator[Outpu
     `appearing` for files that wait for others. ``-`` is standard output, which cannot be taken back. Compression is by
     suffix. What is yielded has ``write``, ``writelines`` and ``flush``. What is no text, or a copy of a file, is
     written ``exact``, without a byte order mark of our own; see `Output`.
-
-    Raises DataError when the file cannot be written.
     """
     path = str(path)
     if path in ("-", "/dev/stdout"):  # the latter must not be renamed over where it leads to a file

@@ -1,6 +1,7 @@
 """JSON from files that may hold anything: it is read or refused, and values are shown in messages."""
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,7 +29,6 @@ def read_described(path: Any, described: Mapping[str, str], what: str) -> dict[s
 
     described: What it has to say.
     what: What it should be, and what writes one.
-    Raises DataError when it is something else.
     """
     with files.reading(path) as file:
         data = file.read()
@@ -59,3 +59,11 @@ def in_words(value: object) -> str:
 def is_number(value: object) -> bool:
     """Return whether a value is a finite number that a float64 holds."""
     return value in NUMBER
+
+
+def as_number(field: bytes | str) -> float:
+    """Return the number that a field of a line is; NaN where it is none."""
+    try:
+        return float(field)
+    except ValueError:
+        return math.nan

@@ -95,6 +95,14 @@ def _open_all() -> None:
                     _Command.pipes[path] = found
 
 
+class ReadOnly(io.RawIOBase):
+    """What can be read."""
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+
 class _Kept:
     """Bytes that wait to be read, in their order: in memory, beyond `HELD` in a file without a name."""
 
@@ -153,7 +161,7 @@ class _Kept:
             self._file.close()
 
 
-class LiveInput(io.RawIOBase):
+class LiveInput(ReadOnly):
     """An open pipe, socket or terminal."""
 
     def __init__(self, raw: io.FileIO) -> None:
@@ -164,10 +172,6 @@ class LiveInput(io.RawIOBase):
         self._thread = threading.get_ident()
         with _opening:
             _open.add(self)
-
-    def readable(self) -> bool:
-        """Return True: it can be read."""
-        return True
 
     def readinto(self, buffer: Any, /) -> int:
         """Read what is there; wait until something is."""

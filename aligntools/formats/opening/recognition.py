@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from aligntools.formats.opening import live_inputs
-from aligntools.formats.opening.live_inputs import LiveInput
+from aligntools.formats.opening.live_inputs import LiveInput, ReadOnly
 from aligntools.ground.errors import DataError
 
 #: What compressed files begin with.
@@ -109,15 +109,11 @@ Raw: TypeAlias = io.RawIOBase | io.BufferedIOBase
 Translate: TypeAlias = Callable[[Raw, bytes], tuple[Raw, bytes]]
 
 
-class Pushed(io.RawIOBase):
+class Pushed(ReadOnly):
     """An open file in front of which bytes are put back."""
 
     def __init__(self, first: bytes, raw: Raw) -> None:
         self._first, self._raw = first, raw
-
-    def readable(self) -> bool:
-        """Return True: it can be read."""
-        return True
 
     def readinto(self, buffer: Any, /) -> int:
         """Read some bytes."""
@@ -128,7 +124,7 @@ class Pushed(io.RawIOBase):
         return count
 
 
-class _ZstdFrames(io.RawIOBase):
+class _ZstdFrames(ReadOnly):
     """The contents of zstd frames, block by block (RFC 8878): at most 128 KiB are unpacked at a time.
 
     Zstandard's own readers unpack as much as what they are given holds, or take a frame that is cut short for the end.
@@ -138,9 +134,6 @@ class _ZstdFrames(io.RawIOBase):
         self._file, self._begin = file, zstandard.ZstdDecompressor().decompressobj
         self._frame: Any = None
         self._checksum, self._text = 0, memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any, /) -> int:
         while not self._text:
@@ -207,7 +200,7 @@ def _decompressed(suffix: str, path: object, raw: Pushed) -> Raw:
     return _ZstdFrames(zstandard_of(path), file)
 
 
-class Recognized(io.RawIOBase):
+class Recognized(ReadOnly):
     """A text as it is read: unpacked, without a byte order mark, refused where it is UTF-16 or has no line ends.
 
     Nothing is read before the first bytes are asked for.
@@ -261,10 +254,6 @@ class Recognized(io.RawIOBase):
         if isinstance(self._raw, LiveInput) and not self._first and not (self._source and self.packed):
             return self._raw.wait(end)
         return not select.select([end], [], [], 0)[0]
-
-    def readable(self) -> bool:
-        """Return True: it can be read."""
-        return True
 
     def begin_at(self, place: int) -> None:
         """Begin at a place within a plain file."""

@@ -155,10 +155,7 @@ class XmlReader:
 
 
 def read_xml(path: object) -> Iterator[XmlEvent]:
-    """Yield the events of an XML file of any compression, in constant memory.
-
-    Raises DataError when it cannot be read, is not well-formed, declares entities, or has tags of many megabytes.
-    """
+    """Yield the events of an XML file of any compression, in constant memory."""
     with files.reading_bytes(path) as file:
         yield from XmlReader(file.read, path)
 

@@ -7,21 +7,21 @@ in plain Python, which defines what is right and spares small inputs the compile
 """
 
 import contextlib
-import io
 import logging
 import os
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from aligntools.formats.annotation.as_plain_text import is_memory, plain_blocks
 from aligntools.formats.annotation.text_kinds import refuse_for_pairs
 from aligntools.formats.opening import files
-from aligntools.formats.opening.files import Readable, bounded_lines
+from aligntools.formats.opening.files import NOT_UTF8, Readable, bounded_lines
+from aligntools.formats.opening.live_inputs import ReadOnly
 from aligntools.formats.text.corpus import REASONS, Bitext, Side, Skipped
 from aligntools.formats.text.exchange import format_of, paired
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
@@ -45,16 +45,22 @@ _OVER_LONG = b"- " * 30_001 + b"||| -\n"  # of more words than `max_length` can 
 _log = logging.getLogger("aligntools")
 
 
+class HowRead(TypedDict, total=False):
+    """What the readers of parallel text take besides the text; see `read_bitext`."""
+
+    max_length: int
+    strict: bool
+    input_format: str
+    languages: str | None
+
+
 def read_bitext(
     source: object = None,
     target: object = None,
     *,
     joint: object = None,
     lowercase: bool = True,
-    max_length: int = 2000,
-    strict: bool = False,
-    input_format: str = "auto",
-    languages: str | None = None,
+    **how: Unpack[HowRead],
 ) -> Bitext:
     """Read parallel text: two line-aligned files, or one with `` ||| `` between the sides.
 
@@ -72,12 +78,11 @@ def read_bitext(
         ``auto`` takes ``tsv`` where the first line with words has one tab, words on both sides of it and no ``|||``,
         and reads TMX and XLIFF as `exchange` does.
     languages: Source and target language of such a file, or of a table whose first line names them.
-    Raises DataError when a file cannot be read, is empty or shorter than the other; when too many lines of a joint file
     are malformed: all of the first 1,000, or more than 1 in 100 and at least 5, or none is a pair; when ``strict``, for
     each pair that would be skipped. Raises UsageProblem when the files are neither one nor two, or there is no such
     format.
     """
-    with closing(_Pairs(source, target, joint, max_length, strict, input_format, languages)) as pairs:
+    with closing(_Pairs(source, target, joint, **how)) as pairs:
         builders = [_Builder(pairs.engine) for _ in range(2)]
         skipped = Skipped()
         while pairs.read(builders, _ROWS, skipped):
@@ -95,28 +100,21 @@ def stream_bitext(
     source_vocabulary: Vocabulary,
     target_vocabulary: Vocabulary,
     lowercase: bool = True,
-    max_length: int = 2000,
-    strict: bool = False,
-    input_format: str = "auto",
-    languages: str | None = None,
     block_lines: int = 10_000,
     unbuffered: bool = False,
+    **how: Unpack[HowRead],
 ) -> Iterator[Bitext]:
-    """Read parallel text block by block against fixed vocabularies.
+    """Read parallel text block by block against fixed vocabularies; other parameters are those of `read_bitext`.
 
-    Lines, errors and skipped pairs are those of `read_bitext`, and line numbers count from the start of the
-    input. An unknown word gets an id from ``len(vocabulary)`` on that holds for its block alone: each block's
-    vocabularies are `ExtendedVocabulary`.
+    Line numbers count from the start of the input. An unknown word gets an id from ``len(vocabulary)`` on that holds
+    for its block alone: each block's vocabularies are `ExtendedVocabulary`.
 
-    source, target, joint, lowercase, max_length, strict, input_format, languages: As for `read_bitext`. With
-        ``lowercase`` the vocabularies are taken to be in lower case already.
-    source_vocabulary, target_vocabulary: Ids of known words.
+    source_vocabulary, target_vocabulary: Ids of known words; in lower case already with ``lowercase``.
     block_lines: Lines in a block; the last may have fewer.
     unbuffered: Yield each line by itself, as soon as it is there. Any number of lines may be malformed.
-    Raises DataError, UsageProblem as `read_bitext`, but only when the reading gets there.
     """
     most = 1 if unbuffered else block_lines
-    with closing(_Pairs(source, target, joint, max_length, strict, input_format, languages, unbuffered)) as pairs:
+    with closing(_Pairs(source, target, joint, unbuffered=unbuffered, **how)) as pairs:
         kept = {"most": _FEW} if unbuffered else {}
         lookups = [Lookup(vocabulary, lowercase, **kept) for vocabulary in (source_vocabulary, target_vocabulary)]
         builders = [_Builder(pairs.engine) for _ in range(2)]
@@ -142,21 +140,17 @@ def bitext_in_parts(
     *,
     joint: object = None,
     lowercase: bool = True,
-    max_length: int = 2000,
-    strict: bool = False,
-    input_format: str = "auto",
-    languages: str | None = None,
     pairs: int = 100_000,
     words: int = 6_000_000,
+    **how: Unpack[HowRead],
 ) -> Iterator[Bitext]:
     """Read parallel text in parts, each with vocabularies of its own; where they are cut depends on the text alone.
 
-    Lines, errors and skipped pairs are those of `read_bitext`; line numbers count from the start of the input.
+    Line numbers count from the start of the input. Other parameters are those of `read_bitext`.
 
-    source, target, joint, lowercase, max_length, strict, input_format, languages: As for `read_bitext`.
     pairs, words: A part ends with so many pairs, or soon after so many words of both sides.
     """
-    with closing(_Pairs(source, target, joint, max_length, strict, input_format, languages)) as text:
+    with closing(_Pairs(source, target, joint, **how)) as text:
         ended = False
         while not ended:
             builders = [_Builder(text.engine) for _ in range(2)]
@@ -178,7 +172,6 @@ def read_side(path: object, *, lowercase: bool = True, strict: bool = True) -> t
     """Read one-sided text, a sentence a line; a blank line is a sentence without words.
 
     strict: Otherwise a line that is not UTF-8 is as a blank one, and the file may be empty.
-    Raises DataError when the file cannot be read; with ``strict`` when it is empty, or a line is not UTF-8.
     """
     blocks = _blocks(path)
     try:
@@ -190,7 +183,7 @@ def read_side(path: object, *, lowercase: bool = True, strict: bool = True) -> t
             valid = table[:, 7] == 1
             if strict and not valid.all():
                 bad = line + 1 + int(np.argmin(valid))
-                raise DataError(path, bad, "bytes that are not UTF-8 (convert the file, for instance with iconv)")
+                raise DataError(path, bad, NOT_UTF8)
             with _fitting(path, line):
                 builder.add(text.block, table, 0, valid)
             line += len(table)
@@ -281,9 +274,10 @@ class _Pairs:
         source: object,
         target: object,
         joint: object,
-        max_length: int,
-        strict: bool,
-        input_format: str,
+        *,
+        max_length: int = 2000,
+        strict: bool = False,
+        input_format: str = "auto",
         languages: str | None = None,
         unbuffered: bool = False,
     ) -> None:
@@ -295,10 +289,9 @@ class _Pairs:
             raise UsageProblem("only one of the two files can be standard input")
         if input_format not in line_scan.FORMATS:
             raise UsageProblem(f"no input format '{input_format}'; there are {', '.join(line_scan.FORMATS)}")
-        if input_format != "auto" and not self._joint:
-            raise UsageProblem("`input_format` is about one file with both sides")
-        if languages is not None and not self._joint:
-            raise UsageProblem("`languages` is about one file with both sides")
+        for option, given in (("input_format", input_format != "auto"), ("languages", languages is not None)):
+            if given and not self._joint:
+                raise UsageProblem(f"`{option}` is about one file with both sides")
         self._max_length, self._strict, self._unbuffered = max_length, strict, unbuffered
         self._line = 0  # lines read so far
         self._open = [_blocks(path, unbuffered, not self._joint) for path in paths]
@@ -457,10 +450,7 @@ _ADVICE = "a sentence is a string, or a list of its words; a text is a list of s
 
 
 def words_given(sentence: object, name: str, number: int | None) -> list[str]:
-    """Return the words of a sentence that was given as a sequence of them.
-
-    Raises DataError when it is something else, or a word is empty or holds a space, as a sentence among words does.
-    """
+    """Return the words of a sentence that was given as a sequence of them."""
     if not isinstance(sentence, Sequence) or isinstance(sentence, str | bytes | bytearray):
         found = type(sentence).__name__
         raise DataError(name, number, f"a sentence is a string or a list of strings, not {found}")
@@ -474,23 +464,19 @@ def words_given(sentence: object, name: str, number: int | None) -> list[str]:
 
 
 def sentences_given(text: object, name: str) -> Iterator[Any]:
-    """Return the sentences of a text that is in memory.
-
-    Raises DataError when it is nothing that has sentences.
-    """
+    """Return the sentences of a text that is in memory."""
     if isinstance(text, str | bytes | bytearray | Mapping) or not isinstance(text, Iterable):
         raise DataError(name, None, f"{type(text).__name__} is not text ({_ADVICE})")
     return iter(text)
 
 
-class TextLines(io.RawIOBase):
+class TextLines(ReadOnly):
     """Sentences as the lines of a file; the readers of this package take it in place of a path.
 
     sentences: A line each, with or without its newline; or a sentence's words, which hold no space, tab or newline.
         Read once, as far as lines are asked for.
     name: What messages call it.
     split: How lines are split; see `white_space.split_as`. A sentence's words stay as they are.
-    Raises DataError: While reading: when a sentence is neither, or a word holds a space.
     """
 
     def __init__(
@@ -503,10 +489,6 @@ class TextLines(io.RawIOBase):
 
     def __str__(self) -> str:
         return self._name
-
-    def readable(self) -> bool:
-        """Return True: it can be read."""
-        return True
 
     def _line(self, sentence: list[str] | str) -> bytes:
         if isinstance(sentence, str):

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from aligntools.formats.opening.live_inputs import ReadOnly
 from aligntools.formats.opening.recognition import Pushed, Raw, refuse_wide
 from aligntools.formats.opening.streamed_xml import XmlReader, xml_root
 from aligntools.formats.text.units import READERS, Languages, Unit, UnitCopy, languages_given
@@ -60,10 +61,7 @@ class PairsFile(str):
         return PairsFile(self, self.languages, self.copy, splitting)
 
     def translated(self, source: Raw, data: bytes) -> tuple[Raw, bytes]:
-        """Return what is read in the place of an open file that begins so, and what of it was read already.
-
-        Raises DataError when languages were asked for, and the file does not say which its text is in.
-        """
+        """Return what is read in the place of an open file that begins so, and what of it was read already."""
         while (root := xml_root(data)) is None and len(data) < _LOOK and (more := source.read(_LOOK)):
             data += more
         kind = (root or "").rpartition(":")[2].lower()
@@ -141,16 +139,12 @@ def _line(unit: Unit) -> bytes:
     return "\t".join(sides).encode("utf-8", "replace") + b"\n"
 
 
-class MadeLines(io.RawIOBase):
+class MadeLines(ReadOnly):
     """Lines that are made as they are read."""
 
     def __init__(self, lines: Iterator[bytes]) -> None:
         super().__init__()
         self._lines, self._rest = lines, b""
-
-    def readable(self) -> bool:
-        """Return True: it can be read."""
-        return True
 
     def readinto(self, buffer: Any, /) -> int:
         """Read some bytes."""

@@ -14,6 +14,7 @@ from aligntools.formats.links import giza as reading
 from aligntools.formats.links.giza import FIRST as FIRST
 from aligntools.formats.links.giza import JUMPS
 from aligntools.formats.opening import files
+from aligntools.formats.opening.json_text import as_number
 from aligntools.formats.opening.recognition import SUFFIXES, suffix_of
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.errors import DataError
@@ -55,10 +56,7 @@ class GizaTraining:
 
     def number(self, name: str, otherwise: float) -> float:
         """Return a setting from 0 to 1."""
-        try:
-            found = float(self.settings.get(name, otherwise))
-        except ValueError:
-            found = -1.0
+        found = as_number(self.settings.get(name, str(otherwise)))
         if not 0 <= found <= 1:
             path = f"{self.prefix}.gizacfg"
             raise DataError(path, None, f"{name} is '{self.settings[name]}'; expected a number from 0 to 1")
@@ -70,9 +68,6 @@ def read_trainings(folder: str | os.PathLike[str]) -> tuple[GizaTraining | None,
 
     One training alone is the forward one, in which source words generate target words, unless its files' names begin
     with ``reverse``. Of two, names begin with ``forward`` and ``reverse``. Files may be compressed.
-
-    Raises DataError when there is none or it cannot be told which is which, when a file of one is missing, cannot be
-    read or is not as GIZA++ writes it, or when the two have different vocabularies.
     """
     place = Path(folder)
     files = (_TABLE.fullmatch(path.name.removesuffix(suffix_of(path.name))) for path in place.iterdir())
@@ -170,12 +165,7 @@ def _needed(path: str, model: str = "IBM 3 or IBM 4") -> str:
 
 
 def read_files(files: TrainingFiles, settings: dict[str, str]) -> GizaTraining:
-    """Read one direction's files.
-
-    settings: What GIZA++'s options said; names in lower case.
-    Raises DataError when a file cannot be read or is not as GIZA++ writes it, or the tables are not of these words and
-    classes.
-    """
+    """Read one direction's files; the settings are what GIZA++'s options said, names in lower case."""
     source, target = (read_vcb(file) for file in files.vocabularies)
     translations = reading.read_translations(files.translations)
     fertilities = reading.read_fertilities(files.fertilities)
@@ -199,19 +189,9 @@ def read_files(files: TrainingFiles, settings: dict[str, str]) -> GizaTraining:
     if files.jumps:
         jumps = reading.read_jumps(files.jumps)
         first = reading.read_first_positions(_needed(f"{files.jumps.removesuffix(suffix_of(files.jumps))}.alpha"))
+    words, of_ibm4 = (source, target), (heads, others)
     return GizaTraining(
-        files.prefix,
-        (source, target),
-        classes,
-        translations,
-        fertilities,
-        p0,
-        heads,
-        others,
-        distortions,
-        jumps,
-        first,
-        settings,
+        files.prefix, words, classes, translations, fertilities, p0, *of_ibm4, distortions, jumps, first, settings
     )
 
 
@@ -276,11 +256,7 @@ def format_vcb(words: Iterable[bytes], counts: Iterable[int]) -> bytes:
 
 
 def read_vcb(path: object) -> dict[int, bytes]:
-    """Read a vocabulary file: words by their numbers.
-
-    Raises DataError when it cannot be read, or for the first line that is no number from 1 on, word and count, or whose
-    number has come before.
-    """
+    """Read a vocabulary file: words by their numbers."""
     found: dict[int, bytes] = {}
     for number, line in enumerate(files.lines(path), 1):
         fields = split_words(line)
@@ -332,19 +308,15 @@ def read_snt(path: object) -> tuple[Side, Side, np.ndarray]:
         raise DataError(
             path, number, "ends within a sentence pair; expected three lines for each: count, source, target"
         )
-    sides = []
-    for some in rows:
-        offsets = np.zeros(len(some) + 1, np.int64)
-        np.cumsum([len(row) for row in some], out=offsets[1:])
-        sides.append(Side(np.concatenate([np.empty(0, np.int32), *some]), offsets))
-    return sides[0], sides[1], np.array(weights)
+    source, target = (
+        Side(np.concatenate([np.empty(0, np.int32), *some]), np.cumsum([0, *map(len, some)], dtype=np.int64))
+        for some in rows
+    )
+    return source, target, np.array(weights)
 
 
 def _weight(path: object, number: int, line: bytes) -> float:
-    try:
-        found = float(line)
-    except ValueError:
-        found = np.nan
+    found = as_number(line)
     if not 0 <= found < np.inf:
         shown = line[:40].decode("utf-8", "replace")
         raise DataError(

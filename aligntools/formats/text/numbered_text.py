@@ -72,8 +72,7 @@ def stream_numbered(
     lowercase: Put the text in lower case (`str.lower`).
     block: Bytes that are read at a time.
     white: Counts white space within words; None: it is told.
-    Yields with the lexicon's numbers. Raises DataError when the file cannot be read, or for the first line that is not
-    UTF-8; lines are counted from where the source begins.
+    Yields with the lexicon's numbers.
     """
     from aligntools.words import kernels_text
 
@@ -81,22 +80,16 @@ def stream_numbered(
     table, line = np.empty((_ROWS, 8), np.int64), 0
     for data in source.blocks(block, white):
         if lowercase:
-            try:
-                data = data.decode().lower().encode()
-            except UnicodeDecodeError as error:
-                _not_utf8(source.name, line + 1 + data.count(b"\n", 0, error.start))
+            files.check_utf8(data, source.name, line + 1)
+            data = data.decode().lower().encode()
         at, array = 0, np.frombuffer(data, np.uint8)
         while at < len(data):
             rows, at = kernels_text.scan_lines(array, at, False, False, table)
             part = table[:rows]
             if not part[:, 7].all():
-                _not_utf8(source.name, line + 1 + int(np.argmin(part[:, 7])))
+                raise DataError(source.name, line + 1 + int(np.argmin(part[:, 7])), files.NOT_UTF8)
             offsets = np.concatenate([[0], np.cumsum(part[:, 4])])
             tokens = np.empty(offsets[-1], np.int32)
             lexicon.encode(data, part, 0, np.ones(rows, bool), tokens)
             line += rows
             yield Side(tokens, offsets)
-
-
-def _not_utf8(path: object, line: int) -> None:
-    raise DataError(path, line, "bytes that are not UTF-8 (convert the file, for instance with iconv)")

@@ -14,6 +14,7 @@ from aligntools.formats.annotation.text_kinds import refuse_for_pairs
 from aligntools.formats.links.pharaoh import LineReader
 from aligntools.formats.opening import files
 from aligntools.formats.opening.files import MOST_BYTES, metered, open_input
+from aligntools.formats.opening.live_inputs import ReadOnly
 from aligntools.formats.text.exchange import format_of, paired
 from aligntools.formats.text.units import UnitCopy
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
@@ -25,7 +26,7 @@ from aligntools.words.white_space import as_spaces, split_of
 _ROWS = 1 << 15
 
 
-class Through(io.RawIOBase):
+class Through(ReadOnly):
     """An input on its way to the readers of this package, which take it in place of a path.
 
     text: Where it comes from.
@@ -46,10 +47,6 @@ class Through(io.RawIOBase):
     def kind(self) -> str:
         """What the file is, where it is one of `exchange`."""
         return str(getattr(self._text, "kind", ""))
-
-    def readable(self) -> bool:
-        """Return True: it can be read."""
-        return True
 
     def close(self) -> None:
         """Close the file."""
@@ -138,7 +135,6 @@ class LineSpool:
 
     def close(self) -> None:
         """Keep no more."""
-        """Close the file."""
         if self._lines is not None:
             self._lines.close()
         elif self._file is not None:
@@ -258,8 +254,6 @@ class RawPairs:
         """Return so many more lines of both sides, without spaces around them; None for a side that is not read.
 
         A line without a separator is all source side, and of one with several the first counts.
-
-        Raises DataError where there are not so many.
         """
         sides: list[Any] = []
         for text in self._texts:

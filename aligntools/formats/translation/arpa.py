@@ -35,8 +35,6 @@ class ArpaReader:
     vocabulary: Once the unigrams are read, which comes with the first part of `blocks`. Words' ids are those of the
         model: 0 <unk> (NULL in the vocabulary), 1 <s>, 2 </s>, then the others in the file's order.
     has_unknown: Whether the file has <unk>.
-    Raises DataError when the file cannot be read or is not an ARPA file; `blocks` raises it for the first line that is
-    malformed and where there are more or fewer n-grams than the head says.
     """
 
     def __init__(self, path: object, block: int = 1 << 24) -> None:
@@ -240,7 +238,6 @@ def write_arpa(
     vocabulary: Words by id; NULL is written as <unk>.
     counts: N-grams of each order.
     blocks: As `ArpaReader.blocks` yields them: orders ascending, ``counts`` of each in all.
-    Raises DataError when it cannot be written.
     """
     from aligntools.formats.translation import kernels_arpa as kernels
 

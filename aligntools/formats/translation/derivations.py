@@ -115,10 +115,7 @@ def _line(
 
 
 def read_derivations(path: str | os.PathLike[str]) -> list[DerivedSentence]:
-    """Read a file of derivations.
-
-    Raises DataError when a line is not what it should be.
-    """
+    """Read a file of derivations."""
     result, begun = [], False
     for number, line in enumerate(files.lines(os.fspath(path)), 1):
         try:

@@ -435,7 +435,6 @@ def read_grammar(
     span: And that match within so many words, the span limit of the decoder; see `TextFilter`.
     longest: How many words of a piece are looked up together.
     verify: Check the checksum of a model file.
-    Raises DataError when the file cannot be read, or for the first line that is not a rule.
     """
     text_filter = TextFilter(*only_for, longest, span) if only_for is not None else None
     if not modelfile.is_model(path):

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from aligntools.formats.opening import files
+from aligntools.formats.opening.json_text import as_number
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
 from aligntools.words.white_space import is_blank
@@ -143,7 +144,7 @@ def _readable(path: object) -> Iterator[str]:
     """Yield a file's lines; bytes that are not UTF-8 are an error."""
     for number, line in enumerate(files.text_lines(path), 1):
         if not line.isascii() and any("\ud800" <= c <= "\udfff" for c in line):
-            raise DataError(path, number, "bytes that are not UTF-8 (convert the file, for instance with iconv)")
+            raise DataError(path, number, files.NOT_UTF8)
         yield line
 
 
@@ -240,10 +241,7 @@ def _arc(word: str, fields: list[str]) -> Arc:
 
 
 def _number(text: str) -> float:
-    try:
-        value = float(text) if "_" not in text else math.nan
-    except ValueError:
-        value = math.nan
+    value = as_number(text) if "_" not in text else math.nan
     if not math.isfinite(value):
         raise _Fault(f"'{shown(text)}' stands where a number was expected")
     return value
